@@ -1,4 +1,4 @@
-/** What its transactions did to an account, and what it holds: the port that each chain family implements for the books. */
+/** Port for the books that each chain family implements: an account's transactions and balances. */
 import type { ChainId } from '../domain/chains.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Dispute } from './chainPorts.ts';
@@ -7,117 +7,116 @@ import { TransientError } from './ports.ts';
 /** The chain's own coin among assets; any other is a token, by its address as the catalogue spells it. */
 export { coinAddress as coin } from '../domain/money.ts';
 
-export interface Change {
+export interface BalanceChange {
   readonly asset: string;
-  /** In smallest units, negative for what left the account. The fee is not in it. */
+  /** In smallest units, negative for an outgoing amount. Excludes the fee. */
   readonly amount: bigint;
   /**
-   * Who gave or received it. An outflow to several receivers is one change per receiver; an inflow from several names the one who gave
-   * most. Null if the chain names nobody, or if others paid in the same transaction too.
+   * Sender or receiver. An outflow to several receivers is one change per receiver; an inflow from several senders names the largest
+   * sender. Null if the chain names nobody, or if others paid in the same transaction too.
    */
   readonly counterparty: string | null;
   /** Stellar: the memo beside the transfer. Omitted if there is none, and on other chains. */
   readonly memo?: string;
 }
 
-/** A place on the chain. On Solana and Stellar, slots and ledgers are its blocks. */
-export interface Place {
+/** A block that identifies a position on the chain. On Solana and Stellar, slots and ledgers are the blocks. */
+export interface BlockPlace {
   readonly blockNumber: bigint;
   readonly blockHash: string;
 }
 
-export interface AccountTransaction extends Place {
+export interface AccountTransaction extends BlockPlace {
   readonly txHash: string;
   readonly time: Instant;
-  /** Of the account's own nonces, the one that it used up; null for others' transactions, and on a chain without nonces. */
+  /** Nonce of this account that it used up; null for others' transactions, and on a chain without nonces. */
   readonly nonce: bigint | null;
-  /** Whether the account sent it; on Solana, whether it paid for it. */
+  /** True if the account sent it; on Solana, if it paid the fee. */
   readonly outgoing: boolean;
   readonly succeeded: boolean;
-  /** Of the chain's coin, in smallest units, as far as the account paid it. */
+  /** Fee that the account paid, in smallest units of the chain's coin. */
   readonly fee: bigint;
-  readonly changes: readonly Change[];
-  /** The 32 bytes that it has for a memo, as hex; left out where it has none, or another. */
+  readonly changes: readonly BalanceChange[];
+  /** The 32-byte hash memo as hex; omitted if it has no memo, or another kind. */
   readonly hashMemo?: string;
 }
 
 export interface HistoryAsked {
   readonly account: string;
-  /** The first and the last block of the range, both of them final: what may still be undone is not told apart. */
+  /** First and last block of the range, both final. */
   readonly from: bigint;
   readonly to: bigint;
   readonly order: 'oldestFirst' | 'newestFirst';
-  /** Transactions of the page; where a block has more of them, all of its own are in it. */
+  /** Maximum transactions of the page, rounded up to whole blocks. */
   readonly max: number;
-  /** `next` of the page before; null for the first one. */
+  /** `next` of the previous page; null for the first page. */
   readonly after: string | null;
-  /** Hashes that are left out: what they did is known. */
+  /** Hashes to leave out, because their effects are known. */
   readonly except?: ReadonlySet<string>;
 }
 
 export interface HistoryPage {
-  /** None in a page where nothing was found so far. */
+  /** Empty if this page found nothing yet. */
   readonly transactions: readonly AccountTransaction[];
-  /** Where the next page begins; null behind the end of the range. */
+  /** Start of the next page; null after the end of the range. */
   readonly next: string | null;
-  /** Whether all that the account sent is among them: false where no node remembers what it sent. */
+  /** True if all transactions that the account sent are included; false if no node remembers them. */
   readonly complete: boolean;
 }
 
-/** What an account holds at the end of a block. */
-export interface Standing extends Place {
+/** Balances of an account at the end of a block. */
+export interface AccountBalances extends BlockPlace {
   readonly time: Instant;
   /** EVM: number of transactions that the account has sent. Omitted on other chains. */
   readonly sent?: bigint;
-  /** Of the coin and each token of the catalogue, in smallest units; nothing is nought. */
+  /** Coin and catalogue tokens, in smallest units. An omitted balance is zero. */
   readonly balances: Readonly<Record<string, bigint>>;
 }
 
 export interface AccountHistory {
-  /** Returns the account that holds what is paid to an address. Default: the address itself. On Stellar several M addresses are one account. */
+  /**
+   * Returns the account that receives payments to an address. Default: the address itself. On Stellar several M addresses are one account.
+   */
   holderOf?(address: string): string;
   /** Returns the memo that an address contains; null if it contains none. Only Stellar's M addresses contain one. */
   memoIn?(address: string): string | null;
   readonly chainId: ChainId;
-  /** Whether coin that others send is listed. On EVM no node lists it, nor what contracts send: only balances show it. */
+  /** True if received coin is listed. On EVM no node lists it, nor coin that contracts send: only balances reveal it. */
   readonly listsCoin: boolean;
   /**
-   * What happened to an account, a bounded page at a time. Tokens are those of the catalogue, and whatever a transaction of the account's
-   * own moved besides: anybody can name an account in the logs of a contract of his own.
+   * Transactions of an account, one bounded page at a time. Tokens are those of the catalogue, plus any token that the account's own
+   * transactions moved: anyone can name an account in the logs of their own contract.
    * @throws ChainUnavailable, HistoryTooLong
    */
   transactions(asked: HistoryAsked, signal: AbortSignal): Promise<HistoryPage>;
   /**
-   * The account's transaction with a nonce; undefined where no node has it or remembers it. Left out where a chain has no nonces.
-   * @param asked `since`: nothing has used it before
+   * The account's transaction with a nonce; undefined if no node has it. Omitted on chains without nonces.
+   * @param asked `since`: block before which nothing has used the nonce
    */
   withNonce?(
     asked: { readonly account: string; readonly nonce: bigint; readonly since: Instant },
     signal: AbortSignal,
   ): Promise<AccountTransaction | undefined>;
-  /**
-   * What came to many addresses and left them, of the catalogue's tokens alone, as far as logs show it. Left out where each address has to
-   * be asked about by itself.
-   */
+  /** Catalogue-token transfers of many addresses in both directions, from logs. Omitted if each address needs its own query. */
   transfersOf?(
     addresses: readonly string[],
     range: { readonly from: bigint; readonly to: bigint },
     signal: AbortSignal,
   ): AsyncIterable<{ readonly address: string; readonly transaction: AccountTransaction }>;
-  /** Where the memory of the node that remembers most begins. Left out where nodes remember all. @throws ChainUnavailable */
+  /** Oldest block that any node remembers. Omitted if nodes remember all. @throws ChainUnavailable */
   oldest?(signal: AbortSignal): Promise<{ readonly blockNumber: bigint; readonly time: Instant }>;
-  /** What the account holds now, as so many nodes as must agree say. @throws ChainUnavailable, StandingDisputed */
-  standing(account: string, signal: AbortSignal): Promise<Standing>;
-  /** What may become of a block: `gone` when another one is in its place. */
-  finality(place: Place, signal: AbortSignal): Promise<'final' | 'open' | 'gone'>;
+  /** Current balances of the account, confirmed by the required number of nodes. @throws ChainUnavailable, StandingDisputed */
+  standing(account: string, signal: AbortSignal): Promise<AccountBalances>;
+  /** State of a block: `gone` if another block replaced it. */
+  finality(place: BlockPlace, signal: AbortSignal): Promise<'final' | 'open' | 'gone'>;
 }
 
-/** More happened in the range than is listed in one go: ask for a shorter one. */
+/** The range has more transactions than one query lists: use a shorter range. */
 export class HistoryTooLong extends Error {
   override readonly name = 'HistoryTooLong';
 }
 
-/** The nodes do not say the same of what an account holds; the next look may find them agreed. */
+/** The nodes disagree about an account's balances; the next read may succeed. */
 export class StandingDisputed extends TransientError {
   override readonly name = 'StandingDisputed';
   readonly dispute: Dispute;

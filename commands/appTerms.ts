@@ -1,4 +1,4 @@
-/** What an app's own settings say of a payment's fee and of money that is not what was agreed. */
+/** An app's own fee and its policy for wrong amounts, as they apply to a payment. */
 
 import { type Chain, chains, findChain, findToken, type Token } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
@@ -21,7 +21,7 @@ import {
   type Side,
 } from './paymentRequest.ts';
 
-/** Fixed fee in millionths of a dollar and basis points of a route, wherever the payout costs no more. */
+/** Fixed fee in millionths of a dollar and basis points of a route, before the payout's cost. */
 export type FeeOf = (
   source: Chain,
   destination: Chain,
@@ -34,7 +34,7 @@ interface FeeDeps {
 /**
  * The app's own fee for the route, else the installation's.
  *
- * @param keyless whoever creates a payment without a key names its receiver: its fee is never below what the payout costs
+ * @param keyless a caller without a key names the receiver, so the fee is never below the payout's cost
  */
 export function feePolicyOf(
   { feeOf }: FeeDeps,
@@ -53,7 +53,7 @@ interface PolicyDeps extends FeeDeps {
   readonly hasDeposits: (chain: Chain) => boolean;
 }
 
-/** The app's policy, and all that its payers may have sent by mistake: whatever deposits are watched for. */
+/** The app's policy, and all sources that payers may use by mistake: those that deposits watch. */
 export function policyOf(
   deps: PolicyDeps,
   app: Pick<AppSettings, 'fees' | 'policy'> & { readonly keyless: boolean },
@@ -62,7 +62,7 @@ export function policyOf(
 ): Pick<AskedTerms, 'policy' | 'tolerable'> {
   const { policy } = app;
   if (!policy) return {};
-  // A contract is called with the one token that it takes.
+  // A contract accepts a single token.
   if (intent !== null || !takesMistakes(policy)) return { policy };
   const watched = chains.filter((chain) => deps.offers(chain) && deps.hasDeposits(chain));
   const tolerable = watched.flatMap((chain) =>
@@ -76,9 +76,9 @@ export function policyOf(
 const takesMistakes = ({ wrongToken, wrongChain }: AmountPolicy): boolean =>
   wrongToken === 'accept' || wrongChain === 'accept';
 
-// What payers may choose to pay from besides a payment's own source: as the request says, else as the app's settings do.
+// Sources that payers may choose besides a payment's own: from the request, else from the app's settings.
 
-/** The app's setting, as its owner states it. A refusal names the entry. */
+/** Reads the owner's setting. A refusal names the entry. */
 export function readPayFromSetting(deps: Pick<ReadDeps, 'offers'>, stated: readonly Side[]): PayFrom | Refusal {
   const payFrom: PayFrom = [];
   for (const [index, side] of stated.entries()) {
@@ -90,7 +90,7 @@ export function readPayFromSetting(deps: Pick<ReadDeps, 'offers'>, stated: reado
 }
 
 export interface PayFromDeps extends ReadDeps {
-  /** Whether this installation has deposits of the chain's family. */
+  /** True if this installation has deposits of the chain's family. */
   readonly hasDeposits: (chain: Chain) => boolean;
   readonly feeOf: FeeOf;
 }
@@ -103,13 +103,13 @@ interface Asset {
 interface Route {
   readonly source: Asset;
   readonly destination: Asset;
-  /** In the destination's units; null where any amount is taken. */
+  /** In the destination's units; null if any amount is accepted. */
   readonly payout: bigint | null;
 }
 
 /**
- * A request is taken at its word: what it names and cannot be is refused. Settings are older than the payment: what cannot be, because a
- * chain is not offered any more or a token is too coarse for the amount, is left out.
+ * Refuses impossible sources of a request. Silently skips impossible sources of the settings, which are older than the payment: a chain may
+ * no longer be offered, or a token too coarse for the amount.
  */
 export function readPayFrom(
   deps: PayFromDeps,
@@ -168,7 +168,7 @@ function ofSettings(
   });
 }
 
-// Reads an app's amount policy and its fees as people state them: amounts in dollars as decimal texts.
+// Reads an app's amount policy and its fees from requests: amounts in dollars as decimal texts.
 
 export function readPolicy(stated: StatedPolicy): AmountPolicy | Refusal {
   const { tolerance = { basisPoints: 0, most: '0' }, lateWithinMinutes = 0 } = stated;
@@ -186,7 +186,7 @@ export function readPolicy(stated: StatedPolicy): AmountPolicy | Refusal {
   };
 }
 
-/** From one chain to another, as people name them; left out for every chain. */
+/** From one chain to another; omitted for every chain. */
 export interface StatedRoute {
   readonly from?: string | undefined;
   readonly to?: string | undefined;

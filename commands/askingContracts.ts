@@ -1,20 +1,20 @@
-/** How much may be spent on asking contract wallets whether they have signed: the contracts are strangers', the nodes are ours. */
+/** Limits on queries of contract wallets for signatures: the contracts belong to strangers, the nodes to the operator. */
 
-/** Asked at a time. Each costs nodes a call on every chain that the contract paid from. */
+/** Maximum concurrent queries. Each costs nodes a call on every chain that the contract paid from. */
 export interface AskingPlaces {
-  /** So that one slow contract leaves places to the others. */
+  /** Maximum per contract, so one slow contract leaves capacity for others. */
   readonly perContract: number;
   readonly perInstance: number;
 }
 
 export const askingPlaces: AskingPlaces = { perContract: 2, perInstance: 20 };
 
-/** Of one call of one node. */
+/** Limits of one call of one node. */
 export const askingLimits = {
-  /** A contract that burns more is not waited for. */
+  /** Gas limit of the call. */
   gas: 3_000_000n,
-  /** A node that takes longer has not answered. */
+  /** Timeout of the node. */
   time_ms: 5_000,
-  /** A yes is one word. What is longer is cut off and no yes. */
+  /** A positive answer is one word. A longer answer is cut off and counts as negative. */
   answer_bytes: 16_384,
 } as const;

@@ -1,13 +1,13 @@
 /**
- * Looks whether the books of an account close: what it held at a final block is compared with its opening and all that is recorded since.
- * What nothing explains is looked for in the chain's own history.
+ * Checks whether an account's books close: compares its balances at a final block with its opening and all recorded movements since.
+ * Searches the chain's history for unexplained differences.
  */
 import { type ChainId, chainOf } from '../domain/chains.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
 import type { Instant } from '../domain/time.ts';
 import {
+  type BooksComparisonInput,
   explainDifference,
-  type Look,
   openBooks,
   reckon,
   recordLook,
@@ -15,44 +15,44 @@ import {
 } from '../domain/treasury/books.ts';
 import {
   type Amounts,
+  addAmounts,
   type Books,
   type BooksState,
   books,
   booksInstance,
   openIn,
-  plus,
 } from '../domain/treasury/booksState.ts';
 import {
+  type AccountBalances,
   type AccountHistory,
   type AccountTransaction,
   coin,
   type HistoryAsked,
   HistoryTooLong,
-  type Standing,
 } from './accountHistory.ts';
 import { type By, currentState, type Handle, type Handled } from './handle.ts';
 import type { Clock } from './ports.ts';
 
-/** An account of the treasury, or one that numbers its transfers. */
+/** A treasury account, or one that numbers its transfers. */
 export interface BooksAccount {
   readonly chainId: ChainId;
   readonly account: string;
-  /** Addresses whose money is the account's: where payins come to it, itself and the payin contract. Empty where payments have their own. */
+  /** Addresses where the account receives payins: itself and the payin contract. Empty if payments have their own addresses. */
   readonly payinAddresses: readonly string[];
 }
 
-/** What recorded transfers did, as the read models have it. They may be behind the log. */
-export interface Recorded {
-  /** Sums by asset, of blocks behind `after` and up to `upTo`. */
-  moved(of: BooksAccount, range: Range): Promise<Amounts>;
-  /** The transactions that are recorded, of the same blocks. */
-  hashes(of: BooksAccount, range: Range): Promise<ReadonlySet<string>>;
-  /** Which of the addresses are deposits of ours. */
+/** Effects of recorded transfers, from the read models, which may be behind the log. */
+export interface RecordedMovements {
+  /** Sums by asset, for blocks after `after` up to `upTo`. */
+  moved(of: BooksAccount, range: BlocksAfter): Promise<Amounts>;
+  /** Hashes of recorded transactions in the same blocks. */
+  hashes(of: BooksAccount, range: BlocksAfter): Promise<ReadonlySet<string>>;
+  /** Returns the addresses that are deposits of ours. */
   deposits(addresses: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-export interface Range {
-  /** Networks of the chain that were closed before. Movements recorded until then are of another network. */
+export interface BlocksAfter {
+  /** Number of networks of the chain that were closed before. Earlier movements belong to another network. */
   readonly networksClosed: number;
   readonly after: bigint;
   readonly upTo: bigint;
@@ -62,7 +62,7 @@ export interface BooksDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
   readonly history: AccountHistory;
-  readonly recorded: Recorded;
+  readonly recorded: RecordedMovements;
 }
 
 const by = { cause: 'worker:books', appId: null } as const;
@@ -74,11 +74,11 @@ export const loadBooks = (
 
 type Outcome = Promise<Handled<BooksState> | Refusal>;
 
-/** @param opening balances at a final block, and how many networks were closed when they were read */
+/** @param opening balances at a final block, and the number of closed networks when they were read */
 export function openBooksOf(
   { handle, clock }: BooksDeps,
   { chainId, account }: BooksAccount,
-  { standing, networksClosed }: { readonly standing: Standing; readonly networksClosed: number },
+  { standing, networksClosed }: { readonly standing: AccountBalances; readonly networksClosed: number },
 ): Outcome {
   const now = clock.now();
   return handle(
@@ -90,26 +90,26 @@ export function openBooksOf(
 }
 
 export interface How {
-  /** Whether the chain's history is searched for what is not recorded: that takes many calls. */
+  /** Searches the chain's history for unrecorded transactions, which takes many calls. */
   readonly search: boolean;
   readonly patienceOver: boolean;
   readonly closingDue: boolean;
 }
 
 /**
- * Compares at a final block and records what is found. Crash before the append: the next look finds the same. It is decided on the stream
- * as it is then, so that no top-up counts twice.
+ * Compares at a final block and records the findings. After a crash before the append, the next check finds the same. The decision uses the
+ * stream's current state, so no top-up counts twice.
  */
 export async function recordLookAt(
   deps: BooksDeps,
   of: BooksAccount,
-  { state, standing, ...how }: How & { readonly state: Books; readonly standing: Standing },
+  { state, standing, ...how }: How & { readonly state: Books; readonly standing: AccountBalances },
   signal: AbortSignal,
 ): Promise<Found> {
-  const look = await lookAt(deps, of, { state, standing, ...how }, signal);
+  const look = await compareAt(deps, of, { state, standing, ...how }, signal);
   const decide = (now: BooksState) => recordLook(now, look);
   const recorded = await deps.handle(books, booksInstance(of.chainId, of.account), decide, by);
-  // The books were closed while the chain was read.
+  // The books were closed during the chain reads.
   if (isRefusal(recorded)) return { rest: {}, open: null };
   const after = openIn(recorded.state) ?? state;
   const { rest } = reckon(after, { ...look, unrecorded: null });
@@ -117,19 +117,25 @@ export async function recordLookAt(
 }
 
 export interface Found {
-  /** What the account holds more (or, negative, less) than the books say. */
+  /** Excess of the account over its books (negative: shortfall). */
   readonly rest: Amounts;
-  /** Recorded, because it has been so for a while. */
+  /** Recorded after it has lasted for a while. */
   readonly open: Books['open'];
 }
 
-/** What there is to compare at a block. */
-export async function lookAt(
+/** Collects the facts to compare at a block. */
+export async function compareAt(
   { clock, history, recorded }: BooksDeps,
   of: BooksAccount,
-  { state, standing, search, patienceOver, closingDue }: How & { readonly state: Books; readonly standing: Standing },
+  {
+    state,
+    standing,
+    search,
+    patienceOver,
+    closingDue,
+  }: How & { readonly state: Books; readonly standing: AccountBalances },
   signal: AbortSignal,
-): Promise<Look> {
+): Promise<BooksComparisonInput> {
   const { networksClosed } = state;
   const upTo = standing.blockNumber;
   const moved = await recorded.moved(of, { networksClosed, after: state.opened.blockNumber, upTo });
@@ -152,7 +158,7 @@ const pagesMax = 100;
 async function unrecordedIn(
   { history, recorded }: Pick<BooksDeps, 'history' | 'recorded'>,
   of: BooksAccount,
-  range: Range,
+  range: BlocksAfter,
   signal: AbortSignal,
 ): Promise<readonly Unrecorded[]> {
   const { after, upTo } = range;
@@ -182,7 +188,9 @@ async function unrecordedIn(
 
 function unrecordedOf(transaction: AccountTransaction, deposits: ReadonlySet<string>): Unrecorded {
   const { txHash, blockNumber, blockHash, outgoing, fee, changes } = transaction;
-  const sums = changes.reduce<Amounts>((sum, { asset, amount }) => plus(sum, { [asset]: amount }), { [coin]: -fee });
+  const sums = changes.reduce<Amounts>((sum, { asset, amount }) => addAmounts(sum, { [asset]: amount }), {
+    [coin]: -fee,
+  });
   const from = senderOf(transaction);
   return {
     txHash,
@@ -195,14 +203,14 @@ function unrecordedOf(transaction: AccountTransaction, deposits: ReadonlySet<str
   };
 }
 
-/** Who sent what came, where it was one. */
+/** Sender of the received money, if there is exactly one. */
 function senderOf({ changes }: AccountTransaction): string | null {
   const senders = new Set(changes.flatMap(({ amount, counterparty }) => (amount > 0n ? [counterparty] : [])));
   const [only = null] = senders;
   return senders.size === 1 ? only : null;
 }
 
-/** An operator knows what a recorded difference is. @param reason at most 400 characters */
+/** Operator's explanation of a recorded difference. @param reason at most 400 characters */
 export const explainBooks = (
   { handle, clock }: BooksDeps,
   { chainId, account }: BooksAccount,

@@ -1,4 +1,4 @@
-/** What each chain family implements of payins: what was paid. How it pays out: transfers/ports.ts. */
+/** Ports for payins that each chain family implements. Ports for payouts: transferPorts.ts. */
 import type { ChainId } from '../domain/chains.ts';
 import { type TokenRef, type Transfer, transferId } from '../domain/payment/events.ts';
 import type { Instant } from '../domain/time.ts';
@@ -10,7 +10,7 @@ import type { Instant } from '../domain/time.ts';
 export const passes = ['head', 'final', 'finalLarge'] as const;
 export type Pass = (typeof passes)[number];
 
-/** How far a pass has come: the last block that it has wholly handled. */
+/** Progress of a pass: the last block that it has fully handled. */
 export interface Cursor {
   readonly chainId: ChainId;
   readonly pass: Pass;
@@ -20,30 +20,33 @@ export interface Cursor {
 }
 
 export interface ScannedRange {
-  /** Every transfer of a catalogue token in the range, whoever it is for. */
+  /** Every transfer of a catalogue token in the range, to any receiver. */
   readonly logs: readonly TransferLog[];
   /**
-   * Blocks that this pass has handled and that have left the chain since; when there are any, `next` is where the chain forked. Blocks
-   * that left while the service was down may be missing: what was recorded above `next` is looked at again.
-   * On a final pass this is empty, unless the configured depth was too shallow: then confirmed money is gone.
+   * Blocks that this pass has handled and that have left the chain since; if there are any, `next` is the fork point. Blocks that left
+   * during downtime may be missing, so payins recorded above `next` are checked again. Empty on a final pass, unless the configured depth
+   * was too shallow: then confirmed money is lost.
    */
   readonly orphaned: readonly string[];
   /**
-   * Deposits that hold what the chain does not explain yet, on chains that are read by balances. The range goes on without them: they are
-   * to be set aside and read by themselves.
+   * Deposits with an unexplained balance, on chains that are read by balances. The range continues without them: each is set aside and read
+   * separately.
    */
   readonly unexplained?: readonly string[];
-  /** Transactions that the nodes show and that cannot be read. The range goes on without them: each is set aside and read again by itself. */
+  /**
+   * Transactions that the nodes return and that cannot be parsed. The range continues without them: each is set aside and read again
+   * separately.
+   */
   readonly unreadable?: readonly Unreadable[];
-  /** Tokens at deposits that no payin is read from. An operator is told; nothing is recorded. */
+  /** Tokens at deposits that cannot become a payin. An operator is notified; nothing is recorded. */
   readonly stray?: readonly StrayTokens[];
-  /** Blocks that no node remembers any more: what they held for us has not been seen. */
+  /** Blocks that no node remembers any more: their payins were not read. */
   readonly missed?: { readonly from: bigint; readonly to: bigint };
   /** Move the cursor here once the range is handled. */
   readonly next: Cursor;
 }
 
-/** Tokens that a deposit's owner holds outside the accounts that payins are read from. */
+/** Tokens that a deposit's owner holds outside the watched token accounts. */
 export interface StrayTokens {
   /** The deposit's address. */
   readonly owner: string;
@@ -54,19 +57,19 @@ export interface StrayTokens {
   readonly amount: bigint;
 }
 
-/** A transaction that may have paid us and that cannot be read as its node shows it. */
+/** A possible payin whose transaction cannot be parsed as its node returns it. */
 export interface Unreadable {
   readonly txHash: string;
   readonly blockNumber: bigint;
-  /** Whom it may have paid, as far as that can be read: the end of their payments waits for it. Empty when nothing tells. */
+  /** Possible receivers, as far as they can be read: their payments do not expire meanwhile. Empty if unknown. */
   readonly addresses: readonly string[];
-  /** What the node showed and what was wrong with it, in at most `evidenceMax` characters. */
+  /** The node's answer and its defect, in at most `evidenceMax` characters. */
   readonly evidence: string;
 }
 
 export const evidenceMax = 2_000;
 
-/** A transfer that a log shows and whose transaction no node shows as it must be. Its range goes on without it. */
+/** A transfer in a log whose transaction no node returns in a valid form. Its range continues without it. */
 export class TransferUnreadable extends Error {
   override readonly name = 'TransferUnreadable';
   readonly found: Unreadable;
@@ -81,11 +84,11 @@ export interface DepositRead {
   readonly explained: boolean;
 }
 
-/** A transfer as a log shows it: cheap to read, for nearly all of them are nothing to us. */
+/** A transfer as a log contains it: cheap to read, because nearly all of them are irrelevant. */
 export interface TransferLog {
-  /** Whom it was made to: the account, or the payin contract that the payer called. */
+  /** Receiver: the account, or the payin contract that the payer called. */
   readonly to: string;
-  /** What the payer wrote beside the address, as text; null where there is none or the chain has no memos. */
+  /** The transfer's memo as text; null if there is none or the chain has no memos. */
   readonly memo: string | null;
   readonly from: string;
   readonly token: TokenRef;
@@ -98,7 +101,7 @@ export interface TransferLog {
   readonly blockTime: Instant;
 }
 
-/** The transfer that a log shows, where the log's own index tells it from the others of its transaction. */
+/** The transfer of a log, on chains whose log index identifies it within its transaction. */
 export const transferOf = (chainId: ChainId, log: TransferLog): Transfer => ({
   chainId,
   txHash: log.txHash,
@@ -113,7 +116,7 @@ export const transferOf = (chainId: ChainId, log: TransferLog): Transfer => ({
   amount: log.amount.toString(),
 });
 
-/** Whether two nodes mean the same transfer, in the same place. What the catalogue says of the token is the same anyway. */
+/** True if two nodes return the same transfer in the same block. The token's catalogue facts are equal anyway. */
 export const sameTransfer = (a: Transfer, b: Transfer): boolean =>
   transferId(a) === transferId(b) &&
   a.blockHash === b.blockHash &&
@@ -124,27 +127,27 @@ export const sameTransfer = (a: Transfer, b: Transfer): boolean =>
   a.to === b.to &&
   (a.memo ?? null) === (b.memo ?? null);
 
-/** Why nodes cannot be believed as they stand: they contradict each other, or fewer can say than must. The message has each one's answer. */
+/** Why the nodes are not trusted: they contradict each other, or too few of them answer. The message has each node's answer. */
 export interface Dispute {
-  /** `nodesForgot`: what would decide it is longer ago than the nodes remember. */
+  /** `nodesForgot`: the deciding fact is older than the nodes' history. */
   readonly reason: 'nodesDisagree' | 'nodesTooFew' | 'nodesForgot';
   readonly message: string;
 }
 
-/** Whether as many nodes as must say the same of a fact. Those that disagree are told of even where enough agree. */
+/** Whether enough nodes agree on a fact. Dissenting nodes are reported even if enough agree. */
 export interface Agreement {
   readonly agreed: boolean;
   readonly dispute?: Dispute;
 }
 
-/** What one node shows at a moment. */
+/** A node's state at one moment. */
 export interface NodeHead {
   readonly blockNumber: bigint;
-  /** Another one when anything has moved that a pass could see: a new block, another one in its place, what is final. */
+  /** Changes whenever a pass could find something new: a new block, a replaced block, or a new final block. */
   readonly mark: string;
 }
 
-/** Where a node showed a payin. */
+/** Block in which a node returned a payin. */
 export interface SeenPayin {
   readonly transferId: string;
   readonly txHash: string;
@@ -154,47 +157,47 @@ export interface SeenPayin {
 
 export interface Ingester {
   readonly chainId: ChainId;
-  /** Those that the chain has. Without `finalLarge`, nothing of it is large. */
+  /** Passes of the chain. Without `finalLarge`, no amount is large. */
   readonly passes: readonly Pass[];
-  /** The amount, in whole tokens (USD), from which only `finalLarge` confirms; null where nothing is large. */
+  /** Amount, in whole tokens (USD), from which only `finalLarge` confirms; null if no amount is large. */
   readonly largeFrom: bigint | null;
-  /** Most, in whole tokens (USD), that `final` confirms before `finalLarge` has come as far; null where nothing is large. */
+  /** Maximum, in whole tokens (USD), that `final` confirms before `finalLarge` has caught up; null if no amount is large. */
   readonly exposureMax_usd: bigint | null;
   /**
-   * Addresses that payments share; memos tell the payments apart. What is paid there without a known memo is still somebody's money.
-   * Empty where every payment has an address of its own.
+   * Addresses that payments share; memos identify the payments. A transfer there without a known memo is unmatched money. Empty if every
+   * payment has its own address.
    */
   readonly sharedAddresses: readonly string[];
-  /** How many blocks on top of its own a transfer needs for a pass to see it; null, as when left out, where the chain itself says. */
+  /** Number of blocks on top of a transfer's own before a pass reads it; null or omitted if the chain itself reports finality. */
   blocksOnTop?(pass: Pass): number | null;
-  /** Where a pass starts that has no cursor yet: the last block at or before `at`. */
+  /** Start of a pass without a cursor: the last block at or before `at`. */
   start(pass: Pass, at: Instant, signal: AbortSignal): Promise<Cursor>;
   /**
-   * Where a look reads some of the deposits and not all: a node has pushed that these were paid, so that the next looks begin with them. It
-   * proves nothing, and may be called at any time; beyond a bound they are passed over. Left out where a look finds all that is new.
+   * Deposits to read first: a node has pushed a notification that they were paid. It proves nothing and may be called at any time; entries
+   * beyond a bound are dropped. Omitted if each read finds everything new.
    */
   lookFirst?(addresses: readonly string[]): void;
-  /** To read again what comes after a block. Its time is the block's or an earlier one. */
+  /** Cursor for reading again after a block. Its time is the block's or earlier. */
   cursorAt(pass: Pass, blockNumber: bigint, signal: AbortSignal): Promise<Cursor>;
   /** Ranges after the cursor, oldest first, until the pass's end is reached; bounded by `rangesMax` per call. */
   scan(cursor: Cursor, signal: AbortSignal): AsyncIterable<ScannedRange>;
   /**
-   * Fills in what identifies a transfer, on chains whose logs do not tell it: left out, the log is the whole transfer.
-   * @returns undefined when its block has meanwhile left the chain
-   * @throws TransferUnreadable when the nodes, asked more than once, do not show its transaction as it must be
+   * Completes a transfer on chains whose logs do not identify it. Omitted: the log is the whole transfer.
+   * @returns undefined if its block has left the chain meanwhile
+   * @throws TransferUnreadable if repeated queries return no valid transaction
    */
   resolve?(log: TransferLog, signal: AbortSignal): Promise<Transfer | undefined>;
   /**
-   * Catalogue-token transfers of one transaction, for a registered hash; empty when unknown or failed.
-   * @param whole asks for all of it: a node that shows a part that cannot be read has no answer
-   * @throws while it cannot be read as nodes show it
+   * Catalogue-token transfers of one transaction, for a registered hash; empty if unknown or failed.
+   * @param whole accepts only complete answers: a node with an unreadable part has no answer
+   * @throws while no node's answer can be parsed
    */
   lookUp(txHash: string, signal: AbortSignal, whole?: 'whole'): Promise<readonly Transfer[]>;
-  /** Whether a node returns the transaction as successful. One node's word: for information, never for money. */
+  /** True if a node returns the transaction as successful. A single node's word: for information, never for money. */
   hasSucceeded?(txHash: string, signal: AbortSignal): Promise<boolean>;
   /**
-   * Whether enough nodes, each asked for itself, show this transfer just so, in this block, as deep as the pass demands.
-   * @param stake `usd`: what depends on it, in whole tokens; large sums take more nodes
+   * True if enough nodes independently return exactly this transfer in this block, at the pass's depth.
+   * @param stake `usd`: amount at risk in whole tokens; large amounts need more nodes
    */
   agreed(
     transfer: Transfer,
@@ -202,17 +205,17 @@ export interface Ingester {
     signal: AbortSignal,
   ): Promise<Agreement>;
   /**
-   * Reads by itself all that a deposit ever received, as far as it is final, on chains that are read by balances.
-   * `explained`: whether that adds up to what it holds.
+   * Reads everything that a deposit ever received and that is final, on chains that are read by balances. `explained`: whether it adds up
+   * to the balance.
    */
   readDeposit?(address: string, signal: AbortSignal): Promise<DepositRead>;
   /**
-   * Whether a payin that was seen is not on the chain, for all nodes that can say, as many as must agree at least: another block is where its
-   * own was, or its block is there without it, for one node had made it up.
+   * True if all answering nodes, and at least the required number, return that a payin has left the chain: another block replaced its own,
+   * or its block exists without it because one node fabricated it.
    */
   hasLeft(seen: SeenPayin, signal: AbortSignal): Promise<boolean>;
   /** Height and time of the newest block that any node reports. */
   head(signal: AbortSignal): Promise<{ readonly blockNumber: bigint; readonly chainTime: Instant }>;
-  /** For each node of the chain: what it shows now, by one cheap call or few. Each throws what its node's failure is. */
+  /** One function per node: returns its current state in a few cheap calls. Throws that node's failure. */
   readonly nodeHeads: readonly ((signal: AbortSignal) => Promise<NodeHead>)[];
 }

@@ -1,4 +1,4 @@
-/** The payer chooses what to pay from: the deposit of that chain's family is disclosed then, and not before. */
+/** The payer's choice of a source: discloses the deposit of that chain's family, and only then. */
 import { type Chain, chainOf, type Token } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import * as choice from '../domain/payment/choose.ts';
@@ -12,23 +12,22 @@ export interface ChooseSourceDeps {
   readonly handle: Handle;
   readonly clock: Clock;
   readonly deposits: Partial<Record<Chain['family'], DepositScheme>>;
-  /** Whether this installation serves the chain, still. */
+  /** True if this installation still serves the chain. */
   readonly offers: (chain: Chain) => boolean;
   readonly crash?: CrashPoint;
 }
 
-/** A source of the payment, as its page spells it. */
+/** A source of the payment, in the payment page's spelling. */
 export interface ChosenSource {
   readonly chainId: number;
   readonly tokenSymbol: string;
 }
 
 /**
- * Whoever has the payment's link may choose.
+ * Allowed to anyone with the payment's link.
  *
- * An address is taken only where the payment has none of that family; of two who choose at once, the second gets the address that the
- * first disclosed. Crash between taking an address and the append: the address is never used, which costs nothing, and the next choice
- * takes another.
+ * An address is assigned only if the payment has none of that family. Of two concurrent choices, the second uses the address that the first
+ * disclosed. After a crash between assigning and the append, the address stays unused at no cost, and the next choice assigns another.
  */
 export async function chooseSource(
   deps: ChooseSourceDeps,
@@ -57,7 +56,7 @@ const notChoosable = refuse(
   '/source',
 );
 
-/** Null where none is needed: the payment has one of the family, or would refuse the choice anyway. */
+/** Null if none is needed: the payment has one of the family, or would refuse the choice. */
 async function depositFor(
   { deposits, offers, clock }: ChooseSourceDeps,
   payment: Payment,

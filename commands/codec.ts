@@ -1,9 +1,9 @@
 /**
- * What an event is when it is stored: data that fits its schema, of a known version, sealed into the hash chain.
+ * Form of a stored event: data that fits its schema, of a known version, linked into the hash chain.
  *
- * The hash chain: every event's metadata holds the hash of its predecessor in the stream, from the first event on.
- * Whoever holds the last link can tell whether any earlier event was changed, removed or inserted. Who may write to the log could still
- * go on with a chain: hence the seal of each event (src/store/sealed.ts), which takes a key.
+ * The hash chain: every event's metadata holds the hash of its predecessor in the stream, from the first event on. A holder of the last
+ * hash can detect a changed, removed or inserted event. A writer of the log could still extend the chain, so each event also has a seal
+ * (src/store/sealed.ts), which needs a key.
  */
 import { hash } from 'node:crypto';
 import Compile from 'typebox/compile';
@@ -13,12 +13,12 @@ import { categories, streams } from '../domain/streams.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Ids, SealedEvent } from './ports.ts';
 
-/** Turns decisions into what is stored and back. */
+/** Converts decisions to stored events and back. */
 export interface Codec {
   schemaVersion(category: string): number;
-  /** @throws InvariantBroken when the event does not fit its schema: it is our own mistake and must not be stored */
+  /** @throws InvariantBroken if the event does not fit its schema: an error of the program that must not be stored */
   check(category: string, event: DomainEvent): void;
-  /** The event in today's form; undefined for a type that this version does not know: reading is tolerant. */
+  /** The event in the current schema version; undefined for a type that this version does not know. */
   read(stored: StoredEvent): DomainEvent | undefined;
 }
 
@@ -27,13 +27,13 @@ type EventValidator = ReturnType<typeof Compile>;
 interface Compiled {
   readonly version: number;
   readonly validators: ReadonlyMap<string, () => EventValidator>;
-  /** A version that only allows more has none. */
+  /** Omitted for a version that only allows more. */
   readonly upcasters: Upcasters;
 }
 
 const known: ReadonlyMap<string, Compiled> = new Map(categories.map((name) => [name, compiled(streams[name])]));
 
-/** Prefixes of all streams that are ours, for subscriptions. */
+/** Prefixes of all streams of this product, for subscriptions. */
 export const streamPrefixes: readonly string[] = categories.map((name) => `${name}-`);
 
 export const eventCodec: Codec = {
@@ -72,27 +72,27 @@ function compiled({ version, schemas, upcasters = {} }: Stored): Compiled {
   return { version, validators, upcasters };
 }
 
-/** A process writes events of a few types only. */
+/** Compiles on first use: a process writes events of only a few types. */
 function compiledOnce(schema: object): () => EventValidator {
   let validator: EventValidator | undefined;
   return () => (validator ??= Compile(schema));
 }
 
-/** A stream's last event, as its successor names it. Null stands for a stream that does not exist yet. */
+/** A stream's last event, as its successor refers to it. Null means that the stream does not exist yet. */
 export interface Tip {
   readonly revision: bigint;
-  /** When it was written. */
+  /** Time of writing. */
   readonly at: Instant;
-  /** `linkOf` that event. */
+  /** `linkOf` the event. */
   readonly link: string;
 }
 
-/** The rest of an event's metadata. */
+/** The other metadata of an event. */
 export type SealFacts = Omit<EventMetadata, 'prev' | 'seal'>;
 
 type Linkable = Omit<StoredEvent, 'position'>;
 
-/** Where a stored chain is not what it should be. */
+/** Position and reason of a broken hash chain. */
 export interface ChainBreak {
   readonly stream: string;
   readonly revision: bigint;
@@ -100,7 +100,7 @@ export interface ChainBreak {
   readonly found: string;
 }
 
-/** A stream is not as this service wrote it. Nothing is decided on it, and so nothing is signed for it. */
+/** A stream differs from what this service wrote. No decision and no signature uses it. */
 export class ChainBroken extends Error {
   override readonly name = 'ChainBroken';
   readonly stream: string;
@@ -115,12 +115,12 @@ export class ChainBroken extends Error {
 }
 
 /**
- * SHA-256 (hex) over the event's stream, revision, id, type, data and metadata, each preceded by its length in bytes,
- * so that no two different events share one text.
+ * SHA-256 (hex) over the event's stream, revision, id, type, data and metadata, each preceded by its length in bytes, so no two different
+ * events share one text.
  *
- * Data and metadata enter as JSON.stringify writes them, which is what the store holds. Parsing and writing again gives
- * the same text, because JSON.stringify has one spelling for each string and number and keeps the order of keys; hence
- * the link is the same computed before the append or after reading back. The seal stays out: it is made of the link.
+ * Data and metadata are hashed in the form of JSON.stringify, which is what the store holds. Parsing and stringifying again gives the same
+ * text, because JSON.stringify has one form for each string and number and keeps the order of keys; so the hash is the same before the
+ * append and after reading back. The seal is excluded: it is computed from this hash.
  */
 export function linkOf(event: Linkable): string {
   const known = links.get(event);
@@ -139,10 +139,10 @@ export function linkOf(event: Linkable): string {
   return link;
 }
 
-/** An event's seal and its successor are checked at different places: both need its link. */
+/** The check of a seal and the check of a successor both need the hash. */
 const links = new WeakMap<Linkable, string>();
 
-/** The link is computed when a successor asks for it: few of the tips that a process remembers get a successor there. */
+/** The hash is computed on demand: few of the remembered tips get a successor in this process. */
 export const tipOf = (event: Linkable): Tip => ({
   revision: event.revision,
   at: event.metadata.at,
@@ -151,7 +151,7 @@ export const tipOf = (event: Linkable): Tip => ({
   },
 });
 
-/** The stream's tip once `sealed` is appended behind `previous`: spares reading it back before the next append. */
+/** The stream's tip once `sealed` is appended after `previous`, without reading it back. */
 export function tipAfter(stream: string, previous: Tip | null, sealed: readonly SealedEvent[]): Tip {
   const last = sealed.at(-1);
   assert(last !== undefined, `an append to ${stream} holds at least one event`);
@@ -159,8 +159,8 @@ export function tipAfter(stream: string, previous: Tip | null, sealed: readonly 
 }
 
 /**
- * Makes decided events ready for one append behind `previous`: ids given, each chained to the one before.
- * The append must expect exactly the previous revision (or no stream); else the links would be wrong.
+ * Prepares decided events for one append after `previous`: assigns ids and links each to its predecessor. The append must expect exactly
+ * the previous revision (or no stream); else the hashes would be wrong.
  */
 export function seal(
   stream: string,
@@ -180,8 +180,8 @@ export function seal(
 }
 
 /**
- * Checks the chain of one stream, in order, starting behind `previous` (null: from the first event on).
- * @returns the first break, or null when the chain is whole
+ * Checks the hash chain of one stream in order, starting after `previous` (null: from the first event on).
+ * @returns the first break, or null if the chain is whole
  */
 export function verifyChain(events: readonly StoredEvent[], previous: Tip | null = null): ChainBreak | null {
   let tip = previous;
@@ -195,7 +195,7 @@ export function verifyChain(events: readonly StoredEvent[], previous: Tip | null
 }
 
 /**
- * The same for events that may begin in the midst of their stream: what is before the first of them is then not looked at.
+ * Checks events that may begin in the middle of their stream; earlier events are not checked.
  * @throws ChainBroken
  */
 export function mustBeWhole(events: readonly StoredEvent[], from: 'start' | 'anywhere'): void {

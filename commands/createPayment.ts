@@ -34,9 +34,9 @@ import {
   Unavailable,
 } from './ports.ts';
 
-// What a payment costs, once the destination chain was asked what its payout does.
+// Price of a payment, which depends on the payout's cost on the destination chain.
 
-/** Asks what a payout to a receiver costs. @throws Unavailable */
+/** Returns the cost of a payout to a receiver. @throws Unavailable */
 export type PayoutCostOf = (chain: Chain, token: Token, receiver: string) => Promise<PayoutCost>;
 
 export type Asked = creation.AskedTerms & Required<Pick<creation.Terms, 'feePolicy' | 'agreed'>>;
@@ -47,9 +47,9 @@ export interface Price
 }
 
 /**
- * The fee covers what the payout costs, of each source that the payer may choose; a payout that is worth less is refused.
+ * Raises the fee to the payout's cost, for each source that the payer may choose; refuses a payout below its own cost.
  *
- * @param asked with the fee that holds wherever the payout costs no more, and the amounts agreed under that fee
+ * @param asked with the fee before the payout's cost, and the amounts under that fee
  */
 export async function pricePayment(costOf: PayoutCostOf, asked: Asked): Promise<Price | Refusal> {
   const { source, destination, alternatives = [], tolerable } = asked;
@@ -92,13 +92,13 @@ export interface CreatePaymentDeps extends ReadDeps {
   readonly deposits: Partial<Record<Chain['family'], DepositScheme>>;
   readonly canReceive: ReceiverChecks;
   readonly feeOf: FeeOf;
-  /** What a payout costs: the fee covers it. */
+  /** Cost of a payout, which the fee must cover. */
   readonly payoutCostOf: PayoutCostOf;
-  /** What payers earn of a payment that is created now; none when left out. */
+  /** Cashback of payers of new payments. Default: none. */
   readonly cashback_basisPoints?: number;
   /**
-   * Whether the treasury's float and gas can cover what is open plus this payout; a refusal says when to try again.
-   * `pointer` names the field that states the amount; `by` is the app whose key creates it, null without a key.
+   * Checks that the treasury's float and gas cover all open payments plus this payout; a refusal has a retry time. `pointer` names the
+   * field with the amount; `by` is the app whose key creates it, null without a key.
    */
   readonly checkRoute: (
     destination: Chain,
@@ -107,14 +107,14 @@ export interface CreatePaymentDeps extends ReadDeps {
     pointer: string,
     by: string | null,
   ) => Refusal | undefined;
-  /** Whether the app may have one more open payment; left out where nothing is counted. */
+  /** Reserves capacity for one more open payment of the app. Default: no limit. */
   readonly takePlace?: TakePlace;
 }
 
-/** Takes one of the places that an app has for open payments. @returns a refusal when all are taken @throws Unavailable */
+/** Reserves one of an app's open payments. @returns a refusal if all are in use @throws Unavailable */
 export type TakePlace = (appId: string, by: Pick<Creator, 'keyless'>) => Promise<Refusal | undefined>;
 
-/** Who creates it; a caller without a key is kept to what such callers may do. */
+/** Creator of a payment; a caller without a key has fewer rights. */
 export interface Creator extends By {
   readonly keyless: boolean;
 }
@@ -122,19 +122,18 @@ export interface Creator extends By {
 export interface CreatedPayment {
   readonly payment: Payment;
   readonly createdNow: boolean;
-  /** When it last changed. */
+  /** Time of its last change. */
   readonly at: Instant;
   readonly position: bigint | null;
 }
 
 /**
- * Creates a payment, or answers the one that the orderId already has.
+ * Creates a payment, or returns the existing payment of the orderId.
  *
- * An orderId gives the payment its id, so two creators meet at the same stream and `no_stream` lets one through:
- * idempotent by construction, with no look-up before.
- * A request that is not valid is refused, also when its orderId is known. With a valid one, what exists is answered even when it could
- * not be created now: the world is asked for new payments only.
- * Crash before the append: nothing exists, the caller's retry creates. After it: the retry is answered with the payment.
+ * The orderId determines the payment's id, so two creators reach the same stream and `no_stream` admits one: idempotent without a look-up.
+ * An invalid request is refused, also for a known orderId. A valid one returns the existing payment even if it could not be created now:
+ * chains are queried only for new payments. Crash before the append: nothing exists, the caller's retry creates it. Crash after it: the
+ * retry returns the payment.
  */
 export async function createPayment(
   deps: CreatePaymentDeps,
@@ -164,9 +163,9 @@ export async function createPayment(
 }
 
 /**
- * What a payment would cost that was created now. Nothing is written, no address taken and no place.
+ * Quotes a payment. Writes nothing, assigns no address and reserves no capacity.
  *
- * @returns a refusal where creating it would be refused
+ * @returns a refusal if creating it would be refused
  */
 export async function quotePayment(
   deps: CreatePaymentDeps,
@@ -181,10 +180,10 @@ export async function quotePayment(
   return (await receiverRefusal(deps, asked, price)) ?? creation.quoteOf({ ...asked, ...price }, price.agreed);
 }
 
-/** Terms as the request states them, the fee that is in force for them, and what follows from both. */
+/** Terms of the request, the fee in force for them, and derived values. */
 interface ReadTerms extends creation.AskedTerms, Pick<Asked, 'feePolicy' | 'agreed'>, Pick<creation.Terms, 'life_ms'> {
   readonly scheme: DepositScheme;
-  /** In the destination's units; null where any amount is taken. */
+  /** In the destination's units; null if any amount is accepted. */
   readonly payout: bigint | null;
 }
 
@@ -194,7 +193,7 @@ function metadataRefusal({ metadata }: NewPayment, { keyless }: Pick<Creator, 'k
   return problem && refuse('invalidRequest', problem.message, `/metadata${problem.path}`);
 }
 
-/** Refuses what is wrong with the request itself. Asks nobody. */
+/** Checks the request itself, without queries. */
 function readTerms(
   deps: CreatePaymentDeps,
   request: NewPayment,
@@ -268,7 +267,7 @@ async function paymentIdFor(
   return repeats?.terms.paymentId ?? keylessPaymentIdOf(idSalt, orderId, receiver, boundBy(request, asked));
 }
 
-/** Returns the terms and words that an order without a key binds: whoever sends others has another payment. */
+/** Returns the terms and texts that an order without a key binds: a request with others gets another payment. */
 function boundBy({ display, metadata }: NewPayment, asked: ReadTerms): string {
   const { type, intent, source, destination, alternatives = [], asksAlternatives } = asked;
   const sideOf = ({ chain, token, amount }: Pick<ReadTerms['source'], 'chain' | 'token' | 'amount'>) => [
@@ -289,7 +288,7 @@ interface Asking {
   readonly keyless: boolean;
 }
 
-/** What it costs and where the customer pays, once treasury and receiver are known to be fit for the payout and the app has room for it. */
+/** Price and deposits, after checks of treasury, receiver and the app's capacity. */
 async function fitOf(
   deps: CreatePaymentDeps,
   asked: ReadTerms,

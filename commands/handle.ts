@@ -14,24 +14,24 @@ import { recentlyUsed } from '../src/lib/cache.ts';
 import { ChainBroken, type Codec, linkOf, mustBeWhole, seal, type Tip, tipAfter, tipOf, verifyChain } from './codec.ts';
 import { type Clock, type CrashPoint, type EventStore, type Ids, StreamConflict, Unavailable } from './ports.ts';
 
-/** What is known of a stream: enough to decide, and to append at exactly the next revision. */
+/** Known facts about a stream: enough to decide, and to append at exactly the next revision. */
 interface Known<S> {
   readonly state: S;
-  /** The stream's end; null for a stream that does not exist. */
+  /** The stream's last event; null for a stream that does not exist. */
   readonly tip: Tip | null;
 }
 
 export interface Handled<S> {
   readonly state: S;
   readonly revision: bigint | null;
-  /** Log position of the last event appended; null when nothing had to be. */
+  /** Log position of the last appended event; null if nothing was appended. */
   readonly position: bigint | null;
-  /** When the stream's last event was written, as it is stored with it; null of a stream without events. */
+  /** Stored time of the stream's last event; null for a stream without events. */
   readonly at: Instant | null;
   readonly appended: number;
 }
 
-/** Who asks for a decision, and in which request. */
+/** Actor and request of a decision. */
 export interface By {
   readonly cause: Cause;
   readonly requestId?: string;
@@ -39,16 +39,16 @@ export interface By {
 
 export interface Facts extends By {
   readonly appId: string | null;
-  /** The stream should not exist yet: decide from the initial state without reading. A conflict reads and decides again. */
+  /** Expects that the stream does not exist: decides from the initial state without reading. A conflict reads and decides again. */
   readonly expectNew?: boolean;
   /**
-   * A refusal, or that nothing is to be done, is good as this process last knew the stream, which may have moved since. For what is looked
-   * at again soon, or decided again at an exact revision before it counts.
+   * Accepts a refusal or "already done" from this process's last known state, which may be stale. For checks that are repeated soon, or
+   * decided again at an exact revision before they count.
    */
   readonly asKnown?: boolean;
 }
 
-/** How a stream is looked at: read, or as this process last knew it, if it did. */
+/** How to load a stream: by reading, or from this process's last known state. */
 export type Loaded = Pick<Facts, 'asKnown'>;
 
 export type Handle = <S, E extends DomainEvent>(
@@ -62,17 +62,17 @@ export interface HandleDeps {
   readonly store: EventStore;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Codecs by category: checks what is written, upcasts what is read. */
+  /** Codecs by category: they check written events and upcast read ones. */
   readonly codec: Codec;
   readonly crash?: CrashPoint;
-  /** States remembered at least; at most twice as many. */
+  /** Minimum of remembered states; at most twice as many are kept. */
   readonly cachedStreams?: number;
 }
 
 const cachedStreamsDefault = 10_000;
 const decisionsMax = 8;
 const pageSize = 500;
-/** No stream is written beyond this; one that is longer, from before there was this bound, is still read. */
+/** Maximum events of a stream. Longer streams from before this bound are still read. */
 export const eventsPerStreamMax = 20_000;
 const eventsReadMax = 100_000;
 const backoff_ms = 5;
@@ -80,11 +80,11 @@ const backoff_ms = 5;
 /**
  * Load → decide → append at the exact revision → on conflict, again from a fresh read.
  *
- * States are cached per stream, but only a successful append proves a cached state right: a refusal or "already done"
- * out of the cache is decided again after a read of what came since.
+ * States are cached per stream, but only a successful append proves a cached state right: a refusal or "already done" from the cache is
+ * decided again after reading newer events.
  *
- * Crash between decide and append: nothing happened. Crash after the append: the decision stands, the caller's next run
- * meets it in the stream's state.
+ * Crash between decide and append: nothing happened. Crash after the append: the decision is final, and the caller's next run finds it in
+ * the stream.
  */
 export function createHandle(deps: HandleDeps): Handle {
   const { store, clock, ids, codec } = deps;
@@ -152,14 +152,14 @@ export function createHandle(deps: HandleDeps): Handle {
   }
 }
 
-/** Whether the stream would get too long to be read; one with a window is never read as a whole. */
+/** True if the stream would get too long to read; a stream with a window is never read as a whole. */
 const isBeyond = ({ window }: Pick<Decider<never, never>, 'window'>, tip: Tip | null, appended: number): boolean =>
   window === undefined && (tip?.revision ?? -1n) + BigInt(appended) >= BigInt(eventsPerStreamMax);
 
 const full = (stream: string): Refusal =>
   refuse('illegalStep', `${stream} has ${eventsPerStreamMax} events, as many as a stream takes: tell the operator`);
 
-/** The stream as the log has it now: its state, and when it last changed. */
+/** Reads the stream's current state and the time of its last change. */
 export async function current<S, E extends DomainEvent>(
   handle: Handle,
   decider: Decider<S, E>,
@@ -196,8 +196,8 @@ async function loadStream<S, E extends DomainEvent>(
 }
 
 /**
- * Reads a stream from the last event on that was known of it. That event, the same by its link, stands for all before it.
- * @returns undefined where the stream does not go on from there, or for more than a page
+ * Reads a stream from its last known event on. That event, if its hash is equal, vouches for all earlier ones.
+ * @returns undefined if the stream does not continue from there, or has more than one page of new events
  * @throws ChainBroken, Unavailable
  */
 async function caughtUp<S, E extends DomainEvent>(
@@ -226,8 +226,8 @@ const folded = <S, E extends DomainEvent>(
   }, from);
 
 /**
- * Events of a stream in order, their chain verified: all of them, page by page; with `before`, those before that revision; with `window`,
- * the last ones.
+ * Events of a stream in order with a verified hash chain, read page by page: all of them; with `before`, those before that revision; with
+ * `window`, the last ones.
  *
  * @throws ChainBroken, Unavailable
  */
@@ -238,7 +238,7 @@ export async function readStream(
 ): Promise<readonly StoredEvent[]> {
   if (window !== undefined) {
     const last = [...(await store.read(stream, { backwards: true, max: window }))].reverse();
-    // Fewer are all that there are: else what is older was hidden.
+    // Fewer events than the window must be the whole stream: otherwise older events were hidden.
     mustBeWhole(last, last.length < window ? 'start' : 'anywhere');
     return last;
   }
@@ -256,7 +256,7 @@ export async function readStream(
 }
 
 /**
- * Events of a stream, newest first, page by page; each is checked to be what its successor names.
+ * Events of a stream, newest first, page by page; each is compared with the hash in its successor.
  * @throws ChainBroken, Unavailable
  */
 export async function* readBackwards(

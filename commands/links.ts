@@ -1,4 +1,4 @@
-/** Reusable payment links: what an app's owner makes and closes. */
+/** Reusable payment links: created and closed by an app's owner. */
 
 import { createHash } from 'node:crypto';
 import { type Chain, findChain } from '../domain/chains.ts';
@@ -29,22 +29,22 @@ export interface LinkDeps extends ReadDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'eventId'>;
-  /** Open links of an app, counted up to `max`. */
+  /** Number of open links of an app, counted up to `max`. */
   readonly countOpen: (appId: string, max: number) => Promise<number>;
 }
 
-/** As it was sent; amounts are decimal texts in dollars. */
+/** Request as sent; amounts are decimal texts in dollars. */
 export interface LinkRequest {
   readonly type: LinkType;
-  /** Undefined where the payer chooses, from `minAmount` to `maxAmount`. */
+  /** Undefined if the payer chooses, from `minAmount` to `maxAmount`. */
   readonly amount?: string | undefined;
   readonly minAmount?: string | undefined;
   readonly maxAmount?: string | undefined;
   readonly title: string | null;
   readonly description: string | null;
-  /** Null where the payer chooses. */
+  /** Null if the payer chooses. */
   readonly source: { readonly chainId: string | number; readonly tokenSymbol: string } | null;
-  /** The owner's own name of the request: sent again, it is the same link. */
+  /** Idempotency key: a repeated request returns the same link. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -52,16 +52,16 @@ export interface ChangedLink extends Changed {
   readonly link: Link;
 }
 
-/** A person (cause `developer:…`) is refused every link of an app that is somebody else's, with `forbidden`. */
+/** A person (cause `developer:…`) is refused every link of another owner's app, with `forbidden`. */
 export interface ManageLinks {
   create(app: AppSettings, request: LinkRequest, by: By): Promise<ChangedLink | Refusal>;
   close(appId: string, linkId: string, by: By): Promise<ChangedLink | Refusal>;
 }
 
-/** Links of an app that are open at a time, at most. */
+/** Maximum open links of an app. */
 export const openLinksMax = 200;
 
-/** Each is one event of one stream: a crash leaves all of it or nothing, and the same request again finds it. */
+/** Each link is one event of one stream: a crash leaves all of it or nothing, and a repeated request finds it. */
 export function createManageLinks(deps: LinkDeps): ManageLinks {
   const { handle, clock, ids } = deps;
   const refused = async (appId: string, by: By) => refuseStranger(await currentState(handle, merchant, appId), by);
@@ -126,25 +126,25 @@ function readAmounts({
   return isRefusal(fixed) ? fixed : { amount_microUsd: fixed.toString(), limits_microUsd: null };
 }
 
-// A payment that a payer makes for himself with a reusable link.
+// A payment that a payer creates with a reusable link.
 
-/** What a payer fills in. */
+/** Input of a payer. */
 export interface LinkVisit {
-  /** Of the form that was shown, random: the same form filled in the same way is the same payment, however often it is sent. */
+  /** Random value of the displayed form: repeated submits of the same form are the same payment. */
   readonly nonce: string;
-  /** In dollars; looked at where the payer chooses it. */
+  /** In dollars; read only if the payer chooses it. */
   readonly amount?: string | undefined;
-  /** Looked at where nobody has said what it may be. */
+  /** Read only if neither link nor app names a source. */
   readonly source?: { readonly chainId: string; readonly tokenSymbol: string } | undefined;
 }
 
 type Offers = (chain: Chain) => boolean;
 
 /**
- * What a payment of the link may be paid from: the link's own source; else what the app lets its payers choose, which they do on the
- * payment's page. Empty where neither says: the payer then names one source of all that are served here.
+ * Sources of a link's payment: the link's own source, else the app's choices for its payers, made on the payment's page. Empty if neither
+ * is set: the payer then names one of all served sources.
  */
-export function sourcesOf(
+export function linkSources(
   { source }: Pick<Link, 'source'>,
   { payFrom = [] }: Pick<AppSettings, 'payFrom'>,
   offers: Offers,
@@ -161,8 +161,8 @@ export type PayLink = (app: AppSettings, link: Link, visit: LinkVisit, by: By) =
 type Create = (request: NewPayment, app: AppSettings, caller: Creator) => Promise<CreatedPayment | Refusal>;
 
 /**
- * The payer is a stranger: his payment is created without a key, to the app's settlement wallet in force. Its order is named after the
- * form that was sent, so it is made once; a crash at any place leaves the payment or nothing, and the same form again finds it or makes it.
+ * The payer is a stranger, so the payment is created without a key, to the app's settlement wallet in force. Its order id is derived from
+ * the submitted form, so it is created once; after a crash the same form finds it or creates it.
  */
 export const createPayLink =
   (createPayment: Create, offers: Offers): PayLink =>
@@ -172,7 +172,7 @@ export const createPayLink =
     if (isRefusal(chosen)) return chosen;
     const asked = amountWith(link, chosen);
     if (isRefusal(asked)) return asked;
-    const [source = visit.source] = sourcesOf(link, app, offers);
+    const [source = visit.source] = linkSources(link, app, offers);
     if (!source) return refuse('invalidRequest', 'choose where to pay from', '/source');
     const amount = formatAmount(asked, microUsdDecimals);
     const { linkId, type, title, description } = link;
@@ -187,12 +187,12 @@ export const createPayLink =
       metadata: { linkId },
       source: { chainId, tokenSymbol: source.tokenSymbol, ...(type === 'exactIn' && { amount }) },
       destination: type === 'exactOut' ? { amount } : {},
-      // What the app's settings say is for links that leave the choice to the payer.
+      // The app's settings apply to links that leave the choice to the payer.
       payFrom: link.source ? [] : null,
     };
     return createPayment(request, app, { keyless: true, ...by });
   };
 
-/** Short enough for people to tell each other; 80 bits, so that nobody meets or guesses the order of another form. */
+/** Short enough to read out; 80 bits, so nobody can guess the order of another form. */
 const orderIdOf = (parts: readonly string[]): string =>
   `link-${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 20)}`;

@@ -1,4 +1,4 @@
-/** What owners and operators change of an app. */
+/** Changes of an app by its owner and by operators. */
 import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import * as apps from '../domain/merchant/app.ts';
 import type { KeyScope, MerchantEvent } from '../domain/merchant/events.ts';
@@ -34,7 +34,7 @@ import type { RevokedKeys } from './ports.ts';
 
 export type { Changed, NewRegistration, PreparedRegistration, Registered, RegistrationRequest, SettlementRequest };
 
-/** A key as it is made: `key` goes to its owner once, the rest is kept. */
+/** A new key: `key` goes to its owner once, the rest is stored. */
 export interface NewKey {
   readonly keyId: string;
   readonly key: string;
@@ -45,13 +45,13 @@ export interface NewKey {
 export interface ManageMerchantDeps extends RegistrationDeps {
   readonly newKey: () => NewKey;
   readonly revokedKeys: RevokedKeys;
-  /** How long an owner's change of the settlement wallet waits. */
+  /** Cool-down of an owner's change of the settlement wallet. */
   readonly settlementCoolDown_ms: number;
-  /** Whether sites of this machine may embed payment pages: in a sandbox. */
+  /** Allows sites of this machine to embed payment pages, for a sandbox. */
   readonly localSites: boolean;
 }
 
-/** A secret is answered only by the call that made it. */
+/** A secret is returned only by the call that made it. */
 export interface ShownSecret extends Changed {
   readonly webhookSecret: string;
   readonly webhookSecretFingerprint: string;
@@ -65,49 +65,49 @@ export interface KeyRequest {
   readonly expiresAt: Instant | null;
 }
 
-export interface ShownKey extends Changed, Omit<NewKey, 'hash'>, KeyRequest {}
+export interface IssuedKeyText extends Changed, Omit<NewKey, 'hash'>, KeyRequest {}
 
 export interface RequestedSettlement extends Changed {
-  /** What waits; null where the wallet is in force. */
+  /** Pending change; null if the wallet is in force. */
   readonly pending: { readonly changeId: string; readonly effectiveAt: Instant } | null;
 }
 
-/** A person (cause `developer:…`) is refused every change of an app that is somebody else's, with `forbidden`. */
+/** A person (cause `developer:…`) is refused every change of another owner's app, with `forbidden`. */
 export interface ManageMerchant {
-  /** Checks everything that can be checked without a trace. Refuses an id that is taken (`appIdTaken`). */
+  /** Checks everything that needs no write. Refuses an id that is in use (`appIdTaken`). */
   prepare(appId: string, request: RegistrationRequest): Promise<PreparedRegistration | Refusal>;
-  /** Repeating it for the same person changes nothing; for another one it is refused with `appIdTaken`. */
+  /** Repeating it for the same person changes nothing; for another person it is refused with `appIdTaken`. */
   register(appId: string, registration: NewRegistration, by: By): Promise<Registered | Refusal>;
   setOwner(appId: string, developerId: string, by: By): Promise<Changed | Refusal>;
-  /** Fields that are left out stay; null unsets one. */
+  /** Omitted fields keep their values; null unsets one. */
   setProfile(appId: string, change: ProfileChange, by: By): Promise<Changed | Refusal>;
-  /** @param bytes a picture as it was sent; null takes the logo away */
+  /** @param bytes an uploaded picture; null removes the logo */
   setLogo(appId: string, bytes: Uint8Array | null, by: By): Promise<Changed | Refusal>;
-  /** At once: for operators. */
+  /** Takes effect at once: for operators. */
   setSettlement(appId: string, wallet: SettlementRequest, by: By): Promise<Changed | Refusal>;
-  /** For owners: the first wallet at once, another one after the cool-down. */
+  /** For owners: the first wallet takes effect at once, a later one after the cool-down. */
   requestSettlement(appId: string, wallet: SettlementRequest, by: By): Promise<RequestedSettlement | Refusal>;
   cancelSettlement(appId: string, by: By): Promise<Changed | Refusal>;
   setWebhookUrl(appId: string, url: string | null, by: By): Promise<Changed | Refusal>;
-  /** @param types all types that it gets besides the first two, of payments created from now on */
+  /** Replaces all types that the app gets besides the first two, for payments created from now on. */
   setWebhookTypes(appId: string, types: readonly string[], by: By): Promise<Changed | Refusal>;
-  /** What payers may choose to pay from: the whole list, in place of the one before. */
+  /** Replaces the whole list of sources that payers may choose. */
   setPayFrom(appId: string, payFrom: readonly Side[], by: By): Promise<Changed | Refusal>;
-  /** What happens with money that is not what was agreed, of payments created from now on: the whole policy. */
+  /** Replaces the whole policy for wrong amounts of new payments. */
   setPolicy(appId: string, policy: StatedPolicy, by: By): Promise<Changed | Refusal>;
-  /** For operators: the fee of one route, for payments created from now on. */
+  /** For operators: sets the fee of one route for new payments. */
   setFee(appId: string, fee: StatedFee, by: By): Promise<Changed | Refusal>;
   removeFee(appId: string, route: StatedRoute, by: By): Promise<Changed | Refusal>;
-  /** @param sites origins; all that may show payment pages in a frame from now on */
+  /** @param sites origins: the complete list of sites that may frame payment pages */
   setEmbeddingSites(appId: string, sites: readonly string[], by: By): Promise<Changed | Refusal>;
   rotateSecret(appId: string, by: By): Promise<ShownSecret | Refusal>;
   setKeylessCreation(appId: string, allowed: boolean, by: By): Promise<Changed | Refusal>;
-  issueKey(appId: string, key: KeyRequest, by: By): Promise<ShownKey | Refusal>;
+  issueKey(appId: string, key: KeyRequest, by: By): Promise<IssuedKeyText | Refusal>;
   renameKey(appId: string, keyId: string, name: string, by: By): Promise<Changed | Refusal>;
   /**
-   * Resolves once no instance accepts the key. Every instance refuses it before the log has its event: a crash between the two leaves
-   * a key that works nowhere, and repeating the command records the rest.
-   * @returns a refusal when an instance has not confirmed in time: the key is revoked, but that instance may still accept it
+   * Resolves once no instance accepts the key. Every instance refuses it before the log has its event: after a crash in between, the key
+   * works nowhere, and repeating the command records the event.
+   * @returns a refusal if an instance has not confirmed in time: the key is revoked, but that instance may still accept it
    */
   revokeKey(appId: string, keyId: string, by: By): Promise<Changed | Refusal>;
 }
@@ -213,7 +213,7 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
   };
 }
 
-/** Read models say whose an app is before a command is tried; the log has the last word. */
+/** Read models check an app's owner before a command runs; this check on the log is the final one. */
 export function refuseStranger({ developerId }: MerchantState, { cause }: By): Refusal | undefined {
   if (!cause.startsWith('developer:') || cause === `developer:${developerId}`) return undefined;
   return refuse('forbidden', 'the app is not yours');

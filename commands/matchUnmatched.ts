@@ -1,4 +1,4 @@
-/** Money that no payment has claimed: it is kept once, and an operator decides about it. */
+/** Unmatched money: recorded once, and decided by an operator. */
 import { chainOf } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { takesUp } from '../domain/payment/payins.ts';
@@ -18,10 +18,10 @@ export interface UnmatchedDeps {
 type Outcome = Handled<UnmatchedState> | Refusal;
 
 /**
- * Gives the money to a payment, which takes it up as it was seen: it counts, or is held as late, surplus or of another chain.
+ * Assigns the money to a payment, which records it as it was seen: it counts, or is held as late, surplus or of another chain.
  *
- * The decision comes first: the money can be given away only once. Crash between it and the payment's own event: the worker of
- * unmatched money, or this command again, finds the decision without the payin and records the payin.
+ * The decision comes first: the money can be given away only once. Crash between it and the payment's own event: the worker of unmatched
+ * money, or this command again, finds the decision without the payin and records the payin.
  */
 export async function matchUnmatched(deps: UnmatchedDeps, id: string, paymentId: string, by: By): Promise<Outcome> {
   const payment = await currentState(deps.handle, paymentDecider, paymentId);
@@ -36,7 +36,7 @@ export async function matchUnmatched(deps: UnmatchedDeps, id: string, paymentId:
   return (await finish(deps, assigned.state)) ?? assigned;
 }
 
-/** Finishes a match that was decided; repeating it changes nothing. */
+/** Finishes a decided match; repeating it changes nothing. */
 export async function finishMatch(deps: UnmatchedDeps, id: string): Promise<Refusal | undefined> {
   return finish(deps, await currentState(deps.handle, unmatched, id));
 }
@@ -44,7 +44,7 @@ export async function finishMatch(deps: UnmatchedDeps, id: string): Promise<Refu
 async function finish(deps: UnmatchedDeps, state: UnmatchedState): Promise<Refusal | undefined> {
   assert(state?.verdict.kind === 'assigned', 'only a match that was decided is finished');
   const { transfer, verdict } = state;
-  // The payment may have filled up since the decision: it records this payin all the same.
+  // Records this payin even if the payment has reached its maximum since the decision.
   const recorded = await recordPayin(deps, verdict, { transfer, final: true, assigned: true });
   return isRefusal(recorded) ? recorded : undefined;
 }
@@ -52,13 +52,13 @@ async function finish(deps: UnmatchedDeps, state: UnmatchedState): Promise<Refus
 const full = refuse('paymentNotUpdatable', 'the payment takes up no more payins: order a refund of the money instead');
 
 export interface RefundUnmatched {
-  /** Whom the money goes to; its sender when left out, though that may be an exchange's account that credits nobody. */
+  /** Receiver of the refund. Default: the sender, though that may be an exchange's account that credits nobody. */
   readonly to?: string | undefined;
   readonly memo?: string | undefined;
   readonly reason: string;
 }
 
-/** Orders the money back, less what sending it costs, to a receiver that can take it. The order holds all that is needed to send it. */
+/** Orders a refund, less its network fee, to a receiver that can accept it. The order holds everything that is needed to send it. */
 export async function refundUnmatched(
   deps: UnmatchedDeps & SendingDeps,
   id: string,

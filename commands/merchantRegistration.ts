@@ -1,4 +1,4 @@
-/** How an app begins: everything checked first, without a trace; carried out when it is known who asked. */
+/** Registration of an app: all checks first, without a write; carried out once the requester is known. */
 
 import { createHash } from 'node:crypto';
 import { type Chain, type ChainId, chainOf, findToken } from '../domain/chains.ts';
@@ -20,23 +20,23 @@ import { type By, currentState, type Handle, type Handled } from './handle.ts';
 import { askReceiver, notOffered } from './paymentRequest.ts';
 import type { Clock, Ids, Logo, ProfileStore, ReceiverChecks } from './ports.ts';
 
-// What an app shows of itself: changed field by field, kept beside the log, which holds its digest alone.
+// An app's public profile: changed field by field, stored outside the log, which holds only its digest.
 
 export interface ProfileDeps {
   readonly handle: Handle;
   readonly ids: Pick<Ids, 'secret'>;
   readonly profiles: ProfileStore;
-  /** Decodes a picture that somebody sent and makes one of our own of it; a refusal says what is wrong with it. */
+  /** Decodes an uploaded picture and re-encodes it; a refusal says what is wrong with it. */
   readonly readLogo: (bytes: Uint8Array) => Promise<Logo | Refusal>;
 }
 
 type Outcome = Handled<MerchantState> | Refusal;
 type Change = (appId: string, decide: (state: MerchantState) => Decision<MerchantEvent>) => Promise<Outcome>;
 
-/** Somebody else who changes the profile at the same time wins at most this often. */
+/** Maximum attempts after concurrent changes of the profile. */
 const triesMax = 5;
 
-/** @param change appends what is decided, on whose behalf it is */
+/** @param change appends the decision, with its actor */
 export async function changeProfile(
   deps: ProfileDeps,
   appId: string,
@@ -47,7 +47,7 @@ export async function changeProfile(
   return isRefusal(read) ? read : applyChange(deps, appId, read, change);
 }
 
-/** @param bytes null takes the logo away */
+/** @param bytes null removes the logo */
 export async function changeLogo(
   deps: ProfileDeps,
   appId: string,
@@ -61,15 +61,15 @@ export async function changeLogo(
   return applyChange(deps, appId, { logo: logo.digest }, change);
 }
 
-/** Keeps what an app begins with. @returns its digest */
+/** Stores an app's first profile. @returns its digest */
 export async function firstProfile(deps: ProfileDeps, appId: string, name: string): Promise<string | Refusal> {
   const read = readProfileChange({ name });
   return isRefusal(read) ? read : keep(deps, appId, { ...noProfile, ...read });
 }
 
 /**
- * The row is written before the event that names it: a crash in between leaves a row that nobody shows.
- * What is decided on another profile than the one that was read is decided anew, so that no change undoes another.
+ * The row is written before the event that names it: a crash in between leaves a row that nothing uses. A decision on a stale profile is
+ * decided again, so no change undoes another.
  */
 async function applyChange(
   deps: ProfileDeps,
@@ -89,7 +89,7 @@ async function applyChange(
   }
 }
 
-/** The salt keeps a digest from telling a name that can be guessed. */
+/** The salt prevents guessing a name from its digest. */
 async function keep({ profiles, ids }: ProfileDeps, appId: string, profile: Profile): Promise<string> {
   const content = JSON.stringify({ salt: ids.secret(), ...profile });
   const digest = createHash('sha256').update(content).digest('hex');
@@ -102,16 +102,16 @@ export interface RegistrationDeps extends ProfileDeps {
   readonly ids: Ids;
   /** Encrypts under the master key, bound to its context. */
   readonly seal: (plain: string, context: string) => string;
-  /** The chain's canonical spelling of a receiver's address; undefined when it is none. */
+  /** The chain's canonical spelling of a receiver's address; undefined if it is none. */
   readonly canonicalAddress: (chainId: ChainId, text: string) => string | undefined;
   readonly canReceive: ReceiverChecks;
-  /** Whether this installation pays out there. */
+  /** True if this installation pays out there. */
   readonly offers: (chain: Chain) => boolean;
-  /** False for a URL to whose host no webhook would ever be sent. What a name stands for is checked at each delivery. */
+  /** False for a URL to whose host no webhook would ever be sent. The host's addresses are checked at each delivery. */
   readonly isAllowedTarget: (url: string) => boolean;
 }
 
-/** `position`: the log position to wait for before reading one's own write; null when nothing had to change. */
+/** `position`: log position to wait for before reading one's own write; null if nothing changed. */
 export interface Changed {
   readonly position: bigint | null;
 }
@@ -123,13 +123,13 @@ export interface SettlementRequest {
   readonly receiverMemo?: string | null;
 }
 
-/** What an app is asked to begin with. */
+/** Request to register an app. */
 export interface RegistrationRequest {
   readonly webhookUrl: string | null;
   readonly settlement: SettlementRequest | null;
 }
 
-/** A registration that can be carried out later: plain JSON, nothing in it is secret but `webhookSecret`, which goes to its owner. */
+/** A registration that can be carried out later: plain JSON. Its only secret is `webhookSecret`, which goes to its owner. */
 export interface PreparedRegistration {
   /** In canonical form. */
   readonly webhookUrl: string | null;
@@ -138,29 +138,29 @@ export interface PreparedRegistration {
   readonly webhookSecret: string;
 }
 
-/** What is left out is unset. */
+/** Omitted fields are unset. */
 export interface NewRegistration {
-  /** The person behind the app; an app of the operator's has none. */
+  /** Person who owns the app; omitted for an operator's app. */
   readonly developerId?: string | null;
-  /** What people call it. */
+  /** Display name. */
   readonly name?: string | null;
   readonly webhookUrl?: string | null;
   readonly settlement?: SettlementWallet | null;
-  /** Made when the registration was prepared; without one it is made now and answered. */
+  /** Made when the registration was prepared. Default: made now and returned. */
   readonly secret?: SealedSecret;
 }
 
-/** As it is now, whether this call made it or an earlier one. */
+/** Current registration, made by this call or an earlier one. */
 export interface Registered extends Changed {
   readonly created: boolean;
   readonly webhookUrl: string | null;
-  /** Of an app that this call made with a secret of its own. */
+  /** Set if this call made the secret. */
   readonly webhookSecret: string | null;
   readonly webhookSecretFingerprint: string | null;
   readonly webhookSecretRotatedAt: Instant | null;
 }
 
-/** Refuses what `register` would refuse: a bad id, URL or wallet, an id that is taken. The app's secret is made here. */
+/** Refuses what `register` would refuse: a bad id, URL or wallet, an id in use. Makes the app's secret. */
 export async function prepare(
   deps: RegistrationDeps,
   appId: string,
@@ -178,7 +178,7 @@ export async function prepare(
   return registration ? apps.taken(appId) : { ...asked, webhookSecret };
 }
 
-/** Crash before the append: only a profile's row exists, which nobody shows. After it: repeating the call answers what exists. */
+/** Crash before the append: only an unused profile row exists. After it: repeating the call returns the registration. */
 export async function register(
   deps: RegistrationDeps,
   appId: string,
@@ -226,13 +226,13 @@ const newApp = (
 const within = (field: string, refusal: Refusal): Refusal =>
   refusal.pointer === undefined ? refusal : { ...refusal, pointer: `/${field}${refusal.pointer}` };
 
-/** What a sealed webhook secret is bound to: the ciphertext of one app opens for no other. */
+/** Context of a sealed webhook secret: the ciphertext of one app opens for no other. */
 export const webhookSecretContext = (appId: string): string => `webhookSecret:${appId}`;
 
-/** @param secret 64 hex characters; what is hashed are the characters, not the bytes they spell */
+/** @param secret 64 hex characters; the hash covers the characters, not the bytes that they encode */
 export const fingerprintOf = (secret: string): string => `sha256:${createHash('sha256').update(secret).digest('hex')}`;
 
-/** A webhook secret: in the clear for its owner, and as it is kept. */
+/** A webhook secret: in plain text for its owner, and sealed for storage. */
 export function makeSecret(
   { ids, seal }: Pick<RegistrationDeps, 'ids' | 'seal'>,
   appId: string,
@@ -249,7 +249,7 @@ export function refuseTarget({ isAllowedTarget }: RegistrationDeps, text: string
   return refuse('invalidRequest', 'webhookUrl must be publicly reachable: its host is not', '/webhookUrl');
 }
 
-/** The wallet as it is kept, once its chain says that it can take the token. */
+/** The wallet to store, after its chain confirms that it can receive the token. */
 export async function readSettlement(
   deps: RegistrationDeps,
   request: SettlementRequest,

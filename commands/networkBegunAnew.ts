@@ -1,7 +1,7 @@
 /**
- * A test network began anew: the treasury's books and nonces of the old network are closed, and open again on the new one.
+ * A test network was reset: closes the treasury's books and nonces of the old network. They open again on the new one.
  *
- * Crash anywhere: each stream is closed once. The next run closes the streams that are left and changes nothing else.
+ * Crash anywhere: each stream is closed once. The next run closes the remaining streams and changes nothing else.
  */
 import type { ChainId } from '../domain/chains.ts';
 import { categoryOf, isRefusal, type Refusal } from '../domain/decider.ts';
@@ -20,15 +20,15 @@ export interface BegunAnewDeps {
 
 export interface OldNetwork {
   readonly chainId: ChainId;
-  /** The treasury's account. Others are found in the log. */
+  /** The treasury's account. Other accounts are found in the log. */
   readonly account: string;
-  /** Addresses whose money is the treasury account's. */
+  /** Addresses whose money belongs to the treasury account. */
   readonly payinAddresses: readonly string[];
-  /** What told the network from others; null if it was not remembered. */
+  /** Value that identified the network; null if it was not stored. */
   readonly network: string | null;
 }
 
-/** Accounts whose streams were closed now. Empty if all were closed before. */
+/** Accounts whose streams this run closed. Empty if all were closed before. */
 export interface NetworkClosed {
   readonly books: readonly string[];
   readonly treasury: readonly string[];
@@ -64,7 +64,7 @@ export async function closeOldNetwork(
   return closed;
 }
 
-/** The read models may be behind, and nodes of the new network do not know the old accounts. */
+/** Uses the log: read models may be behind, and nodes of the new network do not know the old accounts. */
 async function accountsInLog(store: Pick<EventStore, 'all'>, chainId: ChainId, signal: AbortSignal) {
   const prefixes = [`books-${chainId}-`, `treasury-${chainId}-`];
   const found = { books: new Set<string>(), treasury: new Set<string>() };

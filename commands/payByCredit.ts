@@ -1,12 +1,12 @@
-/** A buyer pays a merchant out of credit, by a message that he signed (service reference 4.10). */
+/** A buyer pays a merchant by credit, with a signed message (service reference 4.10). */
 import { createHash } from 'node:crypto';
 import {
   type CreditState,
   credit,
   isExpired,
   isUsed,
+  type MessageSigner,
   messageText,
-  type Signer,
   type Spending,
   type SpendOrder,
   spend,
@@ -21,12 +21,12 @@ export interface PayByCreditDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
   readonly signers: MessageSigners;
-  /** The endpoint's URL, which every message names. */
+  /** The endpoint's URL, which every message contains. */
   readonly service: () => string;
   readonly isCurrency: (code: string) => boolean;
 }
 
-/** As it was sent; null for what was left out. */
+/** Request as sent; null for omitted fields. */
 export interface CashbackRequest {
   readonly fromAddress: string;
   readonly toHandle: string;
@@ -45,12 +45,12 @@ export type PaymentResult = (typeof paymentResults)[number];
 /** Maximum queries of a contract for one message. */
 const triesMax = 3;
 
-/** @param appId whose handle the request names. @returns refusals for what is wrong with the request itself */
+/** @param appId app of the handle in the request. @returns refusals of the request itself */
 export type PayByCredit = (request: CashbackRequest, appId: string, by: By) => Promise<PaymentResult | Refusal>;
 
 /**
  * The account's stream decides: one CreditSpent, or none. Crash before the append: nothing happened, the same message may be sent again.
- * Crash after it: the message sent again is answered with what was decided.
+ * Crash after it: the repeated message returns the earlier decision.
  */
 export function createPayByCredit({ handle, clock, signers, service, isCurrency }: PayByCreditDeps): PayByCredit {
   const oneByOne = serializeByKey();
@@ -78,12 +78,12 @@ export function createPayByCredit({ handle, clock, signers, service, isCurrency 
     return refuse('unavailable', 'this account earns credit on new chains at this moment: send the same message again');
   };
 
-  /** @returns null where nobody signed; a refusal while a contract cannot be queried */
+  /** @returns null if no valid signature; a refusal while a contract cannot be queried */
   async function signerOf(
     account: string,
     message: SignedMessage,
     { earnedOn }: CreditState,
-  ): Promise<Signer | Refusal | null> {
+  ): Promise<MessageSigner | Refusal | null> {
     try {
       if (await signers.isSignedBy(account, message)) return 'key';
       return (await signers.isAcceptedBy(account, message, earnedOn)) ? { contractOn: earnedOn } : null;
@@ -93,7 +93,7 @@ export function createPayByCredit({ handle, clock, signers, service, isCurrency 
     }
   }
 
-  async function decide(order: SpendOrder, signer: Signer, by: By): Promise<Spending['verdict']> {
+  async function decide(order: SpendOrder, signer: MessageSigner, by: By): Promise<Spending['verdict']> {
     let verdict: Spending['verdict'] = 'busy';
     const handled = await handle(
       credit,
@@ -125,9 +125,9 @@ const orderOf = (
   signedAt: instant(timestamp_ms),
 });
 
-/** Earlier than 1973 in milliseconds, later than the year 5000 in seconds. */
+/** Smaller numbers are not milliseconds: 1973 in milliseconds, year 5138 in seconds. */
 const earliest_ms = 100_000_000_000;
-/** The year 5138: what is beyond counts in microseconds. */
+/** Larger numbers are microseconds: year 5138 in milliseconds. */
 const latest_ms = 100_000_000_000_000;
 
 function malformed(
@@ -145,7 +145,7 @@ function malformed(
   if (timestamp_ms < earliest_ms)
     return bad('timestamp', 'must be in milliseconds: this looks like seconds, send it times 1000');
   if (timestamp_ms > latest_ms) return bad('timestamp', 'must be in milliseconds since 1970: this is finer');
-  // Plain digits, as every JSON library writes them: the text that is signed must be the same everywhere.
+  // Requires plain digits, as every JSON library writes them: the signed text must be equal everywhere.
   if (amountLocal !== null && !/^\d{1,11}(\.\d{1,4})?$/.test(String(amountLocal))) {
     return bad('amount_local', 'must have at most 11 digits, and 4 after the point');
   }

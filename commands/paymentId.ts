@@ -9,48 +9,48 @@ export function uuidV8(bytes: Uint8Array): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** What an id is made from; the number is part of it, so that ids of one kind are never those of another. */
+/** Kind of an id's input; the number is hashed, so ids of different kinds never collide. */
 const kinds = { keyed: 0, formerKeyless: 1, keylessOfReceiver: 2, withdrawal: 3, link: 4, keyless: 5 } as const;
 
 /**
- * The payment id of an app's own order: the same for the same app and order, so that creating twice meets the same stream,
- * and not guessable without the app's salt.
+ * The payment id of an app's own order: equal for the same app and order, so a repeated create reaches the same stream. Not guessable
+ * without the app's salt.
  *
  * @param idSalt the app's random salt (hex), recorded at its registration
  */
 export const paymentIdOf = (idSalt: string, orderId: string): string => idOf(idSalt, kinds.keyed, [orderId]);
 
-/** The id of the payment that pays a withdrawal out: the same for the same app and withdrawal. */
+/** The id of the payment that pays a withdrawal: equal for the same app and withdrawal. */
 export const withdrawalPaymentIdOf = (idSalt: string, withdrawalId: string): string =>
   idOf(idSalt, kinds.withdrawal, [withdrawalId]);
 
-/** The id of a reusable link, 27 bytes in base64url: the same for the same app and name, and not guessable without the app's salt. */
+/** The id of a reusable link, 27 bytes in base64url: equal for the same app and name. Not guessable without the app's salt. */
 export const linkIdOf = (idSalt: string, name: string): string =>
   macOf(idSalt, kinds.link, [name]).subarray(0, 27).toString('base64url');
 
-/** Whom a payment pays. */
-export interface Receiver {
+/** Receiver of a payment. */
+export interface PaidReceiver {
   readonly chainId: number;
   readonly address: string;
   readonly memo: string | null;
 }
 
 /**
- * Returns the payment id of an order without a key. Anybody may send any order id, so the id also binds the receiver, the terms and the
- * words: a stranger who sends the order id first takes it from nobody, and learns nothing of other orders.
+ * Returns the payment id of an order without a key. Anyone may send any order id, so the id also binds the receiver, the terms and the
+ * texts: a stranger who sends the order id first blocks nobody, and learns nothing about other orders.
  *
- * @param asked terms and words of the request; equal requests have equal texts
+ * @param asked terms and texts of the request; equal requests have equal texts
  */
-export const keylessPaymentIdOf = (idSalt: string, orderId: string, receiver: Receiver, asked: string): string =>
+export const keylessPaymentIdOf = (idSalt: string, orderId: string, receiver: PaidReceiver, asked: string): string =>
   idOf(idSalt, kinds.keyless, [orderId, ...partsOf(receiver), asked]);
 
-/** Ids of keyless payments while one receiver had one payment per order id: repeats of those orders find them. */
-export const receiverKeylessIdOf = (idSalt: string, orderId: string, receiver: Receiver): string =>
+/** Ids of keyless payments from versions with one payment per receiver and order id: repeats of those orders find them. */
+export const receiverKeylessIdOf = (idSalt: string, orderId: string, receiver: PaidReceiver): string =>
   idOf(idSalt, kinds.keylessOfReceiver, [orderId, ...partsOf(receiver)]);
 
-const partsOf = ({ chainId, address, memo }: Receiver): readonly string[] => [String(chainId), address, memo ?? ''];
+const partsOf = ({ chainId, address, memo }: PaidReceiver): readonly string[] => [String(chainId), address, memo ?? ''];
 
-/** As keyless payments were named when all receivers shared their order ids: repeats of those find them. */
+/** Ids of keyless payments from versions in which all receivers shared their order ids: repeats of those orders find them. */
 export const formerKeylessIdOf = (idSalt: string, orderId: string): string =>
   idOf(idSalt, kinds.formerKeyless, [orderId]);
 
@@ -67,7 +67,7 @@ function macOf(idSalt: string, kind: number, parts: readonly string[]): Buffer {
   return hmac.digest();
 }
 
-/** Making a key costs five times what using it costs; few apps create most payments. */
+/** Making a key costs five times its use, and few apps create most payments. */
 const keys = new Map<string, KeyObject>();
 const keysMax = 1_000;
 

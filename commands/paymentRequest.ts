@@ -10,21 +10,21 @@ import type { Terms } from '../domain/payment/create.ts';
 import type { PaymentType } from '../domain/payment/events.ts';
 import type { Intent } from '../domain/payment/intent.ts';
 import type { Metadata } from '../domain/payment/metadata.ts';
-import { type AddressBook, type CanReceive, refuseUnavailable, Unavailable } from './ports.ts';
+import { type AddressSpelling, type CanReceive, refuseUnavailable, Unavailable } from './ports.ts';
 
 export interface ReadDeps {
-  readonly addresses: AddressBook;
-  /** Whether this installation serves the chain. */
+  readonly addresses: AddressSpelling;
+  /** True if this installation serves the chain. */
   readonly offers: (chain: Chain) => boolean;
-  /** Whether payins on the chain can be seen: no, when each of its nodes is of another network. Default: yes. */
+  /** False if payins on the chain cannot be read, because all its nodes are of another network. Default: true. */
   readonly canSeePayins?: (chain: Chain) => boolean;
 }
 
-/** A create request whose shape has been checked; amounts, chains and addresses are still as the caller spelled them. */
+/** A create request of a valid shape; amounts, chains and addresses are in the caller's spelling. */
 export interface NewPayment {
   readonly appId: string;
   readonly orderId: string | null;
-  /** Null where the amounts say it. */
+  /** Null if the amounts determine it. */
   readonly type: PaymentType | null;
   readonly intent: Intent | null;
   readonly display: {
@@ -40,34 +40,34 @@ export interface NewPayment {
         readonly receiverMemo?: string | null | undefined;
       })
     | null;
-  /** What payers may choose to pay from besides; null, or left out, for what the app's settings say. */
+  /** Other sources that payers may choose; null or omitted for the app's settings. */
   readonly payFrom?: readonly Side[] | null;
-  /** How long payers have; null, or left out, for the whole hour. */
+  /** Life of the payment; null or omitted for one hour. */
   readonly expiresInSeconds?: number | null;
 }
 
 export interface Side {
   readonly chainId: string | number;
   readonly tokenSymbol: string;
-  /** Needed nowhere; where it is sent it must be the token's own. */
+  /** Optional; if sent, it must match the token. */
   readonly tokenAddress?: string | undefined;
   readonly amount?: string | undefined;
 }
 
-/** What an app's settings say at this moment; the terms keep what was in force. */
+/** Current settings of an app; the terms hold those in force at creation. */
 export interface AppSettings {
   readonly appId: string;
   readonly idSalt: string;
   readonly webhookUrl: string | null;
-  /** Types of webhooks that it chose besides the first two. */
+  /** Types of webhooks that the app chose besides the first two. */
   readonly webhookTypes?: readonly string[];
-  /** Where a `merchant_` app is paid out to, always. */
+  /** The only payout wallet of a `merchant_` app. */
   readonly settlement: Settlement | null;
-  /** What its payers may choose to pay from. */
+  /** Sources that its payers may choose. */
   readonly payFrom?: PayFrom;
-  /** What happens with money that is not what was agreed. */
+  /** Policy for wrong amounts. */
   readonly policy?: AmountPolicy;
-  /** Fees of its own. */
+  /** The app's own fees. */
   readonly fees?: readonly FeeTier[];
 }
 
@@ -78,7 +78,7 @@ export interface Settlement {
   readonly receiverMemo: string | null;
 }
 
-/** The refusal of a source that nobody could see paid; undefined where payins can be seen. */
+/** Refuses a source whose payins cannot be read; undefined if they can. */
 export function unseenSource(
   { canSeePayins = () => true }: Pick<ReadDeps, 'canSeePayins'>,
   chain: Chain,
@@ -124,7 +124,7 @@ function wrongTokenAddress(
 
 type Destination = Pick<Terms['destination'], 'chain' | 'token' | 'receiverAddress' | 'receiverMemo'>;
 
-/** A `merchant_` app is paid out to its settlement wallet and nowhere else; a `wallet_` app says where on each payment. */
+/** A `merchant_` app is paid out only to its settlement wallet; a `wallet_` app names the receiver of each payment. */
 export function readDestination(deps: ReadDeps, request: NewPayment, app: AppSettings): Destination | Refusal {
   const stated = request.destination ?? {};
   if (app.appId.startsWith('merchant_')) return settlementOf(deps, stated, app);
@@ -142,7 +142,7 @@ export function readDestination(deps: ReadDeps, request: NewPayment, app: AppSet
   return { ...side, receiverAddress, receiverMemo };
 }
 
-/** What a request repeats of the settlement wallet must agree with it, however chain and address are spelled. */
+/** Settlement fields that a request repeats must match the wallet, in any spelling of chain and address. */
 function settlementOf(
   deps: ReadDeps,
   stated: NonNullable<NewPayment['destination']>,
@@ -193,7 +193,7 @@ interface Receiving {
 }
 
 /**
- * Asks the chain whether the receiver can take the token. A chain that cannot be asked is a refusal too: try again.
+ * Queries whether the receiver can receive the token. An unavailable chain is a refusal too.
  *
  * @param pointer of the field that names the receiver
  * @param memoPointer of the field that holds its memo
@@ -215,11 +215,11 @@ export async function askReceiver(
   }
 }
 
-// Reads what a create request says of its type and amounts, each refused with a pointer to its field.
+// Reads type and amounts of a create request; each refusal has a pointer to its field.
 
 export interface ReadAmounts {
   readonly type: PaymentType;
-  /** In the token's own units; null but for the side that the type takes. */
+  /** In the token's own units; null except on the side that the type uses. */
   readonly source: bigint | null;
   readonly destination: bigint | null;
 }
@@ -229,18 +229,18 @@ type Stated = Pick<NewPayment, 'type' | 'intent'> & {
   readonly destination: { readonly amount?: string | undefined } | null;
 };
 
-/** Which side of a request carries the amount. */
+/** Side of a request that carries the amount. */
 const amountSide: Readonly<Record<PaymentType, 'source' | 'destination' | null>> = {
   exactIn: 'source',
   exactOut: 'destination',
   anyAmount: null,
 };
 
-/** Of the field that says how much: of the type's where that takes any amount. */
+/** Field of the amount; of the type itself if it accepts any amount. */
 export const amountPointer = (type: PaymentType): string =>
   amountSide[type] === null ? '/type' : `/${amountSide[type]}/amount`;
 
-/** The other side's amount follows from the agreed one: clients that send back what they got may state it, and it says nothing. */
+/** The other side's amount is ignored: it follows from the agreed one, and clients may send back what they received. */
 export function readAmounts(
   request: Stated,
   source: { readonly token: Token },
@@ -258,7 +258,7 @@ export function readAmounts(
   return { type, source: null, destination: null, [takes]: amount };
 }
 
-/** The type that the request names, or the only one that its amounts can mean. */
+/** The type in the request, or the only one that its amounts allow. */
 function readType({ type, intent, source, destination }: Stated): PaymentType | Refusal {
   if (type !== null) return type;
   const [goesIn, comesOut] = [source.amount !== undefined, destination?.amount !== undefined];
@@ -297,10 +297,10 @@ function readAmount(text: string, token: Token, pointer: string): bigint | Refus
   return refuse('invalidRequest', `the amount is above the limit of ${amountMax_usd} per payment`, pointer);
 }
 
-/** No payment may be larger. This is far more than a hot treasury holds, and far less than a column of the database can. */
+/** Maximum payment: far more than a hot treasury holds, and far less than a database column's limit. */
 export const amountMax_usd = 1_000_000_000n;
 
-/** Reads a decimal text in dollars. @param pointer of the field that states it */
+/** Reads a decimal text in dollars. @param pointer of its field */
 export function readMicroUsd(text: string, pointer: string): bigint | Refusal {
   const amount = parseAmount(text, microUsdDecimals);
   if (typeof amount === 'bigint') return amount;

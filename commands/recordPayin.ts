@@ -1,4 +1,4 @@
-/** What a payment's source chain shows: that money came, that it left again, that the time to pay is over. */
+/** Records observations of a payment's source chain: a transfer, an orphaned transfer, the end of the payment's time. */
 
 import { type Chain, type ChainId, chainOf } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
@@ -9,22 +9,22 @@ import { type Payment, type PaymentState, paymentDecider } from '../domain/payme
 import type { Instant } from '../domain/time.ts';
 import { see, unmatched } from '../domain/unmatched.ts';
 import type { By, Handle, Handled } from './handle.ts';
-import type { AddressBook, Clock } from './ports.ts';
+import type { AddressSpelling, Clock } from './ports.ts';
 
-// Money that no payment takes up is kept by itself, once, until an operator decides about it.
+// Unmatched money is recorded once, in a stream of its own, until an operator decides.
 
-/** The payment to whose deposit it came. */
+/** Payment of the deposit. */
 interface DepositOf {
   readonly paymentId: string;
   readonly appId: string;
 }
 
 /**
- * Keeps a final transfer that bears no payment's memo, or whose payment takes up no more, however often it is seen. Each has a stream of
- * its own, so that no number of them makes any stream longer.
+ * Records a final transfer without a payment's memo, or beyond its payment's maximum; repeats change nothing. Each has its own stream, so
+ * no number of them makes a stream longer.
  *
- * @param full the payment that it was paid to; null where its address and memo are no payment's
- * @returns whether it is new
+ * @param full the payment that it was paid to; null if address and memo belong to no payment
+ * @returns true if it is new
  */
 export async function recordUnmatched(
   { handle, clock }: { readonly handle: Handle; readonly clock: Pick<Clock, 'now'> },
@@ -45,7 +45,7 @@ interface Deps {
   readonly clock: Clock;
 }
 
-/** The payment that a deposit belongs to. */
+/** Payment of a deposit. */
 export interface PaymentRef {
   readonly paymentId: string;
   readonly appId: string;
@@ -54,8 +54,8 @@ export interface PaymentRef {
 type Outcome = Promise<Handled<PaymentState> | Refusal>;
 
 /**
- * Records a transfer to a deposit, or one that an operator gave to the payment. What the payment takes up no more is kept by itself once it is final. Repeating it changes nothing, so
- * a crash before or after an append costs only the repetition: the scan's cursor moves after this.
+ * Records a transfer to a deposit, or one that an operator assigned to the payment. A final transfer beyond the payment's maximum becomes
+ * unmatched money. Repeating it changes nothing, so a crash costs only the repetition: the scan's cursor moves afterwards.
  */
 export async function recordPayin(
   { handle, clock }: Deps,
@@ -71,11 +71,11 @@ export async function recordPayin(
   return { ...recorded, appended: isNew ? 1 : 0 };
 }
 
-/** Whether the payment's stream holds the transfer. */
+/** True if the payment's stream holds the transfer. */
 export const takenUp = (payment: PaymentState, transfer: Transfer): boolean =>
   payment?.payins.some(({ id }) => id === transferId(transfer)) ?? false;
 
-/** Records that the block which held a payin has left its chain. */
+/** Records that a payin's block has left its chain. */
 export function recordOrphan(
   { handle }: Deps,
   { paymentId, appId }: PaymentRef,
@@ -85,7 +85,7 @@ export function recordOrphan(
   return handle(paymentDecider, paymentId, (state) => payins.orphanPayin(state, seen), { cause, appId });
 }
 
-/** @param scanned how far the final scan of each chain has come that the payment can be paid on, in the chain's own time */
+/** @param scanned chain time up to which the final scan has read each chain that can pay the payment */
 export function expirePayment(
   { handle, clock }: Deps,
   { paymentId, appId }: PaymentRef,
@@ -100,14 +100,14 @@ export function expirePayment(
 export interface RegisterPayinDeps {
   readonly handle: Handle;
   readonly clock: Clock;
-  readonly addresses: AddressBook;
-  /** A transaction's identity as its chain spells it; null when the text is none. */
+  readonly addresses: AddressSpelling;
+  /** A transaction hash in its chain's spelling; null if the text is none. */
   readonly canonicalTxHash: (chain: Chain, text: string) => string | null;
-  /** Starts to look for the transaction at once and does not wait for it. Losing that loses nothing: the scan finds the payin too. */
+  /** Starts a look-up of the transaction without waiting for it. A lost look-up is harmless: the scan finds the payin too. */
   readonly lookUp: (payment: Payment, txHash: string) => void;
 }
 
-/** The merchant's hint where to look for the payin, as the caller spelled it. */
+/** The merchant's hint about the payin, in the caller's spelling. */
 export interface PayinHint {
   readonly txHash: string;
   readonly fromAddress: string;
@@ -115,14 +115,14 @@ export interface PayinHint {
 
 export interface RegisteredPayin {
   readonly payment: Payment;
-  /** When it last changed. */
+  /** Time of its last change. */
   readonly at: Instant;
 }
 
 /**
- * Records where the payin is to be looked for, and looks there.
+ * Records a hint about the payin, and looks it up.
  *
- * @param own the payment and its app: of another app's payment nothing is told, not even that it exists
+ * @param own the payment and its app: for another app's payment the answer does not reveal that it exists
  */
 export async function registerPayin(
   deps: RegisterPayinDeps,
@@ -145,7 +145,7 @@ export async function registerPayin(
 
 const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');
 
-/** As the first of the chains spells it; the refusal is the first chain's. */
+/** In the spelling of the first matching chain; a refusal is the first chain's. */
 function readHintOf(deps: RegisterPayinDeps, [own, ...others]: readonly [ChainId, ...ChainId[]], hint: PayinHint) {
   const first = readHint(deps, chainOf(own), hint);
   if (!isRefusal(first)) return first;

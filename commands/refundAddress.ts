@@ -1,4 +1,4 @@
-/** A payer says where his money goes back to, by a text that the key which paid has signed. */
+/** A payer sets the refund address by a text signed with the paying key. */
 import { type ChainId, chainOf, memoProblem } from '../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { nextNumber, payinsOf, refundText, setRefundAddress } from '../domain/payment/refundAddress.ts';
@@ -7,7 +7,7 @@ import type { Payin } from '../domain/payment/sources.ts';
 import { type Payment, paymentDecider } from '../domain/payment/state.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import {
-  type AddressBook,
+  type AddressSpelling,
   type Clock,
   type MessageSigners,
   refuseUnavailable,
@@ -18,21 +18,21 @@ import {
 export interface RefundAddressDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
-  readonly addresses: AddressBook;
+  readonly addresses: AddressSpelling;
   readonly signers: MessageSigners;
-  /** Where payments are paid, which every text names. */
+  /** URL of the service, which every text contains. */
   readonly service: () => string;
 }
 
-/** As the payer gives it. */
-export interface AskedAddress {
-  /** The account that paid. */
+/** Request of the payer. */
+export interface RefundAddressRequest {
+  /** Account that paid. */
   readonly from: string;
   readonly to: string;
   readonly memo: string | null;
 }
 
-/** What he is to sign. */
+/** Text to sign. */
 export interface AddressToSign {
   readonly text: string;
   readonly number: number;
@@ -45,15 +45,15 @@ export interface AddressToSign {
 
 export interface RefundAddresses {
   /** @returns invalidRequest with the field, conflict */
-  words(paymentId: string, asked: AskedAddress): Promise<AddressToSign | Refusal>;
+  words(paymentId: string, asked: RefundAddressRequest): Promise<AddressToSign | Refusal>;
   /**
-   * Crash before the append: nothing is set, the same signature may be sent again. After it: sent again, it sets nothing more.
-   * @param number of the text that was signed
-   * @returns besides, invalidRequest for a signature that is not the sender's; unavailable while a contract cannot be asked
+   * Crash before the append: nothing is set, the same signature may be sent again. After it: a repeated request changes nothing.
+   * @param number of the signed text
+   * @returns besides, invalidRequest for a signature that is not the sender's; unavailable while a contract cannot be queried
    */
   prove(
     paymentId: string,
-    asked: AskedAddress,
+    asked: RefundAddressRequest,
     signed: { readonly number: number; readonly signature: string },
     by: By,
   ): Promise<AddressToSign | Refusal>;
@@ -73,7 +73,7 @@ export function createRefundAddresses({
 }: RefundAddressDeps): RefundAddresses {
   return { words, prove };
 
-  async function words(paymentId: string, asked: AskedAddress): Promise<AddressToSign | Refusal> {
+  async function words(paymentId: string, asked: RefundAddressRequest): Promise<AddressToSign | Refusal> {
     const payment = await currentState(handle, paymentDecider, paymentId);
     return payment ? wordsOf(payment, asked) : paymentNotFound;
   }
@@ -98,8 +98,8 @@ export function createRefundAddresses({
     return isRefusal(handled) ? handled : toSign;
   }
 
-  /** @param stated the number of a text that was signed; one that is set already is found again by it */
-  function wordsOf(payment: Payment, asked: AskedAddress, stated?: number): AddressToSign | Refusal {
+  /** @param stated number of a signed text, by which an address that is set already is found */
+  function wordsOf(payment: Payment, asked: RefundAddressRequest, stated?: number): AddressToSign | Refusal {
     const sender = signers.canonical(asked.from);
     const payins = sender === null ? [] : payinsOf(payment, sender);
     const unproven = ownersOf(payment).find((own) => own.sender === sender && own.receiver === null);
@@ -111,11 +111,11 @@ export function createRefundAddresses({
     return words.find((each) => !isRefusal(each) && isSet(payment, each.text)) ?? words[0] ?? paymentNotFound;
   }
 
-  /** @param asked its sender as his chain spells him */
+  /** @param asked with the sender in the chain's spelling */
   function wordsFor(
     payment: Payment,
     payin: Payin,
-    { from: sender, to, memo }: AskedAddress,
+    { from: sender, to, memo }: RefundAddressRequest,
     number: number,
   ): AddressToSign | Refusal {
     const { chainId } = payin.transfer;
@@ -129,7 +129,7 @@ export function createRefundAddresses({
     return { text, number, address, memo, sender, transferId: payin.id, chainId };
   }
 
-  /** Null where nobody has; a refusal while a contract cannot be asked. */
+  /** Null if the signature is invalid; a refusal while a contract cannot be queried. */
   async function signedBy({ sender, chainId }: AddressToSign, message: SignedMessage) {
     try {
       if (await signers.isSignedBy(sender, message)) return 'key' as const;

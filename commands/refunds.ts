@@ -1,4 +1,4 @@
-/** Orders money back that the service holds of a payment, and says before what it would come to. */
+/** Orders and quotes refunds of a payment's held money. */
 
 import { type Chain, type ChainId, chainOf, memoProblem, type Token, tokenAt } from '../domain/chains.ts';
 import { credit, hasSpent } from '../domain/credit.ts';
@@ -13,24 +13,24 @@ import {
   ownersOf,
   type PlannedRefund,
   planRefunds,
-  type Receiver,
   type RefundOrder,
+  type RefundReceiver,
   requestRefunds,
   type SendingCost,
 } from '../domain/payment/refundOrder.ts';
-import type { Held, PricedRefund } from '../domain/payment/refundQuote.ts';
+import type { PricedRefund, RefundableMoney } from '../domain/payment/refundQuote.ts';
 import { type Payment, type PaymentState, paymentDecider, type Refund } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { serializeByKey } from '../src/lib/serialize.ts';
 import type { PayoutCostOf } from './createPayment.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { askReceiver } from './paymentRequest.ts';
-import { type AddressBook, type Clock, type ReceiverChecks, refuseUnavailable, Unavailable } from './ports.ts';
+import { type AddressSpelling, type Clock, type ReceiverChecks, refuseUnavailable, Unavailable } from './ports.ts';
 
-// Whether somebody can take money back, and what sending it costs.
+// Checks whether a receiver can receive a refund, and its network fee.
 
 export interface SendingDeps {
-  readonly addresses: AddressBook;
+  readonly addresses: AddressSpelling;
   readonly canReceive: ReceiverChecks;
   readonly payoutCostOf: PayoutCostOf;
 }
@@ -39,10 +39,10 @@ export interface SentBack {
   readonly chainId: ChainId;
   readonly token: TokenRef;
   readonly amount: bigint;
-  readonly receiver: Receiver;
+  readonly receiver: RefundReceiver;
 }
 
-/** Why the receiver cannot take it, and what to do; undefined when it can. */
+/** Returns why the receiver cannot receive it, and what to do; undefined if it can. */
 export async function receiverProblem(deps: SendingDeps, planned: SentBack): Promise<Refusal | undefined> {
   const chain = chainOf(planned.chainId);
   const { address, memo } = planned.receiver;
@@ -56,7 +56,7 @@ export async function receiverProblem(deps: SendingDeps, planned: SentBack): Pro
   return ask && askReceiver(ask, receiving, '/to', '/memo');
 }
 
-/** What sending it costs, and what for. */
+/** Network fee of the refund and its parts. */
 export async function sendingCost(
   { payoutCostOf }: Pick<SendingDeps, 'payoutCostOf'>,
   { chainId, token, receiver }: Omit<SentBack, 'amount'>,
@@ -84,7 +84,7 @@ export interface RefundsDeps extends SendingDeps {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** A payment; with `appId` only as that app's. */
+/** A payment; with `appId`, only if it belongs to that app. */
 export interface RefundedPayment {
   readonly paymentId: string;
   readonly appId: string | null;
@@ -94,27 +94,28 @@ export type AskedRefund = Omit<RefundOrder, 'signers'>;
 
 export interface OrderedRefunds {
   readonly payment: Payment;
-  /** What the request has ordered, now or before. */
+  /** Refunds that the request ordered, now or before. */
   readonly refunds: readonly Refund[];
-  /** When the payment last changed. */
+  /** Time of the payment's last change. */
   readonly at: Instant;
   readonly orderedNow: boolean;
 }
 
 export interface Refunds {
   /**
-   * Crash before the append: nothing is ordered. After it: the order stands, and the same key is answered with it.
-   * @returns paymentNotFound, forbidden, refundExceedsHeld, refundAddressUnproven, refundTooSmall, orderConflict, invalidRequest, unavailable
+   * Crash before the append: nothing is ordered. After it: the order is final, and the same key returns it.
+   * @returns paymentNotFound, forbidden, refundExceedsHeld, refundAddressUnproven, refundTooSmall, orderConflict, invalidRequest,
+   * unavailable
    */
   order(of: RefundedPayment, asked: AskedRefund, by: By): Promise<OrderedRefunds | Refusal>;
-  /** What the order would come to now, and cost; refused like the order. */
+  /** Refunds and fees of the order in the current state; refused like the order. */
   preview(of: RefundedPayment, asked: AskedRefund): Promise<readonly PricedRefund[] | Refusal>;
-  /** The payment as the log has it now; null when there is none. */
+  /** The payment's current state in the log; null if there is none. */
   payment(of: RefundedPayment): Promise<Payment | null>;
-  /** Its senders who have paid out of credit: what they sent may go back to them. */
+  /** Senders who have paid by credit: their money may be refunded to their accounts. */
   signers(payment: Payment): Promise<readonly KnownSigner[]>;
-  /** What can go back of a payment. */
-  held(payment: Payment): Promise<readonly Held[]>;
+  /** Refundable money of a payment. */
+  held(payment: Payment): Promise<readonly RefundableMoney[]>;
 }
 
 export const paymentUnknown = refuse(
@@ -132,14 +133,14 @@ export function createRefunds(deps: RefundsDeps): Refunds {
     return state && (appId === null || state.terms.appId === appId) ? state : null;
   }
 
-  /** The order with all that the stream needs to decide it. */
+  /** Completes the order with all facts that the stream needs. */
   async function read(of: RefundedPayment, asked: AskedRefund): Promise<Read | Refusal> {
     const found = await payment(of);
     if (!found) return paymentUnknown;
     if (found.terms.keyless && (asked.by === 'owner' || asked.by === 'key')) return ofStranger;
     const to = asked.to === 'proven' ? asked.to : asSpelled(deps, found, asked.to);
     const whole: RefundOrder = { ...asked, to, signers: to === 'proven' ? await signersOf(handle, found) : [] };
-    // What a key has ordered is answered though its chain is away, or its receiver takes nothing any more.
+    // A repeated key returns its order even if its chain is unavailable, or its receiver can no longer receive.
     const isRepeated = asked.key !== null && found.refunds.some(({ request }) => request.requestKey === asked.key);
     const costs = isRepeated ? new Map<string, SendingCost>() : await costsOf(deps, found, whole);
     return isRefusal(costs) ? costs : { payment: found, whole, costOf: (planned) => costs.get(keyOf(planned)) };
@@ -171,7 +172,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
     return priced.filter(({ amount, networkFee }) => amount > networkFee);
   }
 
-  async function held(holding: Payment): Promise<readonly Held[]> {
+  async function held(holding: Payment): Promise<readonly RefundableMoney[]> {
     const owners = ownersOf(holding, await signersOf(handle, holding));
     return Promise.all(
       refundable(holding).map(async (entry) => {
@@ -206,17 +207,17 @@ const ofStranger = refuse(
 const isOf = ({ chainId, token }: Pick<PlannedRefund, 'chainId' | 'token'>, onChain: ChainId, address: string) =>
   chainId === onChain && token.address === address;
 
-/** As the chain spells it that the money came on; as it is where it is an address of none of them. */
-function asSpelled({ addresses }: RefundsDeps, { payins }: Payment, to: Receiver): Receiver {
+/** In the spelling of the payin's chain; unchanged if it is no address of any. */
+function asSpelled({ addresses }: RefundsDeps, { payins }: Payment, to: RefundReceiver): RefundReceiver {
   const chains = new Set(payins.map(({ transfer }) => transfer.chainId));
   const spelled = [...chains].map((chainId) => addresses.canonical(chainOf(chainId), to.address));
   return { ...to, address: spelled.find((address) => address !== null) ?? to.address };
 }
 
-/** What is held by so many different senders is sent back by the operator. */
+/** Maximum senders; held money of more senders is refunded by the operator. */
 const sendersMax = 50;
 
-/** Those who have paid out of credit, by messages that they signed: their accounts are their own. */
+/** Senders who have paid by credit with signed messages: their accounts belong to them. */
 async function signersOf(handle: Handle, payment: Payment): Promise<readonly KnownSigner[]> {
   const senders = new Set(payment.payins.map(({ transfer }) => transfer.from));
   const known = await Promise.all(
@@ -231,7 +232,7 @@ async function signersOf(handle: Handle, payment: Payment): Promise<readonly Kno
 const keyOf = ({ chainId, token, receiver }: PlannedRefund): string =>
   [chainId, token.address, receiver.address].join(' ');
 
-/** What each refund of the plan costs, once its receiver is known to take it. A plan that is refused costs nothing: the stream says so. */
+/** Network fee of each planned refund, after its receiver is checked. A refused plan costs nothing: the stream states the refusal. */
 async function costsOf(
   deps: RefundsDeps,
   payment: Payment,

@@ -27,9 +27,8 @@ export interface Signing {
 }
 
 /**
- * Signs a webhook in both schemes. The HMAC key of both are the secret's 64 characters, not the bytes that they spell.
- * Ours (service reference 5.2) covers milliseconds, a dot and the body. That of Standard Webhooks 1.0 covers the id, a dot, seconds,
- * a dot and the body.
+ * Signs a webhook in both schemes. The HMAC key of both is the secret's 64 characters, not the bytes that they encode. Ours (service
+ * reference 5.2) covers milliseconds, a dot and the body. That of Standard Webhooks 1.0 covers the id, a dot, seconds, a dot and the body.
  *
  * @param signedAt_ms milliseconds since 1970-01-01 UTC
  */
@@ -43,10 +42,10 @@ export function signWebhook({ deliveryId, body, secret }: Signing, signedAt_ms: 
   };
 }
 
-/** SHA-256 as hex: what a delivery keeps of the body that it was sent with. */
+/** SHA-256 as hex of a sent body, stored with its delivery. */
 export const bodyDigest = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex');
 
-/** What is POSTed: exactly these bytes under exactly these headers, beside those that every HTTP request has. */
+/** A POST: exactly these bytes and headers, besides those of every HTTP request. */
 export interface WebhookMessage {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -54,29 +53,29 @@ export interface WebhookMessage {
 }
 
 export interface WebhookAnswer extends Pick<WebhookOutcome, 'statusCode' | 'error' | 'responsePreview'> {
-  /** Whether the receiver may have read any of the request. */
+  /** True if the receiver may have read any of the request. */
   readonly sent: boolean;
 }
 
-/** Sends one request, once, and answers what came of it; whatever the receiver or the network does is an answer. */
+/** Sends one request, once, and returns its outcome; failures of receiver or network are outcomes. */
 export type WebhookPost = (message: WebhookMessage) => Promise<WebhookAnswer>;
 
 export interface SendWebhookDeps {
   readonly handle: Handle;
   readonly clock: Clock;
   readonly post: WebhookPost;
-  /** The bytes to send, the same whenever it is asked. @throws when they cannot be made */
+  /** Returns the bytes to send, equal on every call. @throws if they cannot be made */
   readonly bodyOf: (start: WebhookStart) => Promise<Uint8Array>;
-  /** The app's secret in force now, 64 hex characters. @throws when it has none or it cannot be opened */
+  /** The app's current secret, 64 hex characters. @throws if it has none or it cannot be opened */
   readonly secretOf: (appId: string) => Promise<string>;
   readonly crash?: CrashPoint;
 }
 
-/** `notOurs`: somebody else claimed the delivery, or an earlier process that crashed did. It was not sent again. */
+/** `notOurs`: another process claimed the delivery, or an earlier process that crashed did. It was not sent again. */
 export type SendResult = 'delivered' | 'exhausted' | 'notOurs';
 
-export type Delivery = Omit<WebhookStart, 'startedAt'>;
-export type SendWebhook = (delivery: Delivery, by: By) => Promise<SendResult>;
+export type DeliveryStart = Omit<WebhookStart, 'startedAt'>;
+export type SendWebhook = (delivery: DeliveryStart, by: By) => Promise<SendResult>;
 
 const recordTriesMax = 8;
 const recordPause_ms = 250;
@@ -84,13 +83,13 @@ const recordPause_ms = 250;
 /**
  * Claim → sign → POST → record, at most one POST per delivery.
  *
- * Crash before the claim: the delivery is still due and another run claims it. Crash after it: nobody knows whether the receiver
- * got the POST, so it is never repeated; the delivery stays started, which reads as exhausted.
+ * Crash before the claim: the delivery is still due and another run claims it. Crash after it: nobody knows whether the receiver got the
+ * POST, so it is never repeated; the delivery stays started, which reads as exhausted.
  *
- * It is signed with the secret in force after the claim: one that was rotated out before signs nothing more.
+ * It is signed with the secret in force after the claim, so a rotated secret signs nothing more.
  *
- * @throws Unavailable when the claim could not be made (nothing was sent) or the outcome not be recorded (sent, outcome unknown);
- *   whatever `secretOf` and `bodyOf` throw, before the claim
+ * @throws Unavailable if the claim failed (nothing was sent) or the outcome was not recorded (sent, outcome unknown);
+ * anything that `secretOf` and `bodyOf` throw, before the claim
  */
 export function createSendWebhook(deps: SendWebhookDeps): SendWebhook {
   const { handle, clock, post, bodyOf, secretOf, crash = () => {} } = deps;
@@ -100,14 +99,14 @@ export function createSendWebhook(deps: SendWebhookDeps): SendWebhook {
     const facts = { ...by, appId };
     const startedAt = clock.now();
     const start = { ...delivery, startedAt };
-    // What can fail comes before the claim: a delivery that was not sent is still due.
+    // Everything that can fail comes before the claim: an unsent delivery is still due.
     const [body, secretBefore] = await Promise.all([bodyOf(start), secretOf(appId)]);
     await crash('webhook.beforeClaim');
     const claim = await handle(webhook, deliveryId, (state) => startSend(state, start), { ...facts, expectNew: true });
     if (isRefusal(claim) || claim.appended === 0) return 'notOurs';
     await crash('webhook.afterClaim');
 
-    // A store that is away between the two reads must not cost the delivery.
+    // A store failure between the two reads must not cost the delivery.
     const secret = await secretOf(appId).catch(() => secretBefore);
     const signed = signWebhook({ deliveryId, body, secret }, epochMs(clock.now()));
     const { sent, ...answer } = await post({ url: delivery.url, headers: requestHeaders(delivery, signed), body });
@@ -124,7 +123,7 @@ export function createSendWebhook(deps: SendWebhookDeps): SendWebhook {
     return stage === 'delivered' ? 'delivered' : 'exhausted';
   };
 
-  /** The outcome is only in memory: a store that is away for a moment must not lose it. */
+  /** The outcome is only in memory: a short store failure must not lose it. */
   async function retryRecord<T>(record: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -137,7 +136,7 @@ export function createSendWebhook(deps: SendWebhookDeps): SendWebhook {
   }
 }
 
-// Webhooks that an app's owner asks for: a redelivery of one that is exhausted, and a test.
+// Webhooks that an app's owner requests: a redelivery of an exhausted one, and a test.
 
 export interface ByHandDeps {
   readonly handle: Handle;
@@ -148,21 +147,21 @@ export interface ByHandDeps {
 
 export interface Redelivery {
   readonly deliveryId: string;
-  /** False when it had been asked for before: nothing was sent now. */
+  /** False for a repeated request, which sends nothing. */
   readonly sentNow: boolean;
 }
 
-/** One id for each redelivery: whoever asks for the same one meets the same stream. @param ordinal from 1 on */
+/** One id for each redelivery, so concurrent requests reach the same stream. @param ordinal from 1 on */
 export const redeliveryIdOf = (firstDeliveryId: string, ordinal: number): string =>
   uuidV8(createHash('sha256').update(`redelivery ${ordinal} of ${firstDeliveryId}`).digest());
 
 export type Redeliver = (appId: string, deliveryId: string, by: By) => Promise<Redelivery | Refusal>;
 
 /**
- * Sends an exhausted delivery's news again, as a delivery of its own. Each delivery is redelivered once: a double click, or two
- * instances asked at once, meet the same claim. The owner must have been warned that the receiver may get it for a second time.
+ * Sends an exhausted delivery's event again, as a separate delivery. Each delivery is redelivered once: a double click, or requests to two
+ * instances, reach the same claim. The owner must have been warned that the receiver may get it twice.
  *
- * @returns when the receiver has answered or was given up; a refusal for a delivery that is not the app's, or not exhausted
+ * @returns after the receiver's answer or timeout; a refusal for a delivery that is not the app's, or not exhausted
  * @throws Unavailable, like SendWebhook
  */
 export const createRedeliver =
@@ -179,7 +178,7 @@ export const createRedeliver =
 
 export type SendTest = (appId: string, by: By) => Promise<{ readonly deliveryId: string } | Refusal>;
 
-/** Sends a made-up payment to the app's webhook URL in force. No to-do list ever holds it. @throws Unavailable, like SendWebhook */
+/** Sends a sample payment to the app's webhook URL in force. No to-do list ever holds it. @throws Unavailable, like SendWebhook */
 export const createSendTest =
   ({ handle, ids, send }: ByHandDeps): SendTest =>
   async (appId, by) => {
@@ -193,8 +192,8 @@ export const createSendTest =
   };
 
 /**
- * Says in the log that these types of webhook are due from here on, of those that it does not know yet. Several instances may do so
- * at once: each type is introduced once.
+ * Records that new webhook types are due from this log position on. Several instances may run it concurrently: each type is introduced
+ * once.
  *
  * @throws Unavailable
  */

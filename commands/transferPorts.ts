@@ -1,4 +1,4 @@
-/** What each chain family implements of outgoing transfers: how they are made, what became of them, who may sign. */
+/** Ports for outgoing transfers that each chain family implements: building them, their fate, and signing. */
 
 import type { ChainId } from '../domain/chains.ts';
 import type { Refusal } from '../domain/decider.ts';
@@ -22,25 +22,28 @@ import { TransientError } from './ports.ts';
 
 /** One transfer to make. */
 export interface TransferOrder extends Order {
-  /** Of its key (domain/transfer/shapes.ts). No chain shows it. Where there are no nonces, equal transfers are told apart by what is derived from it. */
+  /**
+   * Reference of its key (domain/transfer/shapes.ts). It never appears on a chain. Without nonces, a value derived from it distinguishes
+   * equal transfers.
+   */
   readonly reference?: string;
   /**
-   * For a reference that nobody else knows before it is used: one more than attempts of the transfer that failed on the chain, so that each
-   * is used once there. Left out where the reference is the public one, for payments from before there were others.
+   * For a secret reference: one more than the transfer's failed attempts on the chain, so each derived value is used once there. Omitted if
+   * the reference is public, for payments of older versions.
    */
   readonly referenceOrdinal?: number;
-  /** Hashes of its attempts before, all dead: none of them must show, and what is offered for haste may rise with their number. */
+  /** Hashes of its earlier attempts, all dead: none may appear on the chain, and the offered priority fee may rise with their number. */
   readonly earlier?: readonly string[];
-  /** Whether it pays for the receiver's account for the token: with false it fails where there is none. Left out: it pays if need be. */
+  /** True if it pays for opening the receiver's account for the token; with false it fails if there is none. Default: it pays if needed. */
   readonly opensAccount?: boolean;
-  /** What other transfers that are signed, and that no balance shows yet, will take of the token, in smallest units. */
+  /** Amount of the token, in smallest units, that other signed transfers will use and no balance reflects yet. */
   readonly spokenFor?: bigint;
 }
 
-/** A transaction that lacks only its signature. `payload` is the family's own serialisable form. */
+/** A transaction that only lacks its signature. `payload` is the family's own serialisable form. */
 export interface Unsigned {
   readonly chainId: ChainId;
-  /** Whose nonce it uses up. */
+  /** Account whose nonce it uses up. */
   readonly account: string;
   readonly nonce: bigint | null;
   readonly order: TransferOrder;
@@ -57,53 +60,52 @@ export interface Signed {
 export type Fate =
   /** No node knows any of the attempts, or none answered: broadcast the stored bytes again. */
   | { readonly kind: 'unknown' }
-  /** Waiting to be mined, or `mined` and not yet final. With a dispute, only its end can decide more. */
+  /** Waiting to be mined, or `mined` and not yet final. With a dispute, nothing is decided before the dispute ends. */
   | { readonly kind: 'pending'; readonly mined: boolean; readonly dispute?: Dispute }
-  /** Decided: final at the payout depth of configuration, for as many nodes as must agree. */
+  /** Decided: final at the configured payout depth, for the required number of nodes. */
   | Outcome;
 
 export const isDecided = (fate: Fate): fate is Outcome => fate.kind !== 'unknown' && fate.kind !== 'pending';
 
-/** What was signed and maybe sent, as far as its fate depends on it. */
+/** The parts of a signed and possibly sent attempt that its fate depends on. */
 export type Sent = Pick<
   SignedAttempt,
   'attempt' | 'account' | 'nonce' | 'hash' | 'bytes' | 'validUntil' | 'token' | 'receiver' | 'amount' | 'signedAt'
 > &
   Pick<Order, 'form'>;
 
-/** Where a transaction landed. */
-export interface Settled {
+/** Block of a landed transaction. */
+export interface SettledAt {
   readonly hash: string;
   readonly blockNumber: bigint;
   readonly blockHash: string;
-  /** Left out where the node does not tell: the books of the account show the difference then. */
+  /** Omitted if the node does not return it: the account's books then reveal the difference. */
   readonly cost?: Cost;
 }
 
-/** The same as events hold it; undefined where its cost is not known. */
-export const landedAt = ({ hash, blockNumber, blockHash, cost }: Settled): LandedAt | undefined =>
+/** As stored in events; undefined if its cost is unknown. */
+export const landedAt = ({ hash, blockNumber, blockHash, cost }: SettledAt): LandedAt | undefined =>
   cost && { hash, blockNumber: blockNumber.toString(), blockHash, cost };
 
-/** An account whose nonces number transfers of the treasury. */
+/** An account whose nonces number the treasury's transfers. */
 export interface NumberingAccount {
   readonly account: string;
   /** Its next nonce as the chain has mined it. */
   readonly minedNonce: bigint;
-  /** Whether it has used up no nonce yet. */
+  /** True if it has used up no nonce yet. */
   readonly unused: boolean;
 }
 
-/** One of several payouts that may be made in one transaction. */
+/** One of several payouts for a single transaction. */
 export type MemberOrder = PaidTogether;
 
-/** What a chain that can pay several receivers in one transaction offers. */
+/** Port of a chain that can pay several receivers in one transaction. */
 export interface Batching {
-  /** Whom a batch's transaction is sent to. */
+  /** Contract that a batch's transaction is sent to. */
   readonly contract: string;
   /**
-   * Which of these payouts of one token can be paid together, and more cheaply than by themselves. What it says is no promise: whether a
-   * batch can be made is checked again before it is signed.
-   * @returns two or more of them, by their payments, in their order; or none, and why
+   * Chooses payouts of one token that are cheaper together than alone. Not binding: a batch is checked again before it is signed.
+   * @returns two or more of them, by payment, in order; or none, and the reason
    */
   choose(token: AssetRef, orders: readonly MemberOrder[], signal: AbortSignal): Promise<ChosenTogether>;
 }
@@ -111,12 +113,12 @@ export interface Batching {
 export interface ChosenTogether {
   readonly together: readonly string[];
   readonly why?: string;
-  /** Estimated for all of them together, and by themselves. */
+  /** Estimated for the batch, and for single payouts. */
   readonly gas?: bigint;
   readonly apart?: bigint;
 }
 
-/** What chains have in common whose transfers use up numbers of an account: the same number is used once, in ascending order. */
+/** Common port of chains whose transfers use up an account's numbers: each number is used once, in ascending order. */
 interface NumberedTransfers {
   /** The account's next number as the chain has mined it. */
   minedNonce(signal: AbortSignal): Promise<bigint>;
@@ -171,26 +173,26 @@ export type Numbering = NonceNumbering | SequenceNumbering | ExpiringNumbering;
 export type PayoutRail<N extends Numbering = Numbering> = N extends Numbering ? RailOf<N> : never;
 
 interface RailOf<N extends Numbering> {
-  /** Left out where every payout is a transaction of its own. */
+  /** Omitted if every payout is a separate transaction. */
   readonly batching?: Batching;
   readonly chainId: ChainId;
   readonly account: string;
   readonly numbering: N;
   /** Sends bytes; idempotent: known, mined or outbid bytes are no error. @throws BroadcastRefused when every node that answers refuses them */
   broadcast(bytes: string): Promise<void>;
-  /** What a node means that refuses bytes in these words, in one word; `unknown` for new words. Left out where nodes answer with codes. */
+  /** Classifies a node's refusal text; `unknown` for new texts. Omitted if nodes return codes. */
   refusalKind?(detail: string): string;
-  /** What became of attempts that share one nonce. A missing answer is `unknown`, never a failure. */
+  /** Fate of attempts that share one nonce. A missing answer is `unknown`, never a failure. */
   fate(attempts: readonly Sent[], signal: AbortSignal): Promise<Fate>;
-  /** Whether the chain may still take the bytes: false only when it provably cannot, whether it took them before or not. */
+  /** False only if the chain provably can no longer accept the bytes, whether it accepted them before or not. */
   canLand(sent: Sent, signal: AbortSignal): Promise<boolean>;
-  /** Whether an attempt that was final is still on the chain: false only when its block left it, for all nodes that can say. */
-  stillFinal(settled: Settled, signal: AbortSignal): Promise<boolean>;
-  /** What any transfer costs in the chain's own coin, smallest units, if fees rise as they may while a payment waits. */
+  /** False only if a final attempt's block left the chain, according to all answering nodes. */
+  stillFinal(settled: SettledAt, signal: AbortSignal): Promise<boolean>;
+  /** Cost of any transfer in the chain's coin, smallest units, including a possible rise of fees while a payment waits. */
   transferCost(signal: AbortSignal): Promise<bigint>;
-  /** What a transfer to this receiver costs besides. Left out where all receivers cost the same. */
+  /** Additional cost of a transfer to this receiver. Omitted if all receivers cost the same. */
   receiverCost?(to: Pick<TransferOrder, 'token' | 'receiver'>, signal: AbortSignal): Promise<ReceiverCost>;
-  /** Of the account: the chain's own coin, and each catalogue token by its address as the catalogue spells it; smallest units. */
+  /** Balances of the account: coin, and each catalogue token by its address in the catalogue's spelling; smallest units. */
   balances(signal: AbortSignal): Promise<{ readonly gas: bigint; readonly tokens: Readonly<Record<string, bigint>> }>;
 }
 
@@ -200,13 +202,13 @@ export type NumberedRail = PayoutRail<NonceNumbering | SequenceNumbering>;
 export const isNumbered = (rail: PayoutRail): rail is NumberedRail => rail.numbering.kind !== 'expiring';
 
 export interface ReceiverCost {
-  /** Of the chain's coin, in smallest units. */
+  /** Amount of the chain's coin, in smallest units. */
   readonly coin: bigint;
-  /** Whether that is for the receiver's account for the token. Left out where none is needed. */
+  /** True if the cost includes opening the receiver's account for the token. Omitted if none is needed. */
   readonly opensAccount?: boolean;
 }
 
-/** Every node that answers refuses the bytes. They are sent again, never set aside: later payouts wait for the nonce that they hold. */
+/** Every answering node refuses the bytes. They are sent again, never set aside: later payouts wait for their nonce. */
 export class BroadcastRefused extends TransientError {
   override readonly name = 'BroadcastRefused';
   /** The nodes' own words. */
@@ -217,7 +219,7 @@ export class BroadcastRefused extends TransientError {
   }
 }
 
-/** The transfer cannot be made at present; nothing was signed. The message says what an operator must do. */
+/** The transfer cannot be built at present; nothing was signed. The message says what an operator must do. */
 export class PayoutBlocked extends Error {
   override readonly name = 'PayoutBlocked';
   readonly reason: BlockReason;
@@ -228,7 +230,7 @@ export class PayoutBlocked extends Error {
 }
 
 export interface SigningPurpose extends Pick<Purpose, 'kind' | 'reference'> {
-  /** Whose payment it is; left out for what is the treasury's own. */
+  /** App of the payment; omitted for the treasury's own transfers. */
   readonly appId?: string;
 }
 
@@ -242,71 +244,77 @@ export class SigningRefused extends Error {
   }
 }
 
-/** The only holder of treasury keys. Enforces limits: chain, token contracts, most per transfer and per hour. */
+/** The only holder of treasury keys. Enforces limits: chain, token contracts, maximum per transfer and per hour. */
 export interface Signer {
   readonly account: string;
-  /** Throws if it would not sign this now. Asked before a nonce is taken: a nonce without a transaction blocks the account. @throws SigningRefused */
+  /**
+   * Throws if it would not sign this now. Called before a nonce is assigned: a nonce without a transaction blocks the account. @throws
+   * SigningRefused
+   */
   check(unsigned: Unsigned, purpose: SigningPurpose): void | Promise<void>;
   /** @throws SigningRefused */
   sign(unsigned: Unsigned, purpose: SigningPurpose): Promise<Signed>;
 }
 
-// Every transfer that leaves the treasury's keys goes one way: decide in a stream → nonce, sequence or blockhash → sign → append the bytes
-// → broadcast → fate. The engine here does all but the deciding; each stream that may owe a transfer is an owner.
+// Every outgoing transfer of the treasury follows one path: decide in a stream → nonce, sequence or blockhash → sign → append the bytes →
+// broadcast → fate. The engine here does everything except the decision; each stream that may owe a transfer is an owner.
 
-/** A transfer as its stream has it now, with what the engine needs to carry it out. */
+/** A transfer in its stream's current state, with everything that the engine needs to carry it out. */
 export interface Outgoing extends Owed {
-  /** The leg's order with what chains need besides. What earlier attempts and other transfers mean for it the engine adds. */
+  /** The leg's order plus the chain's needs. The engine adds the effects of earlier attempts and other transfers. */
   readonly order: TransferOrder;
-  /** False while an operator holds it: what is signed may land, and is not outbid. */
+  /** False while an operator holds it: signed bytes may land, and are not outbid. */
   readonly mayOutbid: boolean;
-  /** Since when it is owed: what cannot be made for long is tried more seldom. */
+  /** Time since which it is owed: a long-blocked transfer is retried less often. */
   readonly owedSince: Instant;
 }
 
-/** How many events were appended; 0 when it was recorded before. */
-export type Recorded = Promise<{ readonly appended: number } | Refusal>;
+/** Number of appended events; 0 if it was recorded before. */
+export type AppendResult = Promise<{ readonly appended: number } | Refusal>;
 
-/** @throws PayoutBlocked when the money that a transfer is made from has left */
+/** @throws PayoutBlocked if the funding money has left its chain */
 export type StillFunded = () => Promise<void>;
 
-/** Of a transfer that is made of no money that came in, or of which something may land already. */
+/** For a transfer that no incoming money funds, or with an attempt that may land already. */
 export const nothingToProve: StillFunded = async () => {};
 
 /**
- * The streams of one kind of transfers. Each method decides in the stream, at an exact revision: two instances may both ask, one of the two
- * appends. A refusal is an expected answer. All may throw Unavailable.
+ * Streams of one kind of transfers. Each method decides in the stream at an exact revision: of two concurrent instances one appends. A
+ * refusal is an expected answer. All may throw Unavailable.
  */
 export interface TransferOwner {
-  /** Undefined where the stream owes no such transfer. */
+  /** Undefined if the stream owes no such transfer. */
   load(key: TransferKey, how?: Loaded): Promise<Outgoing | undefined>;
-  /** Orders what `load` said is to be ordered (step `order`); left out where whoever decides orders it. */
-  order?(key: TransferKey): Recorded;
-  /** Has other streams get what this one decided (steps `tell` and `batched`), or this one get it from another. Left out where there are none. */
-  tell?(key: TransferKey): Recorded;
+  /** Orders the transfer that `load` returned (step `order`). Omitted if another actor orders it. */
+  order?(key: TransferKey): AppendResult;
   /**
-   * Told that nothing can be signed for it at present. Left out where it waits until that changes.
-   * @returns whether it does not wait: its next step is another one
+   * Copies this stream's decision to other streams, or another stream's decision to this one (steps `tell` and `batched`). Omitted if there
+   * are none.
+   */
+  tell?(key: TransferKey): AppendResult;
+  /**
+   * Reports that nothing can be signed for it at present. Omitted if it waits until that changes.
+   * @returns true if it does not wait: it has another next step
    */
   cannotSign?(key: TransferKey, why: string): Promise<boolean>;
   /**
    * Appends signed bytes. Only bytes that were read back from the stream are sent.
-   * @param attempt of what `load` said is to be signed, or outbids the one before under the same nonce
+   * @param attempt for the order that `load` returned, or a fee bump of the previous attempt with the same nonce
    */
-  sign(key: TransferKey, attempt: SignedAttempt): Recorded;
-  /** Appends what became of attempts: one settled, or landed short, or some can never land. */
-  conclude(key: TransferKey, outcome: Outcome): Recorded;
-  /** Appends that the block of a settled attempt left its chain; its bytes are sent again. Nothing when another one was meant. */
-  orphan(key: TransferKey, seen: Seen): Recorded;
+  sign(key: TransferKey, attempt: SignedAttempt): AppendResult;
+  /** Appends the outcome of attempts: one settled, or landed short, or some can never land. */
+  conclude(key: TransferKey, outcome: Outcome): AppendResult;
+  /** Appends that the block of a settled attempt left its chain; its bytes are sent again. Appends nothing if another block was meant. */
+  orphan(key: TransferKey, seen: Seen): AppendResult;
   /**
-   * Proves, before anything is signed, that the money is there that the transfer is made from. Left out where it needs no proof.
-   * @returns asks again right before the signature, for others may be in turn meanwhile
+   * Proves, before anything is signed, that the funding money is on its chain. Omitted if it needs no proof.
+   * @returns a second check right before the signature, because other transfers may have run in between
    * @throws PayoutBlocked
    */
   proveFunding?(key: TransferKey, signal: AbortSignal): Promise<StillFunded>;
 }
 
-/** A kind without an owner is left alone. */
+/** The engine ignores a kind without an owner. */
 export type TransferOwners = Readonly<Partial<Record<TransferKind, TransferOwner>>>;
 
 export const loadFrom = async (

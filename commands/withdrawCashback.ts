@@ -1,4 +1,4 @@
-/** A merchant takes out what buyers paid by credit: a payment to the settlement wallet, which begins funded. */
+/** A merchant withdraws credit that buyers have spent: a payment to the settlement wallet, which begins funded. */
 
 import {
   type CashbackEvent,
@@ -29,7 +29,7 @@ import { type Clock, type CrashPoint, type DepositScheme, type EventStore, Unava
 export interface FinishDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
-  /** Every payment has a deposit, also one that nobody is to pay. */
+  /** Every payment has a deposit, even one that nobody will pay. */
   readonly deposits: Partial<Record<Chain['family'], DepositScheme>>;
   readonly crash?: CrashPoint;
 }
@@ -38,13 +38,13 @@ export type WithdrawDeps = FinishDeps &
   Pick<CreatePaymentDeps, 'canReceive' | 'checkRoute' | 'feeOf' | 'payoutCostOf' | 'offers'>;
 
 export interface WithdrawalAsked {
-  /** The merchant's own name of it: asked for again, it is the same withdrawal. */
+  /** Idempotency key of the merchant: a repeated request is the same withdrawal. */
   readonly withdrawalId: string;
   readonly cents: bigint;
 }
 
 export interface Withdrawn {
-  /** Pays it out, less the fee of any payment. */
+  /** Payment of the withdrawal, less the usual fee. */
   readonly paymentId: string;
   readonly balance_cents: bigint;
 }
@@ -54,8 +54,8 @@ export type WithdrawCashback = (app: AppSettings, asked: WithdrawalAsked, by: By
 const pointer = '/amount_usd_cents';
 
 /**
- * The merchant's account decides, and its payment follows. Crash between the two: the account holds all that the payment is made of, and
- * the worker of withdrawals, or the same request again, creates it; its id lets it be created once.
+ * The merchant's account decides, and its payment follows. Crash between the two: the account holds everything that the payment needs, and
+ * the worker of withdrawals, or a repeated request, creates it; its id allows it once.
  */
 export function createWithdrawCashback(deps: WithdrawDeps): WithdrawCashback {
   const { handle } = deps;
@@ -76,7 +76,7 @@ export function createWithdrawCashback(deps: WithdrawDeps): WithdrawCashback {
 
 const triesMax = 8;
 
-/** The account is read before the payment is looked for: a withdrawal of the same name in between shows in one of the two. */
+/** Reads the account before it looks for the payment: a concurrent withdrawal with this id appears in one of the two. */
 async function decideOnce(
   deps: WithdrawDeps,
   app: AppSettings,
@@ -100,7 +100,7 @@ async function decideOnce(
   return undefined;
 }
 
-/** What it pays and whom, at today's fee; refused when that cannot be paid out now. */
+/** Amount and receiver at today's fee; refused if it cannot be paid out now. */
 async function readWithdrawal(
   { canReceive, checkRoute, feeOf, payoutCostOf, offers }: WithdrawDeps,
   { appId, settlement }: AppSettings,
@@ -163,7 +163,7 @@ function termsOf({
   };
 }
 
-/** Creates the payment of a withdrawal that was decided; repeating it changes nothing. @throws Unavailable */
+/** Creates the payment of a decided withdrawal; repeating it changes nothing. @throws Unavailable */
 export async function finishWithdrawal(
   { handle, clock, deposits }: FinishDeps,
   appId: string,
@@ -195,17 +195,17 @@ export async function finishWithdrawal(
   return isRefusal(ordered) ? ordered : undefined;
 }
 
-// Finds the withdrawal that a payment pays out, in the merchant's account of credit: a stream that grows with every sale.
+// Finds a payment's withdrawal in the merchant's account of credit: a stream that grows with every sale.
 
 /** Maximum events read for one withdrawal. */
 const eventsMax = 1_000_000;
-/** Two instances' clocks differ by less. */
+/** Upper bound for the difference between two instances' clocks. */
 const clockDifference_ms = hour_ms;
 
 /**
- * Reads from the newest event back to the one before the payment was created: a withdrawal waits in each event's standing until its payment
- * exists. So the cost follows from the credit payments since then, not from all that the merchant ever received.
- * @returns undefined where the merchant has made no such withdrawal, or its cents have returned to the account
+ * Reads from the newest event back to the last one before the payment's creation: each event's state lists a withdrawal until its payment
+ * exists. So the cost depends on the credit payments since then, not on all that the merchant ever received.
+ * @returns undefined if the merchant has made no such withdrawal, or its cents have returned to the account
  * @throws Unavailable after a million events, ChainBroken
  */
 export async function findWithdrawal(
@@ -243,7 +243,7 @@ export interface ReturnDeps {
 }
 
 /**
- * Changes nothing where the payment has not bounced or the cents have returned. After a crash the worker of withdrawals repeats it.
+ * Changes nothing if the payment has not bounced or the cents have returned. After a crash the worker of withdrawals repeats it.
  *
  * @throws Unavailable
  */
@@ -258,7 +258,7 @@ export async function returnBounced(
   if (!payment || cents === null) return undefined;
   const { createdAt } = payment.terms;
   for (let tries = 1; tries <= triesMax; tries += 1) {
-    // The account is read before the search: a return in between shows in one of the two.
+    // Reads the account before the search: a concurrent return appears in one of the two.
     const seen = await currentState(handle, cashback, appId);
     if (!(await findWithdrawal(store, { appId, paymentId, createdAt }))) return undefined;
     const decide = (state: CashbackState) => returnWithdrawal(state, { paymentId, cents }, { seen, now: clock.now() });

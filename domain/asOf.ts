@@ -2,7 +2,7 @@
 import type { StoredEvent } from './decider.ts';
 import { type Instant, parseInstant } from './time.ts';
 
-/** A position in the log, or a time; what was written there and then is included. */
+/** A position in the log, or a time. Both ends are inclusive. */
 export type AsOf = { readonly position: bigint } | { readonly time: Instant };
 
 /** EventStoreDB counts positions in 64 bits. */
@@ -22,7 +22,7 @@ export const asOfText = (asOf: AsOf): string => ('position' in asOf ? `position 
 export const isUpTo = ({ position, metadata }: Pick<StoredEvent, 'position' | 'metadata'>, asOf: AsOf): boolean =>
   'position' in asOf ? position <= asOf.position : metadata.at <= asOf.time;
 
-/** Those of a stream, up to the first one that came later: clocks that disagree make no hole in it. */
+/** Returns a stream's events up to the first later one, so clocks that disagree leave no gap. */
 export function upTo<E extends Pick<StoredEvent, 'position' | 'metadata'>>(
   events: readonly E[],
   asOf: AsOf,

@@ -1,6 +1,7 @@
 /**
- * What buyers have paid a merchant out of their credit, and what he withdraws of it, in US cents. Stream `cashback-<appId>`, apart from
- * the merchant's settings: it grows with every sale. Each event says how the account stands after it, so that only the last one is read.
+ * Credit that buyers have spent at a merchant, and the merchant's withdrawals of it, in US cents. Stream `cashback-<appId>`. It is separate
+ * from the merchant's settings because it grows with every sale. Each event holds the account's state after it, so only the last event is
+ * read.
  */
 import Type, { type Static } from 'typebox';
 import { chainIds } from './chains.ts';
@@ -15,21 +16,21 @@ import type { Instant } from './time.ts';
  */
 export const cashbackSchemaVersion = 3;
 
-/** Withdrawals whose payments are not created yet, at most. */
+/** Maximum withdrawals whose payments are not created yet. */
 const openMax = 16;
 
-/** All that its payment is made of. */
+/** Everything that the withdrawal's payment is created from. */
 const withdrawal = {
-  /** The payment that pays it out. */
+  /** Payment that pays the withdrawal. */
   paymentId: Id,
   cents: Amount,
   chainId: oneOf(chainIds),
   token: TokenRef,
   receiverAddress: Address,
   receiverMemo: nullable(Text(128)),
-  /** In the token's smallest unit; part of the amount, as of any payment. */
+  /** In the token's smallest unit. Part of the amount, as in every payment. */
   fee: Type.Object({ fixed: Amount, basisPoints: Type.Integer({ minimum: 0, maximum: 10_000 }) }, closed),
-  /** Whether the fee pays for opening the receiver's account for the token. Left out where none is needed, and in older withdrawals. */
+  /** True if the fee pays for opening the receiver's account for the token. Omitted if none is needed, and in older withdrawals. */
   opensAccount: Type.Optional(Type.Boolean()),
 };
 const Withdrawal = Type.Object(withdrawal, closed);
@@ -50,9 +51,9 @@ const Standing = Type.Object(
 export const cashbackEventSchemas = {
   CashbackReceived: Type.Object(
     {
-      /** Its number among all that the merchant was paid, from 1 on, in the order of the log. */
+      /** Sequence number among the merchant's received payments, from 1, in log order. */
       ordinal: Type.Integer({ minimum: 1 }),
-      /** Whose credit it was, and the message that paid. */
+      /** Buyer whose credit was spent, and the message that spent it. */
       account: Address,
       digest: Digest,
       orderId: nullable(Text(128)),
@@ -73,7 +74,7 @@ export type CashbackEvent = {
   [T in CashbackEventType]: { readonly type: T; readonly data: Static<Schemas[T]> };
 }[CashbackEventType];
 export type Withdrawal = Static<typeof Withdrawal>;
-/** How the account stands: how many payments came, their sum, what was withdrawn of it, and which withdrawals wait for their payment. */
+/** State of the account: number and sum of received payments, the withdrawn sum, and withdrawals that wait for their payment. */
 export type CashbackState = Static<typeof Standing>;
 
 export const cashback: Decider<CashbackState, CashbackEvent> = {
@@ -85,7 +86,7 @@ export const cashback: Decider<CashbackState, CashbackEvent> = {
 
 const plus = (cents: string, more: bigint): string => (BigInt(cents) + more).toString();
 
-/** A buyer's payment, numbered among all that the merchant was paid. */
+/** A buyer's payment, numbered among all payments that the merchant received. */
 export interface Received {
   readonly ordinal: number;
   readonly account: string;
@@ -94,7 +95,7 @@ export interface Received {
   readonly cents: bigint;
 }
 
-/** Takes up the next payment. `[]` for one that has come before: its number says so. */
+/** Records the next payment. Returns `[]` for a repeated one, which its number reveals. */
 export function receive(state: CashbackState, payment: Received, now: Instant): Decision<CashbackEvent> {
   const { ordinal, cents } = payment;
   if (ordinal <= state.received) return [];
@@ -109,10 +110,10 @@ export function receive(state: CashbackState, payment: Received, now: Instant): 
 }
 
 /**
- * Takes an amount out of the account, for its payment. `[]` while that same withdrawal waits for it.
+ * Takes an amount out of the account for its payment. Returns `[]` while the same withdrawal waits for its payment.
  *
- * @param seen the account as it was before whoever asks saw that there is no such payment: nothing may have been withdrawn since, for
- *   that could have been this withdrawal
+ * @param seen the account before the caller found that the payment does not exist: no withdrawal may have happened since, because it
+ * could have been this one
  */
 export function withdraw(
   state: CashbackState,
@@ -122,7 +123,7 @@ export function withdraw(
   const { balance_cents, withdrawn_cents, open } = state;
   const same = open.find(({ paymentId }) => paymentId === asked.paymentId);
   if (same) return same.cents === asked.cents ? [] : otherAmount;
-  // It waited for its payment a moment ago, and has it by now: taken again, it would be taken twice.
+  // The withdrawal waited a moment ago and has its payment by now. Accepting it again would withdraw twice.
   const ended = seen.open.some(({ paymentId }) => paymentId === asked.paymentId);
   if (ended || withdrawn_cents !== seen.withdrawn_cents) return overtaken;
   const cents = BigInt(asked.cents);
@@ -148,7 +149,7 @@ export const otherAmount = refuse(
   '/withdrawal_id',
 );
 
-/** The withdrawal's payment exists. */
+/** Records that the withdrawal's payment exists. */
 export function orderedWithdrawal(state: CashbackState, paymentId: string, now: Instant): Decision<CashbackEvent> {
   const open = state.open.filter((each) => each.paymentId !== paymentId);
   if (open.length === state.open.length) return [];

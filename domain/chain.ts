@@ -1,4 +1,4 @@
-/** What a chain and its tokens are. */
+/** Chains and their tokens. */
 export const chainIds = [8453, 56, 1, 42161, 137, 501, 1500] as const;
 export type ChainId = (typeof chainIds)[number];
 
@@ -27,10 +27,10 @@ export interface Chain {
   readonly id: ChainId;
   readonly name: string;
   readonly family: ChainFamily;
-  /** Usual time between blocks. A network may change it on any day: nothing is final by this alone. */
+  /** Usual time between blocks. A network may change it, so it never decides finality alone. */
   readonly block_ms: number;
   readonly tokens: readonly DollarToken[];
-  /** What nodes and transactions call its network, where that is a test network: the chain id (EVM), the passphrase (Stellar). */
+  /** The test network's own id, as nodes and transactions name it: the chain id (EVM) or the passphrase (Stellar). */
   readonly network?: string;
 }
 

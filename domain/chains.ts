@@ -1,6 +1,6 @@
 /**
- * The catalogue: which chains and which tokens, by contract and never by symbol. It is that of the main networks; node's option
- * `--conditions=test-networks` takes the test networks' in its place (package.json, `imports`).
+ * The catalogue of chains and tokens, by contract and never by symbol. Default: the main networks. Node's option
+ * `--conditions=test-networks` selects the test networks (package.json, `imports`).
  */
 import { networks } from '#networks';
 import type { Chain, ChainId, DollarToken, Token } from './chain.ts';
@@ -14,7 +14,7 @@ const aliases: Readonly<Record<string, ChainId>> = { '900': 501, solana: 501, st
 assertDollarTokens(networks);
 export const chains: readonly Chain[] = networks;
 
-/** Whether money on these chains is worth nothing. */
+/** True if money on these chains is worth nothing. */
 export const onTestNetworks: boolean = networks.some(({ network }) => network !== undefined);
 
 /** @param id as a request spells it: number, digits or an alias */
@@ -33,13 +33,13 @@ export function chainOf(id: ChainId): Chain {
 export const findToken = (chain: Chain, symbol: string): DollarToken | undefined =>
   chain.tokens.find((token) => token.symbol === symbol);
 
-/** Finds a token by contract, whatever the address's letter case (EVM) is. */
+/** Finds a token by contract. EVM addresses match in any letter case. */
 export const tokenAt = (chain: Chain, address: string): DollarToken | undefined =>
   chain.tokens.find((token) =>
     chain.family === 'evm' ? token.address.toLowerCase() === address.toLowerCase() : token.address === address,
   );
 
-/** Whether the catalogue has exactly this token of the chain: amounts of it count in these decimals. */
+/** True if the catalogue has exactly this token of the chain, so amounts have its decimals. */
 export const isListed = ({ chainId, token }: ListedToken): boolean =>
   findChain(chainId)?.tokens.some(
     ({ address, decimals }) => address === token.address && decimals === token.decimals,
@@ -50,17 +50,17 @@ interface ListedToken {
   readonly token: Pick<Token, 'address' | 'decimals'>;
 }
 
-/** Whether a caller's text means the token: in any letter case, and an asset (`USDC:G…`) by its issuer alone, too. */
+/** True if a caller's text names the token: in any letter case, and a Stellar asset (`USDC:G…`) also by its issuer alone. */
 export function isAddressOf({ address }: Token, text: string): boolean {
   const [own, stated] = [address.toLowerCase(), text.toLowerCase()];
   return stated === own || own.endsWith(`:${stated}`);
 }
 
-/** A Stellar memo of text: bytes in UTF-8. Every id (a number of 64 bits) fits as well. */
+/** Maximum length of a Stellar text memo in UTF-8. Every 64-bit id fits as well. */
 export const stellarMemoMax_bytes = 28;
 
 /**
- * Why a transfer to the receiver cannot carry the memo, and what to do; undefined when it can.
+ * Returns why a transfer to the receiver cannot carry the memo, and what to do; undefined if it can.
  *
  * @param receiver in the chain's canonical spelling
  */

@@ -1,7 +1,7 @@
 /**
- * What a buyer has earned by paying, and spends at merchants, in US cents. Stream `credit-<address>`, by the buyer's address.
+ * Credit that a buyer earns by paying and spends at merchants, in US cents. Stream `credit-<address>`, by the buyer's address.
  *
- * Each event says how the account stands after it, and what must not happen twice lies in its last events: only those are read.
+ * Each event holds the account's state after it. Duplicates are found in the stream's last events, so only those are read.
  */
 
 import Type, { type Static } from 'typebox';
@@ -12,10 +12,10 @@ import { epochMs, type Instant, minute_ms } from './time.ts';
 
 export const creditSchemaVersion = 1;
 
-/** A message counts so long before and after the time that it names (service reference 8). */
+/** A message is valid this long before and after its own time (service reference 8). */
 export const tolerance_ms = 5 * minute_ms;
 export const aboutMax = 500;
-/** Events that decide what is a repetition. */
+/** Number of last events in which duplicates are found. */
 export const window = 2_000;
 
 const Standing = Type.Object({ balance_cents: Amount, earnedOn: Type.Array(oneOf(chainIds)) }, closed);
@@ -26,7 +26,7 @@ export const creditEventSchemas = {
       account: Address,
       paymentId: Id,
       appId: Id,
-      /** Where the payment came from. A contract's account is spent from only by whoever it obeys on each of these chains. */
+      /** Chain of the payment. A contract account can only spend on chains where its contract accepts the message. */
       chainId: oneOf(chainIds),
       basisPoints: Type.Integer({ minimum: 1, maximum: 10_000 }),
       cents: Amount,
@@ -38,9 +38,9 @@ export const creditEventSchemas = {
   CreditSpent: Type.Object(
     {
       account: Address,
-      /** The merchant that gets it. */
+      /** Merchant that receives the credit. */
       appId: Id,
-      /** SHA-256 of the signed message: it is used once. Never the signature, which has many forms. */
+      /** SHA-256 of the signed message, which can be used once. Never of the signature, which has many valid forms. */
       digest: Digest,
       orderId: nullable(Text(128)),
       cents: Amount,
@@ -102,7 +102,7 @@ function entryOf(type: CreditEventType, data: CreditEvent['data']): Entry {
   return { kind: 'spent', digest, appId, orderId, cents, at: spentAt };
 }
 
-/** Whether its owner has lately paid by a message that he signed: an exchange signs none. */
+/** True if the owner has recently paid by a message that they signed: an exchange signs none. */
 export const hasSpent = ({ entries }: CreditState): boolean => entries.some(({ kind }) => kind === 'spent');
 
 export interface Earning {
@@ -115,7 +115,7 @@ export interface Earning {
   readonly cents: bigint;
 }
 
-/** The buyer's share of a payment that was completed. `[]` when the payment has earned here before. */
+/** Records the buyer's share of a completed payment. Returns `[]` if the payment has earned already. */
 export function earn(state: CreditState, earning: Earning, now: Instant): Decision<CreditEvent> {
   assert(earning.cents > 0n, 'a payment that earns nothing is not told to its buyer’s account');
   if (state.entries.some((entry) => entry.kind === 'earned' && entry.paymentId === earning.paymentId)) return [];
@@ -124,29 +124,29 @@ export function earn(state: CreditState, earning: Earning, now: Instant): Decisi
   return [{ type: 'CreditEarned', data: { ...earning, cents: earning.cents.toString(), after, earnedAt: now } }];
 }
 
-/** What a signed message orders; the signature is checked already. */
+/** Order in a signed message whose signature has been checked. */
 export interface SpendOrder extends Omit<CreditSpent, 'cents' | 'after' | 'spentAt'> {
   /** More than zero. */
   readonly cents: bigint;
 }
 
 /**
- * spent: now, or before by the same message or the same order of the merchant. orderConflict: the merchant's order has another amount.
- * busy: so much happened in so short a time that a message could be taken twice. unprovenChain: the account earned on a chain on which
+ * spent: now, or earlier by the same message or the same order of the merchant. orderConflict: the merchant's order has another amount.
+ * busy: too many events in a short time, so a repeated message could go unnoticed. unprovenChain: the account earned on a chain on which
  * its contract was not queried.
  */
-export type Verdict = 'spent' | 'expired' | 'outOfCredit' | 'orderConflict' | 'busy' | 'unprovenChain';
+export type SpendVerdict = 'spent' | 'expired' | 'outOfCredit' | 'orderConflict' | 'busy' | 'unprovenChain';
 
-/** Who signed a message: the account's own key, or a contract that accepted the message on these chains. */
-export type Signer = 'key' | { readonly contractOn: readonly ChainId[] };
+/** Signer of a message: the account's own key, or a contract that accepted the message on these chains. */
+export type MessageSigner = 'key' | { readonly contractOn: readonly ChainId[] };
 
 export interface Spending {
-  readonly verdict: Verdict;
+  readonly verdict: SpendVerdict;
   readonly events: readonly CreditEvent[];
 }
 
-/** Decides on an order. An account never falls below zero, and a message or an order is never paid twice. */
-export function spend(state: CreditState, order: SpendOrder, signer: Signer, now: Instant): Spending {
+/** Decides on an order. An account never falls below zero; a message or an order is paid at most once. */
+export function spend(state: CreditState, order: SpendOrder, signer: MessageSigner, now: Instant): Spending {
   const verdict = judge(state, order, signer, now);
   if (verdict !== null) return { verdict, events: [] };
   const balance_cents = (state.balance_cents - order.cents).toString();
@@ -157,8 +157,8 @@ export function spend(state: CreditState, order: SpendOrder, signer: Signer, now
   };
 }
 
-/** Null when the order is to be carried out. */
-function judge(state: CreditState, order: SpendOrder, signer: Signer, now: Instant): Verdict | null {
+/** Returns null if the order can be carried out. */
+function judge(state: CreditState, order: SpendOrder, signer: MessageSigner, now: Instant): SpendVerdict | null {
   if (isUsed(state, order.digest)) return 'spent';
   if (isExpired(order.signedAt, now)) return 'expired';
   const former = state.entries.find(
@@ -177,7 +177,7 @@ function judge(state: CreditState, order: SpendOrder, signer: Signer, now: Insta
   return state.balance_cents < order.cents ? 'outOfCredit' : null;
 }
 
-/** Whether the account has paid by this message. */
+/** True if the account has paid by this message. */
 export const isUsed = ({ entries }: CreditState, digest: string): boolean =>
   entries.some((entry) => entry.kind === 'spent' && entry.digest === digest);
 
@@ -192,11 +192,11 @@ export const isExpired = (signedAt: Instant, now: Instant): boolean =>
  */
 export const messageVersion = 1;
 
-/** What a request says besides its signature. Null: the field is left out, and so is its line. */
+/** Fields of a request apart from its signature. Null: the field and its line are omitted. */
 export interface CashbackMessage {
   /** The endpoint's URL, without a query. */
   readonly service: string;
-  /** Spelled as its chain spells it. */
+  /** In the chain's canonical spelling. */
   readonly fromAddress: string;
   readonly toHandle: string;
   readonly amountUsdCents: number;
@@ -224,6 +224,6 @@ export function messageText(message: CashbackMessage): string {
   return ['Pay with cashback credit', ...lines].join('\n');
 }
 
-/** JSON in printable ASCII: every other UTF-16 unit of a text as \uXXXX, in lower case. */
+/** JSON in printable ASCII: each other UTF-16 unit becomes \uXXXX in lower case. */
 const ascii = (value: string | number): string =>
   JSON.stringify(value).replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);

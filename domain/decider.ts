@@ -1,15 +1,15 @@
-/** What decisions are made of: deciders, refusals and events. */
+/** Deciders, refusals and events. */
 import type { Instant } from './time.ts';
 
 /**
- * The decider style: a decision is a pure function of state and input; its answer is the events to append.
- * `[]` means "already done". A refusal is an expected answer; an exception is a broken invariant.
+ * A decision is a pure function of state and input that returns the events to append. `[]` means "already done". A refusal is an expected
+ * answer; an exception is a broken invariant.
  */
 export interface Decider<S, E> {
   /** Stream category: the stream of instance `x` is `<category>-x`. */
   readonly category: string;
   readonly initial: S;
-  /** When given, the state follows from the stream's last `window` events alone, and only those are read. */
+  /** If set, the last `window` events determine the state, and only those are read. */
   readonly window?: number;
   evolve(state: S, event: E): S;
 }
@@ -48,11 +48,11 @@ export type RefusalCode =
 
 export interface Refusal {
   readonly refused: RefusalCode;
-  /** What is wrong and what to do next. */
+  /** States what is wrong and what to do next. */
   readonly message: string;
-  /** JSON pointer to the field of the request, when one is at fault. */
+  /** JSON pointer to the request's field that is at fault, if one is. */
   readonly pointer?: string;
-  /** When asking again may help, in seconds. */
+  /** Seconds after which a repeated request may succeed. */
   readonly retryAfter_s?: number;
   /** Error that the operator has to read. Callers never receive it. */
   readonly cause?: unknown;
@@ -64,7 +64,7 @@ export const refuse = (refused: RefusalCode, message: string, pointer?: string):
 export const isRefusal = (value: unknown): value is Refusal =>
   typeof value === 'object' && value !== null && 'refused' in value;
 
-/** Thrown where the program is wrong, never for what a client or a chain can do. */
+/** Thrown for an error of the program, never for input of a client or a chain. */
 export class InvariantBroken extends Error {
   override readonly name = 'InvariantBroken';
 }
@@ -81,24 +81,25 @@ export function unreachable(value: never): never {
 export const fold = <S, E>(decider: Decider<S, E>, events: readonly E[], from: S = decider.initial): S =>
   events.reduce((state, event) => decider.evolve(state, event), from);
 
-/** What every event's metadata holds, for auditors: where it stands in the hash chain, when and why it was written. */
+/** Metadata of every event, for auditors: its position in the hash chain, and when and why it was written. */
 export interface EventMetadata {
   /** SHA-256 (hex) over the predecessor in the stream (commands/codec.ts); null for the first event. */
   readonly prev: string | null;
   readonly at: Instant;
-  /** Who did it: a `Cause`. Events of old hold a request's id or a worker's name instead. */
+  /** Actor: a `Cause`. Events of older versions hold a request's id or a worker's name. */
   readonly cause: string;
   readonly appId: string | null;
   readonly schemaVersion: number;
-  /** The request that it was done for, as the logs name it. Its sender may have chosen the id: it proves nothing. */
+  /** Id of the request behind the event, as in the logs. Its sender may have chosen the id, so it proves nothing. */
   readonly requestId?: string;
-  /** HMAC over this event with a key of the service (src/security/seals.ts). Events from before seals began have none. */
+  /** HMAC over this event with a key of the service (src/security/seals.ts). Events from before sealing have none. */
   readonly seal?: string;
 }
 
 /**
- * Who caused an event: an API key by its id, a caller without one, whoever has a payment's link, a signed-in person by the developerId, an operator by the name of
- * his account, or a worker, with what it saw behind its name. It is made from what the service itself knows, never from what a request says.
+ * Actor that caused an event: an API key by its id, a caller without a key, a payer with a payment's link, a signed-in person by
+ * developerId, an operator by account name, or a worker with the observation behind its name. It comes from the service's own knowledge,
+ * never from a request.
  */
 export type Cause =
   | `key:${string}`
@@ -114,7 +115,7 @@ export interface DomainEvent {
   readonly data: object;
 }
 
-/** An event as the store holds it. `position` is its place in the whole log: opaque, strictly increasing, not dense. */
+/** An event as the store holds it. `position` is its position in the whole log: opaque, strictly increasing, not dense. */
 export interface StoredEvent {
   readonly stream: string;
   readonly revision: bigint;
@@ -126,8 +127,8 @@ export interface StoredEvent {
 }
 
 /**
- * An event's place in the log. Two logs that hold the same event at the same position are the same log up to there, so a place that was
- * recorded recognizes the log again.
+ * Position of an event in the log. Two logs with the same event at the same position are equal up to there, so a recorded position
+ * identifies the log.
  */
 export interface LogPlace {
   readonly position: bigint;

@@ -1,6 +1,6 @@
 /**
- * A reusable payment link: whoever opens it makes a payment of his own with it. Stream `link-<linkId>`. It holds no wallet: each payment
- * goes where its app is paid at that moment. Amounts are in millionths of a dollar, which every token can express.
+ * A reusable payment link: each visitor creates a payment of their own. Stream `link-<linkId>`. The link holds no wallet: each payment uses
+ * the app's settlement wallet of that moment. Amounts are in millionths of a dollar, which every token can express.
  */
 import Type, { type Static } from 'typebox';
 import { chainIds, tokenSymbols } from './chains.ts';
@@ -16,7 +16,7 @@ export const linkSchemaVersion = 1;
 export const linkIdPattern = '^[A-Za-z0-9_-]{36}$';
 export const isLinkId = (text: string): boolean => new RegExp(linkIdPattern).test(text);
 
-/** exactOut: the amount is what the merchant gets, the payer pays the fee. exactIn: it is what the payer pays. */
+/** exactOut: the amount is what the merchant gets; the payer pays the fee. exactIn: the amount is what the payer pays. */
 export const linkTypes = ['exactOut', 'exactIn'] as const;
 
 export const linkEventSchemas = {
@@ -25,12 +25,12 @@ export const linkEventSchemas = {
       linkId: Type.String({ pattern: linkIdPattern }),
       appId: Id,
       type: oneOf(linkTypes),
-      /** Null where the payer chooses, within the limits. */
+      /** Null if the payer chooses, within the limits. */
       amount_microUsd: nullable(Amount),
       limits_microUsd: nullable(Type.Object({ min: Amount, max: Amount }, closed)),
       title: nullable(Text(200)),
       description: nullable(Text(1_000)),
-      /** Null where the payer chooses. */
+      /** Null if the payer chooses. */
       source: nullable(Type.Object({ chainId: oneOf(chainIds), tokenSymbol: oneOf(tokenSymbols) }, closed)),
       createdAt: Time,
     },
@@ -47,7 +47,7 @@ export type LinkTerms = Static<Schemas['LinkCreated']>;
 export type LinkType = LinkTerms['type'];
 
 export interface Link extends LinkTerms {
-  /** Null while payments can be made with it. */
+  /** Null while the link is open. */
   readonly closedAt: Instant | null;
 }
 export type LinkState = Link | null;
@@ -65,10 +65,10 @@ export const link: Decider<LinkState, LinkEvent> = {
 const microUsd = ({ value, decimals }: { readonly value: bigint; readonly decimals: number }): bigint =>
   value * 10n ** BigInt(microUsdDecimals - decimals);
 
-/** What a link may ask for, and what it takes where it sets no limits of its own. */
+/** Bounds of a link's own limits, and the default limits. */
 export const linkLimits = { min: microUsd(anyAmountLimits.min), max: microUsd(anyAmountLimits.max) } as const;
 
-/** Sent again, a link is the one that it was: `[]`. */
+/** Returns `[]` for a repeated request. */
 export function createLink(state: LinkState, terms: LinkTerms): Decision<LinkEvent> {
   if (state) return [];
   const { amount_microUsd: amount, limits_microUsd: limits } = terms;
@@ -81,7 +81,7 @@ export function createLink(state: LinkState, terms: LinkTerms): Decision<LinkEve
   return unfit ?? [{ type: 'LinkCreated', data: terms }];
 }
 
-/** A link that is closed stays so: `[]`. One of another app is answered like one that does not exist. */
+/** Returns `[]` for a closed link. A link of another app is refused like an unknown one. */
 export function closeLink(state: LinkState, appId: string, now: Instant): Decision<LinkEvent> {
   if (state?.appId !== appId) return noSuchLink;
   return state.closedAt === null ? [{ type: 'LinkClosed', data: { closedAt: now } }] : [];
@@ -89,7 +89,7 @@ export function closeLink(state: LinkState, appId: string, now: Instant): Decisi
 
 export const noSuchLink = refuse('notFound', 'the app has no such link: list them');
 
-/** What a payment with the link is about: its own amount, or the payer's. @param chosen in millionths of a dollar; null for none */
+/** Amount of a payment with the link: the link's, or the payer's. @param chosen in millionths of a dollar; null for none */
 export function amountWith({ amount_microUsd, limits_microUsd }: LinkTerms, chosen: bigint | null): bigint | Refusal {
   if (amount_microUsd !== null || limits_microUsd === null) return BigInt(amount_microUsd ?? 0);
   if (chosen === null) return refuse('invalidRequest', 'the amount is missing', '/amount');

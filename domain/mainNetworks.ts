@@ -6,7 +6,7 @@ export const networks: readonly Chain[] = [
     id: 8453,
     name: 'Base',
     family: 'evm',
-    // Five blocks share each second of time.
+    // Each second holds five blocks.
     block_ms: 200,
     tokens: [usdc('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913')],
   },

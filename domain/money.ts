@@ -3,10 +3,10 @@ import { type ChainFamily, type ChainId, chainOf } from './chains.ts';
 /** An amount in a token's smallest unit. Never a JavaScript number. */
 export type Units = bigint & { readonly __brand: 'Units' };
 
-/** Most digits a decimal text may have in all; longer is refused before it is read. */
+/** Maximum digits of a decimal text; longer texts are refused before parsing. */
 const digitsMax = 60;
 
-/** Of amounts in dollars. */
+/** Decimals of dollar amounts. */
 export const microUsdDecimals = 6;
 
 export const units = (value: bigint): Units => value as Units;
@@ -40,10 +40,7 @@ export function formatAmount(value: bigint, decimals: number): string {
   return `${sign}${whole}.${fraction.padEnd(2, '0')}`;
 }
 
-/**
- * Converts between decimals, rounding down.
- * What is cut off is `value - rescale(rescale(value, from, to), to, from)`, in `from` units.
- */
+/** Converts between decimals, rounding down. The remainder is `value - rescale(rescale(value, from, to), to, from)`, in `from` units. */
 export function rescale(value: bigint, from: number, to: number): Units {
   return units(to >= from ? value * 10n ** BigInt(to - from) : value / 10n ** BigInt(from - to));
 }
@@ -52,11 +49,11 @@ export function rescale(value: bigint, from: number, to: number): Units {
 export const floorTo = (value: bigint, scale: number, decimals: number): Units =>
   decimals >= scale ? units(value) : rescale(rescale(value, scale, decimals), decimals, scale);
 
-/** Of two amounts in the same unit. */
+/** Larger of two amounts in the same unit. */
 export const larger = (a: bigint, b: bigint): bigint => (b > a ? b : a);
 export const smaller = (a: bigint, b: bigint): bigint => (b < a ? b : a);
 
-/** Rounds up: a price is never paid short by fractions. */
+/** Rounds up, so a price is never short by a fraction. */
 export const dividedUp = (value: bigint, by: bigint): bigint => (value + by - 1n) / by;
 
 /** Converts between decimals, rounding up. */
@@ -67,12 +64,12 @@ export const rescaleUp = (value: bigint, from: number, to: number): Units =>
 export const ceilTo = (value: bigint, scale: number, decimals: number): Units =>
   decimals >= scale ? units(value) : rescale(rescaleUp(value, scale, decimals), decimals, scale);
 
-// The coins that chains charge their fees in.
+// Coins in which chains charge their fees.
 
 export const coinSymbols = ['ETH', 'BNB', 'POL', 'SOL', 'XLM'] as const;
 export type CoinSymbol = (typeof coinSymbols)[number];
 
-/** Stands where a token has its contract. No chain spells a contract so. */
+/** Used as a coin's token address. No chain has a contract with this name. */
 export const coinAddress = 'coin';
 
 export interface Coin {
@@ -91,10 +88,10 @@ const symbols: Readonly<Record<ChainId, CoinSymbol>> = {
   1500: 'XLM',
 };
 
-/** Of the smallest unit: wei, lamports, stroops. */
+/** Decimals of the smallest unit: wei, lamports, stroops. */
 const decimals: Readonly<Record<ChainFamily, number>> = { evm: 18, solana: 9, stellar: 7 };
 
-/** Whether an asset is its chain's own coin. */
+/** True if an asset is its chain's own coin. */
 export const isCoin = ({ address }: { readonly address: string }): boolean => address === coinAddress;
 
 export const coinOf = (chainId: ChainId): Coin => ({

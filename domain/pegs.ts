@@ -1,4 +1,4 @@
-/** What tokens are worth. Every payment counts one whole token as one US dollar, so a token of another currency needs a price first. */
+/** Value of tokens. Every payment counts one whole token as one US dollar, so a token of another currency needs a price first. */
 import { type Chain, pegs } from './chain.ts';
 
 /** An amount would be converted without a price. */

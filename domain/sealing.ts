@@ -1,7 +1,7 @@
 /**
- * Where in the log seals begin, and where their key changes. Stream `sealing-begun`: its first event was written by the first start of a
- * version that seals. Events before its place in the log may be without a seal; one behind it without a good seal is not ours.
- * Behind a change only seals of the new key are good, up to it and for itself only those of the former one.
+ * Log positions where seals begin and where their key changes. Stream `sealing-begun`: its first event is written by the first start of a
+ * version with seals. Events before it may have no seal; any later event needs a valid seal. After a key change only seals of the new key
+ * are valid; up to the change, and for the change itself, only those of the former key.
  */
 import Type, { type Static } from 'typebox';
 import { type Decider, type Decision, refuse } from './decider.ts';
@@ -17,7 +17,10 @@ const KeyId = Type.String({ pattern: '^[0-9a-f]{8}$' });
 
 export const sealingEventSchemas = {
   SealingBegun: Type.Object({ keyId: KeyId }, closed),
-  /** `formerKeys`: what is needed of all former keys, encrypted under the new one. That only who has the new key can make it is its voucher. */
+  /**
+   * `formerKeys`: the needed parts of all former keys, encrypted under the new one. Only an owner of the new key can make it, which
+   * authenticates the change.
+   */
   SealingKeyChanged: Type.Object({ keyId: KeyId, formerKeyId: KeyId, formerKeys: Text(16_384) }, closed),
   SealingKeyChangeFinished: Type.Object({ keyId: KeyId }, closed),
 } as const;
@@ -28,14 +31,14 @@ export type SealingEvent = {
 }[keyof Schemas];
 export type KeyChange = Static<Schemas['SealingKeyChanged']>;
 
-/** The state is the id of the key that seals are made with. */
+/** The state is the id of the sealing key in force. */
 export const sealing: Decider<string | null, SealingEvent> = {
   category: 'sealing',
   initial: null,
   evolve: (_, { data }) => data.keyId,
 };
 
-/** Seals begin once. */
+/** Records the start of sealing, once. */
 export const beginSealing = (inForce: string | null, keyId: string): readonly SealingEvent[] =>
   inForce === null ? [{ type: 'SealingBegun', data: { keyId } }] : [];
 
@@ -44,7 +47,7 @@ export const changeKey = (inForce: string | null, change: KeyChange): Decision<S
     ? [{ type: 'SealingKeyChanged', data: change }]
     : refuse('illegalStep', `seals are made with key ${inForce}, not ${change.formerKeyId}: run it again`);
 
-/** Everything that the former key encrypted is under this one. */
+/** Records that everything encrypted under the former key is now under this one. */
 export const finishKeyChange = (inForce: string | null, keyId: string): Decision<SealingEvent> =>
   inForce === keyId
     ? [{ type: 'SealingKeyChangeFinished', data: { keyId } }]

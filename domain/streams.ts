@@ -1,7 +1,4 @@
-/**
- * Every category of streams: its decider, the schemas of its events and their version, and what brings older events to it.
- * The one list of them.
- */
+/** All stream categories: decider, event schemas, schema version and upcasters. The only such list. */
 import { payoutBatch } from './batch/batch.ts';
 import { payoutBatchEventSchemas, payoutBatchSchemaVersion } from './batch/events.ts';
 import { cashback, cashbackEventSchemas, cashbackSchemaVersion } from './cashback.ts';

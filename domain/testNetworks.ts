@@ -1,7 +1,6 @@
 /**
- * The test networks that stand for the main ones, under the main ones' ids: an operator tries his keys and nodes on them before real
- * money moves. Addresses: the issuer's page (developers.circle.com, USDC contract addresses); BNB's stand-ins are those that its faucet
- * and exchanges use there.
+ * Test networks under the ids of their main networks: an operator tries keys and nodes on them before real money moves. Addresses: the
+ * issuer's page (developers.circle.com, USDC contract addresses); BNB uses the substitutes of its faucet and exchanges.
  */
 import { type Chain, usdc, usdt } from './chain.ts';
 

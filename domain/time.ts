@@ -1,4 +1,4 @@
-/** A moment in UTC as ISO 8601 with milliseconds, `2026-11-21T09:00:00.000Z`. Sorts as text in the order of time. */
+/** A moment in UTC as ISO 8601 with milliseconds, `2026-11-21T09:00:00.000Z`. Text order is time order. */
 export type Instant = string & { readonly __brand: 'Instant' };
 
 export const minute_ms = 60_000;
@@ -8,7 +8,7 @@ export const day_ms = 24 * hour_ms;
 /** @param epoch_ms milliseconds since 1970-01-01 UTC */
 export const instant = (epoch_ms: number): Instant => new Date(epoch_ms).toISOString() as Instant;
 
-/** Date, time and offset: nothing is read in the machine's own time zone, and every instant keeps its 24 characters. */
+/** Date, time and offset: the machine's time zone never matters, and every instant has 24 characters. */
 const isoTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i;
 
 /** Years that Postgres and four digits can hold. */

@@ -1,6 +1,6 @@
 /**
- * Money that no payment takes up: it came to an address which payments share without the memo of any payment, or to a payment that has
- * recorded as many transfers as a payment takes. An operator says whose it is, or that it goes back. Stream `unmatched-<transferId>`.
+ * Unmatched money: it arrived at a shared address without a payment's memo, or at a payment that has recorded its maximum of transfers. An
+ * operator assigns it to a payment or refunds it. Stream `unmatched-<transferId>`.
  */
 import Type, { type Static } from 'typebox';
 import { type Decider, type Decision, InvariantBroken, refuse } from './decider.ts';
@@ -13,10 +13,10 @@ import { newLeg, type TransferLeg } from './transfer/leg.ts';
 import { evolveLeg, unprefixed } from './transfer/record.ts';
 import * as shapes from './transfer/shapes.ts';
 
-/** 2: also what came for a payment beyond the transfers that it takes up. 3: refunds are sent by the service. 4: and can be called off. */
+/** 2: also money beyond a payment's maximum of transfers. 3: the service sends refunds. 4: refunds can be called off. */
 export const unmatchedSchemaVersion = 4;
 
-/** Why an operator sends money back: a sentence or two. */
+/** Maximum length of an operator's reason for a refund: a sentence or two. */
 export const refundReasonMax = 400;
 
 const PaymentRef = Type.Object({ paymentId: Id, appId: Id }, closed);
@@ -25,7 +25,7 @@ export const unmatchedEventSchemas = {
   UnmatchedPayinSeen: Type.Object(
     {
       transfer: Transfer,
-      /** The payment whose deposit it came to; missing where address and memo are no payment's. */
+      /** Payment of the deposit; omitted if address and memo belong to no payment. */
       beyond: Type.Optional(PaymentRef),
       seenAt: Time,
     },
@@ -37,9 +37,12 @@ export const unmatchedEventSchemas = {
       receiverAddress: Address,
       receiverMemo: nullable(Text(128)),
       reason: Type.String({ minLength: 1, maxLength: refundReasonMax }),
-      /** In the token's units: what sending it costs, taken off. Missing in older ones, which operators sent by hand: nothing is signed for them. */
+      /**
+       * Deducted cost of sending, in the token's units. Omitted in older events, whose refunds operators sent by hand: nothing is signed
+       * for them.
+       */
       networkFee: Type.Optional(Amount),
-      /** Whether the fee is also for the receiver's account for the token. Missing in older ones, and where none is needed. */
+      /** True if the fee includes opening the receiver's account for the token. Omitted in older events, and if none is needed. */
       opensAccount: Type.Optional(Type.Boolean()),
       requestedAt: Time,
     },
@@ -63,8 +66,8 @@ export type UnmatchedEvent = {
 type Assignment = Static<Schemas['UnmatchedPayinAssigned']>;
 type RefundOrder = Static<Schemas['UnmatchedPayinRefundRequested']>;
 
-/** What was decided about the money. A decision stands, unless it is called off: the money can be given away only once. */
-export type Verdict =
+/** Decision about the money. It is final unless called off: the money can be given away only once. */
+export type UnmatchedDecision =
   | { readonly kind: 'open' }
   | ({ readonly kind: 'assigned' } & Assignment)
   | ({ readonly kind: 'refundRequested' } & RefundOrder);
@@ -72,13 +75,13 @@ export type Verdict =
 /** `null` before the transfer is seen. */
 export type UnmatchedState = {
   readonly transfer: Transfer;
-  /** The payment whose deposit it came to and that takes up no more transfers; null for money without a known memo. */
+  /** Payment of the deposit, which records no more transfers; null for money without a known memo. */
   readonly beyond: Static<typeof PaymentRef> | null;
   readonly seenAt: Instant;
-  readonly verdict: Verdict;
-  /** The money on its way back; null before it is ordered, and where an operator sends it by hand. */
+  readonly verdict: UnmatchedDecision;
+  /** The refund; null before its order, and for one that an operator sends by hand. */
   readonly refund: TransferLeg<TokenRef> | null;
-  /** Ways back that were called off, in their order: nothing of them can land. */
+  /** Refunds that were called off, in their order: none of their attempts can land. */
   readonly calledOff: readonly TransferLeg<TokenRef>[];
 } | null;
 
@@ -86,7 +89,7 @@ export const unmatched: Decider<UnmatchedState, UnmatchedEvent> = {
   category: 'unmatched',
   initial: null,
   evolve(state, event) {
-    // The first one counts: another one that an attacker appends would hide refunds that were signed.
+    // The first event counts: a second one, appended by an attacker, would hide signed refunds.
     if (event.type === 'UnmatchedPayinSeen')
       return (
         state ?? {
@@ -125,11 +128,11 @@ function legOf({ chainId, token, amount }: Transfer, { receiverAddress, receiver
   });
 }
 
-/** Smaller transfers are not recorded: sending one back costs more than it brings, and flooding the log with them costs next to nothing. */
+/** Smaller transfers are not recorded: a refund would cost more than it returns, and they would be a cheap way to flood the log. */
 export const leastKept = { value: 1n, ...usCent } as const;
 
 /**
- * A final transfer that no payment takes up. Seen again it changes nothing.
+ * Records a final transfer that no payment can use. A repeated record changes nothing.
  *
  * @param beyond the payment that it was paid to; null for none
  */
@@ -149,7 +152,7 @@ export function see(
   ];
 }
 
-/** Gives the money to the payment, as if it had come with the payment's memo. */
+/** Gives the money to the payment, as if it had arrived with the payment's memo. */
 export function assign(
   state: UnmatchedState,
   payment: { readonly paymentId: string; readonly appId: string },
@@ -165,7 +168,7 @@ export function assign(
   return [{ type: 'UnmatchedPayinAssigned', data: { paymentId, appId, assignedAt: now } }];
 }
 
-/** Returns why a payment must not be paid out of the transfer: it was given elsewhere. Undefined for a transfer that no decision is about. */
+/** Returns why a payment must not be paid out of the transfer: it was given elsewhere. Undefined for a transfer without a decision. */
 export function objectionToUse(state: UnmatchedState, paymentId: string): string | undefined {
   if (!state) return undefined;
   const { verdict, calledOff, transfer } = state;
@@ -177,7 +180,7 @@ export function objectionToUse(state: UnmatchedState, paymentId: string): string
     : undefined;
 }
 
-/** Orders the money back, less what sending it costs. */
+/** Orders a refund of the money, less its network fee. */
 export function requestRefund(
   state: UnmatchedState,
   order: Omit<RefundOrder, 'requestedAt' | 'networkFee'> & { readonly networkFee: bigint },
@@ -214,7 +217,7 @@ const tooLittle = ({ symbol, decimals }: TokenRef, networkFee: bigint) =>
 
 export const unknownTransfer = refuse('illegalStep', 'no unmatched transfer has this id: the list shows them');
 
-const decided = (verdict: Exclude<Verdict, { kind: 'open' }>) =>
+const decided = (verdict: Exclude<UnmatchedDecision, { kind: 'open' }>) =>
   refuse(
     'illegalStep',
     verdict.kind === 'assigned'

@@ -1,4 +1,4 @@
-/** The refund of money that no payment takes up: signed and recorded before it is sent, settled by what its chain shows. */
+/** Refund of unmatched money: recorded before it is sent, settled by its chain. */
 import { type Decision, type Refusal, refuse } from './decider.ts';
 import { forgeryIn } from './payment/backing.ts';
 import { transferId } from './payment/events.ts';
@@ -10,7 +10,7 @@ import { tooLateToCallOff } from './transfer/record.ts';
 import { referenceOf } from './transfer/shapes.ts';
 import type { UnmatchedEvent, UnmatchedState } from './unmatched.ts';
 
-/** The ways back that were ordered, all but the last called off. None where nothing is to go back, or an operator sends it by hand. */
+/** Ordered refunds, all but the last called off. Empty if there is no refund, or an operator sends it by hand. */
 export function unmatchedRefundsOwed(state: UnmatchedState): readonly Owed[] {
   if (!state) return [];
   const { transfer, refund, calledOff } = state;
@@ -22,7 +22,7 @@ export function unmatchedRefundsOwed(state: UnmatchedState): readonly Owed[] {
 }
 
 /**
- * Returns the money that a refund of it is made from. Refuses an order that does not follow from the transfer: the log may be forged.
+ * Returns the money that funds the refund. Refuses an order that does not follow from the transfer: the log may be forged.
  * @param id of the stream
  */
 export function unmatchedBacking(
@@ -40,12 +40,12 @@ export function unmatchedBacking(
   return state;
 }
 
-/** The number of the way back that an event of the stream tells of. */
+/** Number of the refund that an event of the stream is about. */
 export const unmatchedRefundPart = ({ calledOff }: NonNullable<UnmatchedState>): number => calledOff.length + 1;
 
 const noRefund = refuse('illegalStep', 'no refund of this money is ordered that the service sends');
 
-/** What was signed for a refund that was called off is never taken for the next: the part says which is meant. */
+/** `part` selects the refund, so signatures of a called-off refund are never used for the next one. */
 export const unmatchedRefundLeg: LegOwner<UnmatchedState, UnmatchedEvent> = legOwner({
   prefix: 'UnmatchedRefund',
   legOf(state: UnmatchedState, part) {
@@ -57,9 +57,9 @@ export const unmatchedRefundLeg: LegOwner<UnmatchedState, UnmatchedEvent> = legO
 });
 
 /**
- * An operator's decision: it is not sent, for example because its address takes no such money. The money waits for another decision.
- * Possible while nothing that was signed for it can land.
- * @param reason at most 400 characters, for whoever asks why
+ * Operator's decision not to send the refund, for example because its address cannot receive the token. The money waits for another
+ * decision. Refused while a signed attempt can land.
+ * @param reason at most 400 characters, for merchants and support
  */
 export function callOffUnmatchedRefund(
   state: UnmatchedState,

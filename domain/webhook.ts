@@ -1,17 +1,17 @@
 /**
  * One webhook delivery: at most one POST, ever. Stream `webhook-<deliveryId>`.
  *
- * The start is recorded before the POST, so a start without an outcome means that nobody knows whether the receiver got it:
- * it counts as exhausted and is never sent again. Its owner may have it redelivered: that is a delivery of its own.
+ * The start is recorded before the POST. A start without an outcome means that nobody knows whether the receiver got it: it counts as
+ * exhausted and is never sent again. The app's owner may have it redelivered, which is a separate delivery.
  */
 import Type, { type Static } from 'typebox';
 import { assert, type Decider, type Decision } from './decider.ts';
 import { closed, Digest, Id, nullable, oneOf, Time, type Upcasters, Url } from './schema.ts';
 
-/** 2: the start says why it is sent, the outcome what was sent. */
+/** 2: the start has the reason of the delivery, the outcome has the sent request. */
 export const webhookSchemaVersion = 2;
 
-/** Due from the log's first event on. Nothing is ever added here: it would be sent for all of history. */
+/** Types that are due from the log's first event on. Never add one here: it would be sent for the whole history. */
 export const firstWebhookEventTypes = ['payment_payin_completed', 'payment_payout_completed'] as const;
 /**
  * A new type is added here. It is sent to apps that chose it, of payments created since then, and is due from where the log says that it was
@@ -32,20 +32,20 @@ export const testEventType = 'webhook_test';
 export const sentEventTypes = [...webhookEventTypes, testEventType] as const;
 export type SentEventType = (typeof sentEventTypes)[number];
 
-/** automatic: an event of a payment led to it. test, manual: the app's owner asked for a test, or for a redelivery. */
+/** automatic: caused by a payment's event. test, manual: the app's owner requested a test, or a redelivery. */
 export const deliveryKinds = ['automatic', 'test', 'manual'] as const;
 export type DeliveryKind = (typeof deliveryKinds)[number];
-/** Redeliveries that can follow one delivery. */
+/** Maximum redeliveries after one delivery. */
 export const redeliveriesMax = 20;
 
-/** Why there was no answer. An answer that is not 2xx has a status code and no error. */
+/** Reason of a missing answer. An answer other than 2xx has a status code and no error. */
 export const webhookErrors = ['badUrl', 'blockedAddress', 'dns', 'connection', 'tls', 'protocol', 'timeout'] as const;
 export type WebhookError = (typeof webhookErrors)[number];
 
-/** Characters of the receiver's answer that are kept. */
+/** Stored characters of the receiver's answer. */
 export const previewCharacters = 200;
 
-/** What the receiver can tell the request's sender by; nothing of it is secret. */
+/** Facts by which the receiver can identify the request; none is secret. */
 const SignedRequest = Type.Object(
   {
     timestamp_ms: Type.Integer({ minimum: 0 }),
@@ -63,9 +63,9 @@ const Outcome = Type.Object(
   {
     statusCode: nullable(Type.Integer({ minimum: 0, maximum: 999 })),
     error: nullable(oneOf(webhookErrors)),
-    /** U+0000 is kept out: Postgres text cannot hold it. */
+    /** Excludes U+0000, which Postgres text cannot hold. */
     responsePreview: nullable(Type.String({ maxLength: 2 * previewCharacters, pattern: '^[^\\u0000]*$' })),
-    /** Null when nothing was sent; older outcomes do not say. */
+    /** Null if nothing was sent; older outcomes omit it. */
     request: nullable(SignedRequest),
     duration_ms: Type.Integer({ minimum: 0 }),
     finishedAt: Time,
@@ -78,16 +78,16 @@ export const webhookEventSchemas = {
     {
       deliveryId: Id,
       kind: oneOf(deliveryKinds),
-      /** Of a redelivery: the one that was sent by itself. */
+      /** For a redelivery: the automatic delivery. */
       firstDeliveryId: nullable(Id),
-      /** Of a redelivery: which one it is, counted from the first delivery on, which is 0. */
+      /** For a redelivery: its sequence number after the first delivery, which is 0. */
       ordinal: Type.Integer({ minimum: 0, maximum: redeliveriesMax }),
-      /** Null of a test. */
+      /** Null for a test. */
       paymentId: nullable(Id),
       appId: Id,
       eventType: oneOf(sentEventTypes),
       url: Url,
-      /** The payment event that it tells of; null of a test. */
+      /** Payment event of the webhook; null for a test. */
       eventId: nullable(Id),
       eventRevision: nullable(Type.String({ pattern: '^[0-9]{1,20}$' })),
       startedAt: Time,
@@ -131,20 +131,20 @@ export const webhook: Decider<WebhookState, WebhookEvent> = {
 };
 
 /**
- * The delivery that tells of a payment event, also the receiver's `event_id`: the event's random id marked as version 8,
- * so that one event has one delivery and the two ids are never confused.
+ * Id of a payment event's delivery, and the receiver's `event_id`: the event's random id marked as version 8, so one event has one delivery
+ * and the two ids always differ.
  */
 export const deliveryIdOf = (paymentEventId: string): string =>
   `${paymentEventId.slice(0, 14)}8${paymentEventId.slice(15)}`;
 
-/** Whether a text can be a delivery's id: others name no stream. */
+/** True if a text can be a delivery's id; any other text names no stream. */
 export const isDeliveryId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 
-/** Claims the delivery: only who appends this may POST. `[]` when somebody has claimed it before. */
+/** Claims the delivery: only the process that appends this may POST. Returns `[]` if it was claimed before. */
 export const startSend = (state: WebhookState, start: WebhookStart): Decision<WebhookEvent> =>
   state.stage === 'new' ? [{ type: 'WebhookSendStarted', data: start }] : [];
 
-/** What the start says of a webhook that a payment's event led to. */
+/** Start fields of a webhook that a payment's event caused. */
 export const sentByItself = { kind: 'automatic', firstDeliveryId: null, ordinal: 0 } as const;
 
 export function recordOutcome(state: WebhookState, outcome: WebhookOutcome): Decision<WebhookEvent> {
@@ -153,7 +153,7 @@ export function recordOutcome(state: WebhookState, outcome: WebhookOutcome): Dec
   return [{ type: isSuccess(outcome.statusCode) ? 'WebhookDelivered' : 'WebhookExhausted', data: outcome }];
 }
 
-/** The headers of a webhook's request, but for those that every HTTP request has (service reference 5.2, Standard Webhooks 1.0). */
+/** Headers of a webhook's request, besides those of every HTTP request (service reference 5.2, Standard Webhooks 1.0). */
 export function requestHeaders(
   { deliveryId, firstDeliveryId }: Pick<WebhookStart, 'deliveryId' | 'firstDeliveryId'>,
   { timestamp_ms, signature, standardSignature }: Omit<SignedRequest, 'bodyDigest'>,

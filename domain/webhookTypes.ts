@@ -1,6 +1,6 @@
 /**
- * Where each type of webhook begins that came after the first release. Stream `webhookTypes-introduced`: one event per type, and its
- * place in the log is the beginning. Of what happened before it no app is told, however often read models are rebuilt.
+ * Beginning of each webhook type that was added after the first release. Stream `webhookTypes-introduced`: one event per type, whose log
+ * position is the beginning. No app is notified of earlier events, however often read models are rebuilt.
  */
 import Type, { type Static } from 'typebox';
 import type { Decider } from './decider.ts';
@@ -26,7 +26,7 @@ export const webhookTypes: Decider<readonly string[], WebhookTypesEvent> = {
   evolve: (introduced, { data }) => [...introduced, data.eventType],
 };
 
-/** A type is introduced once: a version that comes back does not move its beginning. */
+/** A type is introduced once: reinstalling a version does not move its beginning. */
 export const introduceTypes = (introduced: readonly string[], types: readonly string[]): readonly WebhookTypesEvent[] =>
   types
     .filter((eventType) => !introduced.includes(eventType))

@@ -13,12 +13,12 @@ export interface Table {
   readonly name: string;
   readonly key: readonly Column[];
   readonly others: readonly Column[];
-  /** Of all columns. */
+  /** Names of all columns. */
   readonly names: ReadonlySet<string>;
   readonly statements: Readonly<Record<RowChange['op'] | 'sweep', string>>;
 }
 
-/** @param schema of one generation; there are no tables in one that has been dropped */
+/** @param schema of one generation; a dropped one has no tables */
 export async function describeTables(sql: Sql, schema: string): Promise<ReadonlyMap<string, Table>> {
   const rows = await sql.query<{ table: string; name: string; type: string; key: boolean }>(
     `SELECT c.relname AS table, a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type,
@@ -40,7 +40,7 @@ export async function describeTables(sql: Sql, schema: string): Promise<Readonly
   );
 }
 
-/** Rows travel as one JSON text: measured against one array per column, it is cheaper for both sides, with one row or thousands. */
+/** Rows travel as one JSON text: as measured, this is cheaper for both sides than one array per column, for one row or thousands. */
 function statementsOf(target: string, key: readonly Column[], others: readonly Column[]): Table['statements'] {
   const names = (columns: readonly Column[], prefix = '') =>
     columns.map(({ name }) => prefix + quoted(name)).join(', ');
@@ -59,15 +59,15 @@ function statementsOf(target: string, key: readonly Column[], others: readonly C
     remove: `DELETE FROM ${target} AS held USING ${given(key)} WHERE ${same}`,
     add: `INSERT INTO ${target} AS held (${names(all)}) SELECT ${names(key)}, ${sums} FROM ${given(all)} GROUP BY ${names(key)}
           ON CONFLICT (${names(key)}) DO UPDATE SET ${added}`,
-    // A row that sums up to nothing is as good as none: else a row would tell in what batches it was filled.
+    // Deletes rows whose sums are zero: otherwise a row would depend on how its events were batched.
     sweep: `DELETE FROM ${target} AS held USING ${given(key)} WHERE ${same} AND ${others.map(({ name }) => `held.${quoted(name)} = 0`).join(' AND ')}`,
     number: numbering(target, key, others),
   };
 }
 
 /**
- * Goes on counting where each group stands, which is looked up once for each. The checkpoint's row is locked by now: nobody else numbers rows meanwhile.
- * Answers the groups with their newest numbers.
+ * Continues each group's numbers after one look-up per group. The checkpoint's row is locked, so nobody else numbers rows meanwhile.
+ * Returns the groups with their newest numbers.
  */
 function numbering(target: string, key: readonly Column[], others: readonly Column[]): string {
   const group = key.slice(0, -1);
@@ -86,10 +86,10 @@ function numbering(target: string, key: readonly Column[], others: readonly Colu
     SELECT concat_ws(' ', ${list(group)}, max(${number})) AS news FROM numbered GROUP BY ${list(group)}`;
 }
 
-/** The tables that were touched; those of numbered rows with `<group> <newest number>` of each group that grew. */
+/** Changed tables; for numbered rows with `<group> <newest number>` of each group that grew. */
 export type Touched = ReadonlyMap<string, readonly string[]>;
 
-/** Asks for all of it at once. */
+/** Sends all statements at once. */
 export async function applyChanges(
   sql: Sql,
   tables: ReadonlyMap<string, Table>,
@@ -110,12 +110,12 @@ export async function applyChanges(
 }
 
 /**
- * These find the rows that are there by the index of their key, however many there are. The others are planned each time: a plan that
- * was made while the table was empty would read all of it.
+ * These changes find existing rows by the unique index of their key at any table size. Others are planned each time: a plan that was made
+ * for an empty table would read all of it.
  */
 const goesByUniqueIndex: ReadonlySet<RowChange['op']> = new Set(['upsert', 'add']);
 
-/** @returns of numbered rows `<group> <newest number>` */
+/** @returns `<group> <newest number>` for numbered rows */
 async function applyRows(
   sql: Sql,
   table: Table,
@@ -129,7 +129,7 @@ async function applyRows(
   return numbered.map(({ news }) => news);
 }
 
-/** Without this, `json_to_recordset` would ignore a misspelt field and a removal without its key would remove nothing. */
+/** `json_to_recordset` would ignore a misspelt field, and a removal without its key would remove nothing. */
 function assertFits(table: Table, change: RowChange): void {
   const row = rowOf(change);
   for (const field in row)
@@ -139,7 +139,7 @@ function assertFits(table: Table, change: RowChange): void {
   for (const { name } of key) assert(row[name] !== undefined, `a row of ${table.name} needs its key ${name}`);
 }
 
-/** Keeps the last change of each key. Additions all stay, for the statement sums them up; so do numbered rows. */
+/** Keeps the last change of each key. Keeps all additions, which the statement sums up, and all numbered rows. */
 function squash(table: Table, changes: readonly RowChange[]): ReadonlyMap<RowChange['op'], readonly Row[]> {
   const whole = changes.filter(({ op }) => op === 'add' || op === 'number');
   const oneKind = whole.length === changes.length && new Set(whole.map(({ op }) => op)).size === 1;
@@ -162,10 +162,10 @@ function keyOf(table: Table, row: Row): string {
   return JSON.stringify(table.key.map(({ name }) => row[name]));
 }
 
-/** Escapes that JSON allows and Postgres text cannot hold: U+0000 and halves of surrogate pairs, not preceded by an escaped backslash. */
+/** Escapes that JSON allows and Postgres text cannot hold: U+0000 and lone surrogates, not preceded by an escaped backslash. */
 const unstorable = /(?<=(?:^|[^\\])(?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
 
-/** One bad character in a customer's text must not stop every payout: it becomes U+FFFD. */
+/** An invalid character in a customer's text becomes U+FFFD, so it cannot stop every payout. */
 export function jsonText(rows: readonly Row[]): string {
   const text = JSON.stringify(rows);
   return text.includes('\\u') ? text.replace(unstorable, '\ufffd') : text;

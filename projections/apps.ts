@@ -3,9 +3,9 @@ import type { IssuedKey } from '../domain/merchant/events.ts';
 import { formatAmount } from '../domain/money.ts';
 import { statusOf } from '../domain/payment/view.ts';
 import { dollars } from './links.ts';
-import { number, ofEvents, ofRecords, ofStates, type RowChange, type Seen, upsert } from './projection.ts';
+import { number, ofEvents, ofRecords, ofStates, type RowChange, type SeenEventOf, upsert } from './projection.ts';
 
-/** Each app's current settings; of its wallets the one in force and the one to come: time alone picks. */
+/** Each app's current settings, with the wallet in force and a pending one: the time of the query decides. */
 export const apps = ofStates('apps', 'merchant', ({ after }) => {
   const { registration, settlement, settlementChange: next, webhookSecret } = after;
   if (!registration) return [];
@@ -41,7 +41,7 @@ export const apps = ofStates('apps', 'merchant', ({ after }) => {
   ];
 });
 
-/** Which app a key belongs to and what it may do, by its hash. Revoked keys stay, marked. */
+/** App and permissions of a key, by its hash. Revoked keys remain, marked. */
 export const apiKeys = ofEvents('apiKeys', (seen) => {
   if (seen.category !== 'merchant') return [];
   const { event, after, stored } = seen;
@@ -51,7 +51,7 @@ export const apiKeys = ofEvents('apiKeys', (seen) => {
 });
 
 const keyRow = (
-  { stored }: Seen<'merchant'>,
+  { stored }: SeenEventOf<'merchant'>,
   { keyId, hash, scope, hint, name, expiresAt }: IssuedKey,
   revoked_at: string | null,
 ) =>
@@ -66,19 +66,19 @@ const keyRow = (
     revoked_at,
   });
 
-/** What people did about an app beside its own stream, for the history that its owner reads. */
+/** Changes of an app outside its own stream, for its owner's history. */
 export const appChanges = ofEvents('appChanges', (seen) => {
   if (seen.category === 'link') return ofLink(seen);
   return seen.category === 'payment' ? ofRefund(seen) : [];
 });
 
-function ofLink({ event, after, stored }: Seen<'link'>): readonly RowChange[] {
+function ofLink({ event, after, stored }: SeenEventOf<'link'>): readonly RowChange[] {
   const kind = event.type === 'LinkClosed' ? 'linkClosed' : 'linkMade';
   const { appId: app_id, title, amount_microUsd } = after;
   return [upsert('app_changes', { ...changed(stored), app_id, kind, title, amount: dollars(amount_microUsd) })];
 }
 
-function ofRefund({ event, after, stored }: Seen<'payment'>): readonly RowChange[] {
+function ofRefund({ event, after, stored }: SeenEventOf<'payment'>): readonly RowChange[] {
   if (event.type !== 'RefundRequested' && event.type !== 'RefundCalledOff') return [];
   const order = after.refunds.find(({ refund }) => refund === event.data.refund)?.order;
   if (!order) return [];
@@ -94,12 +94,12 @@ function ofRefund({ event, after, stored }: Seen<'payment'>): readonly RowChange
   ];
 }
 
-const changed = ({ id: event_id, metadata }: Seen['stored']) => ({
+const changed = ({ id: event_id, metadata }: SeenEventOf['stored']) => ({
   ...{ event_id, changed_at: metadata.at, changed_by: metadata.cause },
   ...{ title: null, amount: null, token_symbol: null, chain_id: null, payment_id: null, receiver: null },
 });
 
-/** The feed of each app: every event of its payments, numbered in the order of the log. */
+/** Feed of each app: every event of its payments, numbered in log order. */
 export const appEvents = ofRecords('appEvents', 'payment', ({ before, after, stored }) => [
   number('app_events', {
     app_id: after.terms.appId,

@@ -1,4 +1,4 @@
-/** Credit of buyers, and what merchants were paid out of it. */
+/** Credit of buyers, and the credit that merchants received. */
 import { instanceOf } from '../domain/decider.ts';
 import { earningsOf, returnedBy } from '../domain/payment/cashback.ts';
 import { number, ofEvents, remove, upsert } from './projection.ts';
@@ -21,7 +21,7 @@ export const creditSigners = ofEvents('creditSigners', ({ category, event, store
     : [],
 );
 
-/** A payment earns once: a payout that left its chain and is confirmed again has earned already. */
+/** A payment earns once: a payout that is confirmed again after an orphaned block earns nothing more. */
 export const todoCredits = ofEvents('todoCredits', (seen) => {
   if (seen.category === 'credit') {
     const { type, data } = seen.event;
@@ -74,7 +74,7 @@ export const todoCashback = ofEvents('todoCashback', (seen) => {
   return [upsert('todo_cashback', { digest, app_id: appId, due_at: spentAt })];
 });
 
-/** Withdrawals without their payment, and those whose payment bounced until their cents have returned. */
+/** Withdrawals without a payment, and those with a bounced payment until their cents have returned. */
 export const todoWithdrawals = ofEvents('todoWithdrawals', (seen) => {
   const { stored } = seen;
   if (seen.category === 'payment') {

@@ -3,7 +3,7 @@ import { placeOf, type StoredEvent } from '../domain/decider.ts';
 import { applyChanges, type Table, type Touched } from './apply.ts';
 import type { Fold } from './fold.ts';
 import { advance, type Generation } from './generations.ts';
-import type { Moved, Projection, ProjectionSet, RowChange, Seen } from './projection.ts';
+import type { MovedBy, Projection, ProjectionSet, RowChange, SeenEventOf } from './projection.ts';
 import type { Sql, SqlDatabase } from './sql.ts';
 
 /** An event that cannot be projected. It is never skipped: its set stops until the program is fixed. */
@@ -22,7 +22,7 @@ export interface CommitDeps {
   readonly set: ProjectionSet;
   readonly tables: ReadonlyMap<string, Table>;
   readonly fold: Fold;
-  /** Moves the checkpoint on; that of a generation unless said otherwise. @throws FenceLost */
+  /** Moves the checkpoint. Default: the generation's. @throws FenceLost */
   readonly move?: (tx: Sql, from: Generation, batch: EventBatch) => Promise<Generation>;
   /** Called at points where a crash must neither lose nor repeat anything. */
   readonly crash: (point: string) => void | Promise<void>;
@@ -31,19 +31,19 @@ export interface CommitDeps {
 export interface EventBatch {
   readonly events: readonly StoredEvent[];
   readonly position: bigint;
-  /** Id of the event at the position, where that is none of the events. */
+  /** Id of the event at the position, if it is none of these events. */
   readonly eventId?: string;
-  /** It has come to the log's end. */
+  /** True if the log's end is reached. */
   readonly live?: boolean;
 }
 
 /**
  * Projects a batch and commits it on top of `from`.
  *
- * A crash before the commit rolls rows and checkpoint back, and the batch comes again. After the commit both stand, and the
- * subscription goes on behind the batch. Whether a commit without an answer happened, the checkpoint says when it is read again.
+ * A crash before the commit rolls rows and checkpoint back, and the batch is read again. After the commit both are stored, and the
+ * subscription continues after the batch. If a commit's answer is lost, the checkpoint says on the next read whether it happened.
  *
- * @returns the generation as it stands now
+ * @returns the generation afterwards
  * @throws PoisonEvent, FenceLost, Unavailable
  */
 export async function commitBatch(deps: CommitDeps, from: Generation, batch: EventBatch): Promise<Generation> {
@@ -58,14 +58,14 @@ export async function commitBatch(deps: CommitDeps, from: Generation, batch: Eve
         await crash(`projections.${set.name}.beforeRows`);
         const applying = applyChanges(tx, tables, changes);
         applying.catch(() => {});
-        // In this order: whoever lost the fence may find the tables gone, which is no fault of an event.
+        // In this order: a runner that lost the fence may find the tables dropped, which is no fault of an event.
         const advanced = await moving;
         const touched = await applying;
         if (from.status === 'active') await notify(tx, set, touched, batch.position);
         await crash(`projections.${set.name}.beforeCommit`);
         return advanced;
       },
-      // Rows and checkpoint can only be lost together, and the log brings them again.
+      // A server crash loses rows and checkpoint together, and the log restores them.
       { durable: false },
     );
     await crash(`projections.${set.name}.afterCommit`);
@@ -84,17 +84,17 @@ function moveGeneration(tx: Sql, from: Generation, { position, events, eventId }
   return advance(tx, from, { position, eventId: idThere, applied }, events.length);
 }
 
-/** Projections of events and records get each in turn; those of states get one move per stream, over the whole batch. */
+/** Projections of events and records get each event; those of states get one move per stream for the whole batch. */
 export function project(
   { set, fold }: Pick<CommitDeps, 'set' | 'fold'>,
   events: readonly StoredEvent[],
 ): readonly RowChange[] {
   const byKind = Map.groupBy(set.projections, (projection) => projection.of);
   const changes: RowChange[] = [];
-  const moves = new Map<string, Moved>();
-  const take = (stored: StoredEvent, of: Projection['of'], moved: Moved) =>
+  const moves = new Map<string, MovedBy>();
+  const take = (stored: StoredEvent, of: Projection['of'], moved: MovedBy) =>
     orPoison(stored, () => {
-      for (const projection of byKind.get(of) ?? []) changes.push(...projection.project(moved as Seen));
+      for (const projection of byKind.get(of) ?? []) changes.push(...projection.project(moved as SeenEventOf));
     });
   for (const stored of events) {
     const seen = orPoison(stored, () => fold.see(stored));
@@ -103,7 +103,7 @@ export function project(
     if (!seen.event) continue;
     take(stored, 'events', seen);
     const { before } = moves.get(stored.stream) ?? seen;
-    moves.set(stored.stream, { ...seen, before } as Moved);
+    moves.set(stored.stream, { ...seen, before } as MovedBy);
   }
   for (const moved of moves.values()) take(moved.stored, 'states', moved);
   return changes;
@@ -117,16 +117,16 @@ function orPoison<T>(stored: StoredEvent, act: () => T): T {
   }
 }
 
-/** Every commit of a live set is notified here as `<set> <position>`. */
+/** Channel for each commit of a live set, as `<set> <position>`. */
 export const projectedChannel = 'projected';
 
-/** Tells everybody to look: a rebuilt generation may hold what nobody was notified of. */
+/** Notifies all channels: a rebuilt generation may have changes without a notification. */
 export async function notifyAll(tx: Sql, { channels }: ProjectionSet): Promise<void> {
   const all = [...new Set(Object.values(channels))];
   await tx.query(`SELECT pg_notify(channel, '') FROM unnest($1::text[]) AS told(channel)`, [all]);
 }
 
-/** Of one channel in one commit at most; beyond that one empty message stands for all: look. */
+/** Maximum messages per channel and commit; beyond it one empty message means: query again. */
 const messagesMax = 100;
 
 async function notify(tx: Sql, set: ProjectionSet, touched: Touched, position: bigint): Promise<void> {

@@ -4,38 +4,38 @@ import { nextStep } from '../domain/payment/backing.ts';
 import type { PaymentState } from '../domain/payment/state.ts';
 import { type Category, categories, streams } from '../domain/streams.ts';
 import { type WebhookTypesEvent, webhookTypes, webhookTypesInstance } from '../domain/webhookTypes.ts';
-import { type Introductions, type Moved, type Seen, unprojected } from './projection.ts';
+import { type Introductions, type MovedBy, type SeenEventOf, unprojected } from './projection.ts';
 
 export interface FoldDeps {
-  /** The event in today's form; undefined for a type that this version does not know. */
+  /** The event in the current schema version; undefined for a type that this version does not know. */
   readonly read: (stored: StoredEvent) => DomainEvent | undefined;
   /** The stream's events before `revision`, in order. */
   readonly history: (stream: string, revision: bigint) => Promise<readonly StoredEvent[]>;
-  /** Introductions that the log holds by now; later ones are seen as they come. */
+  /** Introductions in the log so far; later ones are added as they are read. */
   readonly introduced: Introductions;
   readonly statesMax?: StatesMax;
 }
 
-/** How many states are kept in memory; a state that is not is made of its stream again. */
+/** Maximum states in memory; other states are folded again from their streams. */
 export interface StatesMax {
-  /** While much of the log is read, where payments that were made at the same time are moved by events that are far apart. */
+  /** Maximum while catching up, when events of concurrent payments are far apart in the log. */
   readonly behind: number;
   readonly live: number;
 }
 
 export interface Fold {
-  /** Loads the states before these events that are not in memory. */
+  /** Loads the states before these events, unless they are in memory. */
   prepare(events: readonly StoredEvent[]): Promise<void>;
-  /** The event between its two states; undefined when no read model is about its stream. */
-  see(stored: StoredEvent): Seen | Unknown | undefined;
-  /** The batch is committed: the next one builds on its states. @param live whether the log's end has been reached */
+  /** The event between its two states; undefined if no read model uses its stream. */
+  see(stored: StoredEvent): SeenEventOf | Unknown | undefined;
+  /** The batch is committed: the next one starts from its states. @param live whether the log's end is reached */
   keep(live: boolean): void;
-  /** The batch failed: its states are forgotten. */
+  /** The batch failed: discards its states. */
   drop(): void;
 }
 
-/** An event of a type that this version does not know: it leaves its stream's state as it was. */
-export type Unknown = Moved & { readonly event: undefined };
+/** An event of a type that this version does not know: it leaves its stream's state unchanged. */
+export type Unknown = MovedBy & { readonly event: undefined };
 
 interface Known {
   readonly revision: bigint;
@@ -49,7 +49,7 @@ const deciders: ReadonlyMap<string, Decider<unknown, never>> = new Map(
 const statesMaxDefault: StatesMax = { behind: 50_000, live: 10_000 };
 const readsAtOnce = 16;
 
-/** States of streams, most recently used last; only what was committed stays. */
+/** States of streams in order of last use; only committed ones remain. */
 export function createFold({ read, history, introduced, statesMax = statesMaxDefault }: FoldDeps): Fold {
   const introductions = new Map(introduced);
   const kept = new Map<string, Known>();
@@ -92,7 +92,7 @@ export function createFold({ read, history, introduced, statesMax = statesMaxDef
       const after = event ? decider.evolve(before, event as never) : before;
       fresh.set(stored.stream, { revision: stored.revision, state: after });
       const category = categoryOf(stored.stream);
-      return { category, event, stored, before, after, introduced: introductions } as Seen | Unknown;
+      return { category, event, stored, before, after, introduced: introductions } as SeenEventOf | Unknown;
     },
 
     keep(live) {
@@ -111,10 +111,12 @@ export function createFold({ read, history, introduced, statesMax = statesMaxDef
     drop: () => fresh.clear(),
   };
 
-  function alone(stored: StoredEvent, { initial }: Decider<unknown, never>): Seen | Unknown {
+  function alone(stored: StoredEvent, { initial }: Decider<unknown, never>): SeenEventOf | Unknown {
     const category = categoryOf(stored.stream);
     const event = read(stored);
-    return { category, event, stored, before: initial, after: initial, introduced: introductions } as Seen | Unknown;
+    return { category, event, stored, before: initial, after: initial, introduced: introductions } as
+      | SeenEventOf
+      | Unknown;
   }
 
   async function reload({ stream, revision }: StoredEvent): Promise<void> {
@@ -129,13 +131,13 @@ export function createFold({ read, history, introduced, statesMax = statesMaxDef
   }
 }
 
-/** An event of an account says itself how the account stands after it: its rows need no states, and its stream may be of any length. */
+/** An account's event holds the account's state after it, so its rows need no folded states, at any stream length. */
 const isFolded = (decider: Decider<unknown, never> | undefined): boolean =>
   decider !== undefined && decider.window === undefined;
 
 const deciderOf = ({ stream }: StoredEvent): Decider<unknown, never> | undefined => deciders.get(categoryOf(stream));
 
-/** A stream that expects no more events is forgotten; should one come, the stream is read again. */
+/** Forgets a stream that expects no more events; a later event reads the stream again. */
 const isOver = (stream: string, state: unknown): boolean => {
   if (stream.startsWith('payment-')) {
     const payment = state as PaymentState;

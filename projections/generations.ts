@@ -1,4 +1,4 @@
-/** Generations of a projection set: each its own schema and checkpoint; the public views show one of them. */
+/** Generations of a projection set: each has its own schema and checkpoint; the public views use one of them. */
 import type { LogPlace } from '../domain/decider.ts';
 import type { ProjectionSet } from './projection.ts';
 import { quoted, type Sql, type SqlDatabase } from './sql.ts';
@@ -8,22 +8,22 @@ export interface Generation {
   readonly number: number;
   readonly schema: string;
   readonly status: 'building' | 'active';
-  /** How far the log was read; null before the first event. */
+  /** Log position that was read; null before the first event. */
   readonly position: bigint | null;
-  /** Id of the event at the position, perhaps another application's; null in a checkpoint of an older version. */
+  /** Id of the event at the position, which may belong to another application; null in a checkpoint of an older version. */
   readonly eventId: string | null;
-  /** The last event that the rows hold; null before it, and in a checkpoint of an older version. */
+  /** Last event in the rows; null before it, and in a checkpoint of an older version. */
   readonly applied: LogPlace | null;
   readonly events: bigint;
 }
 
-/** DDL of a set's tables, and of their indexes, to be run inside a generation's schema. */
+/** DDL of a set's tables and indexes, run in a generation's schema. */
 export interface SetDdl {
   readonly tables: string;
   readonly indexes: string;
 }
 
-/** The rows were filled by another version: this one must rebuild them before it goes on. */
+/** Another version filled the rows: this version must rebuild them first. */
 export class ProjectionOutdated extends Error {
   override readonly name = 'ProjectionOutdated';
   constructor(set: string, filled: number, code: number) {
@@ -33,7 +33,7 @@ export class ProjectionOutdated extends Error {
   }
 }
 
-/** The checkpoint was moved, or the generation replaced, by somebody else: nothing of the batch was written. */
+/** Another runner moved the checkpoint or replaced the generation: nothing of the batch was written. */
 export class FenceLost extends Error {
   override readonly name = 'FenceLost';
   constructor({ set, number }: Generation) {
@@ -74,11 +74,11 @@ const rowsOf = (sql: Sql, set: string, status: string) =>
     [set, status],
   );
 
-/** One at a time may make or replace generations of a set. */
+/** Only one process at a time may create or replace generations of a set. */
 const lockSet = (tx: Sql, set: string) =>
   tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`gen:${set}`]);
 
-/** The generation that the public views show; a set's first one is made here, empty. @throws ProjectionOutdated */
+/** Generation behind the public views; a set's first one is created here, empty. @throws ProjectionOutdated */
 export function openActive(db: SqlDatabase, set: ProjectionSet, ddl: SetDdl): Promise<Generation> {
   return db.transaction(async (tx) => {
     await lockSet(tx, set.name);
@@ -86,18 +86,18 @@ export function openActive(db: SqlDatabase, set: ProjectionSet, ddl: SetDdl): Pr
     if (active) return active;
     const first = await addGeneration(tx, set, ddl);
     await tx.query(ddl.indexes);
-    return await show(tx, first);
+    return await activate(tx, first);
   });
 }
 
-/** The generation that the public views show, made by nobody here; undefined before the first start. @throws ProjectionOutdated */
+/** Generation behind the public views, without creating one; undefined before the first start. @throws ProjectionOutdated */
 export async function readActive(sql: Sql, set: ProjectionSet): Promise<Generation | undefined> {
   const [active] = await rowsOf(sql, set.name, 'active');
   if (active && active.version !== set.version) throw new ProjectionOutdated(set.name, active.version, set.version);
   return active && generationOf(set.name, active);
 }
 
-/** A generation beside the active one: what an interrupted rebuild left, or a new one. */
+/** A generation beside the active one: of an interrupted rebuild, or a new one. */
 export function openBuilding(db: SqlDatabase, set: ProjectionSet, ddl: SetDdl): Promise<Generation> {
   return db.transaction(async (tx) => {
     await lockSet(tx, set.name);
@@ -124,11 +124,11 @@ async function addGeneration(tx: Sql, set: ProjectionSet, ddl: SetDdl): Promise<
   return generation;
 }
 
-/** Unqualified names mean this generation's tables until the transaction ends. */
+/** Makes unqualified names refer to this generation's tables until the transaction ends. */
 export const inSchema = (tx: Sql, { schema }: Pick<Generation, 'schema'>) =>
   tx.query(`SET LOCAL search_path = ${quoted(schema)}`);
 
-/** Where a batch leads the checkpoint. */
+/** Checkpoint after a batch. */
 export type Checkpoint = Pick<Generation, 'eventId' | 'applied'> & { readonly position: bigint };
 
 /**
@@ -160,7 +160,7 @@ export async function advance(tx: Sql, from: Generation, to: Checkpoint, events:
   return { ...from, ...to, events: from.events + BigInt(events) };
 }
 
-/** Writes into the checkpoint why the set stopped; readiness shows it. */
+/** Writes the reason of a set's stop into its checkpoint; readiness reports it. */
 export const markStopped = (sql: Sql, { set, number }: Generation, reason: string) =>
   sql.query('UPDATE ops.projections SET stopped = $1, updated_at = now() WHERE set_name = $2 AND generation = $3', [
     reason,
@@ -168,7 +168,7 @@ export const markStopped = (sql: Sql, { set, number }: Generation, reason: strin
     number,
   ]);
 
-/** It runs again: whatever stopped it is fixed, or stops it once more. */
+/** Clears the reason at a start: the cause is fixed, or stops the set again. */
 export const clearStopped = (sql: Sql, { set, number }: Generation) =>
   sql.query(
     'UPDATE ops.projections SET stopped = NULL WHERE set_name = $1 AND generation = $2 AND stopped IS NOT NULL',
@@ -184,8 +184,8 @@ export async function lockActive(tx: Sql, set: string): Promise<{ readonly event
   return active;
 }
 
-/** Switches the public views to this generation. The former one is retired, and its runner loses the fence. */
-export async function show(tx: Sql, generation: Generation): Promise<Generation> {
+/** Switches the public views to this generation. Retires the former one, whose runner loses the fence. */
+export async function activate(tx: Sql, generation: Generation): Promise<Generation> {
   const { set, number, schema } = generation;
   await tx.query(`UPDATE ops.projections SET status = 'retired' WHERE set_name = $1 AND status = 'active'`, [set]);
   await tx.query(`UPDATE ops.projections SET status = 'active' WHERE set_name = $1 AND generation = $2`, [set, number]);
@@ -193,10 +193,10 @@ export async function show(tx: Sql, generation: Generation): Promise<Generation>
   return { ...generation, status: 'active' };
 }
 
-/** Drops generations that no view shows any more, once their last readers have finished. */
+/** Drops generations that no view uses, once their last readers have finished. */
 export const dropRetired = (db: SqlDatabase, set: string): Promise<void> => dropAll(db, set, 'retired');
 
-/** Drops what an interrupted rebuild left: it goes on with nothing of it. */
+/** Drops the generation of an interrupted rebuild, which cannot be continued. */
 export const dropBuilding = (db: SqlDatabase, set: string): Promise<void> => dropAll(db, set, 'building');
 
 const dropAll = (db: SqlDatabase, set: string, status: 'retired' | 'building'): Promise<void> =>

@@ -2,7 +2,7 @@ import type { LinkTerms } from '../domain/link.ts';
 import { formatAmount, microUsdDecimals } from '../domain/money.ts';
 import { ofStates, upsert } from './projection.ts';
 
-/** Reusable links as their app's owner lists them. */
+/** Reusable links for their app's owner. */
 export const links = ofStates('links', 'link', ({ after }) => [
   upsert('links', {
     link_id: after.linkId,

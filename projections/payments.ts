@@ -8,7 +8,7 @@ import { type PaymentTransaction, transactionsOf } from '../domain/payment/trans
 import { type PaymentView, viewOf } from '../domain/payment/view.ts';
 import { ofStates, upsert } from './projection.ts';
 
-/** One row per payment: its public view, column by column; with the stream's revision beside it. */
+/** One row per payment: its public view, one column per field, and the stream's revision. */
 export const payments = ofStates('payments', 'payment', ({ after, stored }) => [
   upsert('payments', rowOfView(viewOf(after, stored.metadata.at), stored.revision)),
 ]);
@@ -18,11 +18,11 @@ type ColumnOf<Field extends string> = Field extends `${infer Letter}${infer Rest
   ? `${Letter extends Lowercase<Letter> ? Letter : `_${Lowercase<Letter>}`}${ColumnOf<Rest>}`
   : '';
 
-/** @typeParam Revision a text where it is written, a bigint where Postgres answers it */
+/** @typeParam Revision text when written, bigint when Postgres returns it */
 export type PaymentRow<Revision = bigint> = {
   readonly [Field in keyof PaymentView as ColumnOf<Field>]: PaymentView[Field];
 } & {
-  /** Revision of the last event that the row includes. */
+  /** Revision of the last event in the row. */
   readonly revision: Revision;
 };
 
@@ -40,7 +40,7 @@ export function viewOfRow({ revision: _, ...row }: PaymentRow): PaymentView {
   ) as unknown as PaymentView;
 }
 
-/** @param known spellings found so far: there are few names and very many rows */
+/** @param known names converted so far: names are few and rows are many */
 function renamed(values: object, known: Map<string, string>, spell: (name: string) => string): object {
   const result: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {
@@ -51,7 +51,7 @@ function renamed(values: object, known: Map<string, string>, spell: (name: strin
   return result;
 }
 
-/** Which payment an address, or an address with a memo, belongs to. Kept for ever; an EVM address is found whichever EVM chain it was paid on. */
+/** Payment of an address, or of an address with a memo. Kept for ever; an EVM address is found for a payment on any EVM chain. */
 export const deposits = ofStates('deposits', 'payment', ({ before, after }) => {
   if (before?.deposits === after.deposits) return [];
   const { paymentId, appId, expiresAt } = after.terms;
@@ -73,7 +73,7 @@ export const deposits = ofStates('deposits', 'payment', ({ before, after }) => {
 const sourceIn = ({ sources }: Payment, family: ChainFamily): Source | undefined =>
   sources.find((source) => familyOf(source) === family);
 
-/** The agreed source amount in whole tokens, rounded up, of the source that costs most; null where any amount is taken. */
+/** Agreed source amount in whole tokens, rounded up, of the most expensive source; null if any amount is accepted. */
 export function agreedUsd({ sources }: Payment): string | null {
   const whole = sources.flatMap(({ amount, token }) =>
     amount === null ? [] : [convertUp(BigInt(amount), token, usDollar)],
@@ -82,7 +82,7 @@ export function agreedUsd({ sources }: Payment): string | null {
   return most?.toString() ?? null;
 }
 
-/** Every transfer to a deposit with its phase and standing, found by block when a block is final or has left its chain. */
+/** Every transfer to a deposit with phase and standing, found by block once a block is final or orphaned. */
 export const payins = ofStates('payins', 'payment', ({ before, after }) => {
   if (before?.payins === after.payins) return [];
   const changed = after.payins.filter((payin) => !before?.payins.includes(payin));

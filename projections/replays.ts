@@ -1,4 +1,4 @@
-/** Read models as of a moment, in a schema of their own: their tables, and one row that says how far they are filled. */
+/** Read models as of a moment, in a separate schema: their tables, and one row with their progress. */
 import { type AsOf, asOfText } from '../domain/asOf.ts';
 import type { Instant } from '../domain/time.ts';
 import type { EventBatch } from './commit.ts';
@@ -6,18 +6,18 @@ import { FenceLost, type Generation, inSchema, type SetDdl } from './generations
 import { projectionSets } from './sets.ts';
 import { quoted, type Sql, type SqlDatabase } from './sql.ts';
 
-/** The schema is none that a replay may fill, go on with or drop. */
+/** The schema is not one that a replay may fill, continue or drop. */
 export class NoReplay extends Error {
   override readonly name = 'NoReplay';
 }
 
 export interface Replay extends Generation {
-  /** When the newest of its events was written; null before the first one. */
+  /** Time of its newest event; null before the first one. */
   readonly at: Instant | null;
   readonly finished: boolean;
 }
 
-/** All sets at once: one way through the log fills them. */
+/** All sets together: one pass through the log fills them. */
 export const replayedSet = {
   name: 'replay',
   version: 1,
@@ -32,7 +32,7 @@ const taken = new RegExp(
   `^(pg_.*|public|ops|information_schema|(${projectionSets.map(({ name }) => name).join('|')})(_.*)?)$`,
 );
 
-/** @throws NoReplay for a name that is the service's own or Postgres' */
+/** @throws NoReplay for a name that the service or Postgres uses */
 export function checkReplayName(schema: string): void {
   if (!nameForm.test(schema) || taken.test(schema))
     throw new NoReplay(
@@ -70,8 +70,8 @@ const rowOf = (sql: Sql, schema: string) =>
   );
 
 /**
- * Opens the schema, or makes it: one that an interrupted replay left, or a finished one of an earlier moment, is gone on with.
- * @throws NoReplay when the schema is somebody else's, of another version, or later than the moment
+ * Opens the schema or creates it; continues an interrupted replay, or a finished one of an earlier moment.
+ * @throws NoReplay if the schema is not a replay's, of another version, or later than the moment
  */
 export async function openReplay(db: SqlDatabase, schema: string, until: AsOf | null, ddl: SetDdl): Promise<Replay> {
   checkReplayName(schema);
@@ -98,7 +98,7 @@ function isBehind(until: AsOf | null, { position, at }: Row): boolean {
   return 'position' in until ? until.position < position : at !== null && until.time < at;
 }
 
-/** @throws NoReplay for a schema that no replay made */
+/** @throws NoReplay for a schema that is not a replay's */
 async function exists(tx: Sql, schema: string): Promise<boolean> {
   const [found] = await tx.query<{ comment: string | null; checkpoint: string | null }>(
     `SELECT obj_description(oid, 'pg_namespace') AS comment, to_regclass($2)::text AS checkpoint
@@ -134,7 +134,7 @@ const columns = {
   finished_at: 'When it was filled; null while it is not whole.',
 };
 
-/** Moves the checkpoint as the first statement of the batch's transaction. @throws FenceLost when another replay fills the same schema */
+/** Moves the checkpoint as the first statement of the batch's transaction. @throws FenceLost if another replay fills the same schema */
 export async function advanceReplay(tx: Sql, from: Generation, { events, position }: EventBatch): Promise<Replay> {
   const [row] = await tx.query<Row>(
     `UPDATE ${quoted(from.schema)}.replay SET position = $1, events = events + $2, at = coalesce($3, at), finished_at = NULL
@@ -146,7 +146,7 @@ export async function advanceReplay(tx: Sql, from: Generation, { events, positio
   return replayOf(from.schema, row);
 }
 
-/** Says in the schema itself what it holds. */
+/** Records in the schema which moment it holds. */
 export async function finishReplay(
   db: SqlDatabase,
   { schema }: Pick<Replay, 'schema'>,
@@ -166,7 +166,7 @@ export async function finishReplay(
   });
 }
 
-/** @returns whether there was one. @throws NoReplay for a schema that no replay made */
+/** @returns true if there was one. @throws NoReplay for a schema that is not a replay's */
 export async function dropReplay(db: SqlDatabase, schema: string): Promise<boolean> {
   checkReplayName(schema);
   return db.transaction(async (tx) => {

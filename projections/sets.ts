@@ -22,11 +22,11 @@ import {
   transfersOfOperations,
   transfersOfPayments,
   transfersOfUnmatched,
-  unmatched,
+  unmatchedPayins,
 } from './transfers.ts';
 import { treasuryMovements } from './treasuryMovements.ts';
 
-/** What the service needs to act. */
+/** Read models that the service acts on. */
 export const workSet: ProjectionSet = {
   name: 'work',
   version: 10,
@@ -35,7 +35,7 @@ export const workSet: ProjectionSet = {
     payments,
     payins,
     deposits,
-    unmatched,
+    unmatchedPayins,
     todoPayments,
     transfersOfPayments,
     transfersOfUnmatched,
@@ -69,7 +69,7 @@ export const workSet: ProjectionSet = {
   },
 };
 
-/** What people read: the feed, transactions, statistics, deliveries, movements of the treasury. */
+/** Read models for people: feed, transactions, statistics, deliveries, treasury movements. */
 export const reportsSet: ProjectionSet = {
   name: 'reports',
   version: 3,

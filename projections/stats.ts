@@ -5,9 +5,7 @@ import { epochMs, type Instant } from '../domain/time.ts';
 import { add, ofStates } from './projection.ts';
 import type { Tables } from './tables.ts';
 
-/**
- * Sums by app and by the UTC hour of the confirmed payout, and of each refund by its own. What left its chain is subtracted again.
- */
+/** Sums by app and by the UTC hour of the confirmed payout, and of each refund by its own hour. Orphaned ones are subtracted again. */
 export const hourlyStats = ofStates('hourlyStats', 'payment', ({ before, after }) => {
   const paid = before?.payout?.settled === after.payout?.settled ? [] : [...share(before, -1n), ...share(after, 1n)];
   const back =
@@ -15,10 +13,10 @@ export const hourlyStats = ofStates('hourlyStats', 'payment', ({ before, after }
   return [...paid, ...back].map((row) => add('hourly_stats', row));
 });
 
-/** What a payment adds to its hour or takes from it: nothing before its payout is confirmed. */
+/** A payment's part of its hour's sums: zero before its payout is confirmed. */
 function share(payment: PaymentState, sign: 1n | -1n): readonly Tables['hourly_stats'][] {
   const settled = payment?.payout?.settled;
-  // A withdrawal is no sale.
+  // A withdrawal is not a sale.
   if (!payment?.funded || !settled || payment.funded.rule === 'cashback') return [];
   const { source, destination, appId } = payment.terms;
   return [
@@ -33,7 +31,7 @@ function share(payment: PaymentState, sign: 1n | -1n): readonly Tables['hourly_s
   ];
 }
 
-/** The refunds that are final in one of the two and not, or not in the same block, in the other. */
+/** Refunds that are final in one of the two states only, or in different blocks. */
 function sentBack(payment: PaymentState, other: PaymentState, sign: 1n | -1n): readonly Tables['hourly_stats'][] {
   return (payment?.refunds ?? []).flatMap(({ refund, order, settled }) => {
     const same = other?.refunds.some((known) => known.refund === refund && known.settled === settled);
@@ -53,7 +51,7 @@ function sentBack(payment: PaymentState, other: PaymentState, sign: 1n | -1n): r
 
 const hourOf = (at: Instant): string => `${at.slice(0, 13)}:00:00.000Z`;
 
-/** How many payments are in which status, by app and the UTC hour of their creation. */
+/** Number of payments per status, by app and the UTC hour of their creation. */
 export const hourlyPayments = ofStates('hourlyPayments', 'payment', ({ before, after }) => {
   const [was, is] = [columnOf(before), columnOf(after)];
   if (was === is) return [];
@@ -77,13 +75,13 @@ const none: Readonly<Record<Column, number>> = {
   refunded: 0,
 };
 
-/** `payment_unpaid` is counted in `unpaid`: the compiler asks for a column of every status. */
+/** `payment_unpaid` is counted in `unpaid`; the compiler requires a column for every status. */
 const columnOf = (payment: PaymentState): Column | null =>
   payment && (statusOf(payment).slice('payment_'.length) as Short<PaymentStatus>);
 
 type Short<Status> = Status extends `payment_${infer Rest}` ? Rest : never;
 
-/** How long payments took, by app and the UTC day of the confirmed payout. A payout that left its chain is taken out again. */
+/** Durations of payments, by app and the UTC day of the confirmed payout. An orphaned payout is removed. */
 export const dailyDurations = ofStates('dailyDurations', 'payment', ({ before, after }) => {
   const [was, is] = [durationOf(before), durationOf(after)];
   if (was?.day === is?.day && was?.seconds === is?.seconds) return [];
@@ -91,7 +89,7 @@ export const dailyDurations = ofStates('dailyDurations', 'payment', ({ before, a
   return changed.map((row) => add('daily_durations', row));
 });
 
-/** From the payin's block to the confirmed payout; null while there are not both. */
+/** From the payin's block to the confirmed payout; null if either is missing. */
 function durationOf(payment: PaymentState) {
   const settled = payment?.payout?.settled;
   const seen = payment && seenAt(payment);
@@ -101,7 +99,7 @@ function durationOf(payment: PaymentState) {
   return { app_id: payment.terms.appId, day, seconds: roundedUp(seconds) };
 }
 
-/** To two digits: a percent or two is as exact as people read it, and the rows of a day stay few. */
+/** Rounds to two digits: a percent or two is precise enough for people, and limits the rows of a day. */
 export function roundedUp(seconds: number): number {
   const step = 10 ** Math.max(0, String(seconds).length - 2);
   return Math.ceil(seconds / step) * step;

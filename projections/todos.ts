@@ -4,9 +4,9 @@ import { awaitedChains } from '../domain/payment/sources.ts';
 import type { Payment } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
 import { deliveryIdOf, isFirstType, type WebhookEventType } from '../domain/webhook.ts';
-import { ofEvents, ofStates, type Projection, remove, type Seen, upsert } from './projection.ts';
+import { ofEvents, ofStates, type Projection, remove, type SeenEventOf, upsert } from './projection.ts';
 
-/** Payments that wait for their money, and until when, on each chain that it may come on. The rows go when the wait is over. */
+/** Payments that wait for money, with their end, on each chain where it may arrive. The rows are deleted when the wait is over. */
 export const todoPayments = ofStates('todoPayments', 'payment', ({ before, after, stored }) => {
   const { paymentId: payment_id } = after.terms;
   const due_at = waitsUntil(after, stored.metadata.at);
@@ -20,24 +20,24 @@ export const todoPayments = ofStates('todoPayments', 'payment', ({ before, after
   ];
 });
 
-/** A payment is due for expiry at the end of its time; one that is past it, at once. */
+/** Time at which a payment is due for expiry: its end, or at once if that has passed. */
 function waitsUntil(payment: Payment, at: Instant): Instant | undefined {
   const step = nextStep(payment, at);
   if (step.do === 'wait') return step.until;
   return step.do === 'expire' ? at : undefined;
 }
 
-/** Which payment events each webhook type reports. An event has one webhook: of the first type here that reports it. */
-export type News = Readonly<Record<string, (seen: Seen<'payment'>) => boolean>>;
+/** Payment events that each webhook type reports. An event has one webhook: of the first matching type here. */
+export type ReportedEvents = Readonly<Record<string, (seen: SeenEventOf<'payment'>) => boolean>>;
 
-export const news: Readonly<Record<WebhookEventType, News[string]>> = {
+export const news: Readonly<Record<WebhookEventType, ReportedEvents[string]>> = {
   payment_payin_completed: ({ event }) => event.type === 'PaymentFunded',
-  // A payout that left the chain and is confirmed again was reported before.
+  // A payout that is confirmed again after an orphaned block was reported before.
   payment_payout_completed: ({ event, before }) => event.type === 'PayoutConfirmed' && !before?.payout?.everSettled,
 };
 
-/** Webhooks still to be sent. The start of the one attempt removes the row. */
-export const todoWebhooksOf = (news: News): Projection =>
+/** Unsent webhooks. The start of their one attempt removes the row. */
+export const todoWebhooksOf = (news: ReportedEvents): Projection =>
   ofEvents('todoWebhooks', (seen) => {
     if (seen.category === 'payment') return announced(news, seen);
     if (seen.category !== 'webhook' || seen.event.type !== 'WebhookSendStarted') return [];
@@ -46,7 +46,7 @@ export const todoWebhooksOf = (news: News): Projection =>
 
 export const todoWebhooks = todoWebhooksOf(news);
 
-function announced(news: News, seen: Seen<'payment'>) {
+function announced(news: ReportedEvents, seen: SeenEventOf<'payment'>) {
   const { stored, after } = seen;
   const { paymentId, appId, webhookUrl } = after.terms;
   if (webhookUrl === null) return [];
@@ -67,16 +67,16 @@ function announced(news: News, seen: Seen<'payment'>) {
 
 /**
  * A later type goes only to an app that chose it before the payment was created. It reports no event from before its introduction: else a
- * rebuild would send all of history.
+ * rebuild would send the whole history.
  */
-function isDue(type: string, { stored, introduced, after }: Seen<'payment'>): boolean {
+function isDue(type: string, { stored, introduced, after }: SeenEventOf<'payment'>): boolean {
   if (isFirstType(type)) return true;
   if (!after.terms.webhookTypes?.includes(type)) return false;
   const beginning = introduced.get(type);
   return beginning !== undefined && beginning < stored.position;
 }
 
-/** Every attempted webhook. A start without an outcome counts as exhausted: it is never sent again. */
+/** Every attempted webhook. A start without an outcome counts as exhausted and is never sent again. */
 export const deliveries = ofStates('deliveries', 'webhook', ({ after }) => {
   if (after.stage === 'new') return [];
   const { deliveryId, kind, firstDeliveryId, paymentId, appId, eventType, url, startedAt } = after.start;
@@ -102,7 +102,7 @@ export const deliveries = ofStates('deliveries', 'webhook', ({ after }) => {
   ];
 });
 
-/** Payments of which something goes back by their app's policy, and whether a sender has signed where to. The row goes when all of it is ordered. */
+/** Payments with policy refunds, and whether a sender has signed an address. The row is deleted when all of them are ordered. */
 export const todoPolicyRefunds = ofStates('todoPolicyRefunds', 'payment', ({ before, after, stored }) => {
   const { paymentId: payment_id, appId: app_id } = after.terms;
   if (goesBack(after))

@@ -5,13 +5,13 @@ import { owedBy } from '../domain/payment/backing.ts';
 import { transferId } from '../domain/payment/events.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Owed, TransferLeg } from '../domain/transfer/leg.ts';
-import { type Operation, operationOwed, standingOf } from '../domain/treasury/operation.ts';
+import { type Operation, operationOwed, operationStatus } from '../domain/treasury/operation.ts';
 import { unmatchedRefundsOwed } from '../domain/unmatchedRefund.ts';
 import { ofEvents, ofStates, type RowChange, upsert } from './projection.ts';
 
 /**
- * Each transfer that a payment owes or has made, and its next step. Of each event by itself: since when a step is due must not depend on
- * how many events were read at a time.
+ * Each transfer that a payment owes or has made, with its next step. One row change per event: the due time must not depend on the batch
+ * size.
  */
 export const transfersOfPayments = ofEvents('transfersOfPayments', (seen) => {
   if (seen.category !== 'payment') return [];
@@ -19,7 +19,7 @@ export const transfersOfPayments = ofEvents('transfersOfPayments', (seen) => {
   return transferRows(before ? owedBy(before) : [], owedBy(after), stored.metadata.at);
 });
 
-/** The transfer that each operation of the treasury is. */
+/** Transfer of each treasury operation. */
 export const transfersOfOperations = ofEvents('transfersOfOperations', (seen) => {
   if (seen.category !== 'operation') return [];
   const { before, after, stored } = seen;
@@ -28,7 +28,7 @@ export const transfersOfOperations = ofEvents('transfersOfOperations', (seen) =>
   return transferRows(owed, [operationOwed(id, after)], stored.metadata.at);
 });
 
-/** The one transaction of each batch of payouts. Its members have rows of their own. */
+/** Transaction of each batch of payouts. Its members have their own rows. */
 export const transfersOfBatches = ofEvents('transfersOfBatches', (seen) => {
   if (seen.category !== 'payoutBatch') return [];
   const { before, after, stored } = seen;
@@ -36,14 +36,14 @@ export const transfersOfBatches = ofEvents('transfersOfBatches', (seen) => {
   return transferRows(before ? [batchOwed(id, before)] : [], [batchOwed(id, after)], stored.metadata.at);
 });
 
-/** The way back of money that no payment takes up. */
+/** Refunds of unmatched money. */
 export const transfersOfUnmatched = ofEvents('transfersOfUnmatched', (seen) => {
   if (seen.category !== 'unmatched') return [];
   const { before, after, stored } = seen;
   return transferRows(unmatchedRefundsOwed(before), unmatchedRefundsOwed(after), stored.metadata.at);
 });
 
-/** Rows of those that changed. @param at when the event was written that changed them: the next step is due since then */
+/** Rows of changed transfers. @param at time of the event: the next step is due since then */
 export function transferRows(before: readonly Owed[], after: readonly Owed[], at: Instant): readonly RowChange[] {
   const known = new Map(before.map((owed) => [owed.purpose.reference, owed]));
   return after
@@ -67,7 +67,7 @@ const inColumns = ({ purpose, appId, leg, step }: Owed, at: Instant) => ({
   settled_at: leg.settled?.confirmedAt,
 });
 
-/** What operators, and workers by their settings, have done with the treasury's money besides paying out. */
+/** Treasury operations of operators, and of workers by their settings, besides payouts. */
 export const operations = ofStates('operations', 'operation', ({ after, stored }) => {
   const { ordered, leg, approvedBy } = after;
   const { chainId, token, expects } = ordered;
@@ -83,7 +83,7 @@ export const operations = ofStates('operations', 'operation', ({ after, stored }
     value_usd: formatAmount(BigInt(ordered.value_microUsd), microUsdDecimals),
     receiver_address: ordered.receiver,
     receiver_memo: ordered.receiverMemo,
-    standing: standingOf(after),
+    standing: operationStatus(after),
     reason: ordered.reason,
     ordered_by: ordered.by,
     approved_by: approvedBy[0],
@@ -104,15 +104,15 @@ function arrivedOf({ ordered: { token }, leg: { short }, brought, arrived }: Ope
   return there === null ? null : formatAmount(there, token.decimals);
 }
 
-/** In a word that operators read. */
+/** Status as operators read it. */
 function unmatchedStandingOf({ settled, short, attempts }: TransferLeg): string {
   if (settled) return 'done';
   if (short) return 'short';
   return attempts.length > 0 ? 'signed' : 'ordered';
 }
 
-/** Transfers that no payment takes up, and what was decided about each. */
-export const unmatched = ofStates(
+/** Unmatched transfers, and the decision about each. */
+export const unmatchedPayins = ofStates(
   'unmatched',
   'unmatched',
   ({ after: { transfer, beyond, seenAt, verdict, refund: leg } }) => {

@@ -9,11 +9,11 @@ import { type LandedAt, referenceOf } from '../domain/transfer/shapes.ts';
 import type { TransactionAdopted, TreasuryEvent } from '../domain/treasury/events.ts';
 import { costs, type Movement, type Moving, movementsOf } from '../domain/treasury/movements.ts';
 import { unmatchedRefundPart } from '../domain/unmatchedRefund.ts';
-import { ofEvents, type RowChange, remove, type Seen, upsert } from './projection.ts';
+import { ofEvents, type RowChange, remove, type SeenEventOf, upsert } from './projection.ts';
 
 /**
- * What each recorded transfer did to an account of the treasury. A transaction counts once, however many events tell of it: rows are by
- * transaction, asset and part. What an orphaned block took back goes, and comes again with the block that has it.
+ * Effects of each recorded transfer on a treasury account. A transaction counts once, however many events name it: rows are by transaction,
+ * asset and part. Movements of an orphaned block are removed, and added again with the block that includes them.
  */
 export const treasuryMovements = ofEvents('treasuryMovements', (seen) => {
   switch (seen.category) {
@@ -32,7 +32,7 @@ export const treasuryMovements = ofEvents('treasuryMovements', (seen) => {
   }
 });
 
-function ofPayment({ event, before, after, stored }: Seen<'payment'>): readonly RowChange[] {
+function ofPayment({ event, before, after, stored }: SeenEventOf<'payment'>): readonly RowChange[] {
   if (event.type === 'PayinConfirmed') return received(stored, 'payin', event.data.transfer);
   const { paymentId } = after.terms;
   const payout = unprefixed('Payout', event);
@@ -48,7 +48,7 @@ function ofPayment({ event, before, after, stored }: Seen<'payment'>): readonly 
   return ofLeg(stored, refund, { kind: 'refund', reference, before: legOf(before), after: legOf(after) });
 }
 
-function ofOperation({ event, before, after, stored }: Seen<'operation'>): readonly RowChange[] {
+function ofOperation({ event, before, after, stored }: SeenEventOf<'operation'>): readonly RowChange[] {
   const told = unprefixed('Operation', event);
   if (!told) return [];
   const { kind, account } = after.ordered;
@@ -57,7 +57,7 @@ function ofOperation({ event, before, after, stored }: Seen<'operation'>): reado
   return ofLeg(stored, told, { kind, reference, account, ...arrived, before: before?.leg, after: after.leg });
 }
 
-function ofUnmatched({ event, before, after, stored }: Seen<'unmatched'>): readonly RowChange[] {
+function ofUnmatched({ event, before, after, stored }: SeenEventOf<'unmatched'>): readonly RowChange[] {
   if (event.type === 'UnmatchedPayinSeen') return received(stored, 'unmatched', event.data.transfer);
   const told = unprefixed('UnmatchedRefund', event);
   if (!told) return [];
@@ -92,7 +92,7 @@ function ofLeg(
   );
 }
 
-/** Where payments share an address, transfers have memos, and the money is the treasury's at once. */
+/** On chains with shared addresses and memos, the treasury owns the money at once. */
 function received(stored: StoredEvent, kind: string, transfer: Transfer): readonly RowChange[] {
   if (transfer.memo === undefined) return [];
   const { chainId, txHash, blockNumber, blockHash, token, from, to, amount } = transfer;
@@ -141,7 +141,7 @@ function adopted(stored: StoredEvent, data: TransactionAdopted): readonly RowCha
   return [...moved, paid].filter(({ amount }) => amount !== '0').map((row) => upsert('treasury_movements', row));
 }
 
-function ofBooks({ stored, event, after }: Seen<'books'>): readonly RowChange[] {
+function ofBooks({ stored, event, after }: SeenEventOf<'books'>): readonly RowChange[] {
   const [chainId, account] = accountOf(stored);
   const own = { chainId, account, txHash: '', blockHash: '', part: `${stored.revision}` };
   const rowsOf = (kind: string, blockNumber: string, amounts: Readonly<Record<string, string>>) =>

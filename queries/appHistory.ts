@@ -1,18 +1,18 @@
-/** Who changed what of an app, newest first, page by page: its own stream, which is read whole, and its links and refunds, which are in others. */
+/** Changes of an app, newest first, page by page: its own stream, which is read whole, plus its links and refunds from other streams. */
 import { type ChainId, chainOf } from '../domain/chains.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
-import { type AuditDeps, type Change, listChanges } from './merchantAudit.ts';
+import { type AppAuditDeps, type AppChange, listChanges } from './merchantAudit.ts';
 import { newestFirst, type PageOf, writeCursor } from './pages.ts';
 import { build, decimalText } from './sql.ts';
 
-/** `revision` is null for a change of a link or a refund: it is none of the app's own events. */
-export type ListedChange = Omit<Change, 'revision'> & { readonly revision: number | null };
+/** `revision` is null for a change of a link or a refund, which is not an event of the app's stream. */
+export type ListedChange = Omit<AppChange, 'revision'> & { readonly revision: number | null };
 
 export interface ChangesPage {
   readonly changes: readonly ListedChange[];
-  /** Null when there is no further page. */
+  /** Null on the last page. */
   readonly nextCursor: string | null;
 }
 
@@ -21,21 +21,21 @@ interface Asked {
   readonly cursor?: string | undefined;
 }
 
-/** A link that was made or closed, a refund that was ordered or called off. */
-export interface OtherChange extends Omit<Change, 'revision'> {
+/** A created or closed link, or an ordered or called-off refund. */
+export interface OtherChange extends Omit<AppChange, 'revision'> {
   readonly eventId: string;
 }
 
-export interface HistoryDeps extends AuditDeps {
+export interface HistoryDeps extends AppAuditDeps {
   readonly otherChanges: (appId: string, page: Asked) => Promise<PageOf<OtherChange> | Refusal>;
 }
 
-/** The place in the app's own stream below which a page begins; after it the place in the list of other changes, empty for its begin. */
+/** Revision in the app's own stream below which a page begins, then the cursor in the list of other changes, empty at its start. */
 export const historyCursorPattern = '^[0-9]{1,9}(\\.[A-Za-z0-9_-]{1,100})?$';
 
 /**
- * @param cursor `nextCursor` of the page before, of the pattern above
- * @returns a refusal when the cursor is none of ours. @throws Unavailable
+ * @param cursor `nextCursor` of the previous page, of the pattern above
+ * @returns a refusal for an invalid cursor. @throws Unavailable
  */
 export async function changesPage(
   deps: HistoryDeps,
@@ -82,7 +82,7 @@ interface Row {
   readonly receiver: string | null;
 }
 
-/** Newest first. A refusal when the cursor is none of ours. @throws Unavailable */
+/** Newest first. Refuses an invalid cursor. @throws Unavailable */
 export async function listOtherChanges(sql: Sql, appId: string, page: Asked): Promise<PageOf<OtherChange> | Refusal> {
   const query = build('app_changes').where('app_id', appId);
   const found = await newestFirst<Row>(sql, query, { at: 'changed_at', id: 'event_id' }, page);

@@ -1,4 +1,4 @@
-/** Apps: their settings, profiles and pictures, their owners, and the callers of their keys. */
+/** Apps: settings, profiles and pictures, owners, and the callers of their keys. */
 import type { Logo } from '../commands/ports.ts';
 import type { FeeTier, KeyScope, PayFrom } from '../domain/merchant/events.ts';
 import { noProfile, type Profile } from '../domain/merchant/profile.ts';
@@ -7,10 +7,10 @@ import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 import { asStored } from './sql.ts';
 
-/** An app's settings as its last command left them. */
+/** An app's current settings. */
 export interface App {
   readonly appId: string;
-  /** The person behind it; null for an app of the operator's. */
+  /** Person who owns the app; null for an operator's app. */
   readonly developerId: string | null;
   readonly idSalt: string;
   readonly webhookUrl: string | null;
@@ -18,11 +18,11 @@ export interface App {
   /** In force now. */
   readonly settlement: ShownWallet | null;
   readonly keylessAllowed: boolean;
-  /** What payers may choose to pay from. */
+  /** Sources that payers may choose. */
   readonly payFrom?: PayFrom;
-  /** What happens with money that is not what was agreed. */
+  /** Policy for wrong amounts. */
   readonly policy?: AmountPolicy;
-  /** Fees of its own. */
+  /** The app's own fees. */
   readonly fees?: readonly FeeTier[];
 }
 
@@ -33,7 +33,7 @@ export interface ShownWallet {
   readonly receiverMemo: string | null;
 }
 
-/** The columns of `apps` that hold its wallets: the one in force, and the one to come from its time on. */
+/** Wallet columns of `apps`: the wallet in force, and a pending one with its time. */
 export interface WalletColumns {
   readonly settlement_chain_id: number | null;
   readonly settlement_token_symbol: string;
@@ -56,7 +56,7 @@ export interface PendingWallet {
   readonly effectiveAt: Instant;
 }
 
-/** The wallet in force, and the one that waits for its time. */
+/** The wallet in force, and the pending one. */
 export function walletsAt(
   row: WalletColumns,
   now: Instant,
@@ -93,7 +93,7 @@ interface Row extends WalletColumns {
   readonly fees: readonly FeeTier[];
 }
 
-/** Null for an app that is not registered (as far as is projected). @throws Unavailable */
+/** Null for an app that is not registered (in the read model). @throws Unavailable */
 export async function findApp(sql: Sql, appId: string, now: Instant): Promise<App | null> {
   const [row] = await sql.query<Row>(
     `SELECT app_id, developer_id, id_salt, webhook_url, webhook_types, keyless_creation, pay_from, policy, fees, ${walletColumns}
@@ -115,10 +115,10 @@ export async function findApp(sql: Sql, appId: string, now: Instant): Promise<Ap
   };
 }
 
-/** Apps of one person, listed at most: nobody needs to find their way among more. */
+/** Maximum listed apps of one person. */
 export const ownedMax = 200;
 
-/** Ids of the apps that somebody owns, in the order in which they were made. @throws Unavailable */
+/** Ids of a person's apps, in the order of creation. @throws Unavailable */
 export async function appsOf(sql: Sql, developerId: string): Promise<readonly string[]> {
   const rows = await sql.query<{ app_id: string }>(
     'SELECT app_id FROM apps WHERE developer_id = $1 ORDER BY registered_at, app_id LIMIT $2',
@@ -127,14 +127,14 @@ export async function appsOf(sql: Sql, developerId: string): Promise<readonly st
   return rows.map(({ app_id }) => app_id);
 }
 
-/** What the ids of its orders' payments are derived with; null for an app that is not registered. @throws Unavailable */
+/** Salt of the payment ids of the app's orders; null for an app that is not registered. @throws Unavailable */
 export async function findIdSalt(sql: Sql, appId: string): Promise<string | null> {
   const [row] = await sql.query<{ id_salt: string }>('SELECT id_salt FROM apps WHERE app_id = $1', [asStored(appId)]);
   return row?.id_salt ?? null;
 }
 
 /**
- * Payments of the app that wait for their money, all or those that were created without a key; no more than `max` are counted.
+ * Counts the app's payments that wait for money, all or only those created without a key, up to `max`.
  * @throws Unavailable
  */
 export async function countOpen(sql: Sql, appId: string, kind: 'all' | 'keyless', max: number): Promise<number> {
@@ -154,7 +154,7 @@ export interface Caller {
   readonly expiresAt: Instant | null;
 }
 
-/** The app that a key belongs to, by the key's SHA-256 as hex; null for an unknown or revoked key. @throws Unavailable */
+/** App of a key, by the key's SHA-256 as hex; null for an unknown or revoked key. @throws Unavailable */
 export async function findApiKey(sql: Sql, hash: string): Promise<Caller | null> {
   const [key] = await sql.query<Caller>(
     `SELECT key_id AS "keyId", app_id AS "appId", scope, expires_at AS "expiresAt"
@@ -172,23 +172,23 @@ export interface Settings {
   readonly profile: Profile;
   /** In force now. */
   readonly settlement: ShownWallet | null;
-  /** What replaces it at its time, unless it is cancelled. */
+  /** Pending wallet, in force from its time on unless cancelled. */
   readonly settlementChange: PendingWallet | null;
   readonly webhookUrl: string | null;
   readonly webhookSecretFingerprint: string | null;
   readonly webhookSecretRotatedAt: Instant | null;
   readonly keylessAllowed: boolean;
-  /** Origins that may show its payment pages in a frame. */
+  /** Origins that may frame its payment pages. */
   readonly embeddingSites: readonly string[];
-  /** What payers may choose to pay from. */
+  /** Sources that payers may choose. */
   readonly payFrom: PayFrom;
-  /** What happens with money that is not what was agreed. */
+  /** Policy for wrong amounts. */
   readonly policy: AmountPolicy;
-  /** Agreed with the operator, route by route. */
+  /** Fees by route, as agreed with the operator. */
   readonly fees: readonly FeeTier[];
 }
 
-/** An app in the list of a person's own. */
+/** An app in its owner's list. */
 export interface OwnApp {
   readonly appId: string;
   readonly registeredAt: Instant;
@@ -211,7 +211,7 @@ interface SettingsRow extends WalletColumns {
   readonly fees: readonly FeeTier[];
 }
 
-/** Null for an app that is not registered (as far as is projected). @throws Unavailable */
+/** Null for an app that is not registered (in the read model). @throws Unavailable */
 export async function getSettings(sql: Sql, appId: string, now: Instant): Promise<Settings | null> {
   const [row] = await sql.query<SettingsRow>(
     `SELECT a.app_id, registered_at, content AS profile, webhook_url, webhook_secret_fingerprint,
@@ -238,7 +238,7 @@ export async function getSettings(sql: Sql, appId: string, now: Instant): Promis
   };
 }
 
-/** What an app shows of itself to those who pay; all unset for an app that shows nothing. @throws Unavailable */
+/** An app's profile for payers; all fields are null without one. @throws Unavailable */
 export async function findProfile(sql: Sql, appId: string): Promise<Profile> {
   const [row] = await sql.query<{ profile: Partial<Profile> | null }>(
     'SELECT content AS profile FROM apps a LEFT JOIN ops.profiles p ON p.digest = a.profile_digest WHERE a.app_id = $1',
@@ -247,7 +247,7 @@ export async function findProfile(sql: Sql, appId: string): Promise<Profile> {
   return profileOf(row?.profile ?? null);
 }
 
-/** Origins that may show the app's payment pages in a frame; none for an app that is not registered. @throws Unavailable */
+/** Origins that may frame the app's payment pages; none for an app that is not registered. @throws Unavailable */
 export async function embeddingSites(sql: Sql, appId: string): Promise<readonly string[]> {
   const [row] = await sql.query<Pick<SettingsRow, 'embedding_sites'>>(
     'SELECT embedding_sites FROM apps WHERE app_id = $1',
@@ -256,13 +256,13 @@ export async function embeddingSites(sql: Sql, appId: string): Promise<readonly 
   return row?.embedding_sites ?? [];
 }
 
-/** Without what is kept beside it: the salt. A row of an older version may lack fields. */
+/** Removes the salt. A row of an older version may lack fields. */
 export function profileOf(content: Partial<Profile> | null): Profile {
   const { name, supportContact, returnUrlTemplate, colour, logo } = { ...noProfile, ...content };
   return { name, supportContact, returnUrlTemplate, colour, logo };
 }
 
-/** A person's apps in the order in which they were made. @throws Unavailable */
+/** A person's apps in the order of creation. @throws Unavailable */
 export const listApps = (sql: Sql, developerId: string): Promise<readonly OwnApp[]> =>
   sql.query<OwnApp>(
     `SELECT a.app_id AS "appId", registered_at AS "registeredAt", content->>'name' AS name, content->>'logo' AS logo
@@ -271,7 +271,7 @@ export const listApps = (sql: Sql, developerId: string): Promise<readonly OwnApp
     [developerId, ownedMax],
   );
 
-/** A picture that an app has or had; null when nobody has it. @throws Unavailable */
+/** A current or former picture of an app; null if unknown. @throws Unavailable */
 export async function findLogo(sql: Sql, digest: string): Promise<Logo | null> {
   const [logo] = await sql.query<Logo>('SELECT digest, type, bytes FROM ops.logos WHERE digest = $1 LIMIT 1', [digest]);
   return logo ?? null;

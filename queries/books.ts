@@ -1,23 +1,25 @@
-/** What recorded transfers did to accounts of the treasury. */
+/** Effects of recorded transfers on treasury accounts. */
 import { Unavailable } from '../commands/ports.ts';
 import { payinAddress } from '../domain/payment/payins.ts';
 import type { Sql } from '../projections/sql.ts';
 import { knownDeposits } from './payins.ts';
 
-/** An account by the addresses that stand for it. */
+/** An account with the addresses that belong to it. */
 export interface MovementsOf {
   readonly chainId: number;
-  /** The account that has the books. */
+  /** Account of the books. */
   readonly account: string;
   readonly accounts: readonly string[];
-  /** Networks of the chain that were closed before. A later network repeats block numbers, so log positions tell networks apart. */
+  /**
+   * Number of networks of the chain that were closed before. A later network repeats block numbers, so log positions tell networks apart.
+   */
   readonly networksClosed: number;
-  /** Blocks behind this one. */
+  /** Blocks after this one. */
   readonly after: bigint;
   readonly upTo: bigint;
 }
 
-/** Told by the books' own stream, which is never behind. */
+/** Kinds that the books' own stream records; it is always current. */
 const ofBooks = `kind IN ('opening', 'topUp', 'flush', 'explained', 'networkClosed')`;
 const asked = 'chain_id = $1 AND account = ANY ($2) AND block_number > $3 AND block_number <= $4 AND position > $5';
 
@@ -26,7 +28,7 @@ async function valuesOf(sql: Sql, of: MovementsOf) {
   return [chainId, accounts, after.toString(), upTo.toString(), await networkBegan(sql, of)];
 }
 
-/** Returns the log position behind which events are of the current network. @throws Unavailable while the rows are behind the log */
+/** Returns the log position after which events belong to the current network. @throws Unavailable while the rows are behind the log */
 async function networkBegan(sql: Sql, { chainId, account, networksClosed }: MovementsOf): Promise<string> {
   if (networksClosed === 0) return '-1';
   const [row] = await sql.query<{ position: string }>(
@@ -38,7 +40,7 @@ async function networkBegan(sql: Sql, { chainId, account, networksClosed }: Move
   return row.position;
 }
 
-/** The sums of each asset, in smallest units, without what the books themselves say. @throws Unavailable */
+/** Sums per asset in smallest units, without the books' own entries. @throws Unavailable */
 export async function movedBetween(sql: Sql, of: MovementsOf): Promise<Readonly<Record<string, bigint>>> {
   const sums = await sql.query<{ asset: string; units: string }>(
     `SELECT asset, sum(amount)::text AS units FROM treasury_movements WHERE ${asked} AND NOT ${ofBooks} GROUP BY 1`,
@@ -47,8 +49,8 @@ export async function movedBetween(sql: Sql, of: MovementsOf): Promise<Readonly<
   return Object.fromEntries(sums.map(({ asset, units }) => [asset, BigInt(units)]));
 }
 
-/** The hashes of the transactions that are recorded. @throws Unavailable */
-export async function movedIn(sql: Sql, of: MovementsOf): Promise<ReadonlySet<string>> {
+/** Hashes of the recorded transactions. @throws Unavailable */
+export async function movedHashes(sql: Sql, of: MovementsOf): Promise<ReadonlySet<string>> {
   const rows = await sql.query<{ hash: string }>(
     `SELECT DISTINCT tx_hash AS hash FROM treasury_movements WHERE ${asked} AND tx_hash <> ''`,
     await valuesOf(sql, of),
@@ -64,7 +66,7 @@ export interface MovementSum {
   readonly units: bigint;
 }
 
-/** The sums by asset and kind, the opening left out. @throws Unavailable */
+/** Sums by asset and kind, without the opening. @throws Unavailable */
 export async function movementSums(sql: Sql, of: MovementsOf): Promise<readonly MovementSum[]> {
   const rows = await sql.query<Omit<MovementSum, 'units'> & { units: string }>(
     `SELECT asset, kind, CASE WHEN part IN ('fee', 'rent') THEN part ELSE 'amount' END AS part, sum(amount)::text AS units
@@ -74,7 +76,7 @@ export async function movementSums(sql: Sql, of: MovementsOf): Promise<readonly 
   return rows.map((row) => ({ ...row, units: BigInt(row.units) }));
 }
 
-/** Which of the transactions are signed by us, as far as payments and operations tell. @throws Unavailable */
+/** Returns the transactions that payments or operations have signed. @throws Unavailable */
 export async function signedAmong(sql: Sql, hashes: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql.query<{ hash: string }>(
     `SELECT tx_hash AS hash FROM transactions WHERE tx_hash = ANY ($1) AND kind <> 'payin'
@@ -84,7 +86,7 @@ export async function signedAmong(sql: Sql, hashes: readonly string[]): Promise<
   return new Set(rows.map(({ hash }) => hash));
 }
 
-/** Which of the addresses are deposits, as they are spelled here. @throws Unavailable */
+/** Returns the addresses that are deposits, in this spelling. @throws Unavailable */
 export async function depositsAmong(sql: Sql, addresses: readonly string[]): Promise<ReadonlySet<string>> {
   if (addresses.length === 0) return new Set();
   const keys = new Map(addresses.map((address) => [payinAddress(address, null).address, address]));

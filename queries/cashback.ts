@@ -1,4 +1,4 @@
-/** Credit of buyers: what it still owes them, what it still owes merchants, and what merchants were paid. */
+/** Credit of buyers: unpaid shares of buyers, unrecorded payments of merchants, and recorded ones. */
 import type { ChainId } from '../domain/chains.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
@@ -14,13 +14,13 @@ export interface DueCredit {
 }
 
 export interface Due {
-  /** Whose failures make an item wait. */
+  /** Worker whose failures make an item wait. */
   readonly worker: string;
   readonly max: number;
   readonly now: Instant;
 }
 
-/** Shares of completed payments that have not reached their payers' accounts. Oldest first. @throws Unavailable */
+/** Shares of completed payments that are not in their payers' accounts yet. Oldest first. @throws Unavailable */
 export const dueCredits = (sql: Sql, { worker, max, now }: Due): Promise<readonly DueCredit[]> =>
   sql.query(
     `SELECT payment_id AS "paymentId", account, app_id AS "appId", chain_id AS "chainId",
@@ -30,7 +30,7 @@ export const dueCredits = (sql: Sql, { worker, max, now }: Due): Promise<readonl
     [worker, now, max],
   );
 
-/** Merchants whose accounts miss payments by credit; whoever waits longest first. @throws Unavailable */
+/** Merchants whose accounts lack payments by credit; longest wait first. @throws Unavailable */
 export const dueCashback = (sql: Sql, { worker, max, now }: Due): Promise<readonly { readonly appId: string }[]> =>
   sql.query(
     `SELECT app_id AS "appId" FROM todo_cashback WHERE ${notWaiting('app_id')}
@@ -38,7 +38,7 @@ export const dueCashback = (sql: Sql, { worker, max, now }: Due): Promise<readon
     [worker, now, max],
   );
 
-/** Withdrawals whose payments a crash has left out. Oldest first. @throws Unavailable */
+/** Withdrawals without a payment after a crash. Oldest first. @throws Unavailable */
 export const dueWithdrawals = (
   sql: Sql,
   { worker, max, now }: Due,
@@ -65,7 +65,7 @@ export interface CashbackPayment {
 const columns = `ordinal, account, digest, cents, amount_local AS "amountLocal", currency_local AS "currencyLocal",
                  order_id AS "orderId", about, spent_at AS "spentAt"`;
 
-/** A merchant's payments by credit that come after the given number, in turn. @throws Unavailable */
+/** A merchant's payments by credit after the given number, in order. @throws Unavailable */
 export const cashbackAfter = (
   sql: Sql,
   appId: string,
@@ -83,11 +83,11 @@ export interface Cashback {
   readonly received_cents: number;
   readonly withdrawn_cents: number;
   readonly received: number;
-  /** The newest first. */
+  /** Newest first. */
   readonly payments: readonly CashbackPayment[];
 }
 
-/** What a merchant was paid by credit. @throws Unavailable */
+/** Credit payments that a merchant received. @throws Unavailable */
 export async function getCashback(sql: Sql, appId: string, limit: number): Promise<Cashback> {
   const [[account], payments] = await Promise.all([
     sql.query<{ balance: bigint; sum: bigint; withdrawn: bigint; received: bigint }>(
@@ -108,13 +108,13 @@ export async function getCashback(sql: Sql, appId: string, limit: number): Promi
   };
 }
 
-/** What came into a merchant's account, or went out of it. */
+/** A credit or debit of a merchant's account. */
 export interface CashbackMovement {
   readonly at: Instant;
   readonly cents: bigint;
-  /** The payment that paid a withdrawal out; null for what a buyer paid. */
+  /** Payment of a withdrawal; null for a buyer's payment. */
   readonly paymentId: string | null;
-  /** Whose credit it was; null for a withdrawal. The others are as the buyer sent them. */
+  /** Buyer's account; null for a withdrawal. The other fields are as the buyer sent them. */
   readonly account: string | null;
   readonly amountLocal: string | null;
   readonly currencyLocal: string | null;
@@ -122,7 +122,7 @@ export interface CashbackMovement {
   readonly about: string | null;
 }
 
-/** The newest movements of a merchant's account, newest first. @throws Unavailable */
+/** Movements of a merchant's account, newest first. @throws Unavailable */
 export const cashbackMovements = (sql: Sql, appId: string, limit: number): Promise<readonly CashbackMovement[]> =>
   sql.query(
     `SELECT * FROM (

@@ -1,4 +1,4 @@
-/** Webhook deliveries as their app's owner sees them: the list, and one with the request that was sent. */
+/** Webhook deliveries for their app's owner: the list, and one delivery with its request. */
 import type { DomainEvent, Refusal, StoredEvent } from '../domain/decider.ts';
 import { isRefusal } from '../domain/decider.ts';
 import { mayRedeliver } from '../domain/redelivery.ts';
@@ -19,23 +19,23 @@ import type { Sql } from '../projections/sql.ts';
 import { newestFirst } from './pages.ts';
 import { build } from './sql.ts';
 
-/** Of the service reference 2.7, and what more is known. */
+/** Fields of service reference 2.7, and additional ones. */
 export interface Delivery {
   readonly deliveryId: string;
-  /** Null of a test. */
+  /** Null for a test. */
   readonly paymentId: string | null;
   readonly eventType: SentEventType;
   readonly statusCode: number | null;
   readonly responsePreview: string | null;
-  /** When the answer came or was given up; null while no outcome is recorded. */
+  /** Time of the answer or timeout; null while no outcome is recorded. */
   readonly deliveredAt: string | null;
   readonly status: 'delivered' | 'exhausted';
   readonly attemptNumber: number;
   readonly kind: DeliveryKind;
-  /** Of a redelivery: the one that was sent by itself. */
+  /** For a redelivery: the automatic delivery. */
   readonly firstDeliveryId: string | null;
   readonly url: string;
-  /** Why there was no answer. unknown: it was claimed, and no outcome is recorded (yet). */
+  /** Reason of a missing answer. unknown: it was claimed, and no outcome is recorded (yet). */
   readonly error: WebhookError | 'unknown' | null;
   readonly startedAt: Instant;
   readonly durationMs: number | null;
@@ -44,7 +44,7 @@ export interface Delivery {
 export interface DeliveryFilter {
   /** Rows of a page, from 1 on. */
   readonly limit: number;
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string;
   readonly paymentId?: string;
   readonly status?: Delivery['status'];
@@ -52,27 +52,27 @@ export interface DeliveryFilter {
 
 export interface DeliveryPage {
   readonly deliveries: readonly Delivery[];
-  /** Null when there is no further page. */
+  /** Null on the last page. */
   readonly nextCursor: string | null;
 }
 
 /** A request as it was sent. */
 export interface SentRequest {
   readonly url: string;
-  /** By their names, in the order sent. */
+  /** By name, in the order sent. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Made again from the payment's events: it is not stored. */
+  /** Computed again from the payment's events: it is not stored. */
   readonly body: string;
-  /** False when these are not the bytes that were sent: another version of the service made those. */
+  /** False if the body differs from the sent one, which another version of the service made. */
   readonly isBodyAsSent: boolean;
 }
 
 export interface DeliveryRecord extends Delivery {
-  /** Null when nothing was sent, or when that is not known. */
+  /** Null if nothing was sent, or if that is unknown. */
   readonly request: SentRequest | null;
-  /** Those that followed this delivery, oldest first. Each is the redelivery of the one before. */
+  /** Later redeliveries, oldest first. Each is the redelivery of the previous one. */
   readonly redeliveries: readonly Delivery[];
-  /** Whether it may be redelivered now. If it was already, its last redelivery may be. */
+  /** True if it may be redelivered now. After a redelivery, only the last one may be. */
   readonly redeliverable: boolean;
 }
 
@@ -87,7 +87,7 @@ const columns =
   first_delivery_id AS "firstDeliveryId", url, CASE WHEN delivered_at IS NULL THEN 'unknown' ELSE error END AS error,
   started_at, duration_ms AS "durationMs"`);
 
-/** An app's deliveries, newest first. A refusal when the cursor is none of ours. @throws Unavailable */
+/** An app's deliveries, newest first. Refuses an invalid cursor. @throws Unavailable */
 export async function listDeliveries(
   sql: Sql,
   appId: string,
@@ -107,19 +107,19 @@ export async function listDeliveries(
 }
 
 export interface GetDeliveryDeps {
-  /** All events of a stream, read only. */
+  /** All events of a stream. */
   readonly history: (stream: string) => Promise<readonly StoredEvent[]>;
-  /** The event in today's form; undefined for a type that this version does not know. */
+  /** The event in the current schema version; undefined for a type that this version does not know. */
   readonly read: (stored: StoredEvent) => DomainEvent | undefined;
   readonly redeliveryIdOf: (firstDeliveryId: string, ordinal: number) => string;
-  /** The body that the delivery's start leads to, and the SHA-256 of such bytes as hex. */
+  /** Body of a delivery's start, and the SHA-256 of a body as hex. */
   readonly bodyOf: (start: WebhookStart) => Promise<Uint8Array>;
   readonly digestOf: (body: Uint8Array) => string;
 }
 
 type Begun = Exclude<WebhookState, { readonly stage: 'new' }>;
 
-/** One delivery, from the log: it is there as soon as it was claimed. Null when it is none of the app's. @throws Unavailable */
+/** One delivery, read from the log, so it exists as soon as it was claimed. Null for another app's. @throws Unavailable */
 export async function getDelivery(
   deps: GetDeliveryDeps,
   appId: string,

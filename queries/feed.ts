@@ -1,4 +1,4 @@
-/** The feed: everything that happened to an app's payments, each event once, in the order of the log, from any point in history. */
+/** The feed: all events of an app's payments, each once, in log order, from any point of history. */
 import type { BounceCode } from '../domain/payment/events.ts';
 import type { PaymentStatus } from '../domain/payment/view.ts';
 import type { Instant } from '../domain/time.ts';
@@ -6,24 +6,26 @@ import type { Sql } from '../projections/sql.ts';
 
 /** One event of one of the app's payments. */
 export interface AppEvent {
-  /** Its place among the app's events: 1, 2, 3, … without a gap, the same after every rebuild. Saved, it is where to read on. */
+  /**
+   * Sequence number among the app's events: 1, 2, 3, … without a gap, equal after every rebuild. A client stores it to continue from there.
+   */
   readonly ordinal: string;
   readonly eventId: string;
-  /** As the log names it (docs/reference/events.md), also types that this version does not know. */
+  /** Event type of the log (docs/reference/events.md), including types that this version does not know. */
   readonly type: string;
   readonly paymentId: string;
   readonly orderId: string | null;
-  /** The event's place in its payment's stream, from 0 on. */
+  /** Revision of the event in its payment's stream, from 0. */
   readonly revision: number;
-  /** Of the payment after this event. */
+  /** Payment's status after this event. */
   readonly status: PaymentStatus;
-  /** Before it; null for the payment's first event. */
+  /** Payment's status before it; null for the payment's first event. */
   readonly previousStatus: PaymentStatus | null;
   readonly errorCode: BounceCode | null;
   readonly at: Instant;
 }
 
-/** @param after an ordinal; `0` begins with the app's first event @returns the next ones, in order @throws Unavailable */
+/** @param after an ordinal; `0` begins with the app's first event @returns the next events in order @throws Unavailable */
 export async function listEvents(
   sql: Sql,
   appId: string,
@@ -38,7 +40,7 @@ export async function listEvents(
   return rows.map((row) => ({ ...row, ordinal: String(row.ordinal), revision: Number(row.revision) }));
 }
 
-/** Of the app's newest event; `0` while it has none. @throws Unavailable */
+/** Ordinal of the app's newest event; `0` while it has none. @throws Unavailable */
 export async function lastOrdinal(sql: Sql, appId: string): Promise<string> {
   const [last] = await sql.query<{ ordinal: bigint }>(
     'SELECT ordinal FROM app_events WHERE app_id = $1 ORDER BY ordinal DESC LIMIT 1',

@@ -1,4 +1,4 @@
-/** One payment as the API shows it. */
+/** One payment as the API returns it. */
 import { Unavailable } from '../commands/ports.ts';
 import { type AsOf, upTo } from '../domain/asOf.ts';
 import type { DomainEvent, StoredEvent } from '../domain/decider.ts';
@@ -13,15 +13,15 @@ import { asStored } from './sql.ts';
 
 export interface GetPaymentDeps {
   readonly sql: Sql;
-  /** All events of a stream in order; with `after`, at least the first one behind that revision. @throws Unavailable */
+  /** All events of a stream in order; with `after`, at least the first one after that revision. @throws Unavailable */
   readonly history: (stream: string, after?: bigint) => Promise<readonly StoredEvent[]>;
-  /** The event in today's form; undefined for a type that this version does not know. */
+  /** The event in the current schema version; undefined for a type that this version does not know. */
   readonly read: (stored: StoredEvent) => DomainEvent | undefined;
 }
 
 /**
- * Reads the payment's row, or its stream where the row is missing or behind the stream: whoever changed the payment sees the change in
- * their next request. While the log is away, the row alone answers. Null when there is none. @throws Unavailable
+ * Reads the payment's row, or its stream if the row is missing or behind: a caller who changed the payment sees the change in their next
+ * request. While the log is unavailable, the row alone answers. Null if there is none. @throws Unavailable
  */
 export async function getPayment(deps: GetPaymentDeps, paymentId: string): Promise<PaymentView | null> {
   const [row] = await deps.sql.query<PaymentRow>('SELECT * FROM payments WHERE payment_id = $1', [paymentId]);
@@ -51,7 +51,7 @@ export interface PaymentAsOf {
   readonly view: PaymentView | null;
 }
 
-/** A payment as it was at a moment, from its stream. Null when there is none by now. @throws Unavailable */
+/** A payment as it was at a moment, from its stream. Null if it does not exist today. @throws Unavailable */
 export async function getPaymentAsOf(
   { history, read }: Pick<GetPaymentDeps, 'history' | 'read'>,
   paymentId: string,
@@ -72,14 +72,14 @@ function viewAfter(events: readonly StoredEvent[], read: GetPaymentDeps['read'])
 }
 
 export interface GetPaymentByOrderDeps extends GetPaymentDeps {
-  /** The id of an order's payment, from the salt of its app. */
+  /** Id of an order's payment, from its app's salt. */
   readonly paymentIdOf: (idSalt: string, orderId: string) => string;
 }
 
 /**
- * The payment that an app created for its order with a key; null when there is none. Payments that came without a key are not looked at:
- * strangers choose their order ids. A payment created a moment ago has no row yet: its id follows from the app's salt, and its stream
- * answers. @throws Unavailable
+ * The payment that an app created for its order with a key; null if there is none. Payments without a key are ignored: strangers choose
+ * their order ids. A payment created a moment ago has no row yet: its id follows from the app's salt, and its stream answers. @throws
+ * Unavailable
  */
 export async function getPaymentByOrder(
   deps: GetPaymentByOrderDeps,
@@ -97,7 +97,7 @@ export async function getPaymentByOrder(
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Ids are found in any letter case. Undefined for a text that no payment can have as its id. */
+/** Matches ids in any letter case. Undefined for a text that cannot be a payment's id. */
 export function paymentIdIn(text: string): string | undefined {
   const id = text.toLowerCase();
   return uuid.test(id) ? id : undefined;

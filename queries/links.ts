@@ -1,4 +1,4 @@
-/** Reusable payment links, as their app's owner lists them. */
+/** Reusable payment links for their app's owner. */
 import { isRefusal, type Refusal } from '../domain/decider.ts';
 import type { Link, LinkType } from '../domain/link.ts';
 import { formatAmount, microUsdDecimals } from '../domain/money.ts';
@@ -10,13 +10,13 @@ import { build, decimalText } from './sql.ts';
 export interface ListedLink {
   readonly linkId: string;
   readonly type: LinkType;
-  /** In dollars; null where the payer chooses, from `minAmount` to `maxAmount`. */
+  /** In dollars; null if the payer chooses, from `minAmount` to `maxAmount`. */
   readonly amount: string | null;
   readonly minAmount: string | null;
   readonly maxAmount: string | null;
   readonly title: string | null;
   readonly description: string | null;
-  /** Null where the payer chooses. */
+  /** Null if the payer chooses. */
   readonly source: { readonly chainId: number; readonly tokenSymbol: string } | null;
   readonly createdAt: Instant;
   /** Null while it is open. */
@@ -25,7 +25,7 @@ export interface ListedLink {
 
 export interface LinkPage {
   readonly links: readonly ListedLink[];
-  /** Null when there is no further page. */
+  /** Null on the last page. */
   readonly nextCursor: string | null;
 }
 
@@ -43,7 +43,7 @@ interface Row {
   readonly closed_at: Instant | null;
 }
 
-/** An app's links, newest first. A refusal when the cursor is none of ours. @throws Unavailable */
+/** An app's links, newest first. Refuses an invalid cursor. @throws Unavailable */
 export async function listLinks(
   sql: Sql,
   appId: string,
@@ -71,7 +71,7 @@ const linkOf = (row: Row): ListedLink => ({
   closedAt: row.closed_at,
 });
 
-/** The same of a link as the log has it, which is ahead of the list. */
+/** Same fields for a link read from the log, which is ahead of the list. */
 export function listedOf({ amount_microUsd, limits_microUsd, appId: _, ...link }: Link): ListedLink {
   const dollars = (amount: string | undefined | null) =>
     amount ? formatAmount(BigInt(amount), microUsdDecimals) : null;
@@ -79,7 +79,7 @@ export function listedOf({ amount_microUsd, limits_microUsd, appId: _, ...link }
   return { ...link, amount: dollars(amount_microUsd), ...limits };
 }
 
-/** Links of the app that are open; no more than `max` are counted. @throws Unavailable */
+/** Counts the app's open links, up to `max`. @throws Unavailable */
 export async function countOpenLinks(sql: Sql, appId: string, max: number): Promise<number> {
   const [counted] = await sql.query<{ open: bigint }>(
     `SELECT count(*) AS open FROM (SELECT FROM links WHERE app_id = $1 AND closed_at IS NULL LIMIT $2) AS those`,

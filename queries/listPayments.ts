@@ -10,13 +10,13 @@ export interface PaymentFilter {
   readonly appId: string;
   /** Rows of a page, from 1 on. */
   readonly limit: number;
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string;
   readonly status?: string;
   readonly orderId?: string;
-  /** A payment's id, its order's id, or the hash of one of its transactions as the chain spells it; the whole of it. */
+  /** A payment's id, its order's id, or the full hash of one of its transactions in the chain's spelling. */
   readonly search?: string;
-  /** ISO 8601; not included. */
+  /** ISO 8601; exclusive. */
   readonly createdAfter?: string;
   readonly createdBefore?: string;
   readonly updatedAfter?: string;
@@ -24,11 +24,11 @@ export interface PaymentFilter {
 
 export interface PaymentPage {
   readonly payments: readonly PaymentView[];
-  /** Null when there is no further page. */
+  /** Null on the last page. */
   readonly nextCursor: string | null;
 }
 
-/** An app's payments, newest first. A refusal when the cursor is none of ours. @throws Unavailable */
+/** An app's payments, newest first. Refuses an invalid cursor. @throws Unavailable */
 export async function listPayments(sql: Sql, filter: PaymentFilter): Promise<PaymentPage | Refusal> {
   const { appId, limit, cursor, status, orderId, search, createdAfter, createdBefore, updatedAfter } = filter;
   const query = build('payments').where('app_id', appId);
@@ -42,7 +42,7 @@ export async function listPayments(sql: Sql, filter: PaymentFilter): Promise<Pay
   return isRefusal(page) ? page : { payments: page.rows.map(viewOfRow), nextCursor: page.nextCursor };
 }
 
-/** Each way has its index. A hash that was only registered is in no transaction. */
+/** Each kind of search has its index. A hash that was only registered is in no transaction. */
 function isFoundBy(appId: string, text: string): [sql: string, bindings: string[]] {
   const hash = /^(0x)?[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : asStored(text);
   return [

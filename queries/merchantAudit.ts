@@ -1,4 +1,4 @@
-/** What an app's own stream tells of it: its keys, and who changed what. From the log, so that it is true while read models stand still. */
+/** Keys and changes of an app, from its own stream, so they are correct while read models are stopped. */
 import type { FeeTier, KeyScope, MerchantEvent, SettlementWallet } from '../domain/merchant/events.ts';
 import { formatAmount, microUsdDecimals } from '../domain/money.ts';
 import type { AmountPolicy } from '../domain/payment/amountPolicy.ts';
@@ -6,7 +6,7 @@ import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 import type { GetPaymentDeps } from './getPayment.ts';
 
-export type AuditDeps = Pick<GetPaymentDeps, 'history' | 'read'>;
+export type AppAuditDeps = Pick<GetPaymentDeps, 'history' | 'read'>;
 
 export interface ListedKey {
   readonly keyId: string;
@@ -15,27 +15,27 @@ export interface ListedKey {
   /** Prefix and last four characters. */
   readonly hint: string;
   readonly createdAt: Instant;
-  /** The cause of its event. */
+  /** Cause of its event. */
   readonly createdBy: string;
   readonly expiresAt: Instant | null;
-  /** Null while it is not revoked. */
+  /** Null unless revoked. */
   readonly revokedAt: Instant | null;
 }
 
-export interface Change {
-  /** Its place among the app's events, from 0. */
+export interface AppChange {
+  /** Revision of the app's event, from 0. */
   readonly revision: number;
   readonly at: Instant;
   /** The event's `cause`. */
   readonly by: string;
-  /** For people. No secret is in it: none of an app, and no query of a URL, which may hold one. */
+  /** Text for people. Contains no secret: none of an app, and no query of a URL, which may hold one. */
   readonly what: string;
 }
 
 type Recorded = MerchantEvent & { readonly revision: number; readonly at: Instant; readonly by: string };
 
 /** All keys that the app ever had, oldest first; null for an app that is not registered. @throws Unavailable */
-export async function listKeys(deps: AuditDeps, appId: string): Promise<readonly ListedKey[] | null> {
+export async function listKeys(deps: AppAuditDeps, appId: string): Promise<readonly ListedKey[] | null> {
   const events = await recorded(deps, appId);
   const revoked = new Map(events.flatMap(({ type, data, at }) => (type === 'ApiKeyRevoked' ? [[data.keyId, at]] : [])));
   const names = namesIn(events);
@@ -50,7 +50,7 @@ export async function listKeys(deps: AuditDeps, appId: string): Promise<readonly
 }
 
 /** Every change of the app's settings and keys, oldest first; null for an app that is not registered. @throws Unavailable */
-export async function listChanges(deps: AuditDeps, appId: string): Promise<readonly Change[] | null> {
+export async function listChanges(deps: AppAuditDeps, appId: string): Promise<readonly AppChange[] | null> {
   const events = await recorded(deps, appId);
   const names = namesIn(events);
   const changes = events.map((event) => {
@@ -60,7 +60,7 @@ export async function listChanges(deps: AuditDeps, appId: string): Promise<reado
   return events.length === 0 ? null : changes;
 }
 
-async function recorded({ history, read }: AuditDeps, appId: string): Promise<readonly Recorded[]> {
+async function recorded({ history, read }: AppAuditDeps, appId: string): Promise<readonly Recorded[]> {
   const events = await history(`merchant-${appId}`);
   return events.flatMap((stored) => {
     const event = read(stored) as MerchantEvent | undefined;
@@ -69,7 +69,7 @@ async function recorded({ history, read }: AuditDeps, appId: string): Promise<re
   });
 }
 
-/** What each key is called now. */
+/** Current name of each key. */
 const namesIn = (events: readonly Recorded[]): ReadonlyMap<string, string> =>
   new Map(
     events.flatMap(({ type, data }) =>
@@ -150,7 +150,7 @@ const until = (at: Instant | null): string => (at === null ? '' : `, until ${at}
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '?…');
 
 export interface UsedKey extends ListedKey {
-  /** To the hour; null for never. */
+  /** Rounded to the hour; null for never. */
   readonly lastUsedAt: Instant | null;
 }
 

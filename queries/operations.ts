@@ -1,24 +1,24 @@
-/** What operators and probes ask: how the read models, the scans and failed work stand. */
+/** Facts for operators and probes: read models, scans and failed work. */
 import type { Pass } from '../commands/chainPorts.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 
-/** How the read side stands: facts, judged elsewhere. */
+/** Facts about the read side, judged elsewhere. */
 export interface ReadModelFacts {
   readonly sets: readonly {
     readonly set: string;
     readonly position: bigint | null;
     readonly events: bigint;
     readonly updatedAt: Instant;
-    /** Why the set stands still; null while it runs. */
+    /** Reason of the set's stop; null while it runs. */
     readonly stopped: string | null;
   }[];
-  /** Of the payments that are due by now; null when none is. */
+  /** Oldest due payment; null if none is due. */
   readonly oldestDuePayment: Instant | null;
   readonly oldestDueWebhook: Instant | null;
-  /** Transfers of which nothing may be signed: their money has left its chain, an operator holds them, or less arrived than was ordered. */
+  /** Transfers that must not be signed: their money left its chain, an operator holds them, or less arrived than was ordered. */
   readonly held: bigint;
-  /** Work that waits for an operator, by worker. */
+  /** Number of parked items per worker, which wait for an operator. */
   readonly parked: readonly { readonly worker: string; readonly count: bigint }[];
 }
 
@@ -44,7 +44,7 @@ export async function readModelFacts(sql: Sql, now: Instant): Promise<ReadModelF
   return { sets, oldestDuePayment, oldestDueWebhook, held: held?.count ?? 0n, parked };
 }
 
-/** How far a pass of a chain has come, in the chain's time. */
+/** Chain time up to which a pass has scanned. */
 export interface ScannedPass {
   readonly chainId: number;
   readonly pass: Pass;
@@ -64,7 +64,7 @@ export interface FailedWork {
   readonly error: string;
 }
 
-/** How much failed work a worker has, waiting or parked. @throws Unavailable */
+/** Number of a worker's failed items, waiting or parked. @throws Unavailable */
 export async function countFailed(sql: Sql, worker: string): Promise<number> {
   const [row] = await sql.query<{ count: bigint }>(
     'SELECT count(*) AS count FROM ops.work_failures WHERE worker = $1',
@@ -73,7 +73,7 @@ export async function countFailed(sql: Sql, worker: string): Promise<number> {
   return Number(row?.count ?? 0n);
 }
 
-/** Parked work first, then what waits for its next attempt; each newest first. @throws Unavailable */
+/** Parked items first, then those that wait for their next attempt; each newest first. @throws Unavailable */
 export const failedWork = (
   sql: Sql,
   { max, errorCharacters }: { readonly max: number; readonly errorCharacters: number },
@@ -84,7 +84,7 @@ export const failedWork = (
     [errorCharacters, max],
   );
 
-/** A transaction that may have paid us and cannot be read as nodes show it. */
+/** A possible payin whose transaction cannot be parsed as nodes return it. */
 export interface UnreadableTransaction {
   readonly worker: string;
   readonly txHash: string;
@@ -98,7 +98,7 @@ export interface UnreadableTransaction {
   readonly lastError: string;
 }
 
-/** Those that wait for an operator first, then the oldest. @throws Unavailable */
+/** Transactions that wait for an operator first, then the oldest. @throws Unavailable */
 export const unreadableTransactions = (sql: Sql, max: number): Promise<readonly UnreadableTransaction[]> =>
   sql.query(
     `SELECT worker, key AS "txHash", u.block_number AS block, u.seen_at AS "seenAt", f.attempts,
@@ -109,7 +109,7 @@ export const unreadableTransactions = (sql: Sql, max: number): Promise<readonly 
     [max],
   );
 
-/** Blocks of a chain that hold more transactions which cannot be read than are kept. */
+/** Blocks of a chain with more unreadable transactions than the service records. */
 export interface UnreadBlocksOfChain {
   readonly chainId: number;
   readonly from: string;
@@ -131,7 +131,7 @@ export interface FailedTry {
   readonly nextAttempt: Instant;
 }
 
-/** What failed of these items of a worker. @throws Unavailable */
+/** Failures of these items of a worker. @throws Unavailable */
 export const failedTries = (sql: Sql, worker: string, keys: readonly string[]): Promise<readonly FailedTry[]> =>
   sql.query(
     `SELECT key, attempts, left(last_error, 400) AS error, parked_at IS NOT NULL AS parked, next_attempt_at AS "nextAttempt"
@@ -139,7 +139,7 @@ export const failedTries = (sql: Sql, worker: string, keys: readonly string[]): 
     [worker, keys],
   );
 
-/** The newest block of each chain that has been read, by chain id. @throws Unavailable */
+/** Newest block that was read of each chain, by chain id. @throws Unavailable */
 export async function headsOf(sql: Sql): Promise<ReadonlyMap<number, bigint>> {
   const rows = await sql.query<{ chainId: number; head: string }>(
     `SELECT chain_id AS "chainId", block_number AS head FROM ops.chain_cursors WHERE pass = 'head'`,

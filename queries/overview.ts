@@ -1,4 +1,4 @@
-/** What an app's owner sees first: statistics of a period beside the period before, and how its payments fare. Read from rollups alone. */
+/** Overview for an app's owner: statistics of a period beside the previous one, and the progress of its payments. Reads only rollups. */
 import type { PaymentStatus } from '../domain/payment/view.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
@@ -7,30 +7,30 @@ import { decimalText } from './sql.ts';
 
 export interface Overview {
   readonly stats: Stats;
-  /** The period of the same length that ended where this one begins. */
+  /** Previous period of the same length. */
   readonly before: Pick<Stats, 'volumeUsdc' | 'paymentCount'>;
   readonly created: CreatedPayments;
   readonly seenToPaidOut: Durations | null;
 }
 
-/** Of the payments created in the period, as they stand now. */
+/** Payments created in the period, by current status. */
 export interface CreatedPayments {
   readonly count: number;
-  /** Funded: their payout is under way or done. */
+  /** Funded: their payout is pending or done. */
   readonly paid: number;
   readonly expiredUnpaid: number;
   readonly byStatus: Readonly<Record<PaymentStatus, number>>;
 }
 
-/** Of the payments paid out in the period: from the payin's block to the confirmed payout, in seconds rounded up to two digits. */
+/** Durations of payments paid out in the period: from the payin's block to the confirmed payout, in seconds rounded up to two digits. */
 export interface Durations {
   readonly count: number;
   readonly median_s: number;
-  /** 95 of 100 took no longer. */
+  /** 95th percentile. */
   readonly p95_s: number;
 }
 
-/** The same work for an app with a million payments: what is read are hours and days. @throws Unavailable */
+/** Costs the same for an app with a million payments: it reads hours and days. @throws Unavailable */
 export async function getOverview(sql: Sql, appId: string, period: StatsPeriod, now: Instant): Promise<Overview> {
   const { before, from, until } = periodAt(period, now);
   const [stats, sums, created, seenToPaidOut] = await Promise.all([

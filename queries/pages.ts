@@ -1,4 +1,4 @@
-/** Pages of lists, newest first: cut at a row, not at a number of rows, so that rows that come meanwhile neither repeat nor hide others. */
+/** Pages of lists, newest first: a page ends at a row and not at a row number, so concurrent rows neither repeat nor hide others. */
 import type { Knex } from 'knex';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { parseInstant } from '../domain/time.ts';
@@ -7,7 +7,7 @@ import { run } from './sql.ts';
 
 export interface PageOf<R> {
   readonly rows: readonly R[];
-  /** Null when there is no further page. */
+  /** Null on the last page. */
   readonly nextCursor: string | null;
 }
 
@@ -18,8 +18,8 @@ export interface Newest<R> {
 }
 
 /**
- * @param cursor `nextCursor` of the page before
- * @returns a refusal when the cursor is none of ours. @throws Unavailable
+ * @param cursor `nextCursor` of the previous page
+ * @returns a refusal for an invalid cursor. @throws Unavailable
  */
 export async function newestFirst<R extends object>(
   sql: Sql,
@@ -36,7 +36,7 @@ export async function newestFirst<R extends object>(
     { column: at, order: 'desc' },
     { column: id, order: 'desc' },
   ]);
-  // One more than asked for tells whether there is a further page.
+  // An extra row reveals whether there is a next page.
   const found = await run<R>(sql, query.limit(limit + 1));
   const rows = found.slice(0, limit);
   const last = rows.at(-1);

@@ -1,4 +1,4 @@
-/** What the page to pay at is made from. From the log, so that a payer sees what has happened while read models stand still. */
+/** Facts for the payment page. From the log, so they are current while read models are stopped. */
 import type { ChainId } from '../domain/chains.ts';
 import { isChoiceOpen } from '../domain/payment/choose.ts';
 import type { PaymentEvent } from '../domain/payment/events.ts';
@@ -14,24 +14,24 @@ import { headsOf } from './operations.ts';
 export interface PayerFacts {
   readonly payment: PaymentView;
   readonly situation: Situation;
-  /** Whether its payer may choose now what to pay from. */
+  /** True if its payer may choose a source now. */
   readonly choiceOpen: boolean;
-  /** Whose money is held, and where each has said that it goes back to. */
+  /** Owners of held money, and the refund address of each. */
   readonly owners: readonly OwnMoney[];
-  /** In and out, oldest first. */
+  /** In both directions, oldest first. */
   readonly transactions: readonly PaymentTransaction[];
-  /** Another one when anything of this has changed. */
+  /** Changes with every change of these facts. */
   readonly version: string;
-  /** When the facts are of, by our own clock. */
+  /** Time of the facts, by the service's clock. */
   readonly now: Instant;
 }
 
 export interface PayerFactsDeps extends GetPaymentDeps {
-  /** Blocks on top that make a payin of this amount final; null where the chain itself says. */
+  /** Blocks on top that make a payin of this amount final; null if the chain itself reports finality. */
   readonly confirmationsNeeded: (chainId: ChainId, amount: string | null) => number | null;
 }
 
-/** Null when there is no such payment. @throws Unavailable */
+/** Null if there is no such payment. @throws Unavailable */
 export async function payerFacts(deps: PayerFactsDeps, paymentId: string, now: Instant): Promise<PayerFacts | null> {
   const [events, heads] = await Promise.all([deps.history(`payment-${paymentId}`), headsOf(deps.sql)]);
   const payment = events.reduce<PaymentState>((state, stored) => {

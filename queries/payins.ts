@@ -1,10 +1,10 @@
-/** Recorded payins, and transfers that no payment waits for. */
+/** Recorded payins, and unmatched transfers. */
 import type { PayinAddress } from '../domain/payment/payins.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 import { decimalText } from './sql.ts';
 
-/** A recorded payin. Its payment's stream decides what is done about it. */
+/** A recorded payin. Its payment's stream decides about it. */
 export interface RecordedPayin {
   readonly paymentId: string;
   readonly appId: string;
@@ -12,11 +12,11 @@ export interface RecordedPayin {
   readonly txHash: string;
   readonly blockNumber: bigint;
   readonly blockHash: string;
-  /** Whether its own amount or the agreed one reaches the limit. */
+  /** True if its own amount or the agreed one reaches the limit. */
   readonly large: boolean;
-  /** The agreed amount in whole tokens, rounded up; null where the payment takes any amount. */
+  /** Agreed amount in whole tokens, rounded up; null if the payment accepts any amount. */
   readonly agreed_usd: bigint | null;
-  /** Whether its block has left its chain, as far as is recorded. */
+  /** True if its block has left its chain, as far as is recorded. */
   readonly left: boolean;
 }
 
@@ -24,7 +24,7 @@ const recorded = `SELECT payment_id AS "paymentId", app_id AS "appId", transfer_
   block_number::bigint AS "blockNumber", block_hash AS "blockHash", agreed_usd,
   phase IN ('orphaned', 'lost') AS left, coalesce(amount >= $2::numeric OR coalesce(agreed_usd, 0) >= $2, false) AS large FROM payins`;
 
-/** Payins of a chain that were recorded in one of these blocks. @throws Unavailable */
+/** Payins of a chain in one of these blocks. @throws Unavailable */
 export const payinsInBlocks = (
   sql: Sql,
   chainId: number,
@@ -34,8 +34,8 @@ export const payinsInBlocks = (
   sql.query(`${recorded} WHERE chain_id = $1 AND block_hash = ANY ($3)`, [chainId, largeFrom_usd, blockHashes]);
 
 /**
- * Payins that count as being on a chain, in blocks above one, a page at a time; a reading after a fork asks for them.
- * @param after the last one of the page before; null for the first page @throws Unavailable
+ * Payins that count as on their chain, in blocks above one, one page at a time; used after a fork.
+ * @param after the last payin of the previous page; null for the first page @throws Unavailable
  */
 export const payinsAbove = (
   sql: Sql,
@@ -56,7 +56,7 @@ export interface AboveBlock {
   readonly largeFrom_usd: bigint | null;
 }
 
-/** What was confirmed on a chain and counts, in micro-USD, in blocks that its deepest pass has not come past. @throws Unavailable */
+/** Confirmed and counted amount of a chain, in micro-USD, in blocks that its deepest pass has not passed. @throws Unavailable */
 export async function unfinalised(sql: Sql, chainId: number): Promise<bigint> {
   const [sum] = await sql.query<{ micro: bigint }>(
     `SELECT coalesce(ceil(sum(amount) * 1000000), 0)::bigint AS micro FROM payins
@@ -68,9 +68,9 @@ export async function unfinalised(sql: Sql, chainId: number): Promise<bigint> {
 }
 
 /**
- * What a final pass still has to decide about in blocks up to `upTo`: what is detected and not confirmed, and what has left its chain, for its
- * node may have been wrong; oldest first.
- * @param leftAfter what left from older blocks is over @throws Unavailable
+ * Payins up to block `upTo` that a final pass must still decide: detected and unconfirmed ones, and those that left their chain, because
+ * their node may have been wrong; oldest first.
+ * @param leftAfter payins that left older blocks are done @throws Unavailable
  */
 export const pendingPayins = (
   sql: Sql,
@@ -90,9 +90,8 @@ export interface PendingUpTo {
 }
 
 /**
- * From when on the chains have to be read without a saved cursor: the creation of the oldest payment that waits for its money, or the last
- * thing that is known to have happened, where that is earlier. Behind a log that was restored from a backup lies what nobody has recorded.
- * Null when there never was a payment. @throws Unavailable
+ * Time from which chains must be read without a saved cursor: the creation of the oldest payment that waits for money, or the last known
+ * event if that is earlier. After a restored backup, the log's end may lack events. Null if there never was a payment. @throws Unavailable
  */
 export async function firstToWatch(sql: Sql): Promise<Instant | null> {
   const [first] = await sql.query<{ at: Instant | null }>(
@@ -103,15 +102,15 @@ export async function firstToWatch(sql: Sql): Promise<Instant | null> {
   return first?.at ?? null;
 }
 
-/** What a scan of a chain need not ask again until the read models change. */
+/** Results that a scan of a chain can reuse until the read models change. */
 export interface ExpectedOfChain {
-  /** The oldest block that holds a payin which `pendingPayins` would tell of; null when there is none. */
+  /** Oldest block with a payin of `pendingPayins`; null if there is none. */
   readonly oldestPending: bigint | null;
-  /** When the next payment expires by the chain's time, from `after` on; null when none does. */
+  /** Next expiry of a payment by the chain's time, from `after` on; null if there is none. */
   readonly nextExpiry: Instant | null;
 }
 
-/** @param leftAfter as of `pendingPayins` @throws Unavailable */
+/** @param leftAfter as in `pendingPayins` @throws Unavailable */
 export async function expectedOfChain(
   sql: Sql,
   { chainId, after, leftAfter }: { readonly chainId: number; readonly after: Instant; readonly leftAfter: Instant },
@@ -127,8 +126,8 @@ export async function expectedOfChain(
 }
 
 /**
- * Whether something waits for what happens on a chain: a payment for its money, a payin to become final, a transfer there for its next
- * step, or a payout elsewhere, before which the money that funds it must not leave. @throws Unavailable
+ * True if something waits for a chain: a payment for its money, a payin for its finality, a transfer there for its next step, or a payout
+ * elsewhere whose funding must not leave the chain. @throws Unavailable
  */
 export async function isChainAwaited(sql: Sql, chainId: number): Promise<boolean> {
   const [row] = await sql.query<{ awaited: boolean }>(
@@ -143,7 +142,7 @@ export async function isChainAwaited(sql: Sql, chainId: number): Promise<boolean
   return row?.awaited ?? true;
 }
 
-/** A transfer that no payment takes up. */
+/** A transfer that no payment can use. */
 export interface UnmatchedPayin {
   readonly id: string;
   readonly chainId: number;
@@ -154,20 +153,20 @@ export interface UnmatchedPayin {
   readonly memo: string | null;
   readonly tokenSymbol: string;
   readonly amount: string;
-  /** The payment that it was paid to, which had recorded as many as it takes; null for money without a known memo. */
+  /** Payment of the deposit, which had recorded its maximum; null for money without a known memo. */
   readonly beyond: string | null;
   readonly verdict: 'open' | 'assigned' | 'refundRequested';
   readonly paymentId: string | null;
   readonly refundAddress: string | null;
   readonly refundMemo: string | null;
   readonly refundReason: string | null;
-  /** What goes back; null where nothing does, or an operator sent it by hand. */
+  /** Amount of the refund; null if there is none, or an operator sent it by hand. */
   readonly refundAmount: string | null;
   readonly refundStanding: 'ordered' | 'signed' | 'short' | 'done' | null;
   readonly refundTxHash: string | null;
 }
 
-/** What waits for a decision first, then what was decided; each newest first. @throws Unavailable */
+/** Undecided transfers first, then decided ones; each newest first. @throws Unavailable */
 export async function listUnmatched(sql: Sql, max: number): Promise<readonly UnmatchedPayin[]> {
   const rows = await sql.query<UnmatchedPayin>(
     `SELECT transfer_id AS id, chain_id AS "chainId", tx_hash AS "txHash", block_time AS at, from_address AS "from",
@@ -184,19 +183,19 @@ export async function listUnmatched(sql: Sql, max: number): Promise<readonly Unm
   }));
 }
 
-// The deposit addresses that payments wait at.
+// Deposit addresses of open payments.
 
 /** A deposit that a transfer may be for. */
 export interface MatchedDeposit extends PayinAddress {
   readonly paymentId: string;
   readonly appId: string;
-  /** The agreed amount in whole tokens, rounded up; null where the payment takes any amount. */
+  /** Agreed amount in whole tokens, rounded up; null if the payment accepts any amount. */
   readonly agreed_usd: bigint | null;
 }
 
 const columns = 'address, memo, payment_id AS "paymentId", app_id AS "appId", agreed_usd';
 
-/** The deposits among these addresses and memos, whichever EVM chain they were paid on. @throws Unavailable */
+/** Deposits among these addresses and memos, on any EVM chain. @throws Unavailable */
 export async function matchDeposits(sql: Sql, addresses: readonly PayinAddress[]): Promise<readonly MatchedDeposit[]> {
   const shared = addresses.filter(({ memo }) => memo !== '');
   const own = shared.length === 0 ? addresses : addresses.filter(({ memo }) => memo === '');
@@ -204,7 +203,7 @@ export async function matchDeposits(sql: Sql, addresses: readonly PayinAddress[]
   return [...byAddress, ...byMemo];
 }
 
-/** Addresses with one payment each. There may be very many, so the query is one that the index answers directly. */
+/** Addresses with one payment each. There may be very many, so the index answers the query directly. */
 const matchOwn = async (sql: Sql, addresses: readonly PayinAddress[]) =>
   addresses.length === 0
     ? []
@@ -220,7 +219,7 @@ const matchShared = async (sql: Sql, addresses: readonly PayinAddress[]) =>
         [addresses.map(({ address }) => address), addresses.map(({ memo }) => memo)],
       );
 
-/** Those of these addresses that payments have already. @throws Unavailable */
+/** Returns those of these addresses that are payments' deposits. @throws Unavailable */
 export async function knownDeposits(sql: Sql, addresses: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql.query<{ address: string }>('SELECT address FROM deposits WHERE address = ANY ($1)', [
     addresses,
@@ -228,20 +227,20 @@ export async function knownDeposits(sql: Sql, addresses: readonly string[]): Pro
   return new Set(rows.map(({ address }) => address));
 }
 
-/** A deposit address in a list that is read page by page; the time, and then the key, give it its place there. */
+/** A deposit address in a paged list, ordered by time and key. */
 export interface ListedDeposit {
   readonly address: string;
   readonly at: Instant;
   readonly key: string;
 }
 
-/** `after`: the last one of the page before; null for the first page. */
+/** `after`: the last entry of the previous page; null for the first page. */
 export interface DepositsPage {
   readonly after: ListedDeposit | null;
   readonly max: number;
 }
 
-/** Deposit addresses on a chain whose payments wait for their money, those that end last first; each payment has one. @throws Unavailable */
+/** Deposit addresses on a chain whose payments wait for money, latest expiry first; each payment has one. @throws Unavailable */
 export const openDeposits = (
   sql: Sql,
   chainId: number,
@@ -254,7 +253,7 @@ export const openDeposits = (
     [chainId, after?.at ?? null, after?.key ?? '', max],
   );
 
-/** Deposit addresses on a chain whose payments' time ends at `since` or later, whatever their status; the last end first. @throws Unavailable */
+/** Deposit addresses on a chain whose payments expire at `since` or later, in any status; latest expiry first. @throws Unavailable */
 export const lateDeposits = (
   sql: Sql,
   chainId: number,
@@ -267,26 +266,26 @@ export const lateDeposits = (
     [chainId, since, after?.at ?? null, after?.key ?? '', max],
   );
 
-/** A deposit that money came to. */
-export interface PaidDeposit {
-  /** As its chain spells it. */
+/** A deposit that received money. */
+export interface ReceivedDeposit {
+  /** In its chain's spelling. */
   readonly address: string;
   readonly paymentId: string;
 }
 
 export interface PaidPage {
-  /** Of their payments: only those that are over. */
+  /** Statuses of payments that are over. */
   readonly statuses: readonly string[];
-  /** The last payment of the page before; empty for the first page. */
+  /** Last payment of the previous page; empty for the first page. */
   readonly after: string;
   readonly max: number;
-  /** Left out: whenever the money came. */
+  /** Default: money of any time. */
   readonly since?: Instant;
 }
 
 /**
- * A list of transfers, of which each payment's deposit is one row. Where the page begins is said of both tables: then both are read along
- * their indexes, and no further than the page. @param payment its column
+ * Joins a list of transfers with one deposit row per payment. Both tables get the page's start, so both are read along their indexes, and
+ * no further than the page. @param payment its column
  */
 const paidIn = (transfers: string, payment: string): string =>
   `(SELECT DISTINCT ON (payments.payment_id) payments.payment_id, to_address
@@ -296,14 +295,14 @@ const paidIn = (transfers: string, payment: string): string =>
      ORDER BY payments.payment_id LIMIT $4)`;
 
 /**
- * Deposits that received money on a chain for good, also for a payment that had recorded as many transfers as it takes, one page after the
- * other. Whether it is there still only the chain knows. @throws Unavailable
+ * Deposits with final receipts on a chain, including transfers beyond a payment's maximum, one page after the other. Only the chain knows
+ * the current balance. @throws Unavailable
  */
 export const paidDeposits = (
   sql: Sql,
   chainId: number,
   { statuses, after, max, since }: PaidPage,
-): Promise<readonly PaidDeposit[]> =>
+): Promise<readonly ReceivedDeposit[]> =>
   sql.query(
     `SELECT DISTINCT ON (payment_id) payment_id AS "paymentId", to_address AS address FROM (
        ${paidIn(`(SELECT * FROM payins WHERE phase = 'confirmed')`, 'payment_id')}

@@ -1,4 +1,4 @@
-/** What can be told of a payment, one fact at a time. */
+/** Facts of a payment's history, one per event. */
 import type { ChainId, TokenSymbol } from '../domain/chains.ts';
 import type { PolicyRule, Verdict } from '../domain/payment/amountPolicy.ts';
 import type { BounceCode, PaymentEventData } from '../domain/payment/events.ts';
@@ -21,14 +21,14 @@ export interface PayinFact extends Money {
   readonly standing: Standing;
 }
 
-/** Of a payout, or of the nth refund. */
-export interface Leg {
+/** A payout, or the nth refund. */
+export interface LegFact {
   readonly leg: 'payout' | 'refund';
-  /** 1, 2, … of a refund; null for the payout. */
+  /** Sequence number of a refund; null for the payout. */
   readonly refund: number | null;
 }
 
-interface AttemptFact extends Leg {
+interface AttemptFact extends LegFact {
   readonly attempt: number;
   readonly chainId: ChainId;
   readonly txHash: string;
@@ -44,7 +44,7 @@ export type PaymentFact =
       readonly destinationChainId: ChainId;
       readonly expiresAt: Instant;
     }
-  /** Null where any amount is taken. */
+  /** Null if any amount is accepted. */
   | {
       readonly type: 'sourceChosen';
       readonly chainId: ChainId;
@@ -53,23 +53,23 @@ export type PaymentFact =
       readonly depositAddress: string;
     }
   | { readonly type: 'payinRegistered'; readonly txHash: string; readonly senderAddress: string }
-  /** `confirmations` as far as the chain has been read by now, the transfer's own block included; null where it is not known. */
+  /** `confirmations` up to the newest block that was read, including the transfer's own block; null if unknown. */
   | ({ readonly type: 'payinDetected'; readonly confirmations: number | null } & PayinFact)
   | ({ readonly type: 'payinConfirmed' } & PayinFact)
-  /** Its block left the chain; `payinLost` when it had funded the payment. */
+  /** Its block left the chain; `payinLost` if it had funded the payment. */
   | ({ readonly type: 'payinOrphaned' | 'payinLost' } & PayinFact)
   | {
       readonly type: 'funded';
       readonly rule: PaymentEventData<'PaymentFunded'>['rule'];
       readonly received: Money;
       readonly fee: Money;
-      /** Over the agreed amount: held, can be refunded. */
+      /** Amount above the agreed one: held and refundable. */
       readonly excess: Money;
-      /** What the destination's token cannot express. */
+      /** Remainder that the destination's token cannot express. */
       readonly dust: Money;
       readonly payout: Money;
     }
-  /** What the app's policy said; `amount` is what that is about: what was forgiven, what pays although it was not agreed, what is held or goes back. */
+  /** Verdict of the app's policy; `amount` is the forgiven, accepted, held or refunded amount. */
   | {
       readonly type: 'policyApplied';
       readonly rule: PolicyRule;
@@ -83,13 +83,13 @@ export type PaymentFact =
       readonly chainId: ChainId;
       readonly receiverAddress: string;
       readonly receiverMemo: string | null;
-      /** Of a refund: what sending it costs, and who ordered it; null for the payout, and in older ones. */
+      /** For a refund: its network fee, and who ordered it; null for the payout, and in older refunds. */
       readonly networkFee: string | null;
       readonly requestedBy: NonNullable<PaymentEventData<'RefundRequested'>['requestedBy']> | null;
-      /** Why it goes back; null for the payout. */
+      /** Reason of the refund; null for the payout. */
       readonly reason: PaymentEventData<'RefundRequested'>['reason'] | null;
-    } & Leg)
-  /** `fate` is what became of the attempt by now. */
+    } & LegFact)
+  /** `fate` is the attempt's current fate. */
   | ({
       readonly type: 'signed';
       readonly account: string;
@@ -99,7 +99,7 @@ export type PaymentFact =
   | ({ readonly type: 'died'; readonly proof: DeathProof['reason'] } & AttemptFact)
   /** Its block left the chain: the same bytes are sent again. */
   | ({ readonly type: 'left' } & AttemptFact)
-  /** It is on its chain for good, and less than was ordered arrived. */
+  /** The transfer is final, and less than was ordered arrived. */
   | ({ readonly type: 'short'; readonly arrived: Money; readonly ordered: Money } & AttemptFact)
   | ({ readonly type: 'settled'; readonly blockNumber: string } & AttemptFact)
   | { readonly type: 'expired'; readonly chainTime: Instant }

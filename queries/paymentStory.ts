@@ -1,4 +1,4 @@
-/** What happened to a payment, told to its owner: each of its events and each webhook about it, in order, as typed facts. */
+/** History of a payment for its owner: its events and webhooks in order, as typed facts. */
 import { isRefusal, type StoredEvent } from '../domain/decider.ts';
 import { formatAmount } from '../domain/money.ts';
 import {
@@ -17,11 +17,11 @@ import type { Sql } from '../projections/sql.ts';
 import { type Delivery, listDeliveries } from './deliveries.ts';
 import { type GetPaymentDeps, paymentIdIn } from './getPayment.ts';
 import { headsOf } from './operations.ts';
-import type { Leg, Money, PayinFact, PaymentFact } from './paymentFact.ts';
+import type { LegFact, Money, PayinFact, PaymentFact } from './paymentFact.ts';
 
 /**
  * @param after the payment right after the event
- * @param now the payment as it is by now: what became of attempts and payins
+ * @param now the current payment, for the fate of attempts and payins
  */
 export function factOf(event: PaymentEvent, after: Payment, now: Payment): PaymentFact {
   switch (event.type) {
@@ -121,7 +121,7 @@ const payinOf = ({ transfer, amount, standing }: Payin): PayinFact => ({
 
 function legFact(event: PaymentEvent, now: Payment): PaymentFact | undefined {
   const refund = 'refund' in event.data ? event.data.refund : null;
-  const which: Leg = { leg: refund === null ? 'payout' : 'refund', refund };
+  const which: LegFact = { leg: refund === null ? 'payout' : 'refund', refund };
   const leg = refund === null ? now.payout : now.refunds.find((known) => known.refund === refund);
   if (!leg) return undefined;
   switch (event.type) {
@@ -162,7 +162,7 @@ function legFact(event: PaymentEvent, now: Payment): PaymentFact | undefined {
 
 type Ordered = Extract<PaymentEvent, { type: 'PayoutRequested' | 'RefundRequested' }>;
 
-function ordered({ data }: Ordered, which: Leg): PaymentFact {
+function ordered({ data }: Ordered, which: LegFact): PaymentFact {
   const { chainId, token, amount, receiverAddress, receiverMemo } = data;
   const order = {
     type: 'ordered',
@@ -192,7 +192,7 @@ export interface PaymentStory {
 
 export type StoryEntry = {
   readonly at: Instant;
-  /** Of the payment after this; null for what happens beside it, a webhook. */
+  /** Payment's status after this entry; null for a webhook, which does not change it. */
   readonly status: PaymentStatus | null;
 } & (PaymentFact | WebhookFact);
 
@@ -200,7 +200,7 @@ export interface WebhookFact {
   readonly type: 'webhook';
   readonly deliveryId: string;
   readonly eventType: Delivery['eventType'];
-  /** Sent by itself, by hand, or as a test. */
+  /** Automatic, manual, or a test. */
   readonly kind: Delivery['kind'];
   readonly delivery: Delivery['status'];
   readonly statusCode: number | null;
@@ -210,7 +210,7 @@ export interface WebhookFact {
 }
 
 /**
- * From the log, so that it is whole while read models stand still; webhooks from their reports. Null when the app has no such payment.
+ * From the log, so it is complete while read models are stopped; webhooks come from their read model. Null if the app has no such payment.
  * @throws Unavailable
  */
 export async function paymentStory(
@@ -232,7 +232,7 @@ export async function paymentStory(
   };
 }
 
-/** Events stay in the order of their stream, whatever the clocks said. A webhook stands behind the events up to its time. */
+/** Events keep their stream's order, whatever the clocks said. A webhook follows the events up to its time. */
 function merged(events: readonly StoryEntry[], webhooks: readonly StoryEntry[]): readonly StoryEntry[] {
   const story: StoryEntry[] = [];
   let told = 0;
@@ -269,7 +269,7 @@ function entryOf({ stored, event, after }: Moment, now: Payment): StoryEntry {
   return { at: stored.metadata.at, status: statusOf(after), ...fact };
 }
 
-/** Of the transfers that are not final yet. */
+/** Adds the confirmations of transfers that are not final yet. */
 function withConfirmations(entry: StoryEntry, { payins }: Payment, heads: ReadonlyMap<number, bigint>): StoryEntry {
   if (entry.type !== 'payinDetected') return entry;
   const { chainId, txHash, blockNumber } = entry;
@@ -281,7 +281,7 @@ function withConfirmations(entry: StoryEntry, { payins }: Payment, heads: Readon
   return waits && depth > 0n ? { ...entry, confirmations: Number(depth) } : entry;
 }
 
-/** More of one payment are not told of; the list of deliveries has them. */
+/** Maximum webhooks of one payment; the list of deliveries has the others. */
 const webhooksMax = 100;
 
 async function webhooksOf(sql: Sql, appId: string, paymentId: string): Promise<readonly StoryEntry[]> {

@@ -1,4 +1,4 @@
-/** An app's payments as a table for spreadsheets. Read page by page: a million rows take no more memory than five hundred. */
+/** An app's payments as a spreadsheet table. Read page by page: a million rows need no more memory than five hundred. */
 import { chainOf } from '../domain/chains.ts';
 import { isRefusal, type Refusal } from '../domain/decider.ts';
 import type { PaymentView, RefundView } from '../domain/payment/view.ts';
@@ -8,15 +8,15 @@ import type { Sql } from '../projections/sql.ts';
 import { listPayments, type PaymentFilter } from './listPayments.ts';
 import { periodAt, type StatsPeriod } from './reports.ts';
 
-/** CSV (RFC 4180) that no spreadsheet takes for formulas: texts in it may come from strangers. */
+/** CSV (RFC 4180) in which no spreadsheet finds formulas: texts may come from strangers. */
 
 /**
- * Where a spreadsheet may begin to read a cell: at its start, and behind a character that some of them take for a separator, white space
- * aside. There these characters begin a formula (OWASP, CSV injection); an apostrophe before them marks the cell as text.
+ * Positions where a spreadsheet may begin a cell: its start, and after a character that some spreadsheets use as a separator, ignoring
+ * white space. These characters begin a formula there (OWASP, CSV injection); an apostrophe before them marks the cell as text.
  */
 const formula = /^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=[,;|\t\r\n"])(?=\s*[=+\-@＝＋－＠])/g;
 
-/** A number that this program has reckoned: read as a number, it is no formula, whatever its sign. */
+/** A number computed by this program: it is no formula, whatever its sign. */
 export interface Figure {
   readonly figure: string;
 }
@@ -33,14 +33,14 @@ const plainNumber = /^-?\d+(\.\d+)?$/;
 /** Null is an empty cell. All cells are quoted. */
 export const csvLine = (cells: readonly (string | Figure | null)[]): string => `${cells.map(cell).join(',')}\r\n`;
 
-/** What is exported: payments paid out in a period, which sum up to its statistics; or those that a list with this filter has. */
+/** Rows to export: payments paid out in a period, which add up to its statistics; or the payments of a filtered list. */
 export type CsvFilter =
   | { readonly appId: string; readonly period: StatsPeriod }
   | (Omit<PaymentFilter, 'limit' | 'cursor'> & { readonly period?: never });
 
 const pageRows = 500;
 
-/** Lines of CSV (RFC 4180), its head first; each as many rows as a page has. @throws Unavailable */
+/** Lines of CSV (RFC 4180), header first; each chunk has the rows of a page. @throws Unavailable */
 export async function* paymentsCsv(sql: Sql, filter: CsvFilter, now: Instant): AsyncGenerator<string> {
   const pages = filter.period === undefined ? listed(sql, filter) : paidOut(sql, filter.appId, filter.period, now);
   let head = csvLine(columns.map(([name]) => name));
@@ -92,7 +92,7 @@ async function* paidOut(
   }
 }
 
-/** Amounts are plain decimals and times ISO 8601 UTC, as the API has them. */
+/** Amounts are plain decimals and times ISO 8601 UTC, as in the API. */
 const columns: readonly (readonly [name: string, of: (payment: PaymentView) => string | Figure | null])[] = [
   ['payment_id', (p) => p.paymentId],
   ['order_id', (p) => p.orderId],
@@ -128,7 +128,7 @@ const columns: readonly (readonly [name: string, of: (payment: PaymentView) => s
   ['payout_tx_hash', (p) => p.payoutTxHash],
 ];
 
-/** One after the other; null where nothing was ordered back. */
+/** Values of the refunds, separated; null without refunds. */
 function ofRefunds({ refunds }: PaymentView, tell: (refund: RefundView) => string | null): string | null {
   const told = refunds.flatMap((refund) => tell(refund) ?? []);
   return told.length > 0 ? told.join(' ') : null;

@@ -1,12 +1,12 @@
-/** What was paid out and what is still owed. */
+/** Amounts paid out and still owed. */
 import { type ChainId, chainOf, tokenAt } from '../domain/chains.ts';
 import { parseAmount } from '../domain/money.ts';
 import type { Sql } from '../projections/sql.ts';
 import type { PaymentKey } from './work.ts';
 
 /**
- * What is owed on a chain in a token: to payments whose money has been seen, all of it, and whose payout is not settled; to refunds and to
- * withdrawals that are not done.
+ * Owed amount of a token on a chain: for payments with detected full payment and no settled payout, and for unfinished refunds and
+ * withdrawals.
  */
 export interface Obligation {
   readonly chainId: number;
@@ -15,16 +15,16 @@ export interface Obligation {
   readonly amount: bigint;
 }
 
-/** What open payments will be paid out once they are paid. */
+/** Amount that open payments will pay out once they are paid. */
 export interface Promised extends Obligation {
-  /** Whose key created them; null for all that were created without one. */
+  /** App whose key created them; null for all that were created without a key. */
   readonly appId: string | null;
 }
 
-/** Seen on its chain, if not final: all that was agreed. */
+/** The whole agreed amount was detected on its chain, final or not. */
 const seenInFull = `status = 'payment_started' AND amount_received >= source_amount`;
 
-/** Payouts, what goes back to payers, and what operators are to be sent. @param but an operation that is not counted. @throws Unavailable */
+/** Payouts, refunds, and withdrawals of operators. @param but an operation to exclude. @throws Unavailable */
 export async function openObligations(sql: Sql, but = ''): Promise<readonly Obligation[]> {
   const sums = await sql.query<Sum>(
     `SELECT "chainId", "tokenAddress", sum(amount) AS amount FROM (
@@ -45,7 +45,7 @@ export async function openObligations(sql: Sql, but = ''): Promise<readonly Obli
   return sums.map(inUnits);
 }
 
-/** What is not owed yet, because its money has not been seen. @throws Unavailable */
+/** Amounts that are not owed yet, because their money was not detected. @throws Unavailable */
 export async function openPromises(sql: Sql): Promise<readonly Promised[]> {
   const sums = await sql.query<Sum & { readonly appId: string | null }>(
     `SELECT destination_chain_id AS "chainId", destination_token_address AS "tokenAddress",
@@ -70,7 +70,7 @@ function inUnits({ chainId, tokenAddress, amount }: Sum): Obligation {
   return { chainId, tokenAddress, amount: parsed };
 }
 
-/** Payments that are funded and whose payout is not settled, the oldest first. @throws Unavailable */
+/** Funded payments without a settled payout, oldest first. @throws Unavailable */
 export const openPayouts = (sql: Sql, max: number): Promise<readonly PaymentKey[]> =>
   sql.query(
     `SELECT payment_id AS "paymentId" FROM payments

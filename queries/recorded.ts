@@ -1,4 +1,4 @@
-/** Which of the treasury's transactions the log knows, and which transfers are still to be made. */
+/** Treasury transactions that the log knows, and transfers that are not done. */
 import type { ChainId } from '../domain/chains.ts';
 import type { Instant } from '../domain/time.ts';
 import { keyOf, type TransferKey } from '../domain/transfer/shapes.ts';
@@ -7,11 +7,11 @@ import type { Sql } from '../projections/sql.ts';
 export interface Candidates {
   readonly chainId: ChainId;
   readonly hashes: readonly string[];
-  /** When the oldest of them landed, or earlier. */
+  /** Time at which the oldest of them landed, or earlier. */
   readonly since: Instant;
 }
 
-/** Those of payouts that landed or are under way, and of operations. @throws Unavailable */
+/** Hashes of landed or pending payouts, and of operations. @throws Unavailable */
 export async function recordedHashes(sql: Sql, { chainId, hashes, since }: Candidates): Promise<ReadonlySet<string>> {
   const rows = await sql.query<{ hash: string }>(
     `SELECT payout_tx_hash AS hash FROM payments
@@ -26,7 +26,7 @@ export async function recordedHashes(sql: Sql, { chainId, hashes, since }: Candi
   return new Set(rows.map(({ hash }) => hash));
 }
 
-/** Transfers whose hashes no row has all of: payouts under way, and what else was signed and is not settled since. @throws Unavailable */
+/** Transfers with hashes missing in the rows: pending payouts, and other signed transfers not settled before. @throws Unavailable */
 export async function transfersToAsk(
   sql: Sql,
   { chainId, since }: Omit<Candidates, 'hashes'>,
@@ -40,7 +40,7 @@ export async function transfersToAsk(
   return rows.map(({ reference }) => keyOf(reference));
 }
 
-/** Transfers of an asset that are not made yet. @param amount in whole tokens. @throws Unavailable */
+/** Unfinished transfers of an asset. @param amount in whole tokens. @throws Unavailable */
 export async function openTransfersOf(
   sql: Sql,
   { chainId, asset, amount }: { readonly chainId: ChainId; readonly asset: string; readonly amount: string },

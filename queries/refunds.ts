@@ -1,4 +1,4 @@
-/** Money that is to go back, for operators. */
+/** Refunds for operators. */
 import type { ChainId } from '../domain/chains.ts';
 import type { RefundView } from '../domain/payment/view.ts';
 import type { Sql } from '../projections/sql.ts';
@@ -9,7 +9,7 @@ export interface OpenRefund {
   readonly refund: RefundView;
 }
 
-/** Those that are not final on their chain, the oldest first. @throws Unavailable */
+/** Refunds that are not final on their chain, oldest first. @throws Unavailable */
 export const openRefunds = (sql: Sql, max: number): Promise<readonly OpenRefund[]> =>
   sql.query<OpenRefund>(
     `SELECT payment_id AS "paymentId", app_id AS "appId", refund
@@ -19,7 +19,7 @@ export const openRefunds = (sql: Sql, max: number): Promise<readonly OpenRefund[
     [max],
   );
 
-/** Of money that no payment takes up. Amounts in whole tokens. */
+/** A refund of unmatched money. Amounts in whole tokens. */
 export interface OpenUnmatchedRefund {
   readonly id: string;
   readonly standing: string;
@@ -30,7 +30,7 @@ export interface OpenUnmatchedRefund {
   readonly txHash: string | null;
 }
 
-/** Those that are not final on their chain, the oldest first. @throws Unavailable */
+/** Refunds that are not final on their chain, oldest first. @throws Unavailable */
 export const openUnmatchedRefunds = (sql: Sql, max: number): Promise<readonly OpenUnmatchedRefund[]> =>
   sql.query<OpenUnmatchedRefund>(
     `SELECT transfer_id AS id, refund_standing AS standing, refund_amount::text AS amount, token_symbol AS "tokenSymbol",
@@ -47,7 +47,7 @@ export interface HeldPayment {
   readonly amountReceived: string | null;
 }
 
-/** Payments that ended with money which the service still holds, the oldest first. @throws Unavailable */
+/** Ended payments with held money, oldest first. @throws Unavailable */
 export const heldPayments = (sql: Sql, max: number): Promise<readonly HeldPayment[]> =>
   sql.query<HeldPayment>(
     `SELECT payment_id AS "paymentId", app_id AS "appId", status, error_code AS "errorCode",

@@ -1,4 +1,4 @@
-/** What people look at: transactions and statistics. */
+/** Transactions and statistics for people. */
 import type { PaymentTransaction } from '../domain/payment/transactions.ts';
 import { hour_ms, type Instant, plus } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
@@ -21,14 +21,14 @@ export type StatsPeriod = 'today' | '7d' | '30d';
 
 export interface Stats {
   readonly period: StatsPeriod;
-  /** Σ accepted source amounts; USDT counts as USDC. */
+  /** Sum of accepted source amounts; USDT counts as USDC. */
   readonly volumeUsdc: string;
   readonly paymentCount: number;
-  /** To 6 decimals. */
+  /** With 6 decimals. */
   readonly avgOrderUsdc: string;
-  /** Σ destination amounts. */
+  /** Sum of destination amounts. */
   readonly netToWalletUsdc: string;
-  /** Σ refunds that became final in the period, without what sending them cost. */
+  /** Sum of refunds that became final in the period, without network fees. */
   readonly refundedUsdc: string;
   /** One entry per UTC day of the period, empty ones included. */
   readonly chart: readonly { readonly date: string; readonly volumeUsdc: string; readonly paymentCount: number }[];
@@ -48,21 +48,21 @@ const days: Readonly<Record<StatsPeriod, number>> = { today: 1, '7d': 7, '30d': 
 const day_ms = 24 * hour_ms;
 
 export interface PeriodBounds {
-  /** Where the period of the same length before it begins. */
+  /** Start of the previous period of the same length. */
   readonly before: Instant;
   readonly from: Instant;
-  /** The end of today: not included. */
+  /** End of today, exclusive. */
   readonly until: Instant;
 }
 
-/** Whole UTC days, today the last of them. */
+/** Whole UTC days, ending with today. */
 export function periodAt(period: StatsPeriod, now: Instant): PeriodBounds {
   const until = plus(`${now.slice(0, 10)}T00:00:00.000Z` as Instant, day_ms);
   const length_ms = days[period] * day_ms;
   return { before: plus(until, -2 * length_ms), from: plus(until, -length_ms), until };
 }
 
-/** An app's payments by the UTC day of their confirmed payout: today and the days before. @throws Unavailable */
+/** An app's payments by the UTC day of their confirmed payout, up to today. @throws Unavailable */
 export async function getStats(sql: Sql, appId: string, period: StatsPeriod, now: Instant): Promise<Stats> {
   const { from, until } = periodAt(period, now);
   const dates = Array.from({ length: days[period] }, (_, day) => plus(from, day * day_ms).slice(0, 10));

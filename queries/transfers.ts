@@ -1,4 +1,4 @@
-/** What is to leave the treasury, and what has left it. */
+/** Transfers that the treasury owes or has made. */
 import type { ChainId } from '../domain/chains.ts';
 import { parseAmount } from '../domain/money.ts';
 import type { Instant } from '../domain/time.ts';
@@ -14,20 +14,20 @@ import {
 import type { Sql } from '../projections/sql.ts';
 import { notWaiting } from './work.ts';
 
-/** All that a worker needs: it loads the stream before it acts. */
+/** Fields for a worker, which loads the stream before it acts. */
 export interface ListedTransfer {
   readonly key: TransferKey;
-  /** Whose it is; null for the treasury's own. */
+  /** App of the transfer; null for the treasury's own. */
   readonly appId: string | null;
 }
 
 export interface DueTransfers {
-  /** Whose failures make a transfer wait. */
+  /** Worker whose failures make a transfer wait. */
   readonly worker: string;
   readonly chainId: ChainId;
   readonly max: number;
   readonly now: Instant;
-  /** Payouts that nothing was signed for yet and that are due since later than this are put together by somebody else, but for these. */
+  /** Excludes unsigned payouts due after this time, which the batch worker groups, except these. */
   readonly together?: { readonly since: Instant; readonly but: readonly string[] };
 }
 
@@ -41,13 +41,13 @@ const listed = ({ reference, appId }: Referred): ListedTransfer => ({
   appId: appId === '' ? null : appId,
 });
 
-/** What the index of due transfers holds. */
+/** Condition of the index of due transfers. */
 const isDue = `step IN ('order', 'sign', 'broadcast', 'tell', 'batched')`;
 
 /**
- * The oldest of each app, then the second of each, and so on: no app's backlog is before the others' transfers, and the treasury's own are
- * like an app's. Apps are found one after the other in the index, and of each no more than `max` rows are read: a backlog of 100,000 is not
- * numbered at each look.
+ * The oldest transfer of each app, then the second of each, and so on: no app's backlog delays the others, and the treasury counts as an
+ * app. Finds apps one after the other in the index and reads at most `max` rows of each, so a backlog of 100,000 is not numbered on each
+ * call.
  * @throws Unavailable
  */
 export async function dueTransfers(sql: Sql, { worker, now, chainId, max, together }: DueTransfers) {
@@ -79,7 +79,7 @@ export interface WaitingPayout {
   readonly dueAt: Instant;
 }
 
-/** Payouts on a chain that nothing was signed for yet, the oldest first. @throws Unavailable */
+/** Unsigned payouts on a chain, oldest first. @throws Unavailable */
 export const waitingPayouts = (
   sql: Sql,
   { worker, now, chainId, max }: DueTransfers,
@@ -97,11 +97,11 @@ export interface RecentTransfer extends ListedTransfer {
   readonly tokenAddress: string;
   /** In whole tokens. */
   readonly amount: string;
-  /** When it was settled; null while it is not. */
+  /** Time of settlement; null before it. */
   readonly settledAt: Instant | null;
 }
 
-/** Those that are signed and not settled, and those that were settled after `since`, the newest first; of a batch its members. @throws Unavailable */
+/** Signed and unsettled transfers, and those settled after `since`, newest first; a batch appears as its members. @throws Unavailable */
 export async function recentTransfers(
   sql: Sql,
   { since, max }: { readonly since: Instant; readonly max: number },
@@ -120,11 +120,11 @@ export async function recentTransfers(
 export interface Unsettled {
   readonly chainId: ChainId;
   readonly token: AssetRef;
-  /** References of transfers that are not counted. */
+  /** References of transfers to exclude. */
   readonly but: readonly string[];
 }
 
-/** What transfers that can land and are not settled take of an asset on a chain, in smallest units. @throws Unavailable */
+/** Amount of an asset on a chain, in smallest units, that live unsettled transfers use. @throws Unavailable */
 export async function unsettledOf(sql: Sql, { chainId, token, but }: Unsettled): Promise<bigint> {
   const [sum] = await sql.query<{ amount: string }>(
     `SELECT coalesce(sum(amount), 0) AS amount FROM transfers

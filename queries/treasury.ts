@@ -1,9 +1,9 @@
-/** What is done with the treasury's money besides paying out, and which of its transactions the log knows. */
+/** Treasury operations besides payouts. */
 import type { ChainId } from '../domain/chains.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 
-/** As operators read it. Amounts in whole tokens or coins. */
+/** Row for operators. Amounts in whole tokens or coins. */
 export interface ListedOperation {
   readonly id: string;
   readonly kind: string;
@@ -17,15 +17,15 @@ export interface ListedOperation {
   readonly orderedBy: string;
   readonly approvedBy: string | null;
   readonly orderedAt: Instant;
-  /** Of the settled transaction, else of the latest one that was signed. */
+  /** Transaction of the settled attempt, else of the latest signed one. */
   readonly txHash: string | null;
   readonly arrived: string | null;
-  /** Of a rebalance: where its money is to arrive in the end, and the transaction that brought it there. */
+  /** For a rebalance: its destination chain, and the transaction that arrived there. */
   readonly expectsChainId: ChainId | null;
   readonly arrivedTxHash: string | null;
 }
 
-/** What is still under way first, then the newest. @throws Unavailable */
+/** Pending operations first, then the newest. @throws Unavailable */
 export const listOperations = (sql: Sql, max: number): Promise<readonly ListedOperation[]> =>
   sql.query(
     `SELECT operation_id AS id, kind, chain_id AS "chainId", token_symbol AS "tokenSymbol", amount,
@@ -37,15 +37,15 @@ export const listOperations = (sql: Sql, max: number): Promise<readonly ListedOp
     [max],
   );
 
-/** What payouts and withdrawals that are owed take of a chain's coin. */
+/** Amount of a chain's coin that owed payouts and withdrawals need. */
 export interface OwedCoin {
-  /** Payouts whose money has been seen, and refunds, that are not settled: each costs its fee. */
+  /** Number of unsettled payouts with detected money, and of refunds: each costs its fee. */
   readonly payouts: number;
-  /** What is to be withdrawn of the coin itself, in whole coins. */
+  /** Withdrawals of the coin itself, in whole coins. */
   readonly withdrawn: string;
 }
 
-/** @param but an operation that is not counted. @throws Unavailable */
+/** @param but an operation to exclude. @throws Unavailable */
 export async function owedCoin(sql: Sql, chainId: ChainId, but = ''): Promise<OwedCoin> {
   const [row] = await sql.query<{ payouts: bigint; withdrawn: string }>(
     `SELECT (SELECT count(*) FROM payments WHERE destination_chain_id = $1

@@ -1,32 +1,32 @@
-/** To-do lists, without items that wait after a failure or are parked. */
+/** To-do lists, without items that are parked or wait after a failure. */
 import type { Instant } from '../domain/time.ts';
 import type { WebhookEventType } from '../domain/webhook.ts';
 import type { Sql } from '../projections/sql.ts';
 
-/** All that a worker needs: it loads the payment's stream before it acts. */
+/** Fields for a worker, which loads the payment's stream before it acts. */
 export interface PaymentKey {
   readonly paymentId: string;
 }
 
 interface Asked {
-  /** Whose failures make an item wait. */
+  /** Worker whose failures make an item wait. */
   readonly worker: string;
   readonly max: number;
   readonly now: Instant;
 }
 
-/** The payments of one of several workers. */
-export interface Share {
+/** The part of all payments that one of several workers handles. */
+export interface WorkerShare {
   /** Counted from 1. */
   readonly number: number;
   readonly of: number;
 }
 
 /**
- * Ids are hashes, or random: shares of them are about equally large. They are told apart by their first four digits.
- * @returns a condition; nothing for all payments
+ * Ids are hashes or random, so shares by their first four digits are about equally large.
+ * @returns a condition; empty for all payments
  */
-function inShare(key: string, share: Share | undefined): string {
+function inShare(key: string, share: WorkerShare | undefined): string {
   if (share === undefined || share.of === 1) return '';
   const from = `AND ${key} COLLATE "C" >= '${shareBegins(share.number - 1, share.of)}'`;
   return share.number === share.of ? from : `${from} AND ${key} COLLATE "C" < '${shareBegins(share.number, share.of)}'`;
@@ -40,27 +40,27 @@ const shareBegins = (before: number, of: number): string =>
         .toString(16)
         .padStart(4, '0');
 
-/** Neither parked nor before its next attempt; $1 is the worker, $2 the time. */
+/** Items that are neither parked nor before their next attempt; $1 is the worker, $2 the time. */
 export const notWaiting = (key: string) => `NOT EXISTS (
   SELECT FROM ops.work_failures f
    WHERE f.worker = $1 AND f.key = ${key} AND (f.parked_at IS NOT NULL OR f.next_attempt_at > $2))`;
 
-/** A pass of a chain whose saved cursor must be past what is due. */
-export interface ScannedPass {
+/** A pass of a chain whose saved cursor must be past the due time. */
+export interface RequiredPass {
   readonly chainId: number;
   readonly pass: string;
 }
 
 export interface DueExpiries extends Asked {
-  /** Of each chain all that must have come past a payment's end. */
-  readonly passes: readonly ScannedPass[];
-  readonly share?: Share;
+  /** Passes that must all have scanned past a payment's end, per chain. */
+  readonly passes: readonly RequiredPass[];
+  readonly share?: WorkerShare;
 }
 
 /**
- * Payments whose end all these passes have come past on every chain that they can be paid on, by the chain's time; `max` of each chain,
- * so that none waits behind another's. A chain where one of them has no cursor yet has none. A payment with a deposit that holds what is
- * not explained yet, or that a transaction may have paid which cannot be read, waits until that was tried often enough. Oldest first. @throws Unavailable
+ * Payments whose end all these passes have scanned past, in chain time, on every chain that can pay them; up to `max` per chain, so no
+ * chain delays another. A chain without a cursor of a pass has none. A payment with an unexplained deposit balance, or a possible
+ * unreadable payin, waits until that was retried often enough. Oldest first. @throws Unavailable
  */
 export const dueExpiries = (
   sql: Sql,
@@ -95,7 +95,7 @@ const depositRead = `NOT EXISTS (
     JOIN deposits d ON d.address = ANY (u.addresses) AND d.memo = ''
    WHERE f.parked_at IS NULL AND d.payment_id = todo.payment_id)`;
 
-/** A payment event that its app is to be told of. */
+/** A payment event to report to its app. */
 export interface DueWebhook {
   readonly deliveryId: string;
   readonly paymentId: string;
@@ -103,17 +103,17 @@ export interface DueWebhook {
   readonly eventType: WebhookEventType;
   readonly eventId: string;
   readonly eventRevision: bigint;
-  /** The URL in force when the payment was created. */
+  /** URL in force at the payment's creation. */
   readonly url: string;
 }
 
 export interface DueWebhooks extends Asked {
-  /** At most so many of one app: the backlog of an app whose receiver hangs must not hide the others. */
+  /** Maximum per app: the backlog of an app with a hanging receiver must not hide the others. */
   readonly perApp: number;
-  readonly share?: Share;
+  readonly share?: WorkerShare;
 }
 
-/** Oldest first. A webhook that fails before it is sent holds back the payment's other ones. @throws Unavailable */
+/** Oldest first. A webhook that fails before it is sent holds back the payment's later ones. @throws Unavailable */
 export const dueWebhooks = (
   sql: Sql,
   { worker, max, now, perApp, share }: DueWebhooks,
@@ -128,7 +128,7 @@ export const dueWebhooks = (
     [worker, now, max, perApp],
   );
 
-/** Transfers assigned to a payment that has not recorded them, because of a crash in between. Oldest first. @throws Unavailable */
+/** Transfers assigned to a payment that has not recorded them after a crash. Oldest first. @throws Unavailable */
 export const unfinishedMatches = (sql: Sql, { worker, max, now }: Asked): Promise<readonly { readonly id: string }[]> =>
   sql.query(
     `SELECT u.transfer_id AS id FROM unmatched u
@@ -139,7 +139,7 @@ export const unfinishedMatches = (sql: Sql, { worker, max, now }: Asked): Promis
     [worker, now, max],
   );
 
-/** Payments of which something is to go back by their app's policy, to where a sender has proven. Oldest first. @throws Unavailable */
+/** Payments with policy refunds to a proven address. Oldest first. @throws Unavailable */
 export const duePolicyRefunds = (
   sql: Sql,
   { worker, max, now }: Asked,

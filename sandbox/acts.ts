@@ -1,4 +1,4 @@
-/** What situations are made of, done to a running sandbox and said step by step. */
+/** Steps of situations, run on a sandbox and printed. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chains } from '../domain/chains.ts';
@@ -29,7 +29,7 @@ export function createActs(
 
   const said = new Map<string, PaymentStatus>();
 
-  /** Asks until it holds, and says each status that is new. */
+  /** Polls until the condition holds, and prints each new status. */
   async function watch(payment: PublicPayment, holds: (now: PublicPayment) => boolean | Promise<boolean>) {
     for (const until_ms = performance.now() + patience_ms; performance.now() < until_ms; await sleep(poll_ms)) {
       const now = await fetchPayment(sandbox, payment.id);
@@ -94,15 +94,15 @@ export function createActs(
   };
 }
 
-/** A payment that has come to one status on the way has come to all before it. */
+/** A payment with one status on the path has passed all earlier ones. */
 const isBeyond = (status: PaymentStatus, other: PaymentStatus): boolean =>
   wayToPayout.includes(other) && wayToPayout.indexOf(status) > wayToPayout.indexOf(other);
 
-/** What came late makes an expired payment bounce, and what bounced goes back. */
+/** Late money makes an expired payment bounce, and bounced money is refunded. */
 const mayFollow = (status: PaymentStatus, ended: PaymentStatus): boolean =>
   ended === 'payment_expired' || (ended === 'payment_bounced' && status === 'payment_refunded');
 
-/** What the customer pays is the same in all: exactIn. */
+/** The customer pays the same amount in all situations: exactIn. */
 function orderOf(
   { merchant, wallet }: SandboxFile,
   { life_s, chainId, keyless, elsewhere }: Order,

@@ -10,7 +10,7 @@ import { freePort } from './freePort.ts';
 import { openLog } from './logFile.ts';
 
 const host = '127.0.0.1';
-/** A laptop with much else to do takes its time; one that ended is told at once. */
+/** Allows for a busy laptop; a chain that ended is reported at once. */
 const ready_ms = 60_000;
 const stop_ms = 10_000;
 const poll_ms = 20;
@@ -21,21 +21,20 @@ const dumpEveryPerMB_s = 0.5;
 
 export interface AnvilOptions {
   readonly chainId: number;
-  /** A free one when left out. */
+  /** Default: a free port. */
   readonly port?: number;
-  /** Where the chain lives between starts; in memory only when left out. */
+  /** State file between starts. Default: in memory only. */
   readonly stateFile?: string;
   /** Seconds between blocks, fractions allowed. `manual`: only `anvil_mine` makes blocks. `instant`: each transaction makes one. */
   readonly mining: { readonly blockTime_s: number } | 'manual' | 'instant';
   /** `safe` is this many blocks behind the head and `finalized` twice as many. */
   readonly slotsInEpoch?: number;
   /**
-   * How many of the newest blocks are kept with the state of all accounts after them: what can be asked of older ones is
-   * blocks, transactions, receipts and logs. About 1,500 when left out. Only for block times of 3 seconds and more, because
-   * anvil overrules it for shorter ones.
+   * Number of newest blocks with full account state; older ones only have blocks, transactions, receipts and logs. Default: about 1,500.
+   * Only for block times of at least 3 seconds, because anvil overrules it for shorter ones.
    */
   readonly statesMax?: number;
-  /** Receives what goes wrong; ignored when left out. */
+  /** Receives errors. Default: none. */
   readonly logFile?: string;
   /** Let it run on when this process ends: its pid must then be recorded by the caller. */
   readonly detached?: boolean;
@@ -49,7 +48,7 @@ export interface Anvil {
   stop(): Promise<void>;
 }
 
-/** Starts a chain and waits until it answers. @throws when it does not within 15 seconds, with what to look at */
+/** Starts a chain and waits until it answers. @throws after 15 seconds, with the log file to read */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const { stateFile } = options;
   const saved = stateFile && existsSync(stateFile);
@@ -82,7 +81,7 @@ function isWhole(stateFile: string): boolean {
 
 const previous = (stateFile: string) => `${stateFile}.previous`;
 
-/** Somebody else may take a free port before the chain does. */
+/** Another program may take a free port before the chain does. */
 async function launch(options: AnvilOptions): Promise<Anvil> {
   if (options.port !== undefined) return launchOn(options.port, options);
   for (let tries = 1; tries < launchesMax; tries += 1) {
@@ -152,7 +151,7 @@ async function untilReady(child: ChildProcess, rpcUrl: string, options: AnvilOpt
   throw new Error(`anvil for chain ${options.chainId} did not start on ${rpcUrl} (${ended ?? 'no answer'}): ${look}`);
 }
 
-/** Whether a chain with this id answers at a URL: also tells a caller whether the one it recorded still runs. */
+/** True if a chain with this id answers at a URL; also checks that a recorded one still runs. */
 export async function answers(rpcUrl: string, chainId: number): Promise<boolean> {
   return Number(await askNode(rpcUrl, 'eth_chainId')) === chainId;
 }

@@ -1,7 +1,7 @@
 /** A node that answers late is not ended for it: it computes beside all that starts. One that has gone refuses at once. */
 const answer_ms = 20_000;
 
-/** Asks a local node one thing over JSON-RPC: whether the one that was recorded still runs. @returns undefined without an answer */
+/** Calls a local node once over JSON-RPC: checks that the recorded one still runs. @returns undefined without an answer */
 export async function askNode(rpcUrl: string, method: string): Promise<unknown> {
   try {
     const response = await fetch(rpcUrl, {

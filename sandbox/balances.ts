@@ -1,4 +1,4 @@
-/** What accounts hold, as the local chains themselves say. */
+/** Balances of accounts, from the local chains. */
 import { Asset, rpc as stellarRpc } from '@stellar/stellar-sdk';
 import { Connection, PublicKey } from 'solana-web3-v1';
 import { type Address, createPublicClient, erc20Abi } from 'viem';

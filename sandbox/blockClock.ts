@@ -5,19 +5,19 @@
 
 /** One local chain, as the clock sees it. */
 export interface ClockedChain {
-  /** Whether a transaction waits, or the newest block holds one. */
+  /** True if a transaction is pending, or the newest block holds one. */
   inUse(): Promise<boolean>;
   mine(): Promise<void>;
 }
 
 export interface BlockClockOptions {
-  /** A chain makes a block at every tick for so long after it was used last, or after its clock was started. */
+  /** Time with a block at every tick after the last use, or after the clock's start. */
   readonly awake_ms: number;
   /** Milliseconds; only differences count. */
   readonly now: () => number;
 }
 
-/** @returns what to call once in each block time; between uses it only looks, and the chain makes its own blocks seldom */
+/** @returns function to call once per block time; between uses it only polls, and the chain rarely makes blocks */
 export function createBlockClock(chain: ClockedChain, { awake_ms, now }: BlockClockOptions): () => Promise<void> {
   let used_ms = now();
   return async () => {

@@ -46,7 +46,7 @@ for (const chain of options.chain) {
   setInterval(async () => {
     if (ticking) return;
     ticking = true;
-    // A chain that does not answer now is asked again at its next tick.
+    // A chain without an answer is called again at its next tick.
     await tick().catch(() => {});
     ticking = false;
   }, block_ms);

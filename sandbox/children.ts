@@ -12,7 +12,7 @@ type Facts = Readonly<Record<string, string | number>>;
 
 interface Recorded {
   readonly pid: number;
-  /** Start time as the system tells it. Pid and start time together identify a process. */
+  /** Start time from the system. Pid and start time together identify a process. */
   readonly born: string;
   readonly facts: Facts;
 }
@@ -27,7 +27,7 @@ export interface Children {
   record(name: string, pid: number, facts: Facts): void;
   /** The recorded child, when it is alive. */
   alive(name: string): Recorded | undefined;
-  /** What was last recorded of a child, alive or not: its next start may want the same port. */
+  /** Last record of a child, alive or not: its next start may use the same port. */
   last(name: string): Facts | undefined;
   /** Ends a child and waits until it is gone. */
   end(name: string): Promise<void>;
@@ -36,7 +36,7 @@ export interface Children {
 
 const polite_ms = 15_000;
 const poll_ms = 25;
-/** Somebody else may take a free port before the program does. */
+/** Another program may take a free port before this one does. */
 const launchesMax = 3;
 
 export function openChildren(file: string): Children {
@@ -80,11 +80,11 @@ export function openChildren(file: string): Children {
 }
 
 /**
- * Launches a program on the port that it had, where that is still free, else on another one. All are below those of outgoing
- * connections: such a connection of anybody's would hold the port when the program comes back.
+ * Launches a program on its former port if that is free, else on another one. All ports are below those of outgoing connections: any such
+ * connection could otherwise hold the port at the restart.
  *
- * @param ports how many ports the program uses, from the one that it is launched on
- * @throws what the last launch threw
+ * @param ports number of ports that the program uses, from the given one
+ * @throws the error of the last launch
  */
 export async function onSamePort<T>(lastUrl: unknown, launch: (port: number) => Promise<T>, ports = 1): Promise<T> {
   const last = portOf(lastUrl);
@@ -96,7 +96,7 @@ export async function onSamePort<T>(lastUrl: unknown, launch: (port: number) => 
   return launch(await freePort(ports));
 }
 
-/** 0 for what is no URL with a port. */
+/** 0 for a value other than a URL with a port. */
 export const portOf = (url: unknown): number => (typeof url === 'string' ? Number(URL.parse(url)?.port ?? 0) : 0);
 
 async function endProcess({ pid, born }: Recorded): Promise<void> {

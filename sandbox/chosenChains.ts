@@ -1,10 +1,9 @@
 import { type Chain, chains, findChain } from '../domain/chains.ts';
 
 /**
- * The chains that a sandbox runs: all, or those that `SANDBOX_CHAINS` names by id, separated by commas. Fewer chains take less
- * memory.
+ * Chains of a sandbox: all, or those in `SANDBOX_CHAINS` by id, separated by commas. Fewer chains need less memory.
  *
- * @throws Error for what is no chain
+ * @throws Error for an unknown chain
  */
 export function chosenChains(setting: string | undefined): readonly Chain[] {
   if (!setting?.trim()) return chains;

@@ -10,13 +10,13 @@ import { payOnStellar } from './payOnStellar.ts';
 import type { SandboxFile } from './sandboxFile.ts';
 import { walletLinkAt } from './walletLink.ts';
 
-/** Where a payment comes past until it is paid out. */
+/** Statuses of a payment until its payout. */
 export const wayToPayout: readonly PaymentStatus[] = paymentStatuses.slice(
   0,
   paymentStatuses.indexOf('payment_payout_completed') + 1,
 );
 
-/** As the API answers it without a key, as far as a customer needs it. */
+/** Fields of the API's keyless answer that a customer needs. */
 export interface PublicPayment {
   readonly id: string;
   readonly status: PaymentStatus;
@@ -40,7 +40,7 @@ export interface PublicPayment {
   };
 }
 
-/** What is sent where it is not what the payment asks for. */
+/** Money to send instead of the requested amount. */
 export interface Sent {
   /** In whole tokens. */
   readonly amount?: string;
@@ -51,7 +51,7 @@ export interface Sent {
 }
 
 export interface Transfer {
-  /** How much of what, from whom to whom. */
+  /** Amount, token, sender and receiver. */
   readonly says: string;
   /** Sends it. @returns the transaction's hash once it is mined @throws Error */
   hash(): Promise<string>;
@@ -110,7 +110,7 @@ function payeeOf(source: PayableAt): string {
   return receiverMemo === null ? receiverAddress : `${receiverAddress}, memo ${receiverMemo}`;
 }
 
-/** What its merchant would show the customer: it takes the key of the app that the payment belongs to. */
+/** Link that a merchant displays to the customer: it needs the key of the payment's app. */
 export async function paymentLinkOf(sandbox: SandboxFile, paymentId: string): Promise<string | null> {
   for (const { ordersKey } of [sandbox.wallet, sandbox.merchant]) {
     const response = await patientFetch(urlOf(sandbox, paymentId), { headers: { 'X-API-Key': ordersKey } });

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
-/** Below the ports that systems give to outgoing connections: those can take a port between the look and its use. */
+/** Below the systems' ports of outgoing connections, which can take a port between the check and its use. */
 const range = { from: 20_000, to: 32_000 } as const;
 const triesMax = 50;
 
@@ -26,7 +26,7 @@ async function canListenOnAll(port: number, count: number): Promise<boolean> {
   return true;
 }
 
-/** Whether nobody listens on this port of 127.0.0.1 now. */
+/** True if nobody listens on this port of 127.0.0.1 now. */
 export async function canListen(port: number): Promise<boolean> {
   const server: Server = createServer();
   try {

@@ -12,7 +12,7 @@ export interface SandboxKeys {
   readonly masterKey: string;
   readonly treasury: Hex;
   readonly customer: Hex;
-  /** Of the wallet that the demo merchant is paid out to. Only its address is used. */
+  /** Settlement wallet of the demo merchant. Only its address is used. */
   readonly merchantWallet: Hex;
   /** Secrets of the same on Stellar: S…. */
   readonly stellar: { readonly treasury: string; readonly customer: string; readonly merchantWallet: string };

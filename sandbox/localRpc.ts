@@ -1,7 +1,7 @@
 import { type HttpTransport, http } from 'viem';
 
-/** It bounds a hang and nothing else: a local chain computes beside everything else of its machine, and what asks it has no deadline. */
+/** Bounds only a hang: a local chain shares its machine with everything else, and its callers have no deadline. */
 const patience_ms = 120_000;
 
-/** To a local EVM chain. Asking again after a shorter wait would mine, or send, a second time what was only slow. */
+/** For a local EVM chain. A retry after a shorter wait would mine or send twice if the first call was only slow. */
 export const localRpc = (url: string | undefined): HttpTransport => http(url, { timeout: patience_ms });

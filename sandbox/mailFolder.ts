@@ -1,4 +1,4 @@
-/** Mails as files: whatever was sent, the newest few hundred. */
+/** Mails as files: the newest few hundred. */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ReadMail, readMail } from './readMail.ts';

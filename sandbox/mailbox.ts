@@ -2,20 +2,20 @@ import { fileURLToPath } from 'node:url';
 import { startProgram } from './startProgram.ts';
 
 export interface MailboxOptions {
-  /** Of the page; 0 takes a free one. The same at each start keeps its address. */
+  /** Port of the page; 0 chooses a free one. An equal port at each start keeps its address. */
   readonly port: number;
   /** Keeps the newest mails as `<time>-<number>.eml`. */
   readonly folder: string;
   /** Outlive this process; otherwise it ends with it. */
   readonly detached?: boolean;
-  /** Where a detached mailbox's own complaints go. */
+  /** Receives a detached mailbox's own errors. */
   readonly errorFile?: string;
 }
 
 export interface Mailbox {
-  /** Where mail is sent to. */
+  /** Address for sending mail. */
   readonly smtpUrl: string;
-  /** Where it can be read. */
+  /** Address of the page. */
   readonly url: string;
   readonly pid: number;
   stop(): Promise<void>;
@@ -23,7 +23,7 @@ export interface Mailbox {
 
 const program = fileURLToPath(new URL('mailboxMain.ts', import.meta.url));
 
-/** Starts the mail server that keeps all mail to itself as its own process. @throws Error when it does not start, with what it said */
+/** Starts a mail server that delivers nothing, as a separate process. @throws Error with its output if it does not start */
 export async function startMailbox({ port, folder, errorFile, detached }: MailboxOptions): Promise<Mailbox> {
   const { facts, pid, stop } = await startProgram<{ smtpUrl: string; url: string }>({
     what: 'the mailbox',

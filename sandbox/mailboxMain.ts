@@ -1,6 +1,6 @@
 /**
- * The mail server of the sandbox, in its own process: takes every mail, sends none on, and shows them on a page.
- * `node sandbox/mailboxMain.ts --port 0 --folder ./data/mail`
+ * Mail server of the sandbox, in its own process: accepts every mail, delivers none, and lists them on a page. `node sandbox/mailboxMain.ts
+ * --port 0 --folder ./data/mail`
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** The mailbox to look at: a list, and one mail. No scripts; what mails say is text. */
+/** Pages of the mailbox: a list, and one mail. No scripts; the content of mails is text. */
 import type { VNode } from 'preact';
 import { documentOf, html } from '../web/parts/html.ts';
 import type { ReadMail } from './readMail.ts';

@@ -1,4 +1,4 @@
-/** Money goes back as it does in production: the payer signs where to, on the payment's page; then the merchant orders it by the API. */
+/** Refunds as in production: the payer signs an address on the payment's page; then the merchant orders the refund by the API. */
 import { findChain } from '../domain/chains.ts';
 import { refundText } from '../domain/payment/refundAddress.ts';
 import { type PublicPayment, paymentLinkOf } from './customer.ts';
@@ -7,7 +7,7 @@ import { patientFetch } from './patientFetch.ts';
 import type { SandboxFile } from './sandboxFile.ts';
 import { messageSigner } from './signMessage.ts';
 
-/** Of a payment on an EVM chain; the customer has it back where he sent it from. @returns the address @throws Error that says why not */
+/** For a payment on an EVM chain; the refund goes to the sending address. @returns the address @throws Error with the reason */
 export async function sayRefundAddress(
   sandbox: SandboxFile,
   keys: SandboxKeys,
@@ -27,7 +27,7 @@ export async function sayRefundAddress(
   return address;
 }
 
-/** All that is held of a payment of the demo merchant. @returns how much goes back @throws Error that says why not */
+/** Refunds all held money of the demo merchant's payment. @returns the refunded amount @throws Error with the reason */
 export async function orderRefund({ baseUrl, merchant }: SandboxFile, { id }: PublicPayment): Promise<string> {
   const response = await patientFetch(`${baseUrl}/payment-api/payments/${id}/refunds`, {
     method: 'POST',

@@ -5,8 +5,8 @@ const triesMax = 60;
 const waitMax_s = 10;
 
 /**
- * Asks again what the service could not answer at the time, once it said to come back: a 503 means that nothing was done.
- * @returns the answer, which is still a 503 after the last try
+ * Retries an unavailable service after its Retry-After: a 503 means that nothing was done.
+ * @returns the answer, which is still a 503 after the last attempt
  */
 export async function patientFetch(url: string, init: RequestInit = {}): Promise<Response> {
   for (let tries = 1; ; tries += 1) {

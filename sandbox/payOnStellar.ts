@@ -27,7 +27,7 @@ export async function payOnStellar(rpcUrl: string, secret: string, order: Stella
     : callPay(rpcUrl, secret, { contractId, memo: memo ?? '', amount: order.amount });
 }
 
-/** As the contract describes itself on the chain. */
+/** In the contract's own interface. */
 interface PayinClient {
   pay(args: {
     readonly sender: string;

@@ -4,5 +4,5 @@ export type IsEnough = (has: bigint, full: bigint) => boolean;
 /** On the sandbox's chains and real nodes: an account is topped up when most is spent. */
 export const mostIsLeft: IsEnough = (has, full) => has >= full / 2n;
 
-/** On a developer's own node: whatever the account holds is enough. */
+/** On a developer's own node: any balance is enough. */
 export const anyIsLeft: IsEnough = (has) => has > 0n;

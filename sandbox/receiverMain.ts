@@ -35,7 +35,7 @@ function knownSecrets(): string[] {
   }
 }
 
-/** Apps outside the file are looked up in the sandbox's log. */
+/** Apps outside the file are searched in the sandbox's log. */
 async function judge(headers: Parameters<typeof verifyWebhook>[0], body: Uint8Array, now_ms: number): Promise<Verdict> {
   const verdict = verifyWebhook(headers, body, knownSecrets(), now_ms);
   const dataDir = options['data-dir'];
@@ -59,7 +59,7 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   const verdict = await judge(signed, body, now.getTime());
   const valid = verdict === 'valid';
   const line = { receivedAt: now.toISOString(), headers: request.headers, body: body.toString('utf8'), valid };
-  // Before the answer: whoever sees a webhook delivered finds it in the log.
+  // Before the answer: a delivered webhook must already be in the log.
   appendFileSync(options.log, `${JSON.stringify(line)}\n`);
   answer(response, valid ? 200 : 401, valid ? { received: true } : { error: verdict });
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The bytes as they came. Undefined when there are more than `bytesMax`; no more than that is kept in memory. */
+/** The raw bytes. Undefined above `bytesMax`; no more than that is kept in memory. */
 export async function bodyOf(request: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -14,7 +14,7 @@ interface DemoApp {
 /** `DATA_DIR/sandbox.json`: what scripts and tests need to know of a running sandbox, so that they need not parse prose. */
 export interface SandboxFile {
   readonly baseUrl: string;
-  /** Where health, readiness and metrics are read. */
+  /** Address of health, readiness and metrics. */
   readonly operationsUrl: string;
   readonly merchant: DemoApp & {
     readonly settlement: { readonly chainId: string; readonly tokenSymbol: string; readonly receiverAddress: string };
@@ -22,10 +22,10 @@ export interface SandboxFile {
   readonly wallet: DemoApp;
   /** The demo shop: its app, its pages, its webhook URL. */
   readonly shop: DemoApp & { readonly url: string; readonly webhookUrl: string };
-  /** Who owns both apps, and signs in with codes that end in the mailbox. */
+  /** Owner of both apps, whose sign-in codes arrive in the mailbox. */
   readonly demoEmail: string;
   readonly webhook: { readonly url: string; readonly log: string };
-  /** Where the mail is read that the service sends; `folder` holds it as .eml files. */
+  /** Address of the service's mail; `folder` holds it as .eml files. */
   readonly mailbox: { readonly url: string; readonly folder: string };
   readonly customer: Readonly<Record<string, { readonly address: string }>>;
   readonly chains: Readonly<Record<string, { readonly rpcUrl: string }>>;
@@ -33,7 +33,7 @@ export interface SandboxFile {
   readonly stellar: { readonly contract: string; readonly treasury: string; readonly merchantWallet: string } | null;
   /** Addresses on the local Solana; `merchantWallet` has no token account yet. */
   readonly solana: { readonly treasury: string; readonly merchantWallet: string } | null;
-  /** What stands between service and chains; null when nothing does. */
+  /** Proxy between service and chains; null for none. */
   readonly weather: WeatherFacts | null;
   /** Variables that name the start programs of the real nodes that run; empty when all chains are the sandbox's own. */
   readonly realNodes: readonly RealNodeName[];
@@ -46,8 +46,8 @@ const pathAside = (dataDir: string) => join(dataDir, 'sandbox.last.json');
 export const readSandboxFile = (dataDir: string): SandboxFile | undefined => readFile(path(dataDir));
 
 /**
- * Renames the file of a sandbox that has ended, so that nobody takes it for a running one.
- * @returns its content: the only place where keys and secrets, which are shown once, are still known
+ * Renames the file of a sandbox that has ended, so nobody mistakes it for a running one.
+ * @returns its content: the only record of keys and secrets, which are returned once
  */
 export function setSandboxFileAside(dataDir: string): SandboxFile | undefined {
   if (existsSync(path(dataDir))) renameSync(path(dataDir), pathAside(dataDir));
@@ -62,7 +62,7 @@ function readFile(file: string): SandboxFile | undefined {
   }
 }
 
-/** Appears whole or not at all: whoever waits for it can read it at once. */
+/** Written atomically, so a waiting reader can read it at once. */
 export function writeSandboxFile(dataDir: string, file: SandboxFile): void {
   writeWhole(path(dataDir), `${JSON.stringify(file, null, 2)}\n`);
 }

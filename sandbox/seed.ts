@@ -9,7 +9,7 @@ import type { SandboxFile } from './sandboxFile.ts';
 type DemoApps = Pick<SandboxFile, 'merchant' | 'wallet'>;
 type DemoShop = SandboxFile['shop'];
 
-/** What seeding needs of the running service. */
+/** Interface of the running service for seeding. */
 export interface Seeded {
   readonly merchants: Merchants;
   /** The person of an e-mail address, who may sign in from then on. */
@@ -21,13 +21,13 @@ interface Merchants extends ManageMerchant {
   readonly projected: (position: bigint, options: { readonly timeout_ms: number }) => Promise<void>;
 }
 
-/** Where the demo merchant is paid out to. */
+/** Settlement wallet of the demo merchant. */
 export interface MerchantWallet {
   readonly chainId: ChainId;
   readonly receiverAddress: string;
 }
 
-/** Whoever tries it out signs in with this address; its mail ends in the mailbox. */
+/** Sign-in address for trials; its mail arrives in the mailbox. */
 export const demoEmail = 'demo@sandbox.example';
 
 /** A machine that has much to do while everything starts on it is waited for. */
@@ -43,7 +43,7 @@ const profiles: Readonly<Record<string, ProfileChange>> = {
   [shopId]: { name: 'Tea House', colour: '#93401a', supportContact: 'help@teahouse.example' },
 };
 
-/** @param known what an earlier start wrote down: keys and secrets are shown once and cannot be read again */
+/** @param known record of an earlier start: keys and secrets are returned once and cannot be read again */
 export async function seed(
   { merchants, welcome }: Seeded,
   known: SandboxFile | undefined,

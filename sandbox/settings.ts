@@ -14,7 +14,7 @@ export function settingsFor(world: World, keys: SandboxKeys, blockTime_s: number
     [`CONFIRMATIONS_${chainId}`, '2'],
     [`CONFIRMATIONS_LARGE_${chainId}`, '4'],
     [`PAYOUT_CONFIRMATIONS_${chainId}`, '2'],
-    // The coins of local chains cost nothing, and their gas does not cost what it costs on the chains that they stand for.
+    // The coins of local chains are free, and their gas is cheaper than on the real chains.
     [`COIN_PRICE_${chainId}`, '0.01'],
     [`SIGNER_MAX_HOUR_COIN_${chainId}`, '1000'],
   ]);
@@ -33,7 +33,7 @@ export function settingsFor(world: World, keys: SandboxKeys, blockTime_s: number
     MAILBOX_URL: world.mailbox.url,
     DEMO_EMAIL: demoEmail,
     HEADS_EVERY_MINUTES: '1',
-    // Whoever tries it out signs in often, always from one address.
+    // Trials sign in often, always from one address.
     SIGN_IN_PER_ADDRESS: '1000',
     SIGN_IN_PER_EMAIL: '1000',
     SIGN_IN_PER_BROWSER: '1000',

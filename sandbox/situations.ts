@@ -1,38 +1,38 @@
-/** What can become of a payment, and what has to be done so that it does. */
+/** Possible outcomes of a payment, and the steps that cause them. */
 import type { PaymentStatus } from '../domain/payment/view.ts';
 import type { PublicPayment, Sent } from './customer.ts';
 
-/** What a situation is made of. Each prints what it did. */
+/** Steps of a situation. Each prints its effect. */
 export interface Acts {
   /** An order of the demo merchant. */
   create(more?: Order): Promise<PublicPayment>;
   pay(payment: PublicPayment, sent?: Sent): Promise<void>;
-  /** Until the payment has come to one of these, or beyond where they are on the way to the payout. @throws Error when it ends otherwise */
+  /** Waits until the payment has one of these statuses, or a later one before the payout. @throws Error if it ends otherwise */
   until(payment: PublicPayment, ...statuses: readonly PaymentStatus[]): Promise<void>;
-  /** Until so much of what is due has come, as the API's `amounts.received` spells it. */
+  /** Waits until this amount has arrived, in the spelling of the API's `amounts.received`. */
   received(payment: PublicPayment, amount: string): Promise<void>;
-  /** The payer signs where his money goes back to, and the merchant orders all of it back. */
+  /** The payer signs a refund address, and the merchant refunds everything to it. */
   sendBack(payment: PublicPayment): Promise<void>;
   /** EVM chains that run, with a second token where `tokens` is 2. */
   chains(tokens?: number): readonly string[];
-  /** Whether Stellar runs. */
+  /** True if Stellar runs. */
   hasStellar(): boolean;
 }
 
 export interface Order {
-  /** In seconds; the whole hour when left out. */
+  /** In seconds. Default: one hour. */
   readonly life_s?: number;
   readonly chainId?: string;
   /** Paid on another chain than it is paid out on. */
   readonly elsewhere?: boolean;
-  /** Of the demo wallet, without a key, paid out on the chain that it is paid on. */
+  /** For the demo wallet, without a key, with equal source and destination chains. */
   readonly keyless?: boolean;
 }
 
 export interface Situation {
   readonly name: string;
   readonly says: string;
-  /** Where the payment stands at the end, and its errorCode. */
+  /** Final status of the payment, and its errorCode. */
   readonly ends: PaymentStatus;
   readonly errorCode?: string;
   readonly webhooks: 0 | 1 | 2;
@@ -48,7 +48,7 @@ const strangeMemo = '1';
 /** Enough to pay in, little enough to wait for. */
 const shortLife_s = 15;
 
-/** One that is paid once, as it asks unless another sum is sent, up to a status. */
+/** Pays once, the requested amount by default, up to a status. */
 const paid = (
   name: string,
   ends: PaymentStatus,
@@ -68,7 +68,7 @@ const paid = (
   },
 });
 
-/** One that gets what does not pay for it, and comes to its end. */
+/** Pays money that does not count, up to the end. */
 const wrong = (
   name: string,
   errorCode: string,

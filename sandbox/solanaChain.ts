@@ -1,4 +1,4 @@
-/** The sandbox's local Solana: found again or started, with money to spend on top of what the public network has. */
+/** The sandbox's local Solana: found running or started, with money to spend besides the public network's state. */
 import { join } from 'node:path';
 import { Connection, PublicKey } from 'solana-web3-v1';
 import { type Children, onSamePort } from './children.ts';
@@ -37,7 +37,7 @@ const full = { usdc: 1_000_000n * 10n ** 6n, lamports: 1_000n * 10n ** 9n };
 const slotsPerBlockTime = 2.5;
 /** A blockhash is valid for 150 slots. They must last longer than the restart of a killed service. */
 const slotMin_ms = 200;
-/** So many slots later the planted money is final. */
+/** Slots until the planted money is final. */
 const settling_slots = 8;
 
 export async function keepSolanaChain(options: SolanaChainOptions): Promise<SolanaChain> {

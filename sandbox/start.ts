@@ -81,7 +81,7 @@ async function main(): Promise<Service> {
   const settings = { ...settingsFor(seen, keys, blockTime_s), ...sockets, DATA_DIR: dataDir };
   // A variable that is already set wins.
   const config = readConfig({ ...settings, ...process.env, DATA_DIR: dataDir });
-  // Both have come or failed before either is heard of: what was started is recorded, and can be ended.
+  // Waits for both before reporting a failure: started programs are recorded, and can be ended.
   const [started, opened] = await Promise.allSettled([startService(config), keepShop(options)]);
   if (started.status === 'rejected') throw started.reason;
   const service = started.value;
@@ -101,7 +101,7 @@ async function main(): Promise<Service> {
     console.log(summary(file, dataDir));
     return service;
   } catch (error) {
-    // What it needs is ended next: it would complain of that, and bury why. So would what goes wrong with its own end.
+    // Its dependencies end next, which would cause errors that hide the reason; so would errors of its own end.
     await service.stop().catch(() => {});
     throw error;
   }
@@ -114,7 +114,7 @@ function usedRealNodes(): readonly RealNodeName[] {
   return names.filter((name) => chains.some(({ family }) => family === needed[name]));
 }
 
-/** Makes the demo apps where they are not there. @returns what the sandbox's file says of a service in its world */
+/** Creates missing demo apps. @returns content of the sandbox's file about a service */
 async function demo(
   service: Service,
   world: World,
@@ -122,7 +122,7 @@ async function demo(
   shopAt: Pick<SandboxFile['shop'], 'url' | 'webhookUrl'>,
 ): Promise<Omit<SandboxFile, 'weather' | 'realNodes' | 'pids'>> {
   const merchantWallet = merchantWalletOf(world, privateKeyToAddress(keys.merchantWallet));
-  // What was begun and not answered is found by the next try, as by the next start.
+  // The next attempt finds a started and unanswered step, as the next start does.
   const patience = { clock: systemClock, tell: () => {} };
   const apps = await retryUnavailable(patience, () =>
     seed(service, known, { webhookUrl: world.receiver.url, merchantWallet }),

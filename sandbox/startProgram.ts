@@ -6,28 +6,28 @@ import { childEnvironment } from '../src/process/system.ts';
 import { openLog } from './logFile.ts';
 
 export interface ProgramOptions {
-  /** What it is, for whoever reads that it did not start: `the local Solana`. */
+  /** Name in error messages: `the local Solana`. */
   readonly what: string;
   readonly program: string;
-  /** 0 takes a free one; left out by a program that listens on none. */
+  /** 0 chooses a free one; omitted by a program without a port. */
   readonly port?: number;
   /** Beside the port. */
   readonly args: readonly string[];
-  /** Receives its complaints; they go to this process's errors when left out. */
+  /** Receives its errors. Default: this process's errors. */
   readonly logFile?: string | undefined;
   /** Let it run on when this process ends: its pid must then be recorded by the caller. */
   readonly detached?: boolean | undefined;
 }
 
 export interface StartedProgram<Facts> {
-  /** What it said when it was ready. */
+  /** Content of its ready message. */
   readonly facts: Facts;
   readonly pid: number;
   /** Lets it end in its own way. */
   stop(): Promise<void>;
 }
 
-/** Waits until the program says that it is ready, by one message. @throws Error when it ends before, with where to look */
+/** Waits for the program's ready message. @throws Error with the log file if it ends before */
 export async function startProgram<Facts>(options: ProgramOptions): Promise<StartedProgram<Facts>> {
   const { what, program, port, args, logFile, detached = false } = options;
   const errors = logFile === undefined ? ('inherit' as const) : openLog(logFile);

@@ -1,4 +1,4 @@
-/** The sandbox's local Stellar: found again or started, and made to look like the public network with money to spend. */
+/** The sandbox's local Stellar: found running or started, set up like the public network, with money to spend. */
 import { join } from 'node:path';
 import { Keypair, rpc } from '@stellar/stellar-sdk';
 import { deployPayin } from '../src/chains/stellar/deposits/deployPayin.ts';

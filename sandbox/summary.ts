@@ -4,7 +4,7 @@ import type { SandboxFile } from './sandboxFile.ts';
 import { presetNamed } from './weather/presets.ts';
 import type { WeatherFacts } from './weather/world.ts';
 
-/** What a newcomer needs next, ready to paste. */
+/** Next steps for a newcomer, ready to paste. */
 export function summary(sandbox: SandboxFile, dataDir: string): string {
   const { baseUrl, operationsUrl, merchant, wallet, shop, webhook, mailbox, demoEmail } = sandbox;
   const names = chains.filter(({ id }) => sandbox.chains[String(id)]).map(({ id, name }) => `${name} ${id}`);

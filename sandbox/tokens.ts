@@ -1,4 +1,4 @@
-/** Makes a fresh local chain look like production: the catalogue's tokens at their real addresses, and money to spend. */
+/** Sets a fresh local chain up like production: the catalogue's tokens at their real addresses, and money to spend. */
 import {
   type Address,
   createTestClient,
@@ -27,7 +27,7 @@ export const sandboxTokenAbi = parseAbi([
 ]);
 
 export interface Funds {
-  /** Of the chain's own coin, in wei. */
+  /** In the chain's own coin, in wei. */
   readonly gas?: bigint;
   /** In smallest units. */
   readonly tokens?: Readonly<Partial<Record<TokenSymbol, bigint>>>;
@@ -62,7 +62,7 @@ export async function plantForwarder(rpcUrl: string, treasury: Address): Promise
   await settle(rpcUrl, [forwarderDeployment(treasury)]);
 }
 
-/** Adds money to an account. Returns when it is mined, whatever the chain's block time is. */
+/** Adds money to an account. Returns when it is mined, for any block time. */
 export async function fund(rpcUrl: string, chainId: ChainId, account: Address, funds: Funds): Promise<void> {
   const client = connect(rpcUrl);
   if (funds.gas) {

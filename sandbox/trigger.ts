@@ -1,4 +1,6 @@
-/** `npm run trigger -- <situation>`: makes it happen in the running sandbox; `--list` shows all of them; docs at /docs/guides/testing. */
+/**
+ * `npm run trigger -- <situation>`: causes a situation in the running sandbox; `--list` lists all of them; docs at /docs/guides/testing.
+ */
 import { Command } from 'commander';
 import { createActs } from './acts.ts';
 import { keepKeys } from './keys.ts';

@@ -5,11 +5,10 @@ export type Verdict = 'valid' | 'timestamp_expired' | 'invalid_signature';
 const tolerance_ms = 5 * 60_000;
 
 /**
- * What every receiver of webhooks does before it believes one (service-reference 5.2). It is written apart from the sender's code,
- * the way a merchant would write it.
+ * Verification by every receiver of webhooks (service-reference 5.2). Written independently of the sender's code, as a merchant would.
  *
- * @param body the raw bytes as they came, never JSON that was parsed and printed again
- * @param secrets the webhook secrets that may have signed it, 64 hex characters each
+ * @param body the raw bytes, never JSON that was parsed and formatted again
+ * @param secrets possible webhook secrets, 64 hex characters each
  */
 export function verifyWebhook(
   headers: { readonly timestamp: string | undefined; readonly signature: string | undefined },

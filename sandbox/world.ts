@@ -24,7 +24,7 @@ import { type Funds, fund, plantForwarder, plantTokens } from './tokens.ts';
 
 export interface World {
   readonly databaseUrl: string;
-  /** Of the EVM chains. */
+  /** RPC URLs of the EVM chains. */
   readonly rpcUrls: ReadonlyMap<ChainId, string>;
   readonly stellar: StellarChain | null;
   readonly solana: SolanaChain | null;
@@ -34,7 +34,7 @@ export interface World {
     readonly log: string;
     readonly secretsFile: string;
   };
-  /** Where all mail ends: sent to the one, read at the other. */
+  /** Destination of all mail: one address for sending, one for reading. */
   readonly mailbox: { readonly smtpUrl: string; readonly url: string };
 }
 
@@ -43,10 +43,10 @@ export interface WorldOptions {
   readonly children: Children;
   readonly keys: SandboxKeys;
   readonly blockTime_s: number;
-  /** Whether the EVM chains that make blocks faster than that do so here, too. */
+  /** Uses the real block times of fast EVM chains. */
   readonly realPace?: boolean;
   readonly chainIds?: readonly ChainId[];
-  /** The EVM chains' nodes remember so many states; left out: few, for a laptop's memory. */
+  /** States that the EVM chains' nodes remember. Default: few, for a laptop's memory. */
   readonly statesMax?: number;
   /** Chain families whose start program is given run on real nodes, the others on the sandbox's own. Default: none is given. */
   readonly realNodes?: RealNodePrograms;
@@ -57,7 +57,7 @@ export interface WorldOptions {
 
 /** The clock makes the EVM chains' blocks while they are used; on their own they make one so seldom. */
 const seldom_s = 10;
-/** More than a reorganisation here goes back. */
+/** More than a reorganisation here removes. */
 const statesMaxDefault = 16;
 const wholeTokens = 1_000_000n;
 const gas = 1_000n * 10n ** 18n;
@@ -80,7 +80,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       return [id, url] as const;
     }),
   ] as const;
-  // All have come or failed before a failure is heard of: what was started is recorded, and can be ended.
+  // Waits for all before reporting a failure: started programs are recorded, and can be ended.
   await Promise.allSettled(parts);
   const [databaseUrl, receiver, mailbox, stellarChain, solanaChain, ...rpc] = await Promise.all(parts);
   // Real nodes make their blocks themselves.
@@ -142,7 +142,7 @@ function keepMailbox({ dataDir, children }: WorldOptions): Promise<World['mailbo
   );
 }
 
-/** The demo shop: beside the world, for a world that people look at. */
+/** The demo shop, for a world that people use. */
 export async function keepShop({ dataDir, children, step }: WorldOptions): Promise<Pick<Shop, 'url' | 'webhookUrl'>> {
   const facts = await children.keep(
     'shop',

@@ -1,4 +1,4 @@
-/** What analysts read, and whom they are to Postgres: made ready by every start, and never in its way. */
+/** Analysts' views and their Postgres role: prepared at every start, without delaying it. */
 
 import type { Clock } from '../commands/ports.ts';
 import type { Config } from './config.ts';
@@ -17,7 +17,7 @@ interface Needs {
 /** Failures are alarms. */
 export async function prepareAnalytics({ config, database, telemetry }: Needs): Promise<void> {
   const prices = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin.price_microUsd]));
-  // Nobody who only reads may keep the service from starting: what was not made is made by the next start.
+  // Read access must not stop the service from starting: the next start retries it.
   const failed = (reason: 'analyticsOutdated' | 'analystRole', todo: string) => (error: unknown) => {
     const message = `${todo} (${error instanceof Error ? error.message : String(error)})`;
     if (reason === 'analystRole') telemetry.alarm('analystRole', {}, message);
@@ -39,10 +39,10 @@ export async function prepareAnalytics({ config, database, telemetry }: Needs): 
   );
 }
 
-/** At the pace of one session the queue of 8 GB fills in about 15 minutes. */
+/** At the rate of one session the queue of 8 GB fills in about 15 minutes. */
 const floodCheck_ms = 5_000;
 
-/** Ends sessions of analysts that fill the notification queue, until the signal aborts. Each time is an alarm. */
+/** Ends sessions of analysts that fill the notification queue, until the signal aborts. Each such session raises an alarm. */
 export async function guardNotifications(
   { config, database, telemetry, clock }: Needs & { readonly clock: Pick<Clock, 'sleep'> },
   signal: AbortSignal,
@@ -50,7 +50,7 @@ export async function guardNotifications(
   if (config.analystPassword === null) return;
   while (!signal.aborted) {
     await clock.sleep(floodCheck_ms, signal);
-    // Postgres away: other alarms say so, and the next check comes soon.
+    // Without Postgres other alarms are raised, and the next check follows soon.
     const ended = await endNotificationFlood(database).catch(() => 0);
     if (ended > 0)
       telemetry.alarm(

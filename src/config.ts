@@ -1,11 +1,14 @@
-/** Configuration comes from the environment only; .env.example explains every variable. A wrong value names itself and stops the start. */
+/**
+ * Configuration comes only from the environment; .env.example explains every variable. A wrong value is reported by name and stops the
+ * start.
+ */
 import { type Chain, chainOf, chains, onTestNetworks } from '../domain/chains.ts';
 import { type RegistrationPolicy, registrationPolicies } from './accounts/deps.ts';
 import { isSender, type MailSettings } from './accounts/smtp.ts';
 import { defaultOpenLimits, type OpenLimits } from './api/openPlaces.ts';
 import { defaultRates, type RateLimits, type RateName } from './api/rateLimits.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from './api/server.ts';
-import { familyOf, readTreasuries, type Treasuries } from './chains/families.ts';
+import { familyFor, readTreasuries, type Treasuries } from './chains/families.ts';
 import type { SpendingLimits } from './chains/money/spending.ts';
 import { type ChainSettings, readChainSettings } from './chains/settings.ts';
 import { type HeadSettings, readHeads } from './environment/heads.ts';
@@ -15,7 +18,7 @@ import { isBlock } from './security/publicAddress.ts';
 import { readSigner, type SignerSettings } from './signer/settings.ts';
 import { embedded, isInClear, storeAddress } from './store/address.ts';
 
-/** `signer` holds the treasury's keys for the others, and stands alone. `audit` runs the auditor's verifier once a night. */
+/** `signer` holds the treasury's keys for the other instances, and runs alone. `audit` runs the auditor's verifier once a night. */
 export const roles = ['api', 'projections', 'subscribers', 'signer', 'audit'] as const;
 export type Role = (typeof roles)[number];
 const usualRoles: readonly Role[] = ['api', 'projections', 'subscribers'];
@@ -25,61 +28,61 @@ export interface Config {
   readonly roles: readonly Role[];
   readonly host: string;
   readonly port: number;
-  /** Where callers reach the service, without a slash at the end; null: where it listens, which only a sandbox's callers reach. */
+  /** Public URL of the service, without a trailing slash; null: its listening address, which only a sandbox's callers reach. */
   readonly publicUrl: string | null;
-  /** Where operators read health, readiness and metrics. */
+  /** Address at which operators read health, readiness and metrics. */
   readonly operations: { readonly host: string; readonly port: number; readonly names: readonly string[] };
-  /** Whose X-Forwarded-For is believed, as CIDR blocks. */
+  /** Proxies whose X-Forwarded-For is trusted, as CIDR blocks. */
   readonly trustedProxies: readonly string[];
   readonly connections: ConnectionLimits;
   readonly rates: RateLimits;
-  /** Into how many parts webhooks and expiry are divided, for as many instances at most. The same everywhere. */
+  /** Number of shares of webhooks and expiry, which is the maximum of instances for them. Equal on every instance. */
   readonly workerShares: number;
   readonly open: OpenLimits;
   readonly dataDir: string;
   readonly databaseUrl: string;
   /** Streaming replica of the same Postgres for lists, statistics and exports; null: the primary answers them. */
   readonly databaseReadUrl: string | null;
-  /** Of the role `analyst`, which reads schema `analytics`; null: the role is left as it is. */
+  /** Password of the role `analyst`, which reads schema `analytics`; null: the role is unchanged. */
   readonly analystPassword: string | null;
   /** Null: the service runs its own embedded node under dataDir. */
   readonly eventStoreUrl: string | null;
   readonly masterKey: string;
   readonly treasuries: Treasuries;
-  /** What the keys may spend, where they are. */
+  /** Spending limits of the keys, on the instance that has them. */
   readonly signer: SpendingLimits;
   readonly signing: SignerSettings;
   readonly chains: readonly ChainSettings[];
   readonly fee: { readonly fixed_microUsd: bigint; readonly basisPoints: number };
-  /** Heads of the log: the keys that sign them, as hex, and what comes first of so many events and minutes. */
+  /** Heads of the log: their keys as hex, and the number of events or minutes after which the next one is signed. */
   readonly heads: HeadSettings;
-  /** When the role `audit` begins, each day: `HH:MM`, UTC. */
+  /** Daily start of the role `audit`: `HH:MM`, UTC. */
   readonly auditAt: string;
-  /** Deposits are swept to the treasury by schedule. `every_min`: null is not at all. */
+  /** Scheduled sweeps of deposits. `every_min`: null means never. */
   readonly sweeps: { readonly every_min: number | null; readonly least_microUsd: bigint };
-  /** A payout that its receiver cannot take is given up after so long; never when 0. */
+  /** Hours after which a payout that its receiver cannot receive is given up; 0 means never. */
   readonly payoutImpossible_hours: number;
-  /** How long an owner's change of the settlement wallet waits. */
+  /** Cool-down of an owner's change of the settlement wallet. */
   readonly settlementCoolDown_hours: number;
-  /** Of money that operators send out of the treasury. */
+  /** Withdrawals of operators from the treasury. */
   readonly withdrawals: {
-    /** How long an address stands in the book before money may be sent to it. */
+    /** Cool-down of a new address in the address book. */
     readonly addressCoolDown_hours: number;
-    /** What may leave within a day on one operator's word. */
+    /** Daily limit without a second operator's approval. */
     readonly approval_usd: bigint;
   };
-  /** Who may register apps of his own. */
+  /** Policy for registering apps. */
   readonly registration: RegistrationPolicy;
-  /** Null: no mail is sent, and so nobody signs in. */
+  /** Null: no mail is sent, so nobody can sign in. */
   readonly mail: MailSettings | null;
-  /** Where that mail can be read instead of being sent on; for trying out. */
+  /** URL where mail can be read instead of being sent; for trials. */
   readonly mailboxUrl: string | null;
-  /** Whom the sign-in page offers to a newcomer; for trying out. */
+  /** E-mail address that the sign-in page suggests; for trials. */
   readonly demoEmail: string | null;
   readonly cashback: {
-    /** What payers earn of the payments that are created. */
+    /** Cashback of new payments. */
     readonly basisPoints: number;
-    /** Where paying by credit is, below the public URL: empty, or like `/cashback`. */
+    /** Path of payments by credit below the public URL: empty, or like `/cashback`. */
     readonly path: string;
   };
   readonly webhook: { readonly caFile: string | null; readonly allowedCidrs: readonly string[] };
@@ -90,7 +93,7 @@ export interface Config {
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
-  /** Of the message: a problem may quote a variable, which begins no line of its own. */
+  /** Lines of the message: a problem may quote a variable, which must not begin a line. */
   readonly lines: readonly string[];
   constructor(problems: readonly string[]) {
     const lines = [
@@ -106,7 +109,7 @@ export class ConfigError extends Error {
 
 const workerSharesMax = 64;
 
-/** Where callers reach the service, without a slash at the end. Pages, cookies and links are made for the root of a host. */
+/** Public URL of the service, without a trailing slash. Pages, cookies and links require the root of a host. */
 function readPublicUrl(read: Reader, production: boolean): string | null {
   const text = read.url('PUBLIC_URL', /^https?:$/);
   if (text === null || !URL.canParse(text)) return text;
@@ -122,14 +125,14 @@ function readPublicUrl(read: Reader, production: boolean): string | null {
   return origin;
 }
 
-/** @throws ConfigError that names every problem at once */
+/** @throws ConfigError that lists every problem at once */
 export function readConfig(env: Env): Config {
   const problems: string[] = [];
   const read = createReader(withKeystore(env, problems), problems);
   const mode = read.oneOf('MODE', ['production', 'sandbox'], 'production');
   const production = mode === 'production';
   const served = chains.flatMap((chain) => {
-    const { choosesDepth, hasPushes = false, hasBatches = false, coinDecimals } = familyOf(chain);
+    const { choosesDepth, hasPushes = false, hasBatches = false, coinDecimals } = familyFor(chain);
     return readChainSettings(read, chain, { choosesDepth, hasPushes, hasBatches, coinDecimals, production }) ?? [];
   });
   const chosen = read.list('ROLES');
@@ -227,7 +230,7 @@ export function readConfig(env: Env): Config {
   return config;
 }
 
-/** Mail needs a server and a sender, or neither is set. */
+/** Mail needs both a server and a sender, or neither. */
 function readMail(read: Reader): MailSettings | null {
   const url = read.url('SMTP_URL', /^smtps?:$/);
   const from = read.accepted('MAIL_FROM', isSender, 'a sender like Payments <no-reply@example.com>');
@@ -241,7 +244,7 @@ function readMail(read: Reader): MailSettings | null {
 
 const countMax = 1_000_000_000;
 
-/** What callers may hold open, and how often they may ask. */
+/** Limits on connections and rates of callers. */
 function readLimits(read: Reader): Pick<Config, 'connections' | 'rates' | 'open'> {
   const wait_ms = (name: string, fallback: number) => read.integer(name, fallback, 100, 300_000);
   const rate = (name: RateName, variable: string) => ({
@@ -277,11 +280,11 @@ function readLimits(read: Reader): Pick<Config, 'connections' | 'rates' | 'open'
   };
 }
 
-/** An installation without any chain is told what most need: a treasury for EVM chains. */
+/** Without any chain, assumes the usual need: a treasury for EVM chains. */
 const familiesOf = (served: readonly ChainSettings[]): ReadonlySet<Chain['family']> =>
   new Set(served.length > 0 ? served.map(({ chainId }) => chainOf(chainId).family) : ['evm']);
 
-/** The payouts of all chains run in one instance, for its limits count over all of them: it has every key or none. */
+/** One instance makes the payouts of all chains, because its limits count over all of them: it has every key or none. */
 function missingKeys({ roles: chosen, treasuries }: Config): string[] {
   const held = Object.values(treasuries).filter((treasury) => treasury !== null);
   const some = chosen.includes('subscribers') && held.some(({ key }) => key !== null);
@@ -289,7 +292,7 @@ function missingKeys({ roles: chosen, treasuries }: Config): string[] {
   return ['an instance that pays out needs the treasury key of every chain that it serves, or none'];
 }
 
-/** Keys are in one place: with the signer, or without one where they are used. */
+/** Keys are in one place: at the signer, or on the instance that uses them. */
 function signerProblems({ roles: chosen, signing, treasuries, eventStoreUrl, chains: served }: Config): string[] {
   const problems: string[] = [];
   const held = Object.values(treasuries).filter((treasury) => treasury !== null);

@@ -1,4 +1,4 @@
-/** What every role stands on: stores, chains, decisions; opened once per process. */
+/** Common dependencies of all roles: stores, chains, decisions; opened once per process. */
 import type { Observable } from 'rxjs';
 import { type ChainBroken, eventCodec } from '../commands/codec.ts';
 import { createHandle, type Handle } from '../commands/handle.ts';
@@ -11,7 +11,7 @@ import { openActive, ProjectionOutdated } from '../projections/generations.ts';
 import { projectionSets } from '../projections/sets.ts';
 import type { Sql, SqlDatabase } from '../projections/sql.ts';
 import { mailsChannel } from './accounts/outbox.ts';
-import { addressBook } from './chains/families.ts';
+import { familyAddresses } from './chains/families.ts';
 import { openLines } from './chains/node/metrics.ts';
 import { type Chains, openChains } from './chains/open.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -59,40 +59,40 @@ export interface Core extends Chains {
   readonly unavailable: UnavailableReasons;
   readonly crash: CrashPoint;
   readonly store: OpenEventStore;
-  /** Of the store that is used, configured or embedded. */
+  /** URL of the store in use, configured or embedded. */
   readonly eventStoreUrl: string;
   readonly database: Database;
-  /** False while the store is known to take no event, as with a full disk. */
+  /** False while the store is known to accept no event, for example because of a full disk. */
   readonly canWrite: () => boolean;
-  /** The same database on behalf of requests: connections that workers cannot take, and no long waits. */
+  /** The database for requests: separate connections and short timeouts. */
   readonly reads: Sql;
   /** For lists, statistics and exports: the replica, where there is one. As fresh as `reads`. */
   readonly reports: Sql;
-  /** The same, for requests that write. */
+  /** The database for requests that write. */
   readonly writes: SqlDatabase;
   readonly leases: Leases;
   readonly notifications: Observable<Notification>;
   readonly projected: WaitUntilProjected;
   readonly caughtUp: WaitUntilCaughtUp;
   readonly box: SecretBox;
-  /** What still opens the links of master keys that were changed. */
+  /** Former keys, which verify hashes from before a change of the master key. */
   readonly formerKeys: () => readonly FormerKey[];
-  /** What heads are signed with. @throws Unavailable until the event store has told which master keys there were before */
+  /** Keys of heads. @throws Unavailable until the event store has returned the former master keys */
   readonly headKeys: () => Promise<HeadKeys>;
   readonly revokedKeys: RevokedKeys;
   readonly merchants: ManageMerchant;
-  /** Decides on behalf of requests. */
+  /** Decides for requests. */
   readonly handle: Handle;
-  /** Decides on behalf of workers, through the store's queue that requests cannot fill. */
+  /** Decides for workers, through the store's queue that requests cannot fill. */
   readonly workHandle: Handle;
   close(): Promise<void>;
 }
 
-/** A request is answered, if only with 503, before its caller gives up. */
+/** A request is answered, if only with 503, before its caller's timeout. */
 const readLimits = { connectionsMax: 12, statementTimeout_ms: 4_000, patience_ms: 1_000 };
-/** Most requests create a payment and never come back to it: a larger cache would only cost garbage collection. */
+/** Most payments are created and not used again soon: a larger cache would only cost garbage collection. */
 const requestedStreams = 1_000;
-/** How long a start waits for chains that do not answer. */
+/** Maximum wait of a start for chains that do not answer. */
 const askChains_ms = 3_000;
 const notified = [
   'projected',
@@ -181,19 +181,19 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
 type Opened = Pick<Core, 'config' | 'clock' | 'telemetry' | 'database' | 'eventStoreUrl'> & { readonly store: Store };
 type Store = ReturnType<typeof withSeals<OpenEventStore>>;
 
-/** Everything that must be so before a role begins. @throws Unavailable when Postgres does not answer for long */
+/** Checks and preparations before a role begins. @throws Unavailable if Postgres does not answer in time */
 async function prepare({ config, clock, telemetry, database, store, eventStoreUrl }: Opened): Promise<void> {
   const patience = { clock, tell: startWaits(telemetry.logger) };
   const fault = await retryUnavailable(patience, () => sessionFault(database));
   if (fault !== null) throw new ConfigError([`DATABASE_URL: ${fault}`]);
   await retryUnavailable(patience, () => migrate(database));
-  // The first read also shows whether EVENTSTORE_URL has the right user and certificates.
+  // The first read also checks the user and certificates of EVENTSTORE_URL.
   await store
     .tail()
     .then(store.sealed)
     .catch((error: unknown) => {
       if (error instanceof Unusable) throw new ConfigError([error.message]);
-      // A store that is away may come: nothing is read or written before it has said where seals begin.
+      // An unavailable store may recover: nothing is read or written before it has returned where seals begin.
       if (!(error instanceof Unavailable)) throw error;
     });
   await writeConnections(config.dataDir, { databaseUrl: config.databaseUrl, eventStoreUrl });
@@ -201,7 +201,7 @@ async function prepare({ config, clock, telemetry, database, store, eventStoreUr
   await refuseOtherLog({ database, store, telemetry, clock });
 }
 
-/** While the log cannot be asked, nothing is projected from it either: the projections ask again. @throws LogSetBack */
+/** While the log is unavailable, nothing is projected from it: the projections check again. @throws LogSetBack */
 async function refuseOtherLog({
   database,
   store,
@@ -229,21 +229,21 @@ const clockWatchOf = ({ chains }: Chains, clock: Clock, telemetry: Telemetry): C
     alarm: (message) => telemetry.alarm('clockOff', {}, message),
   });
 
-/** Whoever starts first makes the empty tables, so that no role meets a missing one. */
+/** The first process creates the empty tables, so no role finds one missing. */
 async function firstReadModels(database: Database, telemetry: Telemetry): Promise<void> {
   for (const set of projectionSets) {
     await openActive(database, set, await ddlOf(set.name)).catch((error: unknown) => {
-      // An older generation is still read; its runner says what to do.
+      // An older generation remains readable; its runner reports what to do.
       if (!(error instanceof ProjectionOutdated)) throw error;
       telemetry.alarm('projectionOutdated', { set: set.name }, error.message);
     });
   }
 }
 
-/** Streams whose breaks are told once in a process; beyond them perhaps again. */
+/** Maximum streams whose breaks are reported once per process; further ones may be reported again. */
 const brokenMost = 1_000;
 
-/** Tells an operator of streams whose chain is broken. */
+/** Reports streams with a broken hash chain to an operator. */
 export function brokenChains({ alarm }: Telemetry): (broken: ChainBroken) => void {
   const told = new Set<string>();
   return ({ stream, revision, message }) => {
@@ -268,12 +268,12 @@ function manageMerchant(needs: MerchantNeeds): ManageMerchant {
     newKey: newApiKey,
     revokedKeys,
     profiles: createProfileStore(database),
-    // Its library is large, and most processes never see a picture.
+    // Its library is large, and most processes never handle a picture.
     readLogo: async (bytes) => (await import('./images/logo.ts')).readLogo(bytes),
     localSites: config.mode === 'sandbox',
     settlementCoolDown_ms: config.settlementCoolDown_hours * hour_ms,
     seal: box.seal,
-    canonicalAddress: (chainId, text) => addressBook.canonical(chainOf(chainId), text) ?? undefined,
+    canonicalAddress: (chainId, text) => familyAddresses.canonical(chainOf(chainId), text) ?? undefined,
     canReceive: receiverChecks,
     offers: ({ id }) => chains.has(id),
     isAllowedTarget: createTargetCheck(config.webhook.allowedCidrs),

@@ -1,4 +1,4 @@
-/** Configuration in, a running service out: the roles of this process on one core. */
+/** Entry point: runs the roles of this process from its configuration. */
 import { pathToFileURL } from 'node:url';
 import { ChainBroken } from '../commands/codec.ts';
 import type { ManageMerchant } from '../commands/manageMerchant.ts';
@@ -26,23 +26,23 @@ import { guardNodes } from './workers/health/index.ts';
 import { runSubscribersRole } from './workers/index.ts';
 
 export interface Service {
-  /** Where it listens: the API, or without that role the operations port. */
+  /** Listening address: the API, or without that role the operations port. */
   readonly url: string;
-  /** Where health, readiness and metrics are read. */
+  /** Address of health, readiness and metrics. */
   readonly operationsUrl: string;
   readonly serves: Serves;
-  /** For tools on this machine, like rebuild. */
+  /** For tools on this machine, such as rebuild. */
   readonly eventStoreUrl: string;
   readonly merchants: ManageMerchant & { readonly projected: WaitUntilProjected };
   /** The person of an e-mail address, who may sign in from now on. */
   readonly welcome: (email: string) => ReturnType<typeof welcome>;
-  /** Accepts no more requests, finishes what has begun, closes everything. */
+  /** Accepts no more requests, finishes those in progress, closes everything. */
   stop(): Promise<void>;
 }
 
 /**
- * @param clock what the service takes for the time; timers run on it too
- * @throws when a store cannot be reached or the configuration does not fit what is stored
+ * @param clock source of time; timers run on it too
+ * @throws if a store cannot be reached or the configuration does not match the stored data
  */
 export async function startService(config: Config, clock: Clock = systemClock): Promise<Service> {
   allowSlowConnects();
@@ -87,7 +87,7 @@ export async function startService(config: Config, clock: Clock = systemClock): 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const service = config.signing.server ? await startSigner(config, systemClock) : await startService(config);
-  // Whatever LOG_LEVEL is: programs that start the service wait for this line.
+  // Independent of LOG_LEVEL: programs that start the service wait for this line.
   createLogger('info').info(service.serves, 'ready');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
@@ -96,7 +96,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Why a start failed: the message alone where it says what to mend, else with the stack. */
+/** Reason of a failed start: only the message if it says what to fix, else with the stack. */
 export function failureText(error: unknown): string {
   const explained = [
     ConfigError,

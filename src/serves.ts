@@ -2,11 +2,11 @@ import { chainOf } from '../domain/chains.ts';
 import type { Config } from './config.ts';
 import { withoutSecrets } from './environment/reader.ts';
 
-/** What an instance tells at its start: public names and addresses alone, no user, password, key or node of a provider. */
+/** Startup message of an instance: public names and addresses only, without users, passwords, keys and providers' nodes. */
 export interface Serves {
-  /** Where it listens. */
+  /** Listening address. */
   readonly url: string;
-  /** Where health, readiness and metrics are read. */
+  /** Address of health, readiness and metrics. */
   readonly operationsUrl: string;
   readonly mode: Config['mode'];
   readonly roles: Config['roles'];
@@ -20,7 +20,7 @@ export interface Serves {
 
 const embeddedStore = 'embedded, for trials and small installations';
 
-/** @param listening URLs of the server and of the event store that is used, configured or embedded */
+/** @param listening URLs of the server and of the event store in use, configured or embedded */
 export function serves(
   { mode, roles, chains, treasuries, databaseUrl, eventStoreUrl }: Config,
   listening: { readonly url: string; readonly operationsUrl: string; readonly eventStoreUrl: string },

@@ -1,4 +1,4 @@
-/** The role `signer`: the treasury's keys in a process of their own, which believes neither those that ask it nor what they write. */
+/** The role `signer`: the treasury's keys in a separate process, which trusts neither its callers nor their records. */
 import { eventCodec } from '../commands/codec.ts';
 import { createHandle } from '../commands/handle.ts';
 import { type Clock, Unavailable } from '../commands/ports.ts';
@@ -17,9 +17,9 @@ import { parseMasterKey } from './security/secretBox.ts';
 import { createBacking } from './signer/backing.ts';
 import { createNotary } from './signer/notary.ts';
 import { createOrders } from './signer/orders.ts';
-import type { Accounts } from './signer/protocol.ts';
+import type { SignerAccounts } from './signer/protocol.ts';
 import { createSigningRecord } from './signer/record.ts';
-import { createAnswering, type SignerServer, startSignerServer, type Told } from './signer/server.ts';
+import { createAnswering, type RequestLine, type SignerServer, startSignerServer } from './signer/server.ts';
 import { loadTls } from './signer/settings.ts';
 import { openEventStore } from './store/client.ts';
 import { embeddedStore, openStore } from './store/index.ts';
@@ -28,13 +28,13 @@ import { createFundingProof } from './workers/payouts/fundingProof.ts';
 import { transferOwners } from './workers/payouts/index.ts';
 
 export interface SignerProcess {
-  readonly serves: { readonly url: string; readonly roles: Config['roles']; readonly accounts: Accounts };
+  readonly serves: { readonly url: string; readonly roles: Config['roles']; readonly accounts: SignerAccounts };
   stop(): Promise<void>;
 }
 
 const askChains_ms = 3_000;
 
-/** @throws ConfigError, NodeNotStarted, and when the port is taken */
+/** @throws ConfigError, NodeNotStarted, and if the port is in use */
 export async function startSigner(config: Config, clock: Clock): Promise<SignerProcess> {
   const { server: listening } = config.signing;
   assert(listening !== null && config.eventStoreUrl !== null, 'configuration says where a signer listens and reads');
@@ -103,12 +103,12 @@ export async function startSigner(config: Config, clock: Clock): Promise<SignerP
   }
 }
 
-/** It reads what is ordered; what the treasury owes besides, whoever asks for signatures looks at. */
+/** It reads orders; its caller checks what else the treasury owes. */
 const asksNobody = async (): Promise<never> => {
   throw new Unavailable('a signer knows no read models');
 };
 
-/** It serves nobody's payments: it gives no address out and watches none. */
+/** It serves no payments: it assigns no address and watches none. */
 const needsNothing = {
   takeOwners: async () => {
     throw new Unavailable('a signer gives no deposit out');
@@ -125,8 +125,8 @@ function ownersOf({ treasuries }: Config): (() => DepositOwner) | null {
   return ownerOf ? () => ownerOf(randomIds.secret()) : null;
 }
 
-/** Every question and what became of it, for whoever reads along; a refusal is one that an operator should see. */
-function teller({ logger, alarm }: Telemetry): (line: Told) => void {
+/** Logs every request with its outcome; raises an alarm for refusals that concern an operator. */
+function teller({ logger, alarm }: Telemetry): (line: RequestLine) => void {
   return ({ refused, failure, ...line }) => {
     if (refused && refused.refused !== 'unavailable')
       alarm(

@@ -1,4 +1,4 @@
-/** `npm run audit`: whether the log, the chains and the read models say the same. It reads alone: nothing is signed, appended or sent. */
+/** `npm run audit`: compares the log, the chains and the read models. Read-only: signs, appends and sends nothing. */
 
 import { MultiBar, Presets } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
@@ -21,7 +21,7 @@ import { booksAccountsOf } from '../src/workers/treasury/index.ts';
 import type { Witness } from './audit/chains.ts';
 import type { Claim, Evidence } from './audit/claims.ts';
 import { mixed } from './audit/collector.ts';
-import type { Believed, Entry } from './audit/entry.ts';
+import type { AuditEntry, Believed } from './audit/entry.ts';
 import type { KeptHead } from './audit/heads.ts';
 import { auditReadModels, type ReadModelsReport } from './audit/readModels.ts';
 import {
@@ -33,19 +33,19 @@ import {
   sumsTables,
   type WholeReport,
 } from './audit/report.ts';
-import { type Progress, runAudit } from './audit/run.ts';
-import { paymentStory, type Story } from './audit/story.ts';
+import { type AuditProgress, runAudit } from './audit/run.ts';
+import { auditStory, type Story } from './audit/story.ts';
 import { connections, masterKeyOf, readEnvironment } from './connections.ts';
 import { print, printError, printJson, printTable } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
 export interface Bars {
-  tell(progress: Progress): void;
+  tell(progress: AuditProgress): void;
   show(part: string, done: number | null, note: string): void;
   stop(): void;
 }
 
-/** Prints the progress of an audit on the terminal: a bar for each part, with its rate. */
+/** Prints the progress of an audit on the terminal: a bar for each step, with its rate. */
 export function openBars(quiet: boolean): Bars {
   const bars = new MultiBar(
     {
@@ -76,7 +76,7 @@ export function openBars(quiet: boolean): Bars {
   };
 }
 
-/** One to an element: texts of a log are anybody's, and none of them may begin one. */
+/** One line per element: texts of a log come from others, and must not begin a line. */
 export function storyLines({ events, transactions, findings, gaps }: Story): readonly string[] {
   return [
     ...events.flatMap(eventLines),
@@ -88,7 +88,7 @@ export function storyLines({ events, transactions, findings, gaps }: Story): rea
   ];
 }
 
-const eventLines = ({ stream, revision, at, type, id, link, sealed }: Entry): readonly string[] => [
+const eventLines = ({ stream, revision, at, type, id, link, sealed }: AuditEntry): readonly string[] => [
   `${at}  ${type}${stream.startsWith('payment-') ? '' : `  (${stream})`}`,
   `    event ${revision} ${id}, hash ${link}${sealed ? '' : ', WITHOUT A GOOD SEAL'}`,
 ];
@@ -129,7 +129,7 @@ function amountText(chainId: ChainId, asset: string, units: bigint): string {
   return token ? `${formatAmount(units, token.decimals)} ${token.symbol}` : `${units} of ${asset}`;
 }
 
-/** Begins so much earlier than the service says: clocks differ. */
+/** Starts this much earlier than the service's own time, because clocks differ. */
 const earlier_ms = 10 * 60_000;
 
 export const believedBy = ({ seals, begun, former }: Trust): Believed => ({
@@ -137,7 +137,7 @@ export const believedBy = ({ seals, begun, former }: Trust): Believed => ({
   sealsAt: (position) => former.find(({ until }) => position <= until)?.seals ?? seals,
 });
 
-/** The chain's nodes, asked afresh: no cursor, no read model. */
+/** The chain's nodes, without cursors and read models. */
 export function witnessOf(chain: OpenChain): Witness {
   const { rail, history, ingester } = chain;
   const { chainId } = rail;
@@ -151,7 +151,7 @@ export function witnessOf(chain: OpenChain): Witness {
       const early = new Date(epochMs(at) - earlier_ms).toISOString() as typeof at;
       return (await ingester.start(first, early, signal)).blockNumber;
     },
-    // Where payments share the treasury's own address, its history has them all.
+    // If payments share the treasury's own address, its history includes all of them.
     ...(ingester.sharedAddresses.length === 0 && { deposits: history.transfersOf ?? oneByOne(history) }),
   };
 }
@@ -183,7 +183,7 @@ interface Options {
   readonly directory?: string;
 }
 
-/** Rows of millions are sorted. */
+/** Sorting millions of rows takes time. */
 const statementTimeout_ms = 60 * 60_000;
 
 const minutes = (text: string): number => {
@@ -237,7 +237,7 @@ interface World {
   readonly databaseUrl: string;
 }
 
-/** Nothing of the service is opened that could write: no core, no handle, no signer. */
+/** Opens nothing of the service that could write: no core, no handle, no signer. */
 async function inWorld<T>({ logOnly, seals }: Options, work: (world: World) => Promise<T>): Promise<T> {
   const config = readEnvironment();
   const { databaseUrl, eventStoreUrl, close } = await connections({ data: config.dataDir }, 'join');
@@ -295,7 +295,7 @@ async function auditRows(
   { bars, ...how }: { readonly bars: Bars; readonly signal: AbortSignal; readonly settledBefore: Instant },
 ): Promise<ReadModelsReport> {
   const database = openDatabase({ url: databaseUrl, applicationName: 'audit', statementTimeout_ms });
-  // As the service believes it: what it leaves out is in no row, and a finding of its own.
+  // The service's own view: an event that it skips is in no row, and a separate finding.
   const believed = trust ? sealedStore(store, { tell: () => {}, trust: () => trust }) : store;
   try {
     const reports: ReadModelsReport[] = [];
@@ -323,7 +323,7 @@ function foundIn({ found, readModels }: WholeReport): number {
   return found + (readModels?.found ?? 0);
 }
 
-/** For the role that watches how old the last audit is: one that leaves parts out is none. */
+/** For the role that watches the last audit's age: a partial audit does not count. */
 function leave(directory: string, report: WholeReport, { logOnly, readModels, seals }: Options): void {
   if (logOnly || !readModels || !seals) return;
   const told = mixed(shownOf(report)).map(({ code, stream }) => `${code} ${stream}`);
@@ -359,7 +359,7 @@ async function tellPayment(id: string, options: Options): Promise<void> {
   await inWorld(options, async ({ store, trust, witnesses }) => {
     const settledBefore = settledIn(options);
     const believed = trust && believedBy(trust);
-    const story = await paymentStory(id, {
+    const story = await auditStory(id, {
       log: store,
       believed,
       witnesses,

@@ -9,11 +9,11 @@ import { systemClock } from '../src/process/system.ts';
 import { openEventStore } from '../src/store/client.ts';
 import { backUp } from './backup/archive.ts';
 import { secretsOf, writeSecrets } from './backup/secrets.ts';
-import { eventStoreOf, type Where } from './connections.ts';
+import { eventStoreOf, type StoreLocation } from './connections.ts';
 import { print } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
-interface Options extends Omit<Where, 'database'> {
+interface Options extends Omit<StoreLocation, 'database'> {
   readonly passphraseFile?: string;
 }
 

@@ -1,4 +1,4 @@
-/** `npm run check-chain -- <chain>`: asks each node of a chain what it is and what it can, before and after going live. */
+/** `npm run check-chain -- <chain>`: reports identity and capabilities of each node of a chain, before and after going live. */
 import { Command } from 'commander';
 import { closeOldNetwork } from '../commands/networkBegunAnew.ts';
 import type { Chain, Token } from '../domain/chains.ts';
@@ -12,7 +12,7 @@ import { forgetChain, furthestRead, identityOf } from '../src/postgres/chainIden
 import { type Database, openDatabase } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
 import { signersOf } from '../src/signer/index.ts';
-import { chainsAlone, readEnvironment, withCore } from './connections.ts';
+import { openChainsOnly, readEnvironment, withCore } from './connections.ts';
 import { print, printTable } from './print.ts';
 import { chainNames, namedChain, operator, runProgram, untilInterrupted } from './program.ts';
 import { selfTestPayment } from './selfTestPayment.ts';
@@ -20,7 +20,7 @@ import { selfTestPayment } from './selfTestPayment.ts';
 interface Options {
   readonly begunAnew?: true;
   readonly force?: true;
-  /** In whole tokens; true where none is named. */
+  /** In whole tokens; true without an amount. */
   readonly pay?: string | true;
 }
 
@@ -28,7 +28,7 @@ async function run(stated: string, { begunAnew, force, pay }: Options): Promise<
   const config = readEnvironment();
   const chain = namedChain(stated);
   if (!chain) throw new Error(`${stated} is no chain of the catalogue: name one of ${chainNames()}`);
-  const open = chainsAlone(config).get(chain.id);
+  const open = openChainsOnly(config).get(chain.id);
   if (!open) throw new Error(`${chain.name} is not configured here: set RPC_URLS_${chain.id}`);
   const paying = pay === undefined ? null : amountOf(config, chain, pay);
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: 1 });
@@ -44,7 +44,7 @@ async function run(stated: string, { begunAnew, force, pay }: Options): Promise<
 const cent = '0.01';
 const payMost = 1n;
 
-/** Real money is spent only by who names how much: it comes back to the treasury, less the fee. */
+/** Real money is spent only with an explicit amount: it returns to the treasury, less the fee. */
 function amountOf({ mode }: Config, { tokens, name }: Chain, stated: string | true): PayingOneself {
   const [token] = tokens;
   if (!token) throw new Error(`${name} has no token`);
@@ -90,7 +90,7 @@ async function check(config: Config, database: Database, chain: Chain, { health 
 interface Checked {
   readonly remembered: string | null;
   readonly reports: readonly NodeReport[];
-  /** Whether nodes belong to different networks. */
+  /** True if nodes belong to different networks. */
   readonly mixed: boolean;
 }
 
@@ -114,8 +114,8 @@ function tell({ name }: Chain, { remembered, reports, mixed }: Checked): void {
 }
 
 /**
- * Crash anywhere before the chain is forgotten: the next run finds the same proof that the network began anew, and goes on. Crash after it:
- * the next run finds nothing to do.
+ * Crash anywhere before the chain's records are deleted: the next run finds the same proof of a reset, and continues. Crash after it: the
+ * next run finds nothing to do.
  */
 async function beginAnew(chain: Chain, open: OpenChain, force: boolean): Promise<void> {
   const { id, name } = chain;
@@ -147,7 +147,7 @@ interface Proof {
   readonly signal: AbortSignal;
 }
 
-/** Closing the books of a network that goes on would hide its payments from the audit. */
+/** Closing the books of an existing network would hide its payments from the audit. */
 async function mustHaveBegunAnew(database: Database, { id, name }: Chain, { open, network, signal }: Proof) {
   const read = await furthestRead(database, id);
   const answer = AbortSignal.any([signal, AbortSignal.timeout(answer_ms)]);

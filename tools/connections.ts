@@ -1,4 +1,4 @@
-/** What tools stand on that run without the service's whole configuration: its stores, and its master key. */
+/** Dependencies of tools without the service's whole configuration: its stores and its master key. */
 
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -19,13 +19,13 @@ import { sealedStore, trustIn } from '../src/store/sealed.ts';
 import { socketOf } from '../src/store/wire.ts';
 import { printError } from './print.ts';
 
-export interface Where {
+export interface StoreLocation {
   readonly database?: string;
   readonly eventstore?: string;
   readonly data: string;
 }
 
-/** From the environment, or the file that it names; empty when it is nowhere. @throws Error for a file that cannot be read */
+/** From the environment, or the file that it names; empty if it is in neither. @throws Error for an unreadable file */
 export function secretFrom(name: string): string {
   const problems: string[] = [];
   const text = createReader(process.env, problems).text(name, '');
@@ -33,7 +33,7 @@ export function secretFrom(name: string): string {
   return text;
 }
 
-/** Events are believed as the service believes them, so its key is needed. */
+/** Tools trust events as the service does, so they need its key. */
 export function masterKeyOf(data: string, name: 'MASTER_KEY' | 'MASTER_KEY_OLD' = 'MASTER_KEY'): Uint8Array {
   for (const file of ['.env', join(data, 'service.env')]) if (existsSync(file)) loadEnvFile(file);
   const text = secretFrom(name);
@@ -43,19 +43,19 @@ export function masterKeyOf(data: string, name: 'MASTER_KEY' | 'MASTER_KEY_OLD' 
 }
 
 /**
- * As given, or named by the environment or its files; else those of the service that runs on the data directory, or ran there last; else
- * the embedded event store, started for this.
+ * Stores from options, the environment or its files; otherwise those of the service that runs on the data directory, or ran there last;
+ * otherwise the embedded event store, started for this.
  *
- * @param running what to do when the embedded event store runs already
+ * @param running what to do if the embedded event store runs already
  * @throws NodeNotStarted
  */
-export async function connections(where: Where, running: 'join' | 'refuse') {
+export async function connections(where: StoreLocation, running: 'join' | 'refuse') {
   const databaseUrl = await databaseUrlOf(where);
   return { databaseUrl, ...(await eventStoreOf(where, running)) };
 }
 
-/** Postgres alone, found in the same way. */
-export async function databaseUrlOf({ database, data }: Pick<Where, 'database' | 'data'>): Promise<string> {
+/** Finds only Postgres in the same way. */
+export async function databaseUrlOf({ database, data }: Pick<StoreLocation, 'database' | 'data'>): Promise<string> {
   const last = await readConnections(resolve(data));
   const url = database || secretFrom('DATABASE_URL') || last?.databaseUrl;
   if (!url) {
@@ -64,15 +64,15 @@ export async function databaseUrlOf({ database, data }: Pick<Where, 'database' |
   return url;
 }
 
-/** The event store alone, found in the same way. @throws NodeNotStarted */
+/** Finds only the event store in the same way. @throws NodeNotStarted */
 export async function eventStoreOf(
-  { eventstore, data }: Pick<Where, 'eventstore' | 'data'>,
+  { eventstore, data }: Pick<StoreLocation, 'eventstore' | 'data'>,
   running: 'join' | 'refuse',
 ) {
   const last = await readConnections(resolve(data));
   const set = secretFrom('EVENTSTORE_URL') || secretFrom('EVENTSTORE_DEFAULT_URL');
   const used = set === embedded ? undefined : set || last?.eventStoreUrl;
-  // A store of its own would be empty beside the one that the service uses elsewhere; a socket is that of a node of its own.
+  // A new embedded store would be empty beside the store that the service uses elsewhere; a socket belongs to an embedded node.
   const elsewhere = used && socketOf(used) === null ? used : undefined;
   const named = eventstore || elsewhere;
   if (named) return { eventStoreUrl: named, close: async () => {} };
@@ -87,7 +87,7 @@ export async function eventStoreOf(
 }
 
 /**
- * What is set already, then `.env`, then what a service that runs on the data directory has left there.
+ * Set variables first, then `.env`, then the file of a service that runs on the data directory.
  * @throws ConfigError
  */
 export function readEnvironment(): Config {
@@ -96,7 +96,7 @@ export function readEnvironment(): Config {
   return readConfig(process.env);
 }
 
-/** Opens the core for one piece of work and closes it, however the work ends. */
+/** Opens the core for some work and always closes it. */
 export async function withCore<T>(work: (core: Core) => Promise<T>): Promise<T> {
   const core = await openCore(readEnvironment(), systemClock);
   try {
@@ -106,15 +106,15 @@ export async function withCore<T>(work: (core: Core) => Promise<T>): Promise<T> 
   }
 }
 
-/** The log as the service believes it; what is not sealed by it is told on the error stream. @throws Unavailable */
-export async function believed(store: EventStore, masterKey: Uint8Array): Promise<EventStore> {
+/** The log as the service trusts it; reports unsealed events on the error stream. @throws Unavailable */
+export async function verifiedStore(store: EventStore, masterKey: Uint8Array): Promise<EventStore> {
   const tell = ({ message }: ChainBroken): void => printError(message);
   const trust = await trustIn(store, { masterKey, tell });
   return sealedStore(store, { tell, trust: () => trust });
 }
 
 /** Opens the configured chains for a tool that only queries nodes: nothing is read from the service's memory. */
-export function chainsAlone(config: Config): Chains['chains'] {
+export function openChainsOnly(config: Config): Chains['chains'] {
   const nobody = async () => [];
   const needs = { lines: createLines(), takeOwners: nobody, watch: () => ({ open: nobody, late: nobody }) };
   return openChains(config, needs).chains;

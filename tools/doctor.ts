@@ -1,4 +1,4 @@
-/** `npm run doctor`: looks at everything that an installation stands on, and says what to do about what it finds. */
+/** `npm run doctor`: checks everything that an installation needs, and says what to do about problems. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SingleBar } from 'cli-progress';
@@ -11,15 +11,15 @@ import { systemClock } from '../src/process/system.ts';
 import { embedded, storeAddress } from '../src/store/address.ts';
 import { openEventStore } from '../src/store/client.ts';
 import { readServerVersion } from '../src/store/version.ts';
-import { chainsAlone, eventStoreOf, readEnvironment } from './connections.ts';
+import { eventStoreOf, openChainsOnly, readEnvironment } from './connections.ts';
 import { chainCheck } from './doctor/chains.ts';
 import {
   type Check,
+  type DoctorFinding,
+  type DoctorVerdict,
   type Examined,
   examine,
-  type Finding,
   machineCheck,
-  type Verdict,
   verdictOf,
 } from './doctor/machine.ts';
 import { serviceCheck } from './doctor/service.ts';
@@ -42,14 +42,14 @@ async function main({ json, operations }: Options): Promise<void> {
   if (verdictOf(examined) === 'broken') process.exitCode = 1;
 }
 
-/** Nothing else can be looked at while the configuration is not usable. */
+/** Without a usable configuration nothing else can be checked. */
 function configuration(): { readonly config: Config } | { readonly problems: Examined } {
   try {
     return { config: readEnvironment() };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const todo = 'mend it in .env; .env.example explains every variable';
-    const findings = error.problems.map((said): Finding => ({ verdict: 'broken', what: 'setting', said, todo }));
+    const findings = error.problems.map((said): DoctorFinding => ({ verdict: 'broken', what: 'setting', said, todo }));
     return { problems: { area: 'Configuration', findings } };
   }
 }
@@ -74,7 +74,7 @@ async function all(config: Config, { json, operations }: Options): Promise<reado
 
 function checksOf(config: Config, database: Database, operations: string | undefined): readonly Check[] {
   const now = (): Instant => systemClock.now();
-  const chains = [...chainsAlone(config)].map(([id, open]) =>
+  const chains = [...openChainsOnly(config)].map(([id, open]) =>
     chainCheck({ open, mode: config.mode, now, remembered: () => identityOf(database, id).catch(() => null) }),
   );
   return [
@@ -86,7 +86,7 @@ function checksOf(config: Config, database: Database, operations: string | undef
   ];
 }
 
-/** The embedded store of a service that never ran would be made by looking. */
+/** A check would create the embedded store of a service that never ran. */
 const hasStore = ({ eventStoreUrl, dataDir }: Config): boolean =>
   eventStoreUrl !== null || existsSync(join(dataDir, 'eventstore'));
 
@@ -99,7 +99,7 @@ async function joinStore({ dataDir }: Config): Promise<JoinedStore> {
   return { store, user, version, close: () => store.close().finally(close) };
 }
 
-const marks: Readonly<Record<Verdict, Mark>> = {
+const marks: Readonly<Record<DoctorVerdict, Mark>> = {
   fine: { style: 'green', text: '✔' },
   look: { style: 'yellow', text: '!' },
   broken: { style: 'red', text: '✖' },
@@ -116,7 +116,7 @@ function show(examined: readonly Examined[]): void {
   print('', lastWords[verdictOf(examined)]);
 }
 
-const lastWords: Readonly<Record<Verdict, string>> = {
+const lastWords: Readonly<Record<DoctorVerdict, string>> = {
   fine: 'Everything is as it should be.',
   look: 'It can run. Look at the lines with “!”.',
   broken: 'It cannot run as it should: mend the lines with “✖”, then run this again.',

@@ -28,7 +28,7 @@ const options = new Command()
   .parse()
   .opts<{ data: string; port?: number }>();
 
-/** Nobody starts it again: what cannot go on ends. */
+/** Nobody restarts it: it ends after a fatal problem. */
 function tell(trouble: Trouble): void {
   printError(trouble.kind === 'writesAgain' ? `the event store writes to ${trouble.directory} again` : trouble.message);
   if (trouble.kind === 'broken') process.exit(1);

@@ -1,4 +1,4 @@
-/** `npm run evidence -- <paymentId>`: writes what proves a payment to somebody who has nothing of ours. The service may run on. */
+/** `npm run evidence -- <paymentId>`: writes proof of a payment for a third party without access. The service may keep running. */
 import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { eventCodec } from '../commands/codec.ts';
@@ -10,7 +10,7 @@ import { paymentIdIn } from '../queries/getPayment.ts';
 import { openDatabase } from '../src/postgres/database.ts';
 import { createHeadTree } from '../src/postgres/headTree.ts';
 import { openEventStore } from '../src/store/client.ts';
-import { believed, connections, masterKeyOf } from './connections.ts';
+import { connections, masterKeyOf, verifiedStore } from './connections.ts';
 import { print } from './print.ts';
 import { refusalError, runProgram } from './program.ts';
 
@@ -41,7 +41,7 @@ async function main(text: string, { out, ...where }: Options): Promise<void> {
   const database = openDatabase({ url: databaseUrl, applicationName: 'evidence' });
   const opened = openEventStore({ url: eventStoreUrl });
   try {
-    const store = await believed(opened, masterKeyOf(where.data));
+    const store = await verifiedStore(opened, masterKeyOf(where.data));
     const tree = createHeadTree(database);
     const proven = await createFindEvidence({ store, codec: eventCodec, tree })(`payment-${paymentId}`);
     if (isRefusal(proven)) throw refusalError(proven);
@@ -58,7 +58,7 @@ async function main(text: string, { out, ...where }: Options): Promise<void> {
   }
 }
 
-/** An anchor is of a head before it, so that most packs wait for the next one. */
+/** An anchor belongs to an earlier head, so most packs wait for the next one. */
 function anchorText({ head, headHash, chainId, transaction }: HeadAnchored, proven: number): string {
   const where = `${transaction} on chain ${chainId}, memo ${headHash}`;
   if (head >= proven) return `Anchored by head ${head}: ${where}`;

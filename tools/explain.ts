@@ -1,4 +1,4 @@
-/** `npm run explain -- <paymentId>`: why a payment is where it is, what happens next, and what an operator can do. */
+/** `npm run explain -- <paymentId>`: explains a payment's state, the next step, and an operator's options. */
 import { Command } from 'commander';
 import { eventCodec, linkOf } from '../commands/codec.ts';
 import { currentState, readStream } from '../commands/handle.ts';
@@ -6,7 +6,7 @@ import { owedBy } from '../domain/payment/backing.ts';
 import { type Payment, paymentDecider } from '../domain/payment/state.ts';
 import { viewOf } from '../domain/payment/view.ts';
 import { type Explanation, explainPayment } from '../queries/explain/explain.ts';
-import { deciding, type Noted } from '../queries/explain/next.ts';
+import { deciding, type TransferNotes } from '../queries/explain/next.ts';
 import { paymentIdIn } from '../queries/getPayment.ts';
 import { failedTries, headsOf } from '../queries/operations.ts';
 import { confirmationsNeeded } from '../src/api/reads.ts';
@@ -42,14 +42,14 @@ async function explain(core: Core, text: string): Promise<Explanation> {
   return explained;
 }
 
-/** What workers have noted of its transfers, by reference. */
-async function notedOf({ database }: Core, payment: Payment): Promise<ReadonlyMap<string, Noted>> {
+/** Workers' notes about its transfers, by reference. */
+async function notedOf({ database }: Core, payment: Payment): Promise<ReadonlyMap<string, TransferNotes>> {
   const owed = owedBy(payment).map((each) => ({ reference: deciding(payment, each), chainId: each.leg.order.chainId }));
   const waits = await payoutWaits(
     database,
     owed.map(({ reference }) => reference),
   );
-  const noted = owed.map(async ({ reference, chainId }): Promise<[string, Noted]> => {
+  const noted = owed.map(async ({ reference, chainId }): Promise<[string, TransferNotes]> => {
     const [failure] = await failedTries(database, transfersWorkerName(chainId), [reference]);
     const wait = waits.find(({ paymentId }) => paymentId === reference);
     return [reference, { ...(wait && { wait }), ...(failure && { failure }) }];

@@ -1,4 +1,4 @@
-/** `npm run export -- <subject>`: payments, transfers or events into files for a warehouse or a spreadsheet. It reads alone. */
+/** `npm run export -- <subject>`: exports payments, transfers or events into files for a warehouse or a spreadsheet. Read-only. */
 import { join } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
@@ -9,12 +9,12 @@ import { parseInstant } from '../domain/time.ts';
 import { type Database, openDatabase } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
 import { openEventStore } from '../src/store/client.ts';
-import { believed, databaseUrlOf, eventStoreOf, masterKeyOf } from './connections.ts';
+import { databaseUrlOf, eventStoreOf, masterKeyOf, verifiedStore } from './connections.ts';
 import { type Format, formats } from './export/formats.ts';
 import { eventsOfLog, rowsOfChanges } from './export/log.ts';
-import { ExportError, type Exported, type Manifest, readManifest, rowsIn } from './export/manifest.ts';
-import { rowsOfPeriod, runExport, type Source } from './export/run.ts';
-import { columnsOf, type Subject, subjects, viewOf } from './export/tables.ts';
+import { ExportError, type Exported, type ExportManifest, readExportManifest, rowsIn } from './export/manifest.ts';
+import { type RowSource, rowsOfPeriod, runExport } from './export/run.ts';
+import { columnsOf, exportView, type Subject, subjects } from './export/tables.ts';
 import { print } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
@@ -30,7 +30,7 @@ interface Options {
   readonly data: string;
 }
 
-/** One way through a table of millions is one statement where few of its rows are asked for. */
+/** A scan of a table of millions is one statement if few of its rows match. */
 const statementTimeout_ms = 60 * 60_000;
 
 function timeOf(text: string): string {
@@ -100,13 +100,13 @@ async function main(subject: Subject, options: Options): Promise<void> {
   });
 }
 
-/** Events are exported by log, and so is what has changed; rows of a period by themselves. */
+/** Events and changes are exported by log; rows of a period by time. */
 function exportedBy(subject: Subject, { from, to, after, format }: Options, directory: string): Exported {
   const ofPeriod = subject !== 'events' && (from !== undefined || to !== undefined);
   if (ofPeriod && after !== undefined)
     throw new Error(`--after is for what has changed in the log: leave it out, or --from and --to`);
-  const before = readManifest(directory)?.exports;
-  // The end that an interrupted export has taken stays its end.
+  const before = readExportManifest(directory)?.exports;
+  // An interrupted export keeps its end.
   const end = to ?? (ofPeriod ? (before?.by === 'period' ? before.to : systemClock.now()) : null);
   const begin = after ?? (before?.by === 'log' ? before.after : null);
   return {
@@ -123,7 +123,7 @@ async function withSource(
   exports: Exported,
   { directory, ...where }: Options & { readonly directory: string },
   signal: AbortSignal,
-  work: (source: Source, known?: Manifest['known']) => Promise<void>,
+  work: (source: RowSource, known?: ExportManifest['known']) => Promise<void>,
 ): Promise<void> {
   if (exports.by === 'period') return await withDatabase(where, (database) => work(sourceOfPeriod(database, exports)));
   await withStore(where, async (store) => {
@@ -132,7 +132,7 @@ async function withSource(
     const known = await knownEvent(store);
     const deps = { store, signal, prefixes: streamPrefixes };
     if (exports.subject === 'events') return await work(eventsOfLog({ ...deps, until }, exports), known);
-    const view = viewOf[exports.subject];
+    const view = exportView[exports.subject];
     await withDatabase(where, async (database) => {
       const end = smaller(await checkpoint(database), until);
       await work(rowsOfChanges({ ...deps, until: end }, database, view, columnsOf[exports.subject]), known);
@@ -140,9 +140,9 @@ async function withSource(
   });
 }
 
-/** @throws ExportError when the directory holds an export of another log */
+/** @throws ExportError if the directory has an export of another log */
 async function mustContinue(store: EventStore, end: bigint, directory: string): Promise<void> {
-  const { upTo, exports, known } = readManifest(directory) ?? { upTo: null };
+  const { upTo, exports, known } = readExportManifest(directory) ?? { upTo: null };
   if (upTo === null || exports.by !== 'log') return;
   const found = known ? await store.eventAt(BigInt(known.position)) : null;
   // The manifests of older versions name no event.
@@ -154,8 +154,8 @@ async function mustContinue(store: EventStore, end: bigint, directory: string): 
   );
 }
 
-/** The log's last event of ours; undefined where too many events of other applications follow it. */
-async function knownEvent(store: EventStore): Promise<Manifest['known']> {
+/** Last event of ours in the log; undefined if too many events of other applications follow it. */
+async function knownEvent(store: EventStore): Promise<ExportManifest['known']> {
   const last = await store.lastEvent(streamPrefixes).catch((error: unknown) => {
     if (error instanceof Unavailable) return null;
     throw error;
@@ -163,13 +163,13 @@ async function knownEvent(store: EventStore): Promise<Manifest['known']> {
   return last ? { position: last.position.toString(), eventId: last.eventId } : undefined;
 }
 
-function sourceOfPeriod(database: Database, exports: Exported): Source {
+function sourceOfPeriod(database: Database, exports: Exported): RowSource {
   const { subject } = exports;
   if (subject === 'events') throw new Error('events are exported by log');
-  return rowsOfPeriod(database, viewOf[subject], columnsOf[subject], exports);
+  return rowsOfPeriod(database, exportView[subject], columnsOf[subject], exports);
 }
 
-/** How far all read models have come. */
+/** Position of all read models. */
 async function checkpoint(database: Database): Promise<bigint> {
   const [row] = await database.query<{ position: bigint | null }>(
     `SELECT min(coalesce(position, 0)) AS position FROM ops.projections WHERE status = 'active'`,
@@ -187,7 +187,7 @@ async function withStore(where: Options, work: (store: EventStore) => Promise<vo
   const { eventStoreUrl, close } = await eventStoreOf(where, 'join');
   const opened = openEventStore({ url: eventStoreUrl });
   try {
-    await work(await believed(opened, masterKeyOf(where.data)));
+    await work(await verifiedStore(opened, masterKeyOf(where.data)));
   } finally {
     await opened.close();
     await close();

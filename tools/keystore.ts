@@ -1,10 +1,13 @@
-/** `npm run keystore -- …`: the treasury's keys in a file that only a passphrase opens. No secret is an argument, and none is shown. */
+/**
+ * `npm run keystore -- …`: stores the treasury's keys in a file that only a passphrase opens. No secret is an argument, and none is
+ * printed.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { Argument, Command } from 'commander';
 import type { ChainFamily } from '../domain/chains.ts';
 import { allFamilies, readTreasuries } from '../src/chains/families.ts';
 import {
-  type Entries,
+  type KeystoreEntries,
   KeystoreError,
   keystoreNames,
   openKeystore,
@@ -12,7 +15,7 @@ import {
   replaceSealed,
   sealKeystore,
 } from '../src/environment/keystore.ts';
-import { createReader, textOf } from '../src/environment/reader.ts';
+import { createReader, fileText } from '../src/environment/reader.ts';
 import { print, printTable } from './print.ts';
 import { runProgram } from './program.ts';
 
@@ -28,14 +31,14 @@ const passphrase = ({ passphraseFile: file, passphraseFd: descriptor }: Options)
       : { file, descriptor },
   );
 
-const write = (path: string, entries: Entries, phrase: string): void =>
+const write = (path: string, entries: KeystoreEntries, phrase: string): void =>
   replaceSealed(path, sealKeystore(entries, phrase));
 
-const opened = (path: string, phrase: string): Entries => openKeystore(readFileSync(path, 'utf8'), phrase);
+const opened = (path: string, phrase: string): KeystoreEntries => openKeystore(readFileSync(path, 'utf8'), phrase);
 
-/** A key that is in the store is not replaced in silence: without it what it holds is lost. */
+/** A stored key is not replaced without confirmation: its money would be lost. */
 function put(path: string, name: string, options: Options & { readonly from?: string; readonly replace?: boolean }) {
-  const value = textOf(options.from ?? '/dev/stdin').trim();
+  const value = fileText(options.from ?? '/dev/stdin').trim();
   if (value === '') throw new KeystoreError(`no ${name} was given: name its file by --from, or pipe it in`);
   const phrase = passphrase(options);
   const entries = existsSync(path) ? opened(path, phrase) : {};
@@ -58,7 +61,7 @@ const keyOf: Readonly<Record<ChainFamily, (typeof keystoreNames)[number]>> = {
   stellar: 'STELLAR_TREASURY_SECRET',
 };
 
-/** What those set who do not hold the keys: none of it moves anything. */
+/** Settings for instances without the keys: none of them can move money. */
 function showPublic(path: string, options: Options): void {
   const problems: string[] = [];
   const entries = opened(path, passphrase(options));

@@ -1,4 +1,4 @@
-/** `npm run merchant -- …`: the operator registers apps, sets where they are paid and told, issues and revokes keys. */
+/** `npm run merchant -- …`: for operators: registers apps, sets their wallets and webhooks, issues and revokes keys. */
 
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -11,7 +11,7 @@ import { isRefusal, type Refusal } from '../domain/decider.ts';
 import { type KeyScope, keyScopes } from '../domain/merchant/events.ts';
 import { overVerdicts, type StatedPolicy, type Verdict, verdicts } from '../domain/payment/amountPolicy.ts';
 import { type Instant, parseInstant } from '../domain/time.ts';
-import { type AuditDeps, listChanges, listKeys } from '../queries/merchantAudit.ts';
+import { type AppAuditDeps, listChanges, listKeys } from '../queries/merchantAudit.ts';
 import { erase, invite, welcome } from '../src/accounts/people.ts';
 import type { Core } from '../src/core.ts';
 import { operatorDeps } from '../src/workers/accounts/index.ts';
@@ -41,7 +41,7 @@ const whole = (text: string): number => {
 const verdict = (flag: string, about: string, choices: readonly string[] = verdicts) =>
   new Option(`${flag} <verdict>`, about).choices([...choices]);
 
-/** Basis points alone, or a sum alone, would forgive nothing: the command refuses it. */
+/** Basis points alone, or a sum alone, would forgive nothing: the command refuses them. */
 function policyOf({ toleranceBp, toleranceMost, lateWithin, ...said }: PolicyOptions): StatedPolicy {
   const forgives = toleranceBp !== undefined || toleranceMost !== undefined;
   return {
@@ -57,7 +57,7 @@ interface FeeOptions extends StatedRoute {
   readonly belowCost?: boolean;
 }
 
-/** Adds `policy` and `fee`: what happens with amounts that were not agreed, and an app's fees. */
+/** Adds `policy` and `fee`: the policy for wrong amounts, and an app's fees. */
 export function addTerms(program: Command, run: Run): void {
   program
     .command('policy <appId>')
@@ -139,7 +139,7 @@ export function addPeople(program: Command): void {
     .action((email: string) => withCore((core) => eraseOne(core, email)));
 }
 
-/** Runs one command against the stores and prints its answer; secrets are shown here once and never again. */
+/** Runs one command against the stores and prints its answer; secrets are printed here once and never again. */
 async function run(command: (merchants: ManageMerchant) => Promise<object | Refusal>): Promise<void> {
   const answer = await withCore(({ merchants }) => command(merchants));
   if (isRefusal(answer)) throw new Error(`${answer.refused}: ${answer.message}`);
@@ -148,8 +148,8 @@ async function run(command: (merchants: ManageMerchant) => Promise<object | Refu
   else printTable(Object.fromEntries(shown.map(([name, value]) => [name, { value }])));
 }
 
-/** Prints a table of what the app's stream tells. */
-async function show(list: (deps: AuditDeps) => Promise<readonly object[] | null>): Promise<void> {
+/** Prints a table from the app's stream. */
+async function show(list: (deps: AppAuditDeps) => Promise<readonly object[] | null>): Promise<void> {
   const rows = await withCore(({ store }) =>
     list({ history: (stream) => readStream(store, stream), read: eventCodec.read }),
   );

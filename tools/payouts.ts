@@ -1,4 +1,4 @@
-/** `npm run payouts -- …`: payouts that are not settled, and what an operator decides about one that does not go on by itself. */
+/** `npm run payouts -- …`: unsettled payouts, and an operator's decision about a stuck one. */
 import { Command } from 'commander';
 import { currentState } from '../commands/handle.ts';
 import { chainOf } from '../domain/chains.ts';
@@ -22,7 +22,7 @@ import {
 import { transfersWorkerName } from '../src/workers/payouts/worker.ts';
 import { withCore } from './connections.ts';
 import { print, printTable } from './print.ts';
-import { operator, reasonOf, runProgram, tell } from './program.ts';
+import { operator, printOutcome, readReason, runProgram } from './program.ts';
 
 const shownMax = 100;
 const answer_ms = 30_000;
@@ -64,9 +64,9 @@ function whyHeld({ payoutHeld, payout }: Payment): string | undefined {
   return payout && isSpent(payout) ? 'its attempts are spent: retry allows more' : undefined;
 }
 
-/** What was parked on the way is due again. */
+/** Parked work of it is due again. */
 async function retry(core: Core, byHand: ByHand): Promise<void> {
-  tell(await retryPayout(core, byHand, operator()));
+  printOutcome(await retryPayout(core, byHand, operator()));
   const payment = await currentState(core.handle, paymentDecider, byHand.paymentId);
   if (!payment) return;
   const worker = transfersWorkerName(payment.terms.destination.chainId);
@@ -78,7 +78,7 @@ async function bury(core: Core, byHand: ByHand): Promise<void> {
   const chain = payment && core.chains.get(payment.terms.destination.chainId);
   if (!chain) throw new Error(`${byHand.paymentId} is no payment on a chain that is configured here`);
   const deps = { handle: core.handle, rail: chain.rail };
-  tell(await buryPayout(deps, byHand, operator(), AbortSignal.timeout(answer_ms)));
+  printOutcome(await buryPayout(deps, byHand, operator(), AbortSignal.timeout(answer_ms)));
 }
 
 const program = new Command('npm run payouts --').description('Lists and repairs payouts that are not settled.');
@@ -92,7 +92,7 @@ const decision = (name: string, about: string, decide: (core: Core, byHand: ByHa
   program
     .command(`${name} <paymentId>`)
     .description(about)
-    .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
+    .requiredOption('--reason <reason>', 'why, for whoever asks later', readReason)
     .action((paymentId: string, { reason }: { reason: string }) =>
       withCore((core) => decide(core, { paymentId, reason })),
     );
@@ -100,19 +100,19 @@ const decision = (name: string, about: string, decide: (core: Core, byHand: ByHa
 decision(
   'hold',
   'sign nothing more for it, for example because it was paid by hand; what is signed can still land',
-  async (core, byHand) => tell(await holdPayout(core, byHand, operator())),
+  async (core, byHand) => printOutcome(await holdPayout(core, byHand, operator())),
 );
 decision('retry', 'go on with it after a hold, a hundred attempts, or a transfer that brought nothing', retry);
 decision(
   'accept',
   'count it as settled although less than was ordered arrived: you have paid the rest by hand, or the receiver does without',
-  async (core, byHand) => tell(await acceptPayout(core, byHand, operator())),
+  async (core, byHand) => printOutcome(await acceptPayout(core, byHand, operator())),
 );
 decision('bury', 'Mark all attempts as dead so that the payout is signed again. Check several explorers first.', bury);
 decision(
   'bounce',
   'give it up: its receiver cannot be paid; what came can go back to its payer',
-  async (core, byHand) => tell(await bouncePayout(core, byHand, operator())),
+  async (core, byHand) => printOutcome(await bouncePayout(core, byHand, operator())),
 );
 
 await runProgram(() => program.parseAsync());

@@ -1,17 +1,17 @@
 /**
- * All that tools of the operator write to the terminal goes through here: a line break is the tool's own, and whatever else would steer the
- * terminal is shown by its number. Nothing else in tools/ may use the console, which the linter sees to.
+ * All terminal output of the operators' tools: a line break is the tool's own, and other control characters are printed as numbers. Nothing
+ * else in tools/ may use the console, which the linter checks.
  */
 import { inspect, styleText } from 'node:util';
 import { printable, printableJson } from '../src/lib/printable.ts';
 
-/** A mark of the tool itself in a line, in colour where the terminal has some. */
+/** A mark of the tool itself in a line, in colour if the terminal supports it. */
 export interface Mark {
   readonly style: Parameters<typeof styleText>[0];
   readonly text: string;
 }
 
-/** One line: text, or parts of it that follow each other. */
+/** One line: text, or its consecutive parts. */
 type Line = string | readonly (string | Mark)[];
 
 const partText = (part: string | Mark): string =>
@@ -25,7 +25,7 @@ export const print = (...lines: readonly Line[]): void => console.log(lines.map(
 /** The same on the error stream. */
 export const printError = (...lines: readonly string[]): void => console.error(lines.map(printable).join('\n'));
 
-/** What went wrong: a message is one line, whoever wrote it; an error of several says so by `lines`. */
+/** Prints an error: any message is one line; a multi-line error has `lines`. */
 export function printFailure(error: unknown): void {
   printError(...failureLines(error));
 }
@@ -35,14 +35,14 @@ function failureLines(error: unknown): readonly string[] {
   return 'lines' in error && Array.isArray(error.lines) ? error.lines.map(String) : [error.message];
 }
 
-/** For machines; amounts are digits. @param space as of JSON.stringify: null for one line */
+/** For programs; amounts are digits. @param space as of JSON.stringify: null for one line */
 export const printJson = (value: unknown, space: number | null = 2): void =>
   console.log(printableJson(jsonText(value, space)));
 
 const jsonText = (value: unknown, space: number | null): string =>
   JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? part.toString() : part), space ?? undefined);
 
-/** @param rows by their names, or in order; keys and cells are anybody's text */
+/** @param rows by name, or in order; keys and cells may be foreign text */
 export const printTable = (rows: object): void =>
   console.table(Array.isArray(rows) ? rows.map(rowOf) : mapped(rows, rowOf));
 
@@ -51,7 +51,7 @@ const rowOf = (row: unknown): object => mapped(row as object, (cell) => new Cell
 const mapped = (record: object, value: (each: unknown) => unknown): object =>
   Object.fromEntries(Object.entries(record).map(([key, each]) => [printable(key), value(each)]));
 
-/** Shown by the console as it is: it would escape the backslashes of what is escaped already. */
+/** Printed by the console unchanged: it would otherwise escape the backslashes of escaped text. */
 class Cell {
   readonly #value: unknown;
 

@@ -1,4 +1,4 @@
-/** What tools of the operator share: how they end, and how they tell what was decided. */
+/** Shared by the operators' tools: exit codes, and texts of decisions. */
 
 import { userInfo } from 'node:os';
 import { InvalidArgumentError } from 'commander';
@@ -8,7 +8,7 @@ import { allowSlowConnects } from '../src/lib/connectAttempts.ts';
 import type { OperatorBy } from '../src/workers/treasury/operations.ts';
 import { print, printFailure } from './print.ts';
 
-/** How every tool of the operator ends: its last words are what went wrong, and its exit code says that it did. */
+/** Ends a tool of the operator: prints the error, and sets the exit code. */
 export async function runProgram(work: () => Promise<unknown>): Promise<void> {
   allowSlowConnects();
   try {
@@ -19,28 +19,31 @@ export async function runProgram(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Says a decision's outcome. @throws Error with the refusal's code and words */
-export function tell(outcome: { readonly appended: number } | Refusal, already = 'Nothing to do: already done.'): void {
+/** Prints a decision's outcome. @throws Error with the refusal's code and text */
+export function printOutcome(
+  outcome: { readonly appended: number } | Refusal,
+  already = 'Nothing to do: already done.',
+): void {
   if (isRefusal(outcome)) throw refusalError(outcome);
   print(outcome.appended > 0 ? 'Done.' : already);
 }
 
 export const refusalError = ({ refused, message }: Refusal): Error => new Error(`${refused}: ${message}`);
 
-/** Of an option: why an operator decides so, for whoever asks later. */
-export function reasonOf(text: string): string {
+/** For an option: the operator's reason, for later readers. */
+export function readReason(text: string): string {
   if (text.length === 0 || text.length > 400) throw new InvalidArgumentError('say it in 1 to 400 characters.');
   return text;
 }
 
-/** @param message what Ctrl-C leaves behind and what to do then. @returns aborts with it at Ctrl-C */
+/** @param message state after Ctrl-C and what to do then. @returns signal that aborts with it at Ctrl-C */
 export function untilInterrupted(message: string): AbortSignal {
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort(new Error(message)));
   return stop.signal;
 }
 
-/** By id, or by name in any letter case, of which the beginning is enough where it is one chain's alone. */
+/** By id, or by name in any letter case, or its beginning if it is unique. */
 export function namedChain(stated: string): Chain | undefined {
   const text = stated.trim().toLowerCase();
   const byId = findChain(text);
@@ -49,7 +52,7 @@ export function namedChain(stated: string): Chain | undefined {
   return called.find(({ name }) => name.toLowerCase() === text) ?? (called.length === 1 ? called[0] : undefined);
 }
 
-/** All that can be named, for a message that says so. */
+/** All names of chains, for a message. */
 export const chainNames = (): string => chains.map(({ id, name }) => `${name} (${id})`).join(', ');
 
 /**

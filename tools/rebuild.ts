@@ -1,4 +1,4 @@
-/** `npm run rebuild`: fills read models anew from the event log, beside the live ones, then switches. The service may run on. */
+/** `npm run rebuild`: rebuilds read models from the event log, beside the live ones, then switches. The service may keep running. */
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
 import { eventCodec } from '../commands/codec.ts';
@@ -11,7 +11,7 @@ import { migrate } from '../src/postgres/migrate.ts';
 import { findLost, forgetLost } from '../src/readmodels/logSetBack.ts';
 import { type RebuildDeps, rebuild } from '../src/readmodels/rebuild.ts';
 import { openEventStore } from '../src/store/client.ts';
-import { believed, connections, masterKeyOf } from './connections.ts';
+import { connections, masterKeyOf, verifiedStore } from './connections.ts';
 import { print, printError } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
@@ -51,7 +51,7 @@ async function main({ set: only, logRestored = false, ...where }: Options): Prom
   const opened = openEventStore({ url: eventStoreUrl });
   try {
     await migrate(database);
-    const store = await believed(opened, masterKeyOf(where.data));
+    const store = await verifiedStore(opened, masterKeyOf(where.data));
     if (logRestored) await scanAgain(database, store);
     for (const set of projectionSets.filter(({ name }) => only === undefined || name === only)) {
       await withProgress({ store, database, codec: eventCodec, set, signal, logRestored });
@@ -66,7 +66,7 @@ async function main({ set: only, logRestored = false, ...where }: Options): Prom
   }
 }
 
-/** @throws when the log has every event that Postgres knows: then nothing is to be forgotten */
+/** @throws if the log has every event that Postgres knows: then nothing must be forgotten */
 async function scanAgain(
   database: Database,
   store: Pick<EventStore, 'tail' | 'eventAt' | 'lastEvent' | 'read'>,

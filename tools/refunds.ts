@@ -1,4 +1,4 @@
-/** `npm run refunds -- …`: money of payments that the service holds: what there is, where it goes, and the operator's order to send it back. */
+/** `npm run refunds -- …`: held money of payments: amounts, refund addresses, and the operator's order of a refund. */
 
 import { Command, InvalidArgumentError } from 'commander';
 import { currentState } from '../commands/handle.ts';
@@ -18,17 +18,17 @@ import {
   acceptRefund,
   buryRefund,
   callOffRefund,
+  loadRefundLeg,
   type RefundByHand,
   type RefundDecided,
   type RefundKey,
-  refundLeg,
   retryRefund,
 } from '../src/workers/payouts/byHand.ts';
 import { transfersWorkerName } from '../src/workers/payouts/worker.ts';
 import { refundsOf } from '../src/workers/refunds/index.ts';
 import { withCore } from './connections.ts';
 import { print } from './print.ts';
-import { chainNames, namedChain, operator, reasonOf, refusalError, runProgram, tell } from './program.ts';
+import { chainNames, namedChain, operator, printOutcome, readReason, refusalError, runProgram } from './program.ts';
 
 const answer_ms = 30_000;
 
@@ -54,10 +54,10 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly decide: 
   },
 };
 
-/** What was parked on the way is due again. */
+/** Parked work of it is due again. */
 async function retry(core: Core, byHand: RefundByHand): RefundDecided {
   const decided = await retryRefund(core, byHand, operator());
-  const leg = await refundLeg(core.handle, byHand.key);
+  const leg = await loadRefundLeg(core.handle, byHand.key);
   if (isRefusal(decided) || isRefusal(leg)) return decided;
   const worker = transfersWorkerName(leg.order.chainId);
   await createFailures(core.database).unpark(worker, referenceOf(byHand.key), core.clock.now());
@@ -70,15 +70,18 @@ export function addDecisions(program: Command): void {
     program
       .command(`${name} <money> [refund]`)
       .description(`${about}. Of a payment: its id and the refund’s number; of money that no payment takes up: its id`)
-      .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
+      .requiredOption('--reason <reason>', 'why, for whoever asks later', readReason)
       .action((money: string, number: string | undefined, { reason }: { reason: string }) =>
         withCore(async (core) =>
-          tell(await decide(core, { key: await keyFor(core, money, number), reason }), 'There was nothing to decide.'),
+          printOutcome(
+            await decide(core, { key: await keyFor(core, money, number), reason }),
+            'There was nothing to decide.',
+          ),
         ),
       );
 }
 
-/** @param money a payment, or unmatched money as the lists name it. @param number left out of unmatched money: its latest refund */
+/** @param money a payment, or unmatched money as the lists name it. @param number omitted for unmatched money: its latest refund */
 async function keyFor(core: Core, money: string, number: string | undefined): Promise<RefundKey> {
   const paymentId = paymentIdIn(money);
   if (paymentId !== undefined) return { kind: 'refund', id: paymentId, part: numberOf(number) };
@@ -161,7 +164,7 @@ interface Asked {
   readonly dryRun?: true;
 }
 
-/** A scope or an amount of one token: one of the two. */
+/** Either a scope, or an amount of one token. */
 function scopeOf({ all, excess, asset, amount }: Asked): AskedRefund['scope'] {
   const stated = [all, excess, asset].filter((each) => each !== undefined);
   if (stated.length !== 1) throw new Error('say what goes back: --all, --excess, or --asset with --amount');
@@ -227,7 +230,7 @@ program
   .option('--amount <amount>', 'how much of it, in whole tokens')
   .option('--to <address>', 'any address of the money’s chain; left out: where its senders have proven that it goes')
   .option('--memo <memo>', 'memo of the receiver')
-  .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
+  .requiredOption('--reason <reason>', 'why, for whoever asks later', readReason)
   .option('--key <key>', 'the same key orders once', keyOf)
   .option('--dry-run', 'say what would be sent, and order nothing')
   .action((paymentId: string, asked: Asked) => withCore((core) => order(core, paymentId, asked)));

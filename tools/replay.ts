@@ -1,4 +1,4 @@
-/** `npm run replay -- …`: what one stream, or all read models, were as of a moment. Nothing is sent, signed or appended by it. */
+/** `npm run replay -- …`: one stream, or all read models, as of a moment. Sends, signs and appends nothing. */
 
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -8,9 +8,9 @@ import { type AsOf, parseAsOf } from '../domain/asOf.ts';
 import { checkReplayName, dropReplay } from '../projections/replays.ts';
 import { type Database, openDatabase } from '../src/postgres/database.ts';
 import { replay } from '../src/readmodels/replay.ts';
-import { type Change, replayStream, type StreamStep } from '../src/readmodels/replayStream.ts';
+import { type LeafChange, replayStream, type StreamStep } from '../src/readmodels/replayStream.ts';
 import { openEventStore } from '../src/store/client.ts';
-import { believed, connections, databaseUrlOf, eventStoreOf, masterKeyOf } from './connections.ts';
+import { connections, databaseUrlOf, eventStoreOf, masterKeyOf, verifiedStore } from './connections.ts';
 import { print, printJson } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
@@ -31,8 +31,8 @@ const columns = (number: string, position: string, at: string, type: string, cha
 export const rule = '─'.repeat(120);
 
 /**
- * Formats an event as lines of a table: the event, and one line for each change that it made.
- * @param isFirst with the table's head
+ * Formats an event as lines of a table: the event, and one line per change.
+ * @param isFirst adds the table's head
  */
 export function linesOf({ stored, known, changes }: StreamStep, isFirst: boolean): readonly string[] {
   const head = isFirst ? [columns('#', 'position', 'time', 'event', 'changed')] : [];
@@ -47,18 +47,18 @@ export function linesOf({ stored, known, changes }: StreamStep, isFirst: boolean
   ];
 }
 
-function changeText({ field, before, after }: Change): string {
+function changeText({ field, before, after }: LeafChange): string {
   if (before === null) return `${field} = ${short(after)}`;
   return after === null ? `${field}: ${short(before)} is gone` : `${field}: ${short(before)} → ${short(after)}`;
 }
 
-/** Signed bytes are long, and texts of merchants may be. */
+/** Signed bytes are long, and merchants' texts may be. */
 function short(text: string | null): string {
   const whole = text ?? '';
   return whole.length > valueMax ? `${whole.slice(0, valueMax)}…` : whole;
 }
 
-/** For machines: nothing is cut. */
+/** For programs: not shortened. */
 export const recordOf = ({ stored, link, changes, state }: StreamStep) => ({
   stream: stored.stream,
   revision: stored.revision.toString(),
@@ -169,7 +169,7 @@ async function remove(schema: string, where: Options): Promise<void> {
 async function withStore(url: string, data: string, work: (store: EventStore) => Promise<void>): Promise<void> {
   const opened = openEventStore({ url });
   try {
-    await work(await believed(opened, masterKeyOf(data)));
+    await work(await verifiedStore(opened, masterKeyOf(data)));
   } finally {
     await opened.close();
   }

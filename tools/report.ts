@@ -1,4 +1,4 @@
-/** `npm run report -- --month 2026-11`: the month as one page that needs nothing else. It reads Postgres alone, and only reads. */
+/** `npm run report -- --month 2026-11`: the month as one self-contained page. Reads only Postgres, and writes nothing there. */
 import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { databaseUrlOf } from './connections.ts';
 import { print } from './print.ts';
 import { runProgram } from './program.ts';
 import { reportPage } from './report/page.ts';
-import { askAll, type CoinPrices, type Month, monthNamed } from './report/questions.ts';
+import { askAll, type Month, monthNamed, type ReportCoinPrices } from './report/questions.ts';
 
 interface Options {
   readonly month: Month;
@@ -24,7 +24,7 @@ interface Options {
   readonly data: string;
 }
 
-/** A year's payments are gone through for one month. */
+/** One month needs a scan of a year's payments. */
 const statementTimeout_ms = 10 * 60_000;
 
 function monthOf(text: string): Month {
@@ -54,7 +54,7 @@ async function main({ month, app, out, ...where }: Options): Promise<void> {
   try {
     const answers = await askAll(database, about);
     const file = out ?? `report-${month.name}${app === undefined ? '' : `-${app.replace(/[^\w-]/g, '_')}`}.html`;
-    // Beside it first: a stop half-way leaves no half page.
+    // Writes a temporary file first: an interruption leaves no half page.
     await writeFile(`${file}.unfinished`, reportPage(about, answers, await stylesheet()));
     await rename(`${file}.unfinished`, file);
     print(`${file}: ${month.title}, ${app ?? 'all apps'}.`);
@@ -63,8 +63,8 @@ async function main({ month, app, out, ...where }: Options): Promise<void> {
   }
 }
 
-/** As the service prices what payouts cost. @throws Error for a price that is none */
-function coinPrices(): CoinPrices {
+/** The service's coin prices. @throws Error for an invalid price */
+function coinPrices(): ReportCoinPrices {
   const problems: string[] = [];
   const read = createReader(process.env, problems);
   const prices = chainIds.map((id) => {

@@ -1,4 +1,7 @@
-/** `npm run rescan -- <chain> --from <block>`: an operator has blocks read again, after an alarm that some were missed. The service may run on. */
+/**
+ * `npm run rescan -- <chain> --from <block>`: reads blocks again for an operator, after an alarm about missed ones. The service may keep
+ * running.
+ */
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import { chainOf, findChain } from '../domain/chains.ts';

@@ -1,4 +1,4 @@
-/** `npm run restore -- <directory>`: a backup of the event log into an empty event store, and the secrets into a file. */
+/** `npm run restore -- <directory>`: writes a backup of the event log into an empty event store, and the secrets into a file. */
 import { resolve } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
@@ -6,11 +6,11 @@ import { passphraseFrom } from '../src/environment/keystore.ts';
 import { openEventStore } from '../src/store/client.ts';
 import { restore } from './backup/archive.ts';
 import { hasSecrets, restoreSecrets } from './backup/secrets.ts';
-import { eventStoreOf, type Where } from './connections.ts';
+import { eventStoreOf, type StoreLocation } from './connections.ts';
 import { print } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
-interface Options extends Omit<Where, 'database'> {
+interface Options extends Omit<StoreLocation, 'database'> {
   readonly passphraseFile?: string;
   readonly secretsTo?: string;
 }

@@ -1,4 +1,4 @@
-/** `npm run rotate-master-key`: MASTER_KEY takes the place of MASTER_KEY_OLD. The service is stopped meanwhile. */
+/** `npm run rotate-master-key`: MASTER_KEY replaces MASTER_KEY_OLD. The service is stopped meanwhile. */
 import { join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { eventCodec } from '../commands/codec.ts';
@@ -8,7 +8,7 @@ import { migrate } from '../src/postgres/migrate.ts';
 import { randomIds, systemClock } from '../src/process/system.ts';
 import { openEventStore } from '../src/store/client.ts';
 import { spawnEmbeddedNode } from '../src/store/node/spawn.ts';
-import { connections, masterKeyOf, type Where } from './connections.ts';
+import { connections, masterKeyOf, type StoreLocation } from './connections.ts';
 import { changeMasterKey, type Keys } from './masterKey/change.ts';
 import { print, printError } from './print.ts';
 import { operator, runProgram, untilInterrupted } from './program.ts';
@@ -21,11 +21,11 @@ const options = new Command()
   .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
   .option('--signer', "of a signer: its own log under the data directory, after the service's; it is stopped, too")
   .parse()
-  .opts<Where & { readonly signer?: boolean }>();
+  .opts<StoreLocation & { readonly signer?: boolean }>();
 
 await runProgram(() => (options.signer ? ofSigner(options) : ofService(options)));
 
-async function ofService(where: Where): Promise<void> {
+async function ofService(where: StoreLocation): Promise<void> {
   const keys = keysOf(where);
   const { databaseUrl, eventStoreUrl, close } = await connections(where, 'refuse');
   const database = openDatabase({ url: databaseUrl, applicationName: 'rotate-master-key' });
@@ -38,8 +38,8 @@ async function ofService(where: Where): Promise<void> {
   }
 }
 
-/** Whoever holds the directory's lock is alone: a signer that still runs is refused. */
-async function ofSigner({ data }: Where): Promise<void> {
+/** The holder of the directory's lock is alone: refuses a running signer. */
+async function ofSigner({ data }: StoreLocation): Promise<void> {
   const keys = keysOf({ data });
   const node = await spawnEmbeddedNode({ dataDir: join(resolve(data), 'eventstore'), patience_ms: 0 });
   try {
@@ -49,7 +49,7 @@ async function ofSigner({ data }: Where): Promise<void> {
   }
 }
 
-function keysOf({ data }: Pick<Where, 'data'>): Keys {
+function keysOf({ data }: Pick<StoreLocation, 'data'>): Keys {
   return { masterKey: masterKeyOf(data), old: masterKeyOf(data, 'MASTER_KEY_OLD') };
 }
 

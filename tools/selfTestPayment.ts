@@ -28,8 +28,8 @@ import {
   numberingMemory,
   refusalToNumber,
   spokenFor,
-  stateOf,
   takeNonce,
+  treasuryStateOf,
 } from '../src/workers/payouts/numberingAccounts.ts';
 
 export interface SelfTestDeps {
@@ -52,7 +52,7 @@ export interface SelfTestResult {
 
 const look_ms = 2_000;
 const patience_ms = 60 * minute_ms;
-/** What all of them are numbered under: one that was cut off gives its nonce to the next. */
+/** Shared number of all checks: an interrupted one leaves its nonce to the next. */
 const checks = 'check';
 
 /**
@@ -94,7 +94,7 @@ export async function selfTestPayment(
   return { hash: settled.hash, blockNumber: settled.blockNumber, took_ms: epochMs(clock.now()) - began_ms };
 }
 
-/** Prepared and checked before a nonce is taken, as payouts are. */
+/** Prepared and checked before a nonce is assigned, like a payout. */
 async function numbered(
   deps: SelfTestDeps,
   order: TransferOrder,
@@ -108,7 +108,7 @@ async function numbered(
   const own = accounts.find(({ account }) => account === rail.account);
   assert(own !== undefined, 'the treasury numbers its own transfers');
   const chosen: Chosen = { numbering: own, accounts };
-  const purpose = purposeIn(await stateOf(numbering, own.account), own.minedNonce);
+  const purpose = purposeIn(await treasuryStateOf(numbering, own.account), own.minedNonce);
   const wanted = { purpose, moves: { token: order.token.address, amount: unitsText(order.amount) } };
   refuse(await refusalToNumber(numbering, chosen, wanted));
   const whole = { ...order, spokenFor: await spokenFor(numbering, chosen, wanted) };
@@ -119,7 +119,7 @@ async function numbered(
   return rail.numbering.numbered(prepared, nonce);
 }
 
-/** The one that a run before was cut off with, or the next one. */
+/** Purpose of an interrupted run, or the next one. */
 function purposeIn({ assigned }: TreasuryState, minedNonce: bigint): Purpose {
   const own = assigned.filter(({ purpose }) => purpose.kind === 'sweep' && purpose.reference === checks);
   const cutOff = own.find(({ nonce }) => nonce >= minedNonce);
@@ -170,7 +170,7 @@ const sentOf = ({ account, nonce, validUntil, order }: Unsigned, hash: string, b
   signedAt: clock.now(),
 });
 
-/** Sends the bytes again until the chain has them for good. What changes no balance may count as short: it is the same account. */
+/** Sends the bytes again until they are final. An attempt that changes no balance may count as short: it is the same account. */
 async function settle({ rail, clock, tell }: SelfTestDeps, sent: Sent, signal: AbortSignal) {
   const until_ms = epochMs(clock.now()) + patience_ms;
   let before = '';

@@ -1,6 +1,6 @@
 /**
- * `npm run sweep -- <where>`: the operator has what deposits hold taken to the treasury. It is ordered here and done by the service that
- * runs beside and has the keys; whoever stops this in between finds it done later.
+ * `npm run sweep -- <where>`: orders deposits' balances to the treasury. The running service with the keys executes it; after an
+ * interruption of this tool it continues.
  */
 
 import { readFileSync } from 'node:fs';
@@ -10,14 +10,14 @@ import { currentState } from '../commands/handle.ts';
 import { lookAfter, orderDeployment } from '../commands/sweeps/numbered.ts';
 import type { LeftDeposit, SweepPart } from '../commands/sweeps/ports.ts';
 import {
-  type CoinPrice,
-  costOf,
   type PlanNews,
   planAll,
+  type SweepCoin,
   type SweepDeps,
   type SweepLimits,
   type SweepNews,
   sweepAll,
+  sweepCost,
 } from '../commands/sweeps/sweep.ts';
 import { PayoutBlocked } from '../commands/transferPorts.ts';
 import { type Chain, type ChainId, chainOf } from '../domain/chains.ts';
@@ -25,7 +25,7 @@ import { isRefusal } from '../domain/decider.ts';
 import { coinOf, formatAmount, microUsdDecimals, parseAmount } from '../domain/money.ts';
 import type { Deposit } from '../domain/payment/shapes.ts';
 import { paymentDecider } from '../domain/payment/state.ts';
-import type { Operation, standingOf } from '../domain/treasury/operation.ts';
+import type { Operation, operationStatus } from '../domain/treasury/operation.ts';
 import { allFamilies } from '../src/chains/families.ts';
 import type { Core } from '../src/core.ts';
 import { sweepDepsFor } from '../src/workers/treasury/index.ts';
@@ -39,7 +39,7 @@ interface Line {
   outcome: string;
 }
 
-/** What was left for one reason. */
+/** Deposits excluded for one reason. */
 interface LeftSum {
   count: number;
   readonly amounts: Map<string, bigint>;
@@ -48,12 +48,12 @@ interface LeftSum {
 
 export interface SweepReport {
   tell(news: SweepNews | PlanNews): void;
-  /** Prints what was told. */
+  /** Prints the summary. */
   end(): void;
 }
 
-/** Prints the sweep of one chain: a bar while it runs, then a table of its transactions, and what remains and why. */
-export function createSweepReport(chain: Chain, coin: CoinPrice): SweepReport {
+/** Prints the sweep of one chain: a bar while it runs, then a table of its transactions, and the remaining deposits with reasons. */
+export function createSweepReport(chain: Chain, coin: SweepCoin): SweepReport {
   const lines: Line[] = [];
   const left = new Map<string, LeftSum>();
   const bar = new SingleBar({
@@ -109,7 +109,7 @@ export function createSweepReport(chain: Chain, coin: CoinPrice): SweepReport {
   };
 }
 
-function rowOf(chain: Chain, coin: CoinPrice, { operation, part, outcome }: Line) {
+function rowOf(chain: Chain, coin: SweepCoin, { operation, part, outcome }: Line) {
   const { token, deposits, gas, cost } = part;
   const amount = deposits.reduce((sum, each) => sum + each.amount, 0n);
   return {
@@ -118,7 +118,7 @@ function rowOf(chain: Chain, coin: CoinPrice, { operation, part, outcome }: Line
     amount: `${formatAmount(amount, token.decimals)} ${token.symbol}`,
     ...(gas !== null && { gas: String(gas) }),
     'costs at most': `${formatAmount(cost, coin.decimals)} ${coinOf(chain.id).symbol}`,
-    USD: formatAmount(costOf(part, coin), microUsdDecimals),
+    USD: formatAmount(sweepCost(part, coin), microUsdDecimals),
     transaction: outcome,
   };
 }
@@ -221,7 +221,7 @@ async function recoverOnSolana(
   if (count === 0) print(`Deposit ${deposit.address} holds no token outside the catalogue.`);
 }
 
-/** Only prints: any account may flush a deposit, and a flush pays the treasury alone. */
+/** Only prints: any account may flush a deposit, and a flush pays only the treasury. */
 function printRecovery(core: Core, evm: Deposit | undefined, token: string): void {
   if (!evm?.salt) throw new Error('the payment has no EVM deposit: see "Other tokens" in docs/operate/sweeps.md');
   const [{ deps }] = chosenChains(core, 'evm') as readonly [Chosen, ...Chosen[]];
@@ -260,7 +260,7 @@ async function deploy(where: string): Promise<void> {
   });
 }
 
-function tellDeployment(name: string, operation: Parameters<typeof standingOf>[0] | undefined): void {
+function tellDeployment(name: string, operation: Parameters<typeof operationStatus>[0] | undefined): void {
   const settled = operation?.leg.settled;
   if (!settled)
     throw new Error(`${name}: it was not deployed: ${operation?.calledOff?.reason ?? 'it is not in the log'}`);

@@ -1,4 +1,4 @@
-/** `npm run treasury -- …`: the treasury's accounts, what an operator moves out of them, and what the log does not know of them. */
+/** `npm run treasury -- …`: the treasury's accounts, their operations, and transactions that the log does not know. */
 import { Command } from 'commander';
 import { runProgram } from './program.ts';
 import { addAccountVerbs } from './treasury/accounts.ts';

@@ -1,18 +1,18 @@
-/** `npm run unmatched -- …`: money that no payment takes up: whose it is, or that it goes back. */
+/** `npm run unmatched -- …`: unmatched money: assigned to a payment, or refunded. */
 import { Command } from 'commander';
 import { matchUnmatched, refundUnmatched } from '../commands/matchUnmatched.ts';
 import { unreadableTransactions, unreadBlocks } from '../queries/operations.ts';
 import { listUnmatched } from '../queries/payins.ts';
-import { addressBook } from '../src/chains/families.ts';
+import { familyAddresses } from '../src/chains/families.ts';
 import type { Core } from '../src/core.ts';
 import { createFailures } from '../src/postgres/failures.ts';
 import { payoutCostsOf } from '../src/workers/refunds/index.ts';
 import { withCore } from './connections.ts';
 import { print, printTable } from './print.ts';
-import { operator, reasonOf, runProgram, tell } from './program.ts';
+import { operator, printOutcome, readReason, runProgram } from './program.ts';
 
 const shownMax = 200;
-/** More than the chains together keep. */
+/** More than all chains together record. */
 const unreadableMost = 10_000;
 
 async function show({ database }: Core): Promise<void> {
@@ -80,7 +80,7 @@ function verdictOf({ verdict, paymentId, ...refund }: Decided): string {
 
 const refundingDeps = (core: Core) => ({
   ...core,
-  addresses: addressBook,
+  addresses: familyAddresses,
   canReceive: core.receiverChecks,
   payoutCostOf: payoutCostsOf(core),
 });
@@ -105,17 +105,17 @@ program
   .description('Assign the money to a payment. It counts, or is held if it is late or too much.')
   .requiredOption('--payment <paymentId>', 'the payment that it was meant for')
   .action((id: string, { payment }: { payment: string }) =>
-    withCore(async (core) => tell(await matchUnmatched(core, id, payment, operator()))),
+    withCore(async (core) => printOutcome(await matchUnmatched(core, id, payment, operator()))),
   );
 
 program
   .command('refund <id>')
   .description('Refund the money, less the network cost.')
-  .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
+  .requiredOption('--reason <reason>', 'why, for whoever asks later', readReason)
   .option('--to <address>', 'whom it goes to; its sender when left out, which may be an exchange')
   .option('--memo <memo>', 'memo of the receiver')
   .action((id: string, refund: { reason: string; to?: string; memo?: string }) =>
-    withCore(async (core) => tell(await refundUnmatched(refundingDeps(core), id, refund, operator()))),
+    withCore(async (core) => printOutcome(await refundUnmatched(refundingDeps(core), id, refund, operator()))),
   );
 
 await runProgram(() => program.parseAsync());

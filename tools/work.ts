@@ -1,4 +1,4 @@
-/** `npm run work -- …`: lists failed and parked work for the operator, and has it tried again. */
+/** `npm run work -- …`: lists failed and parked work for the operator, and retries it. */
 import { Command } from 'commander';
 import { paymentIdIn } from '../queries/getPayment.ts';
 import { failedWork } from '../queries/operations.ts';

@@ -1,4 +1,4 @@
-/** What people read of the service: payment pages, the dashboard, and the documentation. */
+/** Pages for people: payment pages, the dashboard, and the documentation. */
 import type { Website } from '../src/api/app.ts';
 import { createDashboard, type DashboardDeps } from './dashboard/index.ts';
 import { documentationRoutes } from './guides/routes.ts';

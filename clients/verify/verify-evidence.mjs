@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /**
- * Checks evidence of a payment without the service that wrote it: no network, no dependencies, Node 18.4 or a browser.
+ * Verifies evidence of a payment without the service that wrote it: no network, no dependencies, Node 18.4 or a browser.
  *
- *   node verify-evidence.mjs [--key <public key as hex>] <file>...
+ * node verify-evidence.mjs [--key <public key as hex>] <file>...
  *
- * A file is an evidence pack, or heads as /payment-api/proof/heads and /payment-api/proof/head answer them. Everything here is written anew
- * from docs/audit/evidence.md: it shares no code with what it checks.
+ * A file is an evidence pack, or heads in the format of /payment-api/proof/heads and /payment-api/proof/head. Everything here is
+ * implemented from docs/audit/evidence.md: it shares no code with the service.
  */
 
 const packFormat = 'payment-intents evidence v1';
@@ -185,7 +185,7 @@ async function readEntry(entry, where) {
 
 const keyBefore = ({ data }) => data.formerKey ?? data.publicKey;
 
-/** That all entries are of one chain, as far as they touch. @returns numbers between which nothing was given */
+/** Checks that all entries belong to one chain, as far as they are adjacent. @returns gaps between the given numbers */
 function checkChain(entries) {
   const byNumber = new Map();
   for (const entry of entries) {
@@ -236,8 +236,8 @@ function checkAnchors(chain) {
 }
 
 /**
- * The newest anchor of a head, or of one that follows it by entries that were given: each names the hash of the one before, so that the
- * memo stands for all of them. Null where there is none.
+ * Newest anchor of a head, or of a later one connected by given entries: each contains the hash of the previous one, so the memo vouches
+ * for all of them. Null if there is none.
  */
 export function anchorOf({ chain, gaps }, { data: { number } }) {
   const [next = [Number.POSITIVE_INFINITY]] = gaps.filter(([from]) => from >= number);
@@ -259,7 +259,7 @@ function trustedKeys(key, chain) {
 function checkGivenUp(chain) {
   const givenUp = new Map();
   for (const { data } of chain) {
-    // It may be taken up again, by an entry that says so.
+    // A later entry may use it again.
     if (data.formerKey !== undefined) givenUp.delete(data.publicKey);
     const since = givenUp.get(data.publicKey);
     need(
@@ -274,7 +274,7 @@ function checkGivenUp(chain) {
 
 const eventFields = ['id', 'type', 'data', 'metadata'];
 
-/** The pack as it must be written, byte by byte: what stands beside its fields, or twice, is not proven by anything. */
+/** The only valid form of the pack, byte by byte: additional or repeated fields are not proven. */
 function canonical({ stream, events, way, head }) {
   const plain = events.map((event) => Object.fromEntries(eventFields.map((name) => [name, event[name]])));
   return `${JSON.stringify({ format: packFormat, stream, events: plain, way, head: { type: head.type, data: head.data } }, null, 2)}\n`;
@@ -342,7 +342,7 @@ async function readPack(pack, text, where) {
 const textMax = 64 * 1024 * 1024;
 const tooLarge = (where) => `${where} is larger than any evidence: at most ${textMax} bytes are read`;
 
-/** Evidence is nested about 10 deep. Writing what is nested much deeper takes a time that grows with its square. */
+/** Evidence is nested about 10 deep. Formatting much deeper data takes quadratic time. */
 const depthMax = 100;
 
 /** Returns how deep brackets outside of strings are nested; stops above `depthMax`. */
@@ -384,10 +384,12 @@ function readExactly(text, where, layouts = [0]) {
   return value;
 }
 
-/** As it was answered, or as tools lay it out. */
+/** As in an answer, or formatted by tools. */
 const anyLayout = [0, 2, 4, '\t'];
 
-/** Under a later head a stream begins with all that it had under an earlier one: else two histories were given out, or events taken back. */
+/**
+ * A stream under a later head begins with all its events under an earlier one: otherwise two histories were published, or events withdrawn.
+ */
 function checkHistories(packs) {
   for (const [of, same] of Map.groupBy ? Map.groupBy(packs, ({ stream }) => stream) : grouped(packs)) {
     const sorted = [...same].sort((a, b) => a.head.data.number - b.head.data.number);
@@ -408,8 +410,8 @@ function grouped(packs) {
 
 /**
  * @param files `{ name, text }` of each
- * @param key the auditor's own copy of the public key, as hex; left out, the heads' own word is taken
- * @throws NotProven that says what does not hold
+ * @param key the auditor's own copy of the public key, as hex. Default: the heads' own key
+ * @throws NotProven with the failed check
  */
 export async function verifyEvidence(files, { key } = {}) {
   const [packs, entries] = [[], []];
@@ -436,11 +438,11 @@ export async function verifyEvidence(files, { key } = {}) {
   return { packs, chain, gaps, key: key ?? null };
 }
 
-// ── What a person reads ──────────────────────────────────────────────────────────────────────────────────────────────
+// ── Output for people ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Texts of a pack are somebody's: what would move the cursor, colour the screen, begin a line, turn the direction of one or is not seen
- * is shown as its number, and so is the backslash of who writes such a number himself.
+ * Texts of a pack are foreign: characters that control the terminal, begin a line, change the direction or are invisible are printed as
+ * numbers, and so is the backslash of a literal number.
  */
 const visible = (text) =>
   text.replace(
@@ -448,7 +450,7 @@ const visible = (text) =>
     (each) => `\\u{${each.codePointAt(0).toString(16)}}`,
   );
 
-/** Transactions that events name: where to look them up. */
+/** Transactions in events, with their explorers. */
 export function transactionsIn(events) {
   const found = new Map();
   const signed = new Map();
@@ -521,7 +523,7 @@ export function reportOf({ packs, chain, gaps, key }) {
   return lines.map(visible).join('\n');
 }
 
-/** What has no size, such as a pipe, might never end. */
+/** A file without a size, such as a pipe, might never end. */
 async function readText(name) {
   const { readFileSync, statSync } = await import('node:fs');
   const stat = statSync(name);

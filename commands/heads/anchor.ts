@@ -1,10 +1,10 @@
 /**
- * Puts the hash of the newest head on a chain now and then, so that a head is known to have been there by a time that no clock of ours
- * tells: an operation of the treasury that moves nothing, with the hash as its memo. The engine of outgoing transfers signs and sends it.
+ * Periodically anchors the newest head's hash on a chain, which proves the head's age without our clock: a treasury operation that moves no
+ * money, with the hash as its memo. The engine of outgoing transfers signs and sends it.
  *
- * Crash before the operation's first event: nothing happened. Behind it, the restart finds the operation by its name and waits for its fate.
- * Once that is final, before it is told: the restart finds it untold, tells it, and orders no other before. Two processes: one begins the
- * operation's stream, one tells; the other finds it done.
+ * Crash before the operation's first event: nothing happened. After it, the restarted process finds the operation by its name and waits for
+ * its fate. Crash between its finality and the record: the restarted process records it before it orders another. Of two processes, one
+ * begins the operation's stream and one records; the other finds it done.
  */
 import type { ChainId } from '../../domain/chains.ts';
 import { assert, isRefusal } from '../../domain/decider.ts';
@@ -25,21 +25,21 @@ export interface AnchorDeps extends HeadsReading {
   readonly clock: Pick<Clock, 'now'>;
   readonly keys: () => Promise<HeadKeys>;
   readonly chainId: ChainId;
-  /** The treasury's there. */
+  /** The treasury's account on the chain. */
   readonly account: string;
-  /** From one to the next. */
+  /** Interval between anchors. */
   readonly every_ms: number;
 }
 
 export interface Anchoring {
-  /** Tells what has become final and orders what is due. @returns when the newest anchor came; null when there is none */
+  /** Records final anchors and orders due ones. @returns time of the newest anchor; null if there is none */
   round(): Promise<Instant | null>;
 }
 
 const by = 'worker:anchors';
-/** One that was called off, because its chain was away or it failed there, is ordered anew sooner. */
+/** Interval after an anchor that was called off because its chain was unavailable or it failed there. */
 const again_ms = hour_ms;
-/** Runs that came to nothing in a row, behind which no older anchor is looked for. */
+/** Maximum consecutive failed runs to search past for an older anchor. */
 const lookBack = 100;
 
 export function createAnchoring(deps: AnchorDeps): Anchoring {
@@ -51,7 +51,7 @@ export function createAnchoring(deps: AnchorDeps): Anchoring {
   let told = 0;
 
   async function order(hash: string): Promise<void> {
-    // Where another process was faster, it is that one's.
+    // On a conflict, another process has ordered this one.
     await begin(numbered, nameOf(newest + 1), orderOf(hash, deps));
   }
 
@@ -106,7 +106,7 @@ const orderOf = (hash: string, { chainId, account, clock }: AnchorDeps): Operati
   orderedAt: clock.now(),
 });
 
-/** Once: behind the head it is either told already, or is told now. @throws HeadKeyMissing, Unavailable */
+/** Records the anchor once: it is either recorded after the head already, or now. @throws HeadKeyMissing, Unavailable */
 async function tell(deps: AnchorDeps, { ordered, leg }: Operation): Promise<void> {
   const { form, chainId, account } = ordered;
   assert(form?.kind === 'anchor' && leg.settled !== null, 'an anchor is told once it is on its chain');
@@ -119,11 +119,11 @@ async function tell(deps: AnchorDeps, { ordered, leg }: Operation): Promise<void
   const { publicKey, sign } = keys.current;
   const how = { seen: found.seen, publicKey, hashOf: hashOfHead, sign };
   const decided = await appendEntry(deps.handle, (entry) => tellAnchor(entry, anchor, how));
-  // Whatever came meanwhile is looked at the next time.
+  // On a conflict, the next round checks again.
   if (isRefusal(decided)) throw new Error(`anchor ${transaction}: ${decided.message}`);
 }
 
-/** From the newest entry back to the head itself: what tells of its anchor is behind it. */
+/** Searches from the newest entry back to the head: the record of its anchor follows the head. */
 async function lookFor(
   reading: HeadsReading,
   { hash, transaction }: { readonly hash: string; readonly transaction: string },

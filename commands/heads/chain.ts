@@ -1,10 +1,10 @@
-/** Checks entries of `heads-log` with nothing but themselves and, when the auditor has one, a key. */
+/** Checks entries of `heads-log` using only the entries and, if the auditor has one, a key. */
 
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import type { HeadsEvent } from '../../domain/heads/events.ts';
-import { keySinceOf, textOf } from '../../domain/heads/heads.ts';
+import { keySinceOf, signedTextOf } from '../../domain/heads/heads.ts';
 
-// The key that heads are signed with: Ed25519 (RFC 8032). The same text always has the same signature.
+// Signing key of heads: Ed25519 (RFC 8032). Equal texts have equal signatures.
 
 export interface HeadKey {
   /** 32 bytes as hex. */
@@ -13,7 +13,7 @@ export interface HeadKey {
   sign(text: string): string;
 }
 
-/** What comes before the 32 bytes of a private key in PKCS#8 (RFC 8410). */
+/** PKCS#8 prefix of the 32 bytes of a private key (RFC 8410). */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** @param seed 32 bytes */
@@ -26,7 +26,7 @@ export function headKeyOf(seed: Uint8Array): HeadKey {
   };
 }
 
-/** @param publicKey hex; false for what is no key */
+/** @param publicKey hex; returns false if it is not a key */
 export function isSignedBy(publicKey: string, text: string, signature: string): boolean {
   if (!/^[0-9a-f]{128}$/.test(signature)) return false;
   const key = publicKeyOf(publicKey);
@@ -43,10 +43,10 @@ function publicKeyOf(hex: string): KeyObject | null {
   }
 }
 
-/** SHA-256 of an entry's text, as hex: what the next entry names. */
-export const hashOfHead = (entry: HeadsEvent): string => hash('sha256', textOf(entry), 'hex');
+/** SHA-256 of an entry's text as hex, to which the next entry refers. */
+export const hashOfHead = (entry: HeadsEvent): string => hash('sha256', signedTextOf(entry), 'hex');
 
-/** What is wrong at an entry. `lost` is right in itself: somebody must say why the key before is gone. */
+/** Problem of an entry. `lost` is valid in itself: the operator must explain the lost key. */
 export interface HeadsProblem {
   readonly number: number;
   readonly problem: 'number' | 'previous' | 'position' | 'key' | 'signature' | 'lost';
@@ -54,13 +54,13 @@ export interface HeadsProblem {
 }
 
 export interface HeadsChecker {
-  /** The next entry, in order. Null when it is right. */
+  /** Checks the next entry in order. Returns null if it is valid. */
   next(entry: HeadsEvent): HeadsProblem | null;
 }
 
 /**
- * @param after the entry before the first one; null when that is number 1
- * @param key that the first entry must be signed with; left out, its own is taken
+ * @param after the entry before the first one; null if that is number 1
+ * @param key required key of the first entry. Default: its own key
  */
 export function checkHeads({
   after = null,
@@ -79,7 +79,7 @@ export function checkHeads({
   };
 }
 
-/** All entries of `heads-log`, or those behind `after`. */
+/** Checks all entries of `heads-log`, or those after `after`. */
 export function verifyHeads(
   entries: Iterable<HeadsEvent>,
   options: Parameters<typeof checkHeads>[0] = {},
@@ -122,7 +122,7 @@ function positionProblem({ type, data }: HeadsEvent, before: HeadsEvent | null):
 
 function signatureProblem(entry: HeadsEvent): Problem {
   const { type, data } = entry;
-  const text = textOf(entry);
+  const text = signedTextOf(entry);
   if (!isSignedBy(data.publicKey, text, data.signature))
     return { problem: 'signature', message: `its signature is not of key ${data.publicKey}` };
   if (type === 'HeadKeyChanged' && !isSignedBy(data.formerKey, text, data.formerSignature))

@@ -1,6 +1,6 @@
 /**
- * Evidence of one stream: its events as the store has them, the way to the root of the newest head, and the head. clients/verify/verify-evidence.mjs
- * checks it without us. Nothing is in it that the head's signature does not prove, so that no byte of it can be changed.
+ * Evidence of one stream: its stored events, the Merkle proof to the newest head's root, and the head. clients/verify/verify-evidence.mjs
+ * checks it independently. The head's signature proves every byte of it.
  */
 import { type Refusal, refuse, type StoredEvent } from '../../domain/decider.ts';
 import type { HeadSigned } from '../../domain/heads/events.ts';
@@ -8,13 +8,13 @@ import { linkOf } from '../codec.ts';
 import { readStream } from '../handle.ts';
 import { Unavailable } from '../ports.ts';
 import { type HeadsReading, newestHead } from './sign.ts';
-import { type Crown, findInTree, isUnder, loadCrown, type TreeStore, type Way } from './tree.ts';
+import { findInTree, isUnder, loadTopLevels, type TopLevels, type TreeStore, type Way } from './tree.ts';
 
 export interface EvidenceDeps extends HeadsReading {
   readonly tree: Pick<TreeStore, 'progress' | 'parts' | 'leavesIn'>;
 }
 
-/** What is proven of a stream, up to the newest head. */
+/** Proof of a stream's events up to the newest head. */
 export interface Proven {
   readonly stream: string;
   readonly events: readonly StoredEvent[];
@@ -26,18 +26,18 @@ export type FindEvidence = (stream: string) => Promise<Proven | Refusal>;
 
 export const evidenceFormat = 'payment-intents evidence v1';
 
-/** The tree moves when a head is signed, which may be while it is read. */
+/** Attempts: a new head may be signed during the read, which changes the tree. */
 const tries = 5;
 
-/** What is in memory of the tree is kept from head to head. */
+/** Keeps the tree's top levels in memory from head to head. */
 export function createFindEvidence(deps: EvidenceDeps): FindEvidence {
-  let known: { readonly position: string; readonly crown: Promise<Crown> } | null = null;
+  let known: { readonly position: string; readonly crown: Promise<TopLevels> } | null = null;
 
-  function crownOf({ position }: HeadSigned): Promise<Crown> {
+  function crownOf({ position }: HeadSigned): Promise<TopLevels> {
     if (known?.position === position) return known.crown;
-    const crown = loadCrown(deps.tree);
+    const crown = loadTopLevels(deps.tree);
     known = { position, crown };
-    // What failed is asked for again.
+    // A failed read is not cached.
     crown.catch(() => {
       if (known?.crown === crown) known = null;
     });
@@ -71,8 +71,8 @@ export function createFindEvidence(deps: EvidenceDeps): FindEvidence {
 const tooNew = refuse('notFound', 'no head covers it yet: try again in some minutes');
 
 /**
- * The pack as a file. An event is what its hash is made over: its id, its type, its data and metadata as the bytes that the store has, but
- * for the seal, which shows nothing to whoever lacks the key.
+ * The pack as a file. An event contains the inputs of its hash: id, type, data and metadata as stored bytes, without the seal, which proves
+ * nothing without the key.
  */
 export const packOf = ({ stream, events, way, head }: Proven): string =>
   `${JSON.stringify({ format: evidenceFormat, stream, events: events.map(bare), way, head: { type: 'HeadSigned', data: head } }, null, 2)}\n`;

@@ -1,30 +1,30 @@
-/** What events do to the tree: each stream that they are of has a newer leaf. */
+/** Effect of events on the tree: each of their streams gets a new leaf. */
 import type { StoredEvent } from '../../domain/decider.ts';
 import type { Instant } from '../../domain/time.ts';
 import { ChainBroken, linkOf } from '../codec.ts';
 import {
   bucketOf,
-  type Crown,
   type KeptLeaf,
-  keyOf,
-  type Part,
-  type Progress,
-  partOf,
+  type Subtree,
+  streamKey,
+  subtreeOf,
+  type TopLevels,
   type TreeChange,
   TreeDamaged,
+  type TreeProgress,
 } from './tree.ts';
 
-/** A stream's newer events: what they follow, and the newest. */
+/** New events of a stream: the leaf that they follow, and the newest event. */
 interface Move extends KeptLeaf {
   readonly stream: string;
   readonly follows: { readonly revision: bigint; readonly link: string | null };
 }
 
 export interface Moves {
-  /** Events, not streams. */
+  /** Number of events. */
   readonly count: number;
   readonly newest: { readonly position: bigint; readonly until: Instant } | null;
-  /** An event that does not follow its predecessor is told, and left out with what comes behind it. */
+  /** Reports an event that does not follow its predecessor, and skips it and the stream's later ones. */
   add(event: StoredEvent): void;
   readonly all: readonly Move[];
 }
@@ -53,7 +53,7 @@ export function createMoves(tell: TellBroken): Moves {
       const link = linkOf(event);
       if (!before) {
         const follows = { revision: revision - 1n, link: metadata.prev };
-        moves.set(stream, { stream, key: keyOf(stream), revision, link, follows });
+        moves.set(stream, { stream, key: streamKey(stream), revision, link, follows });
       } else if (before.revision + 1n === revision && before.link === metadata.prev)
         moves.set(stream, { ...before, revision, link });
       else tell(broken(event, before));
@@ -64,22 +64,22 @@ export function createMoves(tell: TellBroken): Moves {
 const bucketsAtOnce = 2_000;
 
 /**
- * Puts moves into the tree. Before a bucket is changed it is compared with what was signed of it.
- * @returns how many streams and events it has more
+ * Applies moves to the tree. Compares each changed bucket with its signed state first.
+ * @returns number of additional streams and events
  * @throws TreeDamaged
  */
 export async function applyMoves(
   change: Pick<TreeChange, 'leavesIn' | 'put'>,
-  crown: Crown,
+  crown: TopLevels,
   moves: readonly Move[],
   tell: TellBroken,
-): Promise<Pick<Progress, 'streams' | 'events'>> {
+): Promise<Pick<TreeProgress, 'streams' | 'events'>> {
   const byBucket = [...Map.groupBy(moves, ({ key }) => bucketOf(key))];
   let [streams, events] = [0n, 0n];
   for (let done = 0; done < byBucket.length; done += bucketsAtOnce) {
     const some = byBucket.slice(done, done + bucketsAtOnce);
     const kept = Map.groupBy(await change.leavesIn(some.map(([bucket]) => bucket)), ({ key }) => bucketOf(key));
-    const parts = new Map<number, Part>();
+    const parts = new Map<number, Subtree>();
     const put: KeptLeaf[] = [];
     for (const [bucket, ofBucket] of some) {
       const leaves = kept.get(bucket) ?? [];
@@ -97,7 +97,7 @@ export async function applyMoves(
         after.set(name, move);
         put.push(move);
       }
-      if (after.size > 0) parts.set(bucket, partOf([...after.values()]));
+      if (after.size > 0) parts.set(bucket, subtreeOf([...after.values()]));
     }
     await change.put(put, parts);
     crown.set(parts);
@@ -105,8 +105,8 @@ export async function applyMoves(
   return { streams, events };
 }
 
-function mustBe(part: Part, leaves: readonly KeptLeaf[]): void {
-  const found = partOf(leaves);
+function mustBe(part: Subtree, leaves: readonly KeptLeaf[]): void {
+  const found = subtreeOf(leaves);
   if (found.kind !== part.kind || !found.hash.equals(part.hash))
     throw new TreeDamaged('rows of ops.head_leaves are not those that were signed: they are made again from the log');
 }

@@ -1,4 +1,4 @@
-/** Appends entries of `heads-log`. Whatever a head says follows from the log alone: two who sign for a position sign the same bytes. */
+/** Appends entries of `heads-log`. A head follows from the log alone: two processes that sign for a position sign equal bytes. */
 
 import { type Decision, isRefusal, type Refusal, type StoredEvent } from '../../domain/decider.ts';
 import { type HeadAnchored, type HeadSigned, type HeadsEvent, headsInstance } from '../../domain/heads/events.ts';
@@ -8,20 +8,23 @@ import type { Codec } from '../codec.ts';
 import type { Handle } from '../handle.ts';
 import type { EventStore } from '../ports.ts';
 import { type HeadKey, hashOfHead } from './chain.ts';
-import { type Progress, TreeMoved } from './tree.ts';
+import { TreeMoved, type TreeProgress } from './tree.ts';
 
-/** Whose streams heads of this version cover: all but the heads themselves, which hold together by their own hashes. Each head names its own. */
+/**
+ * Categories that heads of this version cover: all but the heads themselves, which their own hashes protect. Each head lists its
+ * categories.
+ */
 export const coveredCategories: readonly string[] = categories.filter((name) => name !== heads.category).sort();
 
 export interface HeadKeys {
   readonly current: HeadKey;
-  /** What heads may have been signed with before, and can still sign that another key follows. */
+  /** Former keys of heads, which can still sign that another key follows. */
   readonly former: readonly HeadKey[];
-  /** The operator's word that the former key is lost, and why; null where it is not. */
+  /** Operator's reason why the former key is lost; null if it is not. */
   readonly lost: string | null;
 }
 
-/** Heads were signed with a key that nobody has given. */
+/** Heads were signed with a key that is not configured. */
 export class HeadKeyMissing extends Error {
   override readonly name = 'HeadKeyMissing';
   constructor(publicKey: string) {
@@ -35,12 +38,12 @@ const facts = { cause: 'worker:heads', appId: null } as const;
 
 /**
  * @returns the head of that position, new or signed before
- * @throws HeadKeyMissing, TreeMoved when somebody has signed for a later position, Unavailable
+ * @throws HeadKeyMissing, TreeMoved if a later position has a head, Unavailable
  */
 export async function appendHead(
   handle: Handle,
   keys: HeadKeys,
-  progress: Progress,
+  progress: TreeProgress,
   root: string,
 ): Promise<HeadSigned> {
   const { current } = keys;
@@ -60,7 +63,7 @@ export async function appendHead(
   return newest.data;
 }
 
-/** The key of before, whichever it was, says that this one follows. */
+/** The former key signs that this key follows. */
 export async function followKey(handle: Handle, { current, former, lost }: HeadKeys): Promise<void> {
   await decided(handle, (newest) => {
     if (newest === null || newest.data.publicKey === current.publicKey) return [];
@@ -80,7 +83,7 @@ async function decided(
   return entry;
 }
 
-/** @returns the newest entry then */
+/** @returns the newest entry afterwards */
 export async function appendEntry(
   handle: Handle,
   decide: (newest: HeadsEvent | null) => Decision<HeadsEvent>,
@@ -96,7 +99,7 @@ export interface HeadsReading {
   readonly codec: Pick<Codec, 'read'>;
 }
 
-/** Entries with these numbers, oldest first; those that there are. @throws Unavailable, ChainBroken */
+/** Existing entries with these numbers, oldest first. @throws Unavailable, ChainBroken */
 export async function entriesFrom(
   { store, codec }: HeadsReading,
   number: number,
@@ -112,19 +115,19 @@ export async function newestEntry({ store, codec }: HeadsReading): Promise<Heads
   return (stored && entryOf(codec, stored)[0]) ?? null;
 }
 
-/** Few entries in a row are no heads. */
+/** Page size: few consecutive entries are no heads. */
 const page = 20;
 
-/** The newest head; changes of the key and anchors may have come behind it. */
+/** The newest head; key changes and anchors may follow it. */
 export async function newestHead(reading: HeadsReading): Promise<HeadSigned | null> {
   for await (const entry of entriesBack(reading)) if (entry.type === 'HeadSigned') return entry.data;
   return null;
 }
 
-/** More than a month of heads, as often as they usually come: no anchor comes less often. */
+/** More than a month of heads at the usual interval: anchors are more frequent. */
 const lookBackMax = 10_000;
 
-/** Null where there is none lately. */
+/** Null if there is no recent one. */
 export async function newestAnchor(reading: HeadsReading): Promise<HeadAnchored | null> {
   let seen = 0;
   for await (const entry of entriesBack(reading)) {
@@ -153,14 +156,14 @@ const entryOf = (codec: Pick<Codec, 'read'>, stored: StoredEvent): readonly Head
 
 export interface HeadKeySince {
   readonly publicKey: string;
-  /** The entry that brought it. */
+  /** Number of the entry that brought the key. */
   readonly since: number;
 }
 
-/** Of so many at most are told. */
+/** Maximum number of keys listed. */
 const keysMax = 100;
 
-/** Keys that heads were signed with, newest first. Each entry says since when its key is in force: none in between is read. */
+/** Keys of heads, newest first. Each entry has its key's first entry, so the entries in between are not read. */
 export async function headKeysSince(reading: HeadsReading): Promise<readonly HeadKeySince[]> {
   const keys: HeadKeySince[] = [];
   let entry = await newestEntry(reading);

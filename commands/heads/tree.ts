@@ -1,10 +1,10 @@
 /**
- * One root over the newest events of all streams: a sparse Merkle tree. A stream's leaf is where the bits of its key lead, its key being the
- * SHA-256 of its name; hence a proof also shows that a stream is not there.
+ * One root over the newest events of all streams: a sparse Merkle tree. The bits of a stream's key, the SHA-256 of its name, lead to its
+ * leaf; so a proof can also show that a stream is absent.
  *
- * Leaf: SHA-256(0x00, key, revision in 8 bytes, link). Node: SHA-256(0x01, left, right). A part without streams is 32 zero bytes, a part
- * with one stream is that stream's leaf. What begins with 0x00 is never taken for what begins with 0x01 (RFC 6962, 2.1), and the leaf
- * holds its key: nothing fits another place.
+ * Leaf: SHA-256(0x00, key, revision in 8 bytes, link). Node: SHA-256(0x01, left, right). An empty subtree is 32 zero bytes; a subtree with
+ * one stream is that stream's leaf. The prefixes keep leaves and nodes apart (RFC 6962, 2.1), and the leaf holds its key, so no hash is
+ * valid at another position.
  */
 
 import { hash } from 'node:crypto';
@@ -19,8 +19,8 @@ export interface StreamTip {
   readonly link: string;
 }
 
-/** A part of the tree. Whether one stream alone is in it decides what it is together with nothing. */
-export interface Part {
+/** A subtree. Whether it holds exactly one stream decides its hash together with an empty sibling. */
+export interface Subtree {
   readonly kind: 'empty' | 'leaf' | 'node';
   readonly hash: Buffer;
 }
@@ -31,15 +31,15 @@ export interface Leaf {
 }
 
 const hash_bytes = 32;
-/** The depth at which a key is told in full. */
+/** Depth at which a key is complete. */
 export const depthMax = 8 * hash_bytes;
-export const empty: Part = { kind: 'empty', hash: Buffer.alloc(hash_bytes) };
+export const emptySubtree: Subtree = { kind: 'empty', hash: Buffer.alloc(hash_bytes) };
 
 const sha256 = (...parts: readonly Uint8Array[]): Buffer => hash('sha256', Buffer.concat(parts), 'buffer');
 
-export const keyOf = (stream: string): Buffer => hash('sha256', stream, 'buffer');
+export const streamKey = (stream: string): Buffer => hash('sha256', stream, 'buffer');
 
-export const leafOf = ({ stream, revision, link }: StreamTip): Leaf => leafAt(keyOf(stream), revision, link);
+export const leafOf = ({ stream, revision, link }: StreamTip): Leaf => leafAt(streamKey(stream), revision, link);
 
 /** @param key `keyOf` a stream */
 export function leafAt(key: Buffer, revision: bigint, link: string): Leaf {
@@ -54,8 +54,8 @@ const nodeTag = Buffer.of(1);
 export const bitOf = (key: Uint8Array, depth: number): 0 | 1 =>
   (((key[depth >> 3] ?? 0) >> (7 - (depth & 7))) & 1) as 0 | 1;
 
-/** What two halves are together. */
-export function join(left: Part, right: Part): Part {
+/** Combines two halves. */
+export function join(left: Subtree, right: Subtree): Subtree {
   if (left.kind === 'empty' && right.kind !== 'node') return right;
   if (right.kind === 'empty' && left.kind === 'leaf') return left;
   return { kind: 'node', hash: nodeOf(left.hash, right.hash) };
@@ -64,32 +64,32 @@ export function join(left: Part, right: Part): Part {
 export const nodeOf = (left: Uint8Array, right: Uint8Array): Buffer => sha256(nodeTag, left, right);
 
 export interface RootBuilder {
-  /** In the order of keys, each once. */
+  /** Adds leaves in the order of keys, each once. */
   add(leaf: Leaf): void;
-  /** The part that all of them are, at `from`. */
-  end(): Part;
+  /** The subtree of all leaves, at `from`. */
+  end(): Subtree;
 }
 
 /**
- * The root over leaves that come one by one; never more than a part for each depth is held.
- * @param from depth of the part: all keys begin with the same so many bits
+ * Computes the root over a sequence of leaves; holds at most one subtree per depth.
+ * @param from depth of the subtree: all keys share that many first bits
  */
 export function createRoot(from = 0): RootBuilder {
-  /** Left halves that wait for their right ones, deeper and deeper. */
-  const waiting: { readonly part: Part; readonly depth: number }[] = [];
+  /** Left halves that wait for their right halves, by increasing depth. */
+  const waiting: { readonly part: Subtree; readonly depth: number }[] = [];
   let last: Leaf | null = null;
-  /** Above this depth the last leaf was alone so far. */
+  /** Above this depth the last leaf has been alone so far. */
   let alone = from;
 
-  /** Takes the last leaf up to the depth at which the next one leaves its way. */
-  function rise(key: Buffer, part: Part, start: number, until: number): void {
+  /** Raises the last leaf to the depth at which the next leaf branches off. */
+  function rise(key: Buffer, part: Subtree, start: number, until: number): void {
     let [risen, depth] = [part, start];
     for (; depth > until; depth -= 1) {
       const left = waiting.at(-1);
       if (left?.depth === depth) {
         waiting.pop();
         risen = join(left.part, risen);
-      } else risen = bitOf(key, depth - 1) === 1 ? join(empty, risen) : join(risen, empty);
+      } else risen = bitOf(key, depth - 1) === 1 ? join(emptySubtree, risen) : join(risen, emptySubtree);
     }
     waiting.push({ part: risen, depth });
   }
@@ -108,9 +108,9 @@ export function createRoot(from = 0): RootBuilder {
       last = leaf;
     },
     end() {
-      if (!last) return empty;
+      if (!last) return emptySubtree;
       rise(last.key, { kind: 'leaf', hash: last.hash }, alone, from);
-      const [{ part } = { part: empty }] = waiting;
+      const [{ part } = { part: emptySubtree }] = waiting;
       return part;
     },
   };
@@ -124,55 +124,56 @@ function sharedBits(a: Uint8Array, b: Uint8Array): number {
 }
 
 /** @param leaves in the order of their keys */
-export function rootOf(leaves: Iterable<Leaf>, from = 0): Part {
+export function rootOf(leaves: Iterable<Leaf>, from = 0): Subtree {
   const root = createRoot(from);
   for (const leaf of leaves) root.add(leaf);
   return root.end();
 }
 
-export const inOrder = (leaves: readonly Leaf[]): Leaf[] => leaves.toSorted((a, b) => Buffer.compare(a.key, b.key));
+export const sortedLeaves = (leaves: readonly Leaf[]): Leaf[] =>
+  leaves.toSorted((a, b) => Buffer.compare(a.key, b.key));
 
-/** The root over these streams, in any order, as a head holds it. */
+/** The root over these streams in any order, as a head holds it. */
 export const rootOfStreams = (tips: readonly StreamTip[]): string =>
-  rootOf(inOrder(tips.map(leafOf))).hash.toString('hex');
+  rootOf(sortedLeaves(tips.map(leafOf))).hash.toString('hex');
 
-// The tree down to a fixed depth, in memory: 4 MB however many streams there are. What is below each of its ends, a bucket, is looked up when
-// one of the bucket's streams moves; of a million streams that is about fifteen leaves.
+// Top levels of the tree down to a fixed depth, in memory: 4 MB for any number of streams. A bucket, the subtree below one of their ends,
+// is read when one of its streams changes; with a million streams that is about fifteen leaves.
 
-export const crownBits = 16;
-export const bucketCount = 2 ** crownBits;
+export const topLevelBits = 16;
+export const bucketCount = 2 ** topLevelBits;
 
-/** The bucket that a key leads to. */
+/** Bucket of a key. */
 export const bucketOf = (key: Buffer): number => key.readUInt16BE(0);
 
-export interface Crown {
-  at(bucket: number): Part;
-  /** Costs a way to the root for each bucket, shared where they meet. */
-  set(parts: Iterable<readonly [bucket: number, part: Part]>): void;
-  root(): Part;
-  /** From the root down to the bucket, or to where the key is alone before. `more`: the way goes on in the bucket. */
+export interface TopLevels {
+  at(bucket: number): Subtree;
+  /** Recomputes the path to the root for each bucket, sharing common nodes. */
+  set(parts: Iterable<readonly [bucket: number, part: Subtree]>): void;
+  root(): Subtree;
+  /** Path from the root to the bucket, or to a higher depth at which the key is alone. `more`: the path continues in the bucket. */
   wayTo(key: Buffer): { readonly way: Way; readonly more: boolean };
 }
 const kinds = ['empty', 'leaf', 'node'] as const;
 
-/** As a heap: the root is number 1, below number n are 2n and 2n + 1, buckets come last. */
-export function createCrown(): Crown {
+/** Stored as a heap: the root is number 1, the children of n are 2n and 2n + 1, buckets come last. */
+export function createTopLevels(): TopLevels {
   const kindAt = new Uint8Array(2 * bucketCount);
   const hashes = Buffer.alloc(2 * bucketCount * hash_bytes);
 
-  function partAt(place: number): Part {
+  function partAt(place: number): Subtree {
     const kind = kinds[kindAt[place] ?? 0] ?? 'empty';
-    if (kind === 'empty') return empty;
+    if (kind === 'empty') return emptySubtree;
     return { kind, hash: hashes.subarray(place * hash_bytes, (place + 1) * hash_bytes) };
   }
 
-  function put(place: number, { kind, hash }: Part): void {
+  function put(place: number, { kind, hash }: Subtree): void {
     kindAt[place] = kinds.indexOf(kind);
     hashes.set(hash, place * hash_bytes);
   }
 
   return {
-    // What is handed out stays as it was.
+    // Returned parts are copies.
     at: (bucket) => copied(partAt(bucketCount + bucket)),
     set(parts) {
       let changed = new Set<number>();
@@ -180,7 +181,7 @@ export function createCrown(): Crown {
         put(bucketCount + bucket, part);
         changed.add((bucketCount + bucket) >> 1);
       }
-      for (let depth = crownBits - 1; depth >= 0; depth -= 1) {
+      for (let depth = topLevelBits - 1; depth >= 0; depth -= 1) {
         const above = new Set<number>();
         for (const place of changed) {
           put(place, join(partAt(2 * place), partAt(2 * place + 1)));
@@ -193,7 +194,7 @@ export function createCrown(): Crown {
     wayTo(key) {
       const way: string[] = [];
       let place = 1;
-      for (let depth = 0; depth < crownBits && partAt(place).kind === 'node'; depth += 1) {
+      for (let depth = 0; depth < topLevelBits && partAt(place).kind === 'node'; depth += 1) {
         const next = 2 * place + bitOf(key, depth);
         way.push(partAt(next ^ 1).hash.toString('hex'));
         place = next;
@@ -203,17 +204,17 @@ export function createCrown(): Crown {
   };
 }
 
-const copied = ({ kind, hash }: Part): Part => ({ kind, hash: Buffer.from(hash) });
+const copied = ({ kind, hash }: Subtree): Subtree => ({ kind, hash: Buffer.from(hash) });
 
-// Proofs that a stream was under a root just as it is shown, or that it was not there.
+// Proofs that a root contains a stream's newest event, or does not contain the stream.
 
-/** From the root down: the hash of what is beside the stream's way at each depth, as hex. It ends where the stream is alone. */
+/** From the root down: the sibling hash at each depth, as hex. Ends where the stream is alone. */
 export type Way = readonly string[];
 
-/** What is at the end of a way instead of the stream: nothing, or another stream's leaf. */
+/** End of a path without the stream: empty, or another stream's leaf. */
 export type Other = { readonly key: string; readonly revision: bigint; readonly link: string } | null;
 
-/** @param leaves in the order of their keys, all of which begin with the key's first `from` bits */
+/** @param leaves in the order of their keys, which share the key's first `from` bits */
 export function wayTo(key: Buffer, leaves: readonly Leaf[], from = 0): Way {
   const beside: string[] = [];
   let here = leaves;
@@ -228,13 +229,13 @@ export function wayTo(key: Buffer, leaves: readonly Leaf[], from = 0): Way {
   return beside;
 }
 
-/** Whether the stream's newest event under that root was this one. @param root as a head holds it */
+/** True if that root contains this newest event of the stream. @param root as a head holds it */
 export const isUnder = (root: string, tip: StreamTip, way: Way): boolean => leads(leafOf(tip), way, root);
 
-/** Whether there was no such stream under that root. */
+/** True if that root contains no such stream. */
 export function isAbsent(root: string, stream: string, way: Way, other: Other): boolean {
-  const key = keyOf(stream);
-  if (other === null) return leads({ key, hash: empty.hash }, way, root);
+  const key = streamKey(stream);
+  if (other === null) return leads({ key, hash: emptySubtree.hash }, way, root);
   const leaf = leafAt(Buffer.from(other.key, 'hex'), other.revision, other.link);
   if (leaf.key.length !== key.length || leaf.key.equals(key)) return false;
   for (let depth = 0; depth < way.length; depth += 1) if (bitOf(leaf.key, depth) !== bitOf(key, depth)) return false;
@@ -251,43 +252,43 @@ function leads({ key, hash }: Leaf, way: Way, root: string): boolean {
   return risen.toString('hex') === root;
 }
 
-// Where the tree's leaves are kept. All of it can be made again from the log; the newest head tells whether it is what was signed.
+// Store of the tree's leaves. It can be recomputed from the log; the newest head proves it.
 
-/** A stream's newest event, under its key. */
+/** A stream's newest event, by its key. */
 export interface KeptLeaf {
   readonly key: Buffer;
   readonly revision: bigint;
   readonly link: string;
 }
 
-/** What the kept leaves stand for. */
-export interface Progress {
-  /** Log position of the newest event that is in them. */
+/** Position and counts that the stored leaves represent. */
+export interface TreeProgress {
+  /** Log position of the newest event in the leaves. */
   readonly position: bigint;
   readonly until: Instant;
   readonly streams: bigint;
   readonly events: bigint;
 }
 
-/** Changes that stand together or not at all. */
+/** Changes in one transaction. */
 export interface TreeChange {
   readonly leavesIn: (buckets: readonly number[]) => Promise<readonly KeptLeaf[]>;
-  readonly put: (leaves: readonly KeptLeaf[], parts: ReadonlyMap<number, Part>) => Promise<void>;
-  readonly moveTo: (to: Progress) => Promise<void>;
+  readonly put: (leaves: readonly KeptLeaf[], parts: ReadonlyMap<number, Subtree>) => Promise<void>;
+  readonly moveTo: (to: TreeProgress) => Promise<void>;
 }
 
 export interface TreeStore {
-  readonly progress: () => Promise<Progress | null>;
-  /** Of all buckets that hold something. */
-  readonly parts: () => Promise<ReadonlyMap<number, Part>>;
+  readonly progress: () => Promise<TreeProgress | null>;
+  /** Subtrees of all non-empty buckets. */
+  readonly parts: () => Promise<ReadonlyMap<number, Subtree>>;
   readonly leavesIn: (buckets: readonly number[]) => Promise<readonly KeptLeaf[]>;
-  /** One at a time, and undone when `work` throws. @throws TreeMoved when it is no longer at `from` */
-  readonly change: <T>(from: Progress | null, work: (change: TreeChange) => Promise<T>) => Promise<T>;
-  /** Forgets everything. */
+  /** Runs one change at a time, rolled back if `work` throws. @throws TreeMoved if the tree is no longer at `from` */
+  readonly change: <T>(from: TreeProgress | null, work: (change: TreeChange) => Promise<T>) => Promise<T>;
+  /** Deletes everything. */
   readonly clear: () => Promise<void>;
 }
 
-/** Another instance moved the tree: it signs heads now. */
+/** Another instance changed the tree: it signs heads now. */
 export class TreeMoved extends TransientError {
   override readonly name = 'TreeMoved';
   constructor() {
@@ -295,33 +296,33 @@ export class TreeMoved extends TransientError {
   }
 }
 
-/** The kept leaves are not those that were signed. */
+/** The stored leaves differ from the signed ones. */
 export class TreeDamaged extends Error {
   override readonly name = 'TreeDamaged';
 }
 
-export async function loadCrown(store: Pick<TreeStore, 'parts'>): Promise<Crown> {
-  const crown = createCrown();
+export async function loadTopLevels(store: Pick<TreeStore, 'parts'>): Promise<TopLevels> {
+  const crown = createTopLevels();
   crown.set(await store.parts());
   return crown;
 }
 
 export const asLeaf = ({ key, revision, link }: KeptLeaf): Leaf => leafAt(key, revision, link);
 
-/** What a bucket is. @param leaves in any order */
-export const partOf = (leaves: readonly KeptLeaf[]): Part =>
-  rootOf(leaves.toSorted((a, b) => Buffer.compare(a.key, b.key)).map(asLeaf), crownBits);
+/** Subtree of a bucket. @param leaves in any order */
+export const subtreeOf = (leaves: readonly KeptLeaf[]): Subtree =>
+  rootOf(leaves.toSorted((a, b) => Buffer.compare(a.key, b.key)).map(asLeaf), topLevelBits);
 
-/** The stream as the tree has it, and the way to it; null when it has none. */
+/** The stream's leaf and its path; null if the tree has none. */
 export async function findInTree(
   store: Pick<TreeStore, 'leavesIn'>,
-  crown: Crown,
+  crown: TopLevels,
   stream: string,
 ): Promise<{ readonly leaf: KeptLeaf; readonly way: Way } | null> {
-  const key = keyOf(stream);
+  const key = streamKey(stream);
   const leaves = (await store.leavesIn([bucketOf(key)])).toSorted((a, b) => Buffer.compare(a.key, b.key));
   const leaf = leaves.find((kept) => kept.key.equals(key));
   if (!leaf) return null;
   const { way, more } = crown.wayTo(key);
-  return { leaf, way: more ? [...way, ...wayTo(key, leaves.map(asLeaf), crownBits)] : way };
+  return { leaf, way: more ? [...way, ...wayTo(key, leaves.map(asLeaf), topLevelBits)] : way };
 }

@@ -1,6 +1,6 @@
 /**
- * Operations that are ordered one after the other are numbered in their streams' names: of two processes that order the next one, one
- * creates the stream, and the other finds it there. No lease and no read model has to be right for that.
+ * Numbers consecutive operations in their streams' names: of two processes that order the next one, one creates the stream, and the other
+ * finds it. This needs no lease and no read model.
  */
 
 import { type Cause, isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
@@ -10,8 +10,8 @@ import {
   callOffOperation,
   type Operation,
   operation,
+  operationStatus,
   orderOperation,
-  standingOf,
 } from '../../domain/treasury/operation.ts';
 import type { OperationOrdered } from '../../domain/treasury/operationEvents.ts';
 import { currentState, type Handle } from '../handle.ts';
@@ -24,16 +24,16 @@ export interface NumberedDeps {
   readonly by: Cause;
 }
 
-/** Operations of one run are parts of it: 1 and more. */
+/** Operations of one run have parts 1 and more. */
 export type NameOf = (run: number, part: number) => string;
 
 const runsMax = 1 << 30;
 
-/** @returns the newest run that was ever begun; 0 when there is none */
+/** @returns the newest run that has begun; 0 if there is none */
 export const newestRun = ({ handle }: Pick<NumberedDeps, 'handle'>, nameOf: NameOf): Promise<number> =>
   newestNumber(async (run) => (await currentState(handle, operation, nameOf(run, 1))) !== null);
 
-/** @param begun of a number; all below one that was begun were begun. @param from one that was begun, or 0. @returns the newest */
+/** @param begun checks a number; all lower numbers have begun too. @param from a number that has begun, or 0. @returns the newest */
 export async function newestNumber(begun: (number: number) => Promise<boolean>, from = 0): Promise<number> {
   let there = from;
   let step = 1;
@@ -45,7 +45,7 @@ export async function newestNumber(begun: (number: number) => Promise<boolean>, 
   return there;
 }
 
-/** Those of a run that are not over, in their order. */
+/** Unfinished operations of a run, in order. */
 export async function openParts(
   { handle }: Pick<NumberedDeps, 'handle'>,
   nameOf: NameOf,
@@ -61,10 +61,10 @@ export async function openParts(
   return found;
 }
 
-/** An operator's name, or a worker as it is called. */
+/** An operator's name, or a worker's. */
 export const nameIn = (by: Cause): string => by.replace(/^operator:/, '');
 
-/** Begins the operation's stream. @returns a refusal, `conflict`, when somebody else was faster */
+/** Begins the operation's stream. @returns a refusal, `conflict`, if another process was faster */
 export async function begin(
   { handle, by }: NumberedDeps,
   id: string,
@@ -80,16 +80,16 @@ export async function begin(
   return isRefusal(outcome) ? outcome : undefined;
 }
 
-/** What could not be signed for so long is ordered afresh when it is wanted: nothing is lost by it, and circumstances have changed. */
+/** An operation unsigned for this long is ordered again on demand: nothing is lost, and circumstances have changed. */
 const patience_ms = 10 * minute_ms;
 
-const ends: ReadonlySet<ReturnType<typeof standingOf>> = new Set(['done', 'short', 'calledOff']);
+const ends: ReadonlySet<ReturnType<typeof operationStatus>> = new Set(['done', 'short', 'calledOff']);
 
-const isOver = (state: Operation): boolean => ends.has(standingOf(state));
+const isOver = (state: Operation): boolean => ends.has(operationStatus(state));
 
 /**
- * Calls an operation off that died on its chain, or that nobody could sign for long.
- * @returns the operation as it is then, and whether it is over
+ * Calls off an operation that died on its chain, or could not be signed for long.
+ * @returns the operation afterwards, and whether it is over
  */
 export async function lookAfter(
   { handle, clock, by }: NumberedDeps,
@@ -97,7 +97,7 @@ export async function lookAfter(
 ): Promise<{ readonly operation: Operation; readonly over: boolean } | undefined> {
   const state = await currentState(handle, operation, id);
   if (state === null) return undefined;
-  const standing = standingOf(state);
+  const standing = operationStatus(state);
   const died = state.leg.attempts.length > 0;
   const waited_ms = epochMs(clock.now()) - epochMs(state.ordered.orderedAt);
   if (standing !== 'ordered' || !(died || waited_ms > patience_ms)) return { operation: state, over: isOver(state) };
@@ -111,17 +111,17 @@ export async function lookAfter(
       appId: null,
     },
   );
-  // Signed at this very moment, it is looked at again.
+  // If it was signed at this moment, the next run checks again.
   return isRefusal(outcome) || !outcome.state
     ? { operation: state, over: false }
     : { operation: outcome.state, over: true };
 }
 
-// The forwarder that deposits are flushed by is put on a chain by the treasury itself, as an operation in the log.
+// The treasury deploys the forwarder that flushes deposits, as an operation in the log.
 
 /**
- * Orders it, once: while one is under way that one is meant.
- * @returns its operation; null where the forwarder stands already; a refusal where nothing has to stand before deposits can be swept
+ * Orders the deployment once, and returns a pending one.
+ * @returns its operation; null if the forwarder exists already; a refusal if sweeps on the chain need none
  */
 export async function orderDeployment(
   deps: NumberedDeps,
@@ -150,7 +150,7 @@ export async function orderDeployment(
     by: nameIn(deps.by),
     orderedAt: deps.clock.now(),
   };
-  // Where somebody else was faster, it is his.
+  // If another process was faster, the operation is that one's.
   await begin(deps, nameOf(newest + 1), order);
   return nameOf(newest + 1);
 }

@@ -1,14 +1,14 @@
-/** What a chain family implements of sweeps: what deposits hold, and in which transactions it goes to the treasury. */
+/** Ports for sweeps that each chain family implements: balances of deposits, and the transactions that collect them. */
 import type { ChainId, Token } from '../../domain/chains.ts';
 import type { FlushedDeposit } from '../../domain/transfer/shapes.ts';
 
-/** A deposit that money was recorded at, of a payment that is over. */
+/** A deposit with recorded money, of a payment that is over. */
 export interface PaidDeposit {
   readonly address: string;
   readonly paymentId: string;
 }
 
-/** What a deposit holds of one token, as far as it is final. */
+/** Final balance of one token at a deposit. */
 export interface HeldDeposit extends FlushedDeposit {
   readonly paymentId: string;
   readonly token: Token;
@@ -16,23 +16,23 @@ export interface HeldDeposit extends FlushedDeposit {
   readonly amount: bigint;
 }
 
-/** What stays where it is, and why. */
+/** A deposit that is not swept, and the reason. */
 export interface LeftDeposit {
   readonly address: string;
   readonly token: Token;
   readonly amount: bigint;
   readonly why: string;
-  /** The deposit holds money that its payment has not recorded: its history is to be read. */
+  /** The deposit holds money that its payment has not recorded: its history must be read. */
   readonly unrecorded?: true;
 }
 
-/** What one transaction takes: deposits of one token. */
+/** One transaction: deposits of one token. */
 export interface SweepPart {
   readonly token: Token;
   readonly deposits: readonly HeldDeposit[];
-  /** Gas that it is estimated to use; null on chains without gas. */
+  /** Estimated gas; null on chains without gas. */
   readonly gas: bigint | null;
-  /** Of the chain's coin, in smallest units, less what comes back of what was paid for the deposits; negative where more does. */
+  /** Cost in the chain's coin, smallest units, less the deposits' returned rent; negative if more is returned. */
   readonly cost: bigint;
 }
 
@@ -49,40 +49,37 @@ export interface RecoveredTokens {
   readonly hash: string;
 }
 
-/** Only plans: what is planned is ordered in the log, and the engine signs and sends it. */
+/** Only plans: the log orders the plan, and the engine signs and sends it. */
 export interface DepositSweep {
   readonly chainId: ChainId;
   /** The treasury. */
   readonly account: string;
-  /** How many deposits `held` takes at most. */
+  /** Maximum deposits of one `held` call. */
   readonly heldMax: number;
-  /** How many transactions are under way at most, so that payouts have room beside them, and how many deposits one takes at most. */
+  /** Maximum concurrent transactions, so payouts keep capacity, and maximum deposits of one transaction. */
   readonly partsMax: number;
   readonly depositsMax: number;
   /**
-   * @param gasPriceMax in smallest units of the coin, for one of gas; null for the chain's own limit, as on chains without gas
-   * @throws PayoutBlocked when nothing can be swept on the chain now
+   * @param gasPriceMax in smallest units of the coin per unit of gas; null for the chain's own limit, as on chains without gas
+   * @throws PayoutBlocked if nothing can be swept on the chain now
    */
   ready(gasPriceMax: bigint | null, signal: AbortSignal): Promise<void>;
-  /** What deposits hold of every token, in the same order; those that hold nothing are left out. */
+  /** Balances of the deposits in every token, in the same order; empty deposits are omitted. */
   held(deposits: readonly PaidDeposit[], signal: AbortSignal): Promise<readonly HeldDeposit[]>;
-  /**
-   * Puts deposits of one token together, in their order, in as many of them as one transaction takes; beyond `partsMax` transactions they
-   * are left for another plan.
-   */
+  /** Groups deposits of one token, in order, into transactions; deposits beyond `partsMax` transactions remain for a later plan. */
   plan(held: readonly HeldDeposit[], partsMax: number, signal: AbortSignal): Promise<SweepPlan>;
   /**
-   * The transaction that moves a token outside the catalogue from a deposit to the treasury, where any account may send it. Null when the
-   * token's address is none, or the deposit belongs to another treasury.
+   * The transaction that moves a token outside the catalogue from a deposit to the treasury, on chains where any account may send it. Null
+   * if the token's address is invalid, or the deposit belongs to another treasury.
    */
   recoveryCall?(deposit: FlushedDeposit, token: string): { readonly to: string; readonly data: string } | null;
   /**
-   * Moves tokens outside the catalogue from a deposit to the treasury, where the deposit's own key must sign. Reports each token account that
-   * is empty for good.
+   * Moves tokens outside the catalogue from a deposit to the treasury, on chains where the deposit's own key must sign. Reports each token
+   * account that is finally empty.
    * @param feePayerKey key of another account than the treasury, as wallets export it
    * @throws Error with what to do
    */
   recoverTokens?(deposit: FlushedDeposit, feePayerKey: string, signal: AbortSignal): AsyncIterable<RecoveredTokens>;
-  /** What must stand on the chain before deposits can be swept, where that takes anything. */
+  /** Contract that must exist on the chain before deposits can be swept, if one is needed. */
   readonly forwarder?: { readonly address: string; isThere(signal: AbortSignal): Promise<boolean> };
 }

@@ -1,6 +1,6 @@
 /**
- * Sweeps of a chain are ordered as operations in the log; the engine signs and sends them, here nobody has a key. A run is a few
- * transactions, and the next one begins when all of them are over.
+ * Sweeps are ordered as operations in the log; the engine signs and sends them, and this code has no key. A run is a few transactions, and
+ * the next run begins when all of them are over.
  */
 
 import { convert, usMillionth } from '../../domain/dollars.ts';
@@ -11,39 +11,39 @@ import type { Clock, CrashPoint } from '../ports.ts';
 import { begin, lookAfter, type NameOf, type NumberedDeps, nameIn, newestRun, openParts } from './numbered.ts';
 import type { DepositSweep, HeldDeposit, LeftDeposit, PaidDeposit, SweepPart, SweepPlan } from './ports.ts';
 
-// Which deposits are worth the network's fee for taking them.
+// Decides which deposits are worth the network's fee.
 
-/** What a chain's coin is reckoned at. */
-export interface CoinPrice {
+/** Price of a chain's coin. */
+export interface SweepCoin {
   readonly decimals: number;
-  /** Of a whole coin, in millionths of a dollar. */
+  /** Per whole coin, in millionths of a dollar. */
   readonly price_microUsd: bigint;
 }
 
 export interface SweepLimits {
-  /** What a deposit must hold at least, in millionths of a dollar. */
+  /** Minimum balance of a deposit, in millionths of a dollar. */
   readonly least_microUsd: bigint;
-  /** Most that is paid for one of gas, in smallest units of the coin; null for the chain's own limit. */
+  /** Maximum price of a unit of gas, in smallest units of the coin; null for the chain's own limit. */
   readonly gasPriceMax: bigint | null;
-  /** Also what costs more than it brings. */
+  /** Also sweeps deposits that cost more than they hold. */
   readonly evenAtALoss: boolean;
 }
 
-/** A token counts as one dollar. @returns in millionths of one, rounded down */
+/** A token counts as one dollar. @returns millionths of a dollar, rounded down */
 export const worthOf = ({ amount, token }: Pick<HeldDeposit, 'amount' | 'token'>): bigint =>
   convert(amount, token, usMillionth);
 
-/** @returns in millionths of a dollar, rounded up; negative where more comes back */
-export function costOf({ cost }: Pick<SweepPart, 'cost'>, { decimals, price_microUsd }: CoinPrice): bigint {
+/** @returns millionths of a dollar, rounded up; negative if more is returned */
+export function sweepCost({ cost }: Pick<SweepPart, 'cost'>, { decimals, price_microUsd }: SweepCoin): bigint {
   const one = 10n ** BigInt(decimals);
   const product = cost * price_microUsd;
   return product > 0n ? (product + one - 1n) / one : product / one;
 }
 
-/** All deposits of a transaction have an equal share of what it costs: each uses about the same gas. */
-function parted(part: SweepPart, coin: CoinPrice) {
+/** All deposits of a transaction bear equal shares of its cost: each uses about the same gas. */
+function parted(part: SweepPart, coin: SweepCoin) {
   const count = BigInt(part.deposits.length);
-  const cost = costOf(part, coin);
+  const cost = sweepCost(part, coin);
   const pays = (deposit: HeldDeposit) => worthOf(deposit) * count >= cost;
   return { worth: part.deposits.filter(pays), dear: part.deposits.filter((deposit) => !pays(deposit)) };
 }
@@ -51,13 +51,13 @@ function parted(part: SweepPart, coin: CoinPrice) {
 const tooDear = 'holds less than taking it costs';
 
 /**
- * Plans only what pays for itself, unless told otherwise: what does not is taken out, and the others are planned again without it.
- * @param held of one token, those that hold most first
+ * By default plans only deposits above their cost: others are removed, and the rest is planned again.
+ * @param held of one token, largest balance first
  */
 export async function planWorth(
   sweep: DepositSweep,
   held: readonly HeldDeposit[],
-  { coin, limits, signal }: { readonly coin: CoinPrice; readonly limits: SweepLimits; readonly signal: AbortSignal },
+  { coin, limits, signal }: { readonly coin: SweepCoin; readonly limits: SweepLimits; readonly signal: AbortSignal },
 ): Promise<SweepPlan> {
   const first = await sweep.plan(held, sweep.partsMax, signal);
   if (limits.evenAtALoss) return first;
@@ -80,33 +80,33 @@ export async function planWorth(
   return { parts: parts.slice(0, sweep.partsMax), left };
 }
 
-// What a sweep of a chain would take: what deposits of ended payments hold, put together in transactions that are worth their cost.
+// Plans a chain's sweep: deposits of ended payments, grouped into transactions that are worth their cost.
 
 export interface PlanDeps {
   readonly sweep: DepositSweep;
-  readonly coin: CoinPrice;
+  readonly coin: SweepCoin;
   /**
-   * Deposits that money was recorded at, of payments that are over, a page at a time.
-   * @param after the last of the page before; null for the first page
+   * Deposits with recorded money, of payments that are over, one page at a time.
+   * @param after the last of the previous page; null for the first page
    */
   readonly paid: (after: PaidDeposit | null, max: number) => Promise<readonly PaidDeposit[]>;
-  /** Has a deposit's whole history read, because the deposit holds money that its payment has not recorded. */
+  /** Reads a deposit's whole history, because the deposit holds money that its payment has not recorded. */
   readonly readUnrecorded: (address: string) => Promise<void>;
 }
 
 export type PlanNews =
-  /** So many deposits were asked about so far. */
+  /** Number of deposits checked so far. */
   | { readonly kind: 'looked'; readonly deposits: number }
   | { readonly kind: 'left'; readonly deposit: LeftDeposit }
-  /** Transactions that can be under way together. What is in them is not planned again. */
+  /** Transactions that can run concurrently. Their deposits are not planned again. */
   | { readonly kind: 'planned'; readonly parts: readonly SweepPart[] };
 
-/** Deposits that one go takes up; what is beyond the next one finds. */
+/** Maximum deposits of one run; the next run finds the others. */
 const foundMax = 20_000;
 
 /**
- * Those that hold most first. Each step is planned when it is asked for, by what the chain shows then.
- * @throws PayoutBlocked when nothing can be swept now, ChainUnavailable, Unavailable
+ * Largest balances first. Each step is planned on demand, from the chain's current state.
+ * @throws PayoutBlocked if nothing can be swept now, ChainUnavailable, Unavailable
  */
 export async function* planAll(deps: PlanDeps, limits: SweepLimits, signal: AbortSignal): AsyncGenerator<PlanNews> {
   const { sweep, coin } = deps;
@@ -132,7 +132,7 @@ export async function* planAll(deps: PlanDeps, limits: SweepLimits, signal: Abor
       yield { kind: 'left', deposit };
     }
     if (parts.length > 0) yield { kind: 'planned', parts };
-    // What is neither planned nor left had no room: it is next.
+    // Deposits that are neither planned nor excluded wait for the next transaction.
     const settled = addressesOf([...parts.flatMap(({ deposits }) => deposits), ...left]);
     const later =
       parts.length === 0 ? new Set<string>() : addressesOf(fresh.filter(({ address }) => !settled.has(address)));
@@ -153,7 +153,7 @@ async function* lookAround({ sweep, paid }: PlanDeps, signal: AbortSignal) {
   }
 }
 
-/** What they hold by now: since they were found, time has passed. */
+/** Current balances, because time has passed since the search. */
 async function heldNow(sweep: DepositSweep, chunk: readonly HeldDeposit[], signal: AbortSignal) {
   const held: HeldDeposit[] = [];
   for (let from = 0; from < chunk.length; from += sweep.heldMax)
@@ -175,12 +175,12 @@ export interface SweepDeps extends NumberedDeps, PlanDeps {
   readonly crash: CrashPoint;
 }
 
-/** What happens on the way, for whoever watches. */
+/** Progress events for the caller. */
 export type SweepNews =
   | Exclude<PlanNews, { kind: 'planned' }>
   | { readonly kind: 'ordered'; readonly id: string; readonly part: SweepPart }
   | { readonly kind: 'ended'; readonly id: string; readonly operation: Operation }
-  /** Somebody else sweeps this chain at the same time. */
+  /** Another process sweeps this chain at the same time. */
   | { readonly kind: 'elsewhere' };
 
 const look_ms = 1_000;
@@ -191,10 +191,12 @@ const namesOf =
     `sweep-${chainId}-${account}-${run}-${part}`;
 
 /**
- * Takes all that is worth it, and waits for each transaction's end. What was begun before, here or elsewhere, is waited for first.
+ * Sweeps all deposits that are worth it, and waits for each transaction's end. Waits first for operations that were begun before, here or
+ * elsewhere.
  *
- * Crash at any place: what is ordered is done by the engine, and the next sweep waits for it; what is not ordered is found again.
- * @throws PayoutBlocked when nothing can be swept now, ChainUnavailable, Unavailable; what the signal aborts with
+ * Crash at any point: the engine completes ordered operations, and the next sweep waits for them; deposits without an order are found
+ * again.
+ * @throws PayoutBlocked if nothing can be swept now, ChainUnavailable, Unavailable; the signal's reason
  */
 export async function* sweepAll(deps: SweepDeps, limits: SweepLimits, signal: AbortSignal): AsyncGenerator<SweepNews> {
   const nameOf = namesOf(deps.sweep);

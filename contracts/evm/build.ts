@@ -1,7 +1,6 @@
 /**
- * Compiles the Solidity sources to committed artifacts: `npm run contracts`.
- * The output is the same on every machine (pinned compiler, no metadata, no paths), so that a test can rebuild and compare and
- * anybody can check the bytecode that stands on the chains.
+ * Compiles the Solidity sources to committed artifacts: `npm run contracts`. The output is equal on every machine (pinned compiler, no
+ * metadata, no paths), so a test can rebuild and compare, and anyone can check the deployed bytecode.
  */
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -13,7 +12,7 @@ import { keccak256 } from 'viem';
 const root = join(import.meta.dirname, '../..');
 const packages = createRequire(import.meta.url);
 
-/** What is built: each artifact file holds one contract's ABI and creation code, and its code as it stands where nodes run that. */
+/** Artifacts: each file has one contract's ABI and creation code, and its deployed code if nodes run that. */
 export const artifacts: readonly Artifact[] = [
   { source: 'contracts/evm/ForwarderFactory.sol', contract: 'ForwarderFactory', folder: 'contracts/evm/artifacts' },
   { source: 'contracts/evm/BalanceReader.sol', contract: 'BalanceReader', folder: 'contracts/evm/artifacts' },

@@ -1,6 +1,6 @@
 /**
- * Compiles the Stellar payin contract to its committed artifact: part of `npm run contracts`.
- * Anybody can rebuild it and compare the hash with that of the code on the chain.
+ * Compiles the Stellar payin contract to its committed artifact: part of `npm run contracts`. Anyone can rebuild it and compare the hash
+ * with that of the code on the chain.
  */
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';

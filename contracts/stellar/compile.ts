@@ -21,10 +21,10 @@ const flags = [
 ].flat();
 
 /**
- * Compiles a contract. The same source gives the same bytes on every machine.
- * @param source path of an `.as` file; what it imports is looked up beside it, then beside this file
- * @param spec what clients shall know of its functions
- * @throws Error with the compiler's complaints
+ * Compiles a contract. Equal sources give equal bytes on every machine.
+ * @param source path of an `.as` file; its imports are searched beside it, then beside this file
+ * @param spec interface of its functions for clients
+ * @throws Error with the compiler's errors
  */
 export async function compileContract(source: string, spec: readonly xdr.ScSpecEntry[]): Promise<Buffer> {
   const folders = [dirname(source), import.meta.dirname];
@@ -43,7 +43,7 @@ export async function compileContract(source: string, spec: readonly xdr.ScSpecE
   return Buffer.concat([wasm, section('contractenvmetav0', environment()), section('contractspecv0', xdrOf(spec))]);
 }
 
-/** The compiler asks for `.ts`; sources are `.as`, because they are another language than the rest of the tree. */
+/** The compiler requests `.ts`; sources are `.as`, because their language differs from the rest of the tree. */
 async function readSource(folders: readonly string[], name: string): Promise<string | null> {
   if (!name.endsWith('.ts')) return null;
   for (const folder of folders) {

@@ -1,9 +1,9 @@
-/** What clients read of a contract: its functions, errors and events (`contractspecv0`). */
+/** Interface of a contract for clients: its functions, errors and events (`contractspecv0`). */
 import { xdr } from '@stellar/stellar-sdk';
 
 type Inputs = Readonly<Record<string, xdr.ScSpecTypeDef>>;
 
-export const address = xdr.ScSpecTypeDef.scSpecTypeAddress();
+export const addressType = xdr.ScSpecTypeDef.scSpecTypeAddress();
 export const i128 = xdr.ScSpecTypeDef.scSpecTypeI128();
 export const string = xdr.ScSpecTypeDef.scSpecTypeString();
 export const anyValue = xdr.ScSpecTypeDef.scSpecTypeVal();
@@ -58,15 +58,15 @@ export function eventSpec(name: string, prefix: string, topics: Inputs, data: In
 }
 
 export const payinSpec: readonly xdr.ScSpecEntry[] = [
-  functionSpec('__constructor', { destination: address, token: address }),
-  functionSpec('pay', { sender: address, amount: i128, memo: string }, fallible),
-  functionSpec('destination', {}, address),
-  functionSpec('token', {}, address),
+  functionSpec('__constructor', { destination: addressType, token: addressType }),
+  functionSpec('pay', { sender: addressType, amount: i128, memo: string }, fallible),
+  functionSpec('destination', {}, addressType),
+  functionSpec('token', {}, addressType),
   errorsSpec({ AmountNotPositive: [1, 'amount must be more than zero'] }),
   eventSpec(
     'Payment',
     'payment',
-    { sender: address },
-    { amount: i128, destination: address, from: address, memo: string },
+    { sender: addressType },
+    { amount: i128, destination: addressType, from: addressType, memo: string },
   ),
 ];

@@ -1,7 +1,7 @@
 /**
- * Many payouts in one transaction. A batch names its members; each of their payments records that it is in it before anything is signed,
- * and has no attempt of its own until the batch lets it go. What is signed and what became of it is decided here, and told to the members'
- * streams before anything else is done. Stream `payoutBatch-<chainId>-<account>-<number>`.
+ * Pays many payouts in one transaction. A batch names its members. Each member's payment records that it joined before anything is signed,
+ * and has no attempt of its own until the batch releases it. The batch's stream decides about signatures and outcomes; the members' streams
+ * receive each decision before the next step. Stream `payoutBatch-<chainId>-<account>-<number>`.
  */
 import { type Decider, type Decision, InvariantBroken, isRefusal, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';
@@ -12,22 +12,22 @@ import { evolveLeg, type Outcome, unprefixed } from '../transfer/record.ts';
 import { type DeathProof, referenceOf } from '../transfer/shapes.ts';
 import { type BatchOpened, type Member, membersMax, type PayoutBatchEvent } from './events.ts';
 
-/** Of the events that every transfer has. */
+/** Prefix of the events that every transfer has. */
 const prefix = 'Batch';
 const leastMembers = 2;
 
 export interface Batch {
   readonly opened: BatchOpened;
-  /** Places of those whose payments are in it, ascending; null until that is known. */
+  /** Positions of the members whose payments have joined, ascending; null until that is known. */
   readonly joined: readonly number[] | null;
   readonly leg: TransferLeg;
-  /** Why each dead attempt can never land, by its number. */
+  /** Proof that a dead attempt can never land, by attempt number. */
   readonly proofs: ReadonlyMap<number, DeathProof>;
-  /** What each receiver got, where not all of them got all. */
+  /** Amount that each receiver got, if some got less than ordered. */
   readonly brought: readonly bigint[] | null;
-  /** Why, of one that is over without having landed. */
+  /** Reason of a batch that ended without landing. */
   readonly dissolved: string | null;
-  /** What the members' streams have to know, and how much of it they do. */
+  /** Number of decisions that the members' streams must copy, and how many they have copied. */
   readonly changes: number;
   readonly told: number;
 }
@@ -98,13 +98,13 @@ function withLegEvent(state: Batch, event: PayoutBatchEvent): Batch {
   };
 }
 
-/** Those whose payments are in it, in the order in which they are paid; none before that is known. */
+/** Members whose payments have joined, in the order of payment; empty until that is known. */
 export const joinedMembers = ({ opened, joined }: Batch): readonly Member[] => membersAt(opened, joined ?? []);
 
-/** How it stands, in a word that operators read. */
-export type BatchStanding = 'gathering' | 'gathered' | 'signed' | 'dissolved' | 'short' | 'done';
+/** Status of a batch, as operators read it. */
+export type BatchStatus = 'gathering' | 'gathered' | 'signed' | 'dissolved' | 'short' | 'done';
 
-export function batchStandingOf({ joined, leg, dissolved }: Batch): BatchStanding {
+export function batchStandingOf({ joined, leg, dissolved }: Batch): BatchStatus {
   if (leg.settled) return 'done';
   if (leg.short) return 'short';
   if (dissolved !== null) return 'dissolved';
@@ -112,7 +112,7 @@ export function batchStandingOf({ joined, leg, dissolved }: Batch): BatchStandin
   return joined === null ? 'gathering' : 'gathered';
 }
 
-/** What the process owes it now. Nothing is sent that its members' streams do not have. */
+/** Next step that the process owes the batch. Nothing is sent before the members' streams have it. */
 export function nextBatchStep(state: Batch): TransferStep {
   if (state.joined === null || state.told < state.changes) return { do: 'tell' };
   if (state.dissolved !== null || state.leg.short) return { do: 'done' };
@@ -126,7 +126,7 @@ export function batchOwed(id: string, state: Batch): Owed {
   return { key, purpose, appId: null, leg: state.leg, step: nextBatchStep(state) };
 }
 
-/** The first one takes the number; whoever else asks for it takes the next. */
+/** The first caller gets the number; a concurrent caller gets the next one. */
 export function openBatch(state: BatchState, order: BatchOpened): Decision<PayoutBatchEvent> {
   if (state) return refuse('conflict', 'this number has a batch already: take the next');
   const payments = new Set(order.members.map(({ paymentId }) => paymentId));
@@ -137,7 +137,7 @@ export function openBatch(state: BatchState, order: BatchOpened): Decision<Payou
 
 const noBatch = refuse('notFound', 'there is no such batch');
 
-/** Those are in it for good, whoever was asked. Of fewer than two nothing is made. @param joined their places, ascending */
+/** Fixes the members for good. A batch needs at least two. @param joined their positions, ascending */
 export function gatherBatch(state: BatchState, joined: readonly number[], now: Instant): Decision<PayoutBatchEvent> {
   if (!state) return noBatch;
   if (state.joined !== null) return [];
@@ -165,10 +165,10 @@ const legVerbs = chainLegOwner({
   extra: (state, _, outcome) => (state && outcome?.kind === 'short' ? { brought: broughtTo(state, outcome) } : {}),
 }) as ChainLegOwner<BatchState, PayoutBatchEvent>;
 
-/** What is recorded here has to be in the members' streams before anything is sent. */
+/** The members' streams must have every record of this leg before anything is sent. */
 export const batchLeg: ChainLegOwner<BatchState, PayoutBatchEvent> = {
   ...legVerbs,
-  /** A batch has one nonce: where nothing of that can land any more, it is over, and its members are paid by themselves. */
+  /** A batch has one nonce. When nothing of that nonce can land, the batch is over and its members are paid alone. */
   conclude(state, part, outcome, now) {
     const told = legVerbs.conclude(state, part, outcome, now);
     if (outcome.kind !== 'dead' || isRefusal(told) || told.length === 0) return told;
@@ -181,7 +181,7 @@ function broughtTo({ joined }: Batch, { brought = [] }: Extract<Outcome, { kind:
   return (joined ?? []).map((_, at) => unitsText(brought[at] ?? 0n));
 }
 
-/** It is not made. Possible while nothing was signed for it: what is signed ends by what its chain proves. @param reason at most 400 characters */
+/** Gives the batch up. Refused once anything was signed: the chain then decides. @param reason at most 400 characters */
 export function dissolveBatch(state: BatchState, reason: string, now: Instant): Decision<PayoutBatchEvent> {
   if (!state) return noBatch;
   if (state.dissolved !== null) return [];
@@ -189,7 +189,7 @@ export function dissolveBatch(state: BatchState, reason: string, now: Instant): 
   return [dissolved(reason, now)];
 }
 
-/** The members' streams have all up to there. @param changes as the state had them that was told */
+/** Records that the members' streams have all changes up to this number. @param changes the number in the state that was copied */
 export function noteTold(state: BatchState, changes: number): Decision<PayoutBatchEvent> {
   if (!state) return noBatch;
   return changes > state.told ? [{ type: 'BatchTold', data: { changes } }] : [];

@@ -6,7 +6,7 @@ import { AssetRef, Attempt, DeathProof, Orphaned, Reason, Settled, Short, Signed
 
 export const payoutBatchSchemaVersion = 1;
 
-/** Payouts that one batch takes at most: its bytes stand in the stream of each. */
+/** Maximum payouts of one batch: each member's stream holds its bytes. */
 export const membersMax = 50;
 
 const Member = Type.Object({ paymentId: Id, appId: Id, receiver: Address, amount: Amount }, closed);
@@ -16,7 +16,7 @@ export const payoutBatchEventSchemas = {
   BatchOpened: Type.Object(
     {
       chainId: oneOf(chainIds),
-      /** Of the treasury. */
+      /** The treasury's account. */
       account: Address,
       token: AssetRef,
       /** The contract that pays all of them in one transaction. */
@@ -26,17 +26,17 @@ export const payoutBatchEventSchemas = {
     },
     closed,
   ),
-  /** Whose payments have recorded that they are in it, by their places among the members, from 1. */
+  /** Positions (from 1) of the members whose payments have recorded that they joined. */
   BatchGathered: Type.Object({ joined: Type.Array(Position, { maxItems: membersMax }), gatheredAt: Time }, closed),
   BatchSigned: Type.Object(SignedAttempt, closed),
   BatchDied: Type.Object({ attempt: Attempt, proof: DeathProof }, closed),
   BatchOrphaned: Type.Object(Orphaned, closed),
   BatchConfirmed: Type.Object(Settled, closed),
-  /** It is on its chain for good, and not every receiver got all; `brought` says what each got, in the order of those who joined. */
+  /** The transaction is final, and some receivers got less than ordered. `brought` holds each joined member's amount, in order. */
   BatchShort: Type.Object({ ...Short, brought: Type.Array(Amount, { maxItems: membersMax }) }, closed),
-  /** Nothing of it can land any more, and nothing more is signed for it: its members are paid by themselves. */
+  /** Nothing of the batch can land, and nothing more is signed for it: its members are paid alone. */
   BatchDissolved: Type.Object({ reason: Reason, dissolvedAt: Time }, closed),
-  /** The streams of its members have the first so many changes: signatures, deaths, what landed. */
+  /** The members' streams have this many changes: signatures, deaths, landings. */
   BatchTold: Type.Object({ changes: Type.Integer({ minimum: 1 }) }, closed),
 } as const;
 

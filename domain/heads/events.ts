@@ -1,6 +1,6 @@
 /**
- * Heads of the log: what all streams looked like up to a position, as one root, signed. Stream `heads-log`. Each entry names the hash of the
- * one before it, so that whoever keeps one of them notices when an older one is told differently.
+ * Signed heads of the log: the state of all streams up to a position, as one root. Stream `heads-log`. Each entry holds the hash of the
+ * previous entry, so a holder of one entry notices any later change of older ones.
  */
 import Type, { type Static } from 'typebox';
 import { chainIds } from '../chains.ts';
@@ -10,7 +10,7 @@ export const headsSchemaVersion = 1;
 /** There is one such stream. */
 export const headsInstance = 'log';
 
-/** Entries are numbered from 1: the number is the event's revision and one. */
+/** Entries are numbered from 1. The number is the event's revision plus one. */
 const EntryNumber = Type.Integer({ minimum: 1 });
 /** 32 bytes of Ed25519, as hex. */
 const PublicKey = Type.String({ pattern: '^[0-9a-f]{64}$' });
@@ -26,39 +26,42 @@ export const headsEventSchemas = {
       position: Height,
       /** When that event was written. */
       until: Time,
-      /** All that are covered. */
+      /** Number of covered events. */
       events: Height,
       streams: Height,
-      /** Whose streams are covered, sorted. */
+      /** Stream categories that are covered, sorted. */
       categories: Type.Array(Category, { minItems: 1, maxItems: 100 }),
-      /** Over the newest event of every stream (commands/heads/tree.ts). */
+      /** Root over the newest event of every stream (commands/heads/tree.ts). */
       root: Digest,
-      /** SHA-256 of the text of the entry before; null of the first. */
+      /** SHA-256 of the previous entry's text; null for the first entry. */
       previous: nullable(Digest),
       publicKey: PublicKey,
-      /** The entry from which on the key is in force: 1, or a change. */
+      /** Number of the entry that brought the key in force: 1, or a change. */
       keySince: EntryNumber,
-      /** Over `textOf` the entry. */
+      /** Signature over `textOf` of the entry. */
       signature: Signature,
     },
     closed,
   ),
-  /** Behind it heads are signed with another key. */
+  /** Later heads are signed with another key. */
   HeadKeyChanged: Type.Object(
     {
       number: EntryNumber,
-      /** Of the newest head. */
+      /** Position of the newest head. */
       position: Height,
       previous: Digest,
       publicKey: PublicKey,
       formerKey: PublicKey,
-      /** By the former key; the new one's shows that whoever changed it has it. */
+      /** Signature by the former key. The new key's signature proves that the operator has the new key. */
       formerSignature: Signature,
       signature: Signature,
     },
     closed,
   ),
-  /** Left to the operator's word: the former key is lost. Whoever does not know why must not believe what follows. */
+  /**
+   * The former key is lost, so only the operator's reason supports the change. Auditors who do not know the reason must not trust later
+   * entries.
+   */
   HeadKeyLost: Type.Object(
     {
       number: EntryNumber,
@@ -71,24 +74,24 @@ export const headsEventSchemas = {
     },
     closed,
   ),
-  /** A transaction of ours whose memo is the hash of a head is on its chain for good: the head cannot be younger than that. */
+  /** A transaction of ours, with the head's hash as its memo, is final on its chain. The head is at least as old as that transaction. */
   HeadAnchored: Type.Object(
     {
       number: EntryNumber,
-      /** Of the newest head, which may be a later one than that which is anchored. */
+      /** Position of the newest head, which may be later than the anchored one. */
       position: Height,
       previous: Digest,
       publicKey: PublicKey,
       keySince: EntryNumber,
-      /** The number of the head. */
+      /** Number of the anchored head. */
       head: EntryNumber,
-      /** SHA-256 of its text: what the memo is. */
+      /** SHA-256 of the head's text, which is the memo. */
       headHash: Digest,
       chainId: oneOf(chainIds),
-      /** Whose transaction it is. */
+      /** Account of the transaction. */
       account: Address,
       transaction: Hash,
-      /** The block, which Stellar calls a ledger. */
+      /** Block number; Stellar calls a block a ledger. */
       ledger: Height,
       signature: Signature,
     },

@@ -1,8 +1,8 @@
-/** What is signed of an entry, and which entry may come next. */
+/** Text that an entry's signatures cover, and the rule for the next entry. */
 import { type Decider, type Decision, refuse, unreachable } from '../decider.ts';
 import type { HeadAnchored, HeadSigned, HeadsEvent } from './events.ts';
 
-/** The newest entry; null before the first. Each says all that the next one needs. */
+/** The newest entry; null before the first. It holds everything that the next entry needs. */
 export const heads: Decider<HeadsEvent | null, HeadsEvent> = {
   category: 'heads',
   initial: null,
@@ -11,10 +11,10 @@ export const heads: Decider<HeadsEvent | null, HeadsEvent> = {
 };
 
 /**
- * The text that an entry's signatures are made over, and whose SHA-256 the next entry names: a line for each field, in this order, so that
- * it can be written again in any language. No field can hold a line's end.
+ * Text that an entry's signatures cover; the next entry holds its SHA-256. One line per field, in this order, so any language can reproduce
+ * it. No field can contain a line end.
  */
-export function textOf({ type, data }: HeadsEvent): string {
+export function signedTextOf({ type, data }: HeadsEvent): string {
   switch (type) {
     case 'HeadSigned':
       return lines('payment-intents head v1', {
@@ -71,7 +71,7 @@ const lines = (title: string, fields: Readonly<Record<string, string | number>>)
 /** @param hashOf SHA-256 of an entry's text, as hex */
 export type HashOf = (entry: HeadsEvent) => string;
 
-/** Nothing for a position that a head covers already: what was signed once for a position is not signed again. */
+/** Returns nothing for a position that a head covers: each position is signed once. */
 export function signHead(
   newest: HeadsEvent | null,
   head: Omit<HeadSigned, 'number' | 'previous' | 'keySince' | 'signature'>,
@@ -89,15 +89,15 @@ export function signHead(
   return [signed({ type: 'HeadSigned', data: { ...data, signature: '' } }, sign)];
 }
 
-/** The entry that brought the key which is in force behind this one. */
+/** Number of the entry that brought the key in force after this one. */
 export const keySinceOf = ({ data }: HeadsEvent): number => ('keySince' in data ? data.keySince : data.number);
 
 /** A head that is on a chain, and where. */
 export type Anchor = Pick<HeadAnchored, 'head' | 'headHash' | 'chainId' | 'account' | 'transaction' | 'ledger'>;
 
 /**
- * @param seen the newest entry when whoever asks looked whether the anchor is told already
- * @returns a refusal when another entry came meanwhile, which may tell it
+ * @param seen the newest entry when the caller found no record of the anchor
+ * @returns a refusal if another entry was appended since, which may record the anchor
  */
 export function tellAnchor(
   newest: HeadsEvent | null,
@@ -118,7 +118,7 @@ export function tellAnchor(
   return [signed({ type: 'HeadAnchored', data }, how.sign)];
 }
 
-/** @param former signs with the key in force; null when it is lost, and why */
+/** @param former signs with the key in force; null if that key is lost, with the reason */
 export function changeHeadKey(
   newest: HeadsEvent | null,
   publicKey: string,
@@ -134,11 +134,11 @@ export function changeHeadKey(
   if ('lost' in how.former)
     return [signed({ type: 'HeadKeyLost', data: { ...common, reason: how.former.lost } }, how.sign)];
   const event: HeadsEvent = { type: 'HeadKeyChanged', data: { ...common, formerSignature: '' } };
-  const formerSignature = how.former.sign(textOf(event));
+  const formerSignature = how.former.sign(signedTextOf(event));
   return [signed({ ...event, data: { ...event.data, formerSignature } }, how.sign)];
 }
 
 const signed = <E extends HeadsEvent>(event: E, sign: (text: string) => string): E => ({
   ...event,
-  data: { ...event.data, signature: sign(textOf(event)) },
+  data: { ...event.data, signature: sign(signedTextOf(event)) },
 });

@@ -1,4 +1,4 @@
-/** How an app begins, whose it is, and what its kind allows. */
+/** Registration of an app, its owner, and the permissions of each app kind. */
 import { type Decision, fold, isRefusal, type Refusal, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import type { MerchantEvent, SealedSecret, SettlementWallet } from './events.ts';
@@ -7,7 +7,7 @@ import { setSettlement } from './settlement.ts';
 import { type MerchantState, merchant, ofRegistered } from './state.ts';
 import { rotateSecret, setWebhookUrl } from './webhook.ts';
 
-/** What an app may do follows from its kind: a merchant is paid at its settlement wallet, a wallet app names a receiver each time. */
+/** The kind decides an app's permissions: a merchant is paid at its settlement wallet; a wallet app names a receiver per payment. */
 export type AppKind = 'merchant' | 'wallet';
 
 /** `merchant_<slug>` or `wallet_<slug>`; undefined for anything else. */
@@ -18,22 +18,19 @@ export function appKind(appId: string): AppKind | undefined {
 
 export interface NewApp {
   readonly appId: string;
-  /** Null: the operator's. */
+  /** Null: the operator manages the app. */
   readonly developerId: string | null;
   /** 32 random bytes as hex, from which the app's payment ids are derived. */
   readonly idSalt: string;
   readonly webhookUrl: string | null;
   readonly secret: SealedSecret;
   readonly settlement: SettlementWallet | null;
-  /** Digest of a profile with a name in it. */
+  /** Digest of a profile that has a name. */
   readonly profile: string | null;
   readonly now: Instant;
 }
 
-/**
- * An app begins with its settings, in one append. Repeating it changes nothing: what the first said stays.
- * An id that is somebody else's is refused.
- */
+/** Registers an app with its settings in one append. A repeated request changes nothing. Refuses an id that another owner has. */
 export function register(state: MerchantState, app: NewApp): Decision<MerchantEvent> {
   const { appId, developerId, idSalt, webhookUrl, secret, settlement, profile, now } = app;
   if (state.registration) {
@@ -65,7 +62,7 @@ export const taken = (appId: string): Refusal =>
 
 type Decide = (state: MerchantState) => Decision<MerchantEvent>;
 
-/** One decision after the other, each on what the former ones leave. */
+/** Applies decisions in order, each to the state after the previous ones. */
 function inTurn(state: MerchantState, decisions: readonly Decide[]): Decision<MerchantEvent> {
   const events: MerchantEvent[] = [];
   for (const decide of decisions) {
@@ -76,7 +73,7 @@ function inTurn(state: MerchantState, decisions: readonly Decide[]): Decision<Me
   return events;
 }
 
-/** Gives the app to a person, who manages it from then on. */
+/** Gives the app to a person, who manages it from now on. */
 export const setOwner = (state: MerchantState, developerId: string): Decision<MerchantEvent> =>
   ofRegistered(state, state.developerId === developerId ? [] : [{ type: 'OwnerSet', data: { developerId } }]);
 

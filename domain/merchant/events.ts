@@ -1,6 +1,6 @@
 /**
- * What is stored of an app that takes payments. Stream `merchant-<appId>`.
- * The schemas ARE the storage format and must be versioned with care.
+ * Stored events of an app that accepts payments. Stream `merchant-<appId>`. The schemas ARE the storage format and must be versioned with
+ * care.
  */
 import Type, { type Static } from 'typebox';
 import { type ChainId, chainIds, tokenSymbols } from '../chains.ts';
@@ -10,18 +10,16 @@ import { Amount, closed, Digest, Id, nullable, oneOf, Text, Time, type Upcasters
 import { LaterWebhookType, laterWebhookTypesMax } from '../webhook.ts';
 
 /**
- * 2: an owner, profiles, changes of the wallet that cool down, expiry and names of keys, the time of a secret's rotation.
- * 3: sites that may show payment pages in a frame, what payers may choose to pay from.
- * 4: a webhook secret under another master key.
- * 5: a policy for money that is not what was agreed, fees of the app's own.
- * 6: further types of webhooks that the app chose.
+ * 2: an owner, profiles, a cool-down for wallet changes, expiry and names of keys, the time of a secret's rotation. 3: sites that may frame
+ * payment pages, and tokens that payers may choose. 4: a webhook secret under another master key. 5: a policy for wrong amounts, and fees
+ * of the app's own. 6: further types of webhooks that the app chose.
  */
 export const merchantSchemaVersion = 6;
 
 export const keyScopes = ['orders', 'admin'] as const;
 export type KeyScope = (typeof keyScopes)[number];
 
-/** What an app shows of itself. `logo` is the digest of a picture. */
+/** Fields that an app shows to payers. `logo` is a picture's digest. */
 export const profileFields = ['name', 'supportContact', 'returnUrlTemplate', 'colour', 'logo'] as const;
 export type ProfileField = (typeof profileFields)[number];
 
@@ -43,14 +41,14 @@ const PayFrom = Type.Array(
   { maxItems: 12 },
 );
 
-/** Of payments from one chain to another; null stands for every chain. */
+/** Fee of payments from one chain to another; null matches every chain. */
 const FeeTier = Type.Object(
   {
     sourceChainId: nullable(Type.Unsafe<ChainId>({ type: 'integer', enum: [...chainIds] })),
     destinationChainId: nullable(Type.Unsafe<ChainId>({ type: 'integer', enum: [...chainIds] })),
     fixed_microUsd: Amount,
     basisPoints: Type.Integer({ minimum: 0, maximum: 1_000 }),
-    /** The operator said that it may be less than what the payout costs. */
+    /** The operator accepted that the fee may be below the payout's cost. */
     belowCost: Type.Boolean(),
   },
   closed,
@@ -62,12 +60,12 @@ const IssuedKey = Type.Object(
   {
     keyId: Id,
     scope: oneOf(keyScopes),
-    /** SHA-256 of the key: the key itself is shown once and never stored. */
+    /** SHA-256 of the key. The key itself is shown once and never stored. */
     hash: Digest,
-    /** What people recognise it by: prefix and last four characters. */
+    /** Prefix and last four characters, by which people recognise the key. */
     hint: Text(32),
     name: KeyName,
-    /** From then on it is refused; null for never. */
+    /** The key is refused from then on; null for never. */
     expiresAt: nullable(Time),
   },
   closed,
@@ -76,10 +74,10 @@ const IssuedKey = Type.Object(
 const sealed = { ciphertext: Text(1_024), fingerprint: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }) };
 
 export const merchantEventSchemas = {
-  /** `developerId` stands for a person: who that is, the log does not know. Null for an app that the operator made. */
+  /** `developerId` identifies a person without personal data in the log. Null for an app that the operator made. */
   MerchantRegistered: Type.Object({ appId: Id, developerId: nullable(Id), idSalt: Digest, registeredAt: Time }, closed),
   OwnerSet: Type.Object({ developerId: Id }, closed),
-  /** The digest is of the profile as a whole, with a random salt in it: it proves what was shown and tells nothing. */
+  /** Digest of the whole profile with a random salt: it proves what was shown and reveals nothing. */
   ProfileSet: Type.Object(
     { digest: Digest, changed: Type.Array(oneOf(profileFields), { maxItems: profileFields.length }) },
     closed,
@@ -93,12 +91,12 @@ export const merchantEventSchemas = {
   WebhookSecretRotated: Type.Object({ ...sealed, rotatedAt: Time }, closed),
   /** The same secret under another master key. */
   WebhookSecretResealed: Type.Object(sealed, closed),
-  /** Origins as browsers spell them. */
+  /** Origins in the spelling of browsers. */
   EmbeddingSitesSet: Type.Object({ sites: Type.Array(Text(300), { maxItems: 10 }) }, closed),
   KeylessCreationSet: Type.Object({ allowed: Type.Boolean() }, closed),
   PayFromSet: Type.Object({ payFrom: PayFrom }, closed),
   PolicySet: AmountPolicy,
-  /** All that the app has, each route once. */
+  /** All fees of the app, one per route. */
   FeesSet: Type.Object({ fees: Type.Array(FeeTier, { maxItems: 64 }) }, closed),
   ApiKeyIssued: IssuedKey,
   ApiKeyRenamed: Type.Object({ keyId: Id, name: KeyName }, closed),
@@ -116,7 +114,7 @@ export type PayFrom = Static<typeof PayFrom>;
 export type FeeTier = Static<typeof FeeTier>;
 export type IssuedKey = Static<typeof IssuedKey>;
 export type RotatedSecret = Static<Schemas['WebhookSecretRotated']>;
-/** A webhook secret as it is kept: encrypted, and by what its owner knows it. */
+/** A webhook secret as stored: encrypted, with the hint by which its owner recognises it. */
 export type SealedSecret = Omit<RotatedSecret, 'rotatedAt'>;
 export type Registration = Static<Schemas['MerchantRegistered']>;
 

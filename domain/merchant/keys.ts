@@ -7,10 +7,10 @@ import { type KnownKey, type MerchantState, ofRegistered, worksAt } from './stat
 
 export const keyNameMax = 100;
 export const activeKeysMax = 50;
-/** Keys in an app's whole life: its stream names each of them. */
+/** Maximum keys in an app's whole life: its stream names each of them. */
 export const keysEverMax = 1_000;
 
-/** @param key its name already read */
+/** @param key with a name that `readLabel` has checked */
 export function issueKey(state: MerchantState, key: IssuedKey, now: Instant): Decision<MerchantEvent> {
   const active = state.keys.filter((issued) => worksAt(issued, now)).length;
   if (state.keys.some((issued) => issued.keyId === key.keyId)) return [];

@@ -1,4 +1,4 @@
-/** What an app shows of itself to those who pay. The log holds the digest alone: names and contacts can be removed. */
+/** Profile that an app shows to payers. The log holds only its digest, so names and contacts can be removed. */
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { type MerchantEvent, type ProfileField, profileFields } from './events.ts';
 import { type MerchantState, ofRegistered } from './state.ts';
@@ -6,8 +6,8 @@ import { type MerchantState, ofRegistered } from './state.ts';
 export const urlMax = 2_048;
 
 /**
- * Reads a URL that somebody states. Scheme and host may be in any case. What a URL parser would drop or bend without a word is refused:
- * spaces, control characters, backslashes, and, where it is never sent, a fragment.
+ * Reads a URL from a request. Scheme and host may be in any case. Refuses text that a URL parser would silently drop or change: spaces,
+ * control characters, backslashes, and a fragment if it is never sent.
  *
  * @param field its name in the request
  * @returns the canonical URL
@@ -29,13 +29,13 @@ export function readHttpsUrl(
   return url.href;
 }
 
-/** Control characters, those that turn or hide text, private ones, halves of pairs, line ends. */
+/** Control characters, direction and zero-width marks, private-use characters, lone surrogates, line ends. */
 const unshowable = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 /**
- * Reads what people call something: one line, without spaces around it.
+ * Reads a display name: one line without surrounding spaces.
  *
- * @param pointer of the field that states it
+ * @param pointer of the field in the request
  */
 export function readLabel(text: string, max: number, pointer: string): string | Refusal {
   const label = text.trim().normalize('NFC');
@@ -43,7 +43,7 @@ export function readLabel(text: string, max: number, pointer: string): string | 
   return refuse('invalidRequest', `${pointer} must be 1 to ${max} visible characters on one line`, pointer);
 }
 
-/** Every field may be unset. */
+/** Null marks an unset field. */
 export type Profile = { readonly [F in ProfileField]: string | null };
 
 export const noProfile: Profile = {
@@ -54,13 +54,13 @@ export const noProfile: Profile = {
   logo: null,
 };
 
-/** What can be stated; the logo is uploaded. Fields that are left out stay. */
+/** Fields that a request may change; the logo is uploaded separately. Omitted fields keep their values. */
 export type ProfileChange = { readonly [F in Exclude<ProfileField, 'logo'>]?: string | null };
 
 export const profileNameMax = 80;
 export const contactMax = 254;
 
-/** Reads what somebody states, field by field: its canonical form, or what is wrong. */
+/** Reads a profile change field by field. Returns the canonical form or a refusal. */
 export function readProfileChange(change: ProfileChange): ProfileChange | Refusal {
   const read: Record<string, string | null> = {};
   for (const [field, text] of Object.entries(change)) {
@@ -81,7 +81,7 @@ const readers: { readonly [F in keyof Required<ProfileChange>]: (text: string) =
 const refused = (field: ProfileField, problem: string): Refusal =>
   refuse('invalidRequest', `${field} ${problem}`, `/${field}`);
 
-/** Something at something with a dot in it; whether somebody reads there is the merchant's own care. */
+/** Matches an address whose domain has a dot. The merchant checks that the mailbox exists. */
 const mailAddress = /^[^\s@<>"'(),:;\\[\]\p{C}]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/iu;
 
 function readContact(text: string): string | Refusal {
@@ -94,8 +94,8 @@ function readContact(text: string): string | Refusal {
 export const returnUrlPlaceholders = ['paymentId', 'orderId', 'status'] as const;
 
 /**
- * An https URL in which {paymentId}, {orderId} and {status} may stand behind the host: else whoever names an order could send a buyer
- * to another site.
+ * Reads an https URL. The placeholders {paymentId}, {orderId} and {status} are allowed only after the host, so an order's name cannot send
+ * a buyer to another site.
  */
 function readReturnUrl(text: string): string | Refusal {
   const field = 'returnUrlTemplate';
@@ -105,11 +105,11 @@ function readReturnUrl(text: string): string | Refusal {
   const [origin = ''] = /^https:\/\/[^/?#]*/i.exec(text) ?? [];
   if (/[{}]/.test(origin)) return refused(field, 'must not have a placeholder before its path');
   const url = readHttpsUrl(text, field, { fragment: true });
-  // A URL parser writes braces of a path percent-encoded.
+  // A URL parser percent-encodes braces in a path.
   return isRefusal(url) ? url : url.replaceAll('%7B', '{').replaceAll('%7D', '}');
 }
 
-/** Where a buyer goes back to. @param values by placeholder */
+/** URL that a buyer returns to. @param values by placeholder */
 export const returnUrlOf = (
   template: string,
   values: Readonly<Record<(typeof returnUrlPlaceholders)[number], string>>,
@@ -124,13 +124,13 @@ function readColour(text: string): string | Refusal {
   return text.toLowerCase();
 }
 
-/** Which fields two profiles differ in. */
+/** Returns the fields in which two profiles differ. */
 export const changedFields = (before: Profile, after: Profile): ProfileField[] =>
   profileFields.filter((field) => before[field] !== after[field]);
 
 /**
  * @param next digest of the whole profile
- * @param before digest of the profile that `next` was made from: another one means that somebody changed it meanwhile
+ * @param before digest of the profile that `next` was made from; another digest means a concurrent change
  */
 export function setProfile(
   state: MerchantState,

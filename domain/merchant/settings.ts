@@ -1,11 +1,11 @@
-/** What payers of an app may choose to pay from. */
+/** Sources that an app offers its payers. */
 import { type ChainId, chainOf, findToken } from '../chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { type AmountPolicy, isSamePolicy, lateMax_minutes, toleranceMax } from '../payment/amountPolicy.ts';
 import type { FeeTier, MerchantEvent, PayFrom } from './events.ts';
 import { type MerchantState, ofRegistered } from './state.ts';
 
-/** Chains and tokens; payments created from now on offer them beside their own. An empty list offers nothing. */
+/** Sets the chains and tokens that new payments offer besides their own source. An empty list offers none. */
 export function setPayFrom(state: MerchantState, payFrom: PayFrom): Decision<MerchantEvent> {
   const unknown = payFrom.findIndex(({ chainId, tokenSymbol }) => !findToken(chainOf(chainId), tokenSymbol));
   if (unknown >= 0) return refuse('invalidRequest', 'the chain has no such token', `/payFrom/${unknown}/tokenSymbol`);
@@ -18,7 +18,7 @@ export function setPayFrom(state: MerchantState, payFrom: PayFrom): Decision<Mer
 
 const keyOf = ({ chainId, tokenSymbol }: PayFrom[number]): string => `${chainId} ${tokenSymbol}`;
 
-// What an app lets happen with money that is not what was agreed, for payments created from now on.
+// The app's policy for wrong amounts, for new payments.
 
 export function setPolicy(state: MerchantState, policy: AmountPolicy): Decision<MerchantEvent> {
   const unfit = unfitness(policy);
@@ -32,7 +32,7 @@ function unfitness({ tolerance, late, lateWithin_minutes: within }: AmountPolicy
     return wrong(`a whole number of basis points from 0 to ${toleranceMax.basisPoints}`, '/tolerance/basisPoints');
   if (BigInt(most_microUsd) > toleranceMax.most_microUsd)
     return wrong(`at most ${toleranceMax.most_microUsd / 1_000_000n} dollars`, '/tolerance/most');
-  // One of the two alone forgives nothing: both bounds hold.
+  // Both bounds apply, so one alone would forgive nothing.
   if (basisPoints > 0 !== BigInt(most_microUsd) > 0n)
     return wrong('both above zero, or both zero: an amount may be short by both at most', '/tolerance');
   if (!Number.isInteger(within) || within < 0 || within > lateMax_minutes)
@@ -45,24 +45,24 @@ function unfitness({ tolerance, late, lateWithin_minutes: within }: AmountPolicy
 
 const wrong = (must: string, pointer: string): Refusal => refuse('invalidRequest', `must be ${must}`, pointer);
 
-// Which sites may show an app's payment pages in a frame. They go into a header of those pages, so nothing but plain origins gets here.
+// Sites that may frame an app's payment pages. They become a header of those pages, so only plain origins are accepted.
 
 export const embeddingSitesMax = 10;
 /** Far above a host's name (253) with scheme and port. */
 export const siteMax = 300;
 
-/** Where one tries things out: browsers take these for safe without TLS. */
+/** Sites of local development: browsers treat these as secure without TLS. */
 const onThisMachine = /^http:\/\/(localhost|127\.0\.0\.1)(:\d+)?$/;
-/** Labels of letters, digits and hyphens; the last one begins with a letter, so that no IP address is among them. */
+/** Labels of letters, digits and hyphens. The last label begins with a letter, which excludes IP addresses. */
 const atHttps = /^https:\/\/([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?(:\d+)?$/;
 
 export interface SitesStated {
   readonly sites: readonly string[];
-  /** Whether pages that are served by this machine itself count: in a sandbox. */
+  /** Accepts pages from this machine, for a sandbox. */
   readonly local: boolean;
 }
 
-/** Replaces the whole list; an empty one stops all framing. What is stated in another order, twice or in capitals is the same. */
+/** Replaces the whole list; an empty list stops all framing. Order, duplicates and letter case do not matter. */
 export function setEmbeddingSites(state: MerchantState, { sites, local }: SitesStated): Decision<MerchantEvent> {
   if (sites.length > embeddingSitesMax) return refused(`must hold ${embeddingSitesMax} sites at most`);
   const read: string[] = [];
@@ -77,15 +77,15 @@ export function setEmbeddingSites(state: MerchantState, { sites, local }: SitesS
 }
 
 /**
- * Reads a site as an origin (HTML standard, 7.1.1): scheme, host and, where it is not the usual one, port. A page of it is not
- * meant: whoever can write one page of a site can frame from all of them.
+ * Reads a site as an origin (HTML standard, 7.1.1): scheme, host and a non-default port. A path is refused: an author of one page can frame
+ * from the whole site.
  *
- * @returns as browsers spell it in `event.origin`: lower case, international names in ASCII
+ * @returns the spelling of browsers in `event.origin`: lower case, international names in ASCII
  */
 function readSite(text: string, local: boolean, pointer: string): string | Refusal {
   const kinds = local ? 'https://, http://localhost or http://127.0.0.1' : 'https://';
   const wrong = `cannot be allowed: state it like https://shop.example, beginning with ${kinds}, without a path, a wildcard or an IP address`;
-  // Backslashes, user names, paths, queries and fragments are not dropped without a word, as a URL parser would.
+  // Refuses backslashes, user names, paths, queries and fragments, which a URL parser would silently drop.
   const isOrigin = text.length <= siteMax && /^https?:\/\/[^\s/\\?#@%]+\/?$/i.test(text) && URL.canParse(text);
   const { origin } = isOrigin ? new URL(text) : { origin: 'null' };
   return atHttps.test(origin) || (local && onThisMachine.test(origin)) ? origin : refused(wrong, pointer);
@@ -94,16 +94,16 @@ function readSite(text: string, local: boolean, pointer: string): string | Refus
 const refused = (problem: string, pointer = '/sites'): Refusal =>
   refuse('invalidRequest', `${pointer} ${problem}`, pointer);
 
-// The fees that the operator has agreed with a merchant, route by route. A payment's terms keep the one that was in force.
+// Fees per route that the operator has agreed with a merchant. A payment's terms hold the fee that was in force.
 
 export const feeTiersMax = 64;
-/** No fee is more: ten dollars, and a tenth. */
+/** Maximum fee: ten dollars and ten percent. */
 export const feeMax = { fixed_microUsd: 10_000_000n, basisPoints: 1_000 } as const;
 
-/** From one chain to another; null for every chain. */
+/** From one chain to another; null matches every chain. */
 export type FeeRoute = Pick<FeeTier, 'sourceChainId' | 'destinationChainId'>;
 
-/** Sets the fee of a route, in place of the one that it had. */
+/** Sets a route's fee and replaces its former one. */
 export function setFee(state: MerchantState, tier: FeeTier): Decision<MerchantEvent> {
   const unfit = feesUnfitness(tier);
   if (unfit) return unfit;
@@ -115,14 +115,14 @@ export function setFee(state: MerchantState, tier: FeeTier): Decision<MerchantEv
   return ofRegistered(state, [{ type: 'FeesSet', data: { fees: [...others, tier] } }]);
 }
 
-/** The route's fee is again what a less particular one says, and at last the installation's. */
+/** Removes a route's fee. The route then uses the fee of a broader route, or the installation's. */
 export function removeFee(state: MerchantState, route: FeeRoute): Decision<MerchantEvent> {
   const left = state.fees.filter((each) => !isSameRoute(each, route));
   if (left.length < state.fees.length) return ofRegistered(state, [{ type: 'FeesSet', data: { fees: left } }]);
   return refuse('notFound', 'the app has no fee of its own for this route: look at those that it has');
 }
 
-/** The fee that holds for a route: one for both of its chains before one for its source, that before one for its destination. */
+/** Fee in force for a route. Order of precedence: both chains, the source chain, the destination chain. */
 export const feeFor = (fees: readonly FeeTier[], source: ChainId, destination: ChainId): FeeTier | undefined => {
   const of = (from: ChainId | null, to: ChainId | null) =>
     fees.find((each) => each.sourceChainId === from && each.destinationChainId === to);

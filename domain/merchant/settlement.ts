@@ -1,4 +1,4 @@
-/** The wallet that an app is paid out to. */
+/** Wallet that receives an app's payouts. */
 import { chainOf, findToken, memoProblem } from '../chains.ts';
 import { type Decision, type Refusal, refuse } from '../decider.ts';
 import { type Instant, plus } from '../time.ts';
@@ -6,9 +6,9 @@ import type { MerchantEvent, SettlementWallet } from './events.ts';
 import { type MerchantState, ofRegistered, pendingChange, settlementAt } from './state.ts';
 
 /**
- * Sets the wallet at once, whatever waits: the operator's way.
+ * Sets the wallet at once and replaces any pending change. For operators.
  *
- * @param wallet its address already checked and spelled in the chain's canonical way
+ * @param wallet its address checked and in the chain's canonical spelling
  */
 export function setSettlement(state: MerchantState, wallet: SettlementWallet): Decision<MerchantEvent> {
   const unfit = unfitness(wallet);
@@ -25,8 +25,8 @@ export interface RequestedChange {
 }
 
 /**
- * The owner's way: the first wallet is in force at once; another one after the cool-down, in which it can be called off. Whoever takes
- * over a session must not take the money with it. To ask for the wallet that is in force calls off a change that waits.
+ * For owners: the first wallet is in force at once. A later one waits for the cool-down and can be cancelled meanwhile, so a stolen session
+ * cannot redirect the money. Requesting the wallet in force cancels a pending change.
  */
 export function requestSettlement(state: MerchantState, request: RequestedChange): Decision<MerchantEvent> {
   const { changeId, wallet, now, coolDown_ms } = request;
@@ -45,7 +45,7 @@ export function requestSettlement(state: MerchantState, request: RequestedChange
   return ofRegistered(state, [...cancelled, requested]);
 }
 
-/** The wallet in force stays, whatever change waits. */
+/** Keeps the wallet in force and cancels a pending change. */
 export function cancelSettlement(state: MerchantState, now: Instant): Decision<MerchantEvent> {
   const pending = pendingChange(state, now);
   if (pending) return [cancellation(pending.changeId)];

@@ -1,4 +1,4 @@
-/** An app that takes payments: whose it is, what it shows of itself, where it is paid, its webhook settings and API keys. */
+/** An app that accepts payments: owner, profile, settlement wallet, webhook settings and API keys. */
 import { type Decider, type Refusal, refuse } from '../decider.ts';
 import { type AmountPolicy, holdAll } from '../payment/amountPolicy.ts';
 import type { Instant } from '../time.ts';
@@ -19,11 +19,11 @@ export interface KnownKey extends IssuedKey {
 
 export interface MerchantState {
   readonly registration: Registration | null;
-  /** The person behind it; null while only the operator manages it. */
+  /** Person who owns the app; null while only the operator manages it. */
   readonly developerId: string | null;
-  /** Digest of what it shows of itself; null before anything is set. */
+  /** Digest of the profile; null before a profile is set. */
   readonly profile: string | null;
-  /** In force unless a change has come into effect: ask `settlementAt`. */
+  /** In force unless a change has come into effect: use `settlementAt`. */
   readonly settlement: SettlementWallet | null;
   readonly settlementChange: SettlementChange | null;
   readonly webhookUrl: string | null;
@@ -31,16 +31,16 @@ export interface MerchantState {
   readonly webhookTypes: readonly string[];
   readonly webhookSecret: RotatedSecret | null;
   readonly keylessCreation: boolean;
-  /** Origins that may show its payment pages in a frame, sorted. */
+  /** Origins that may frame the app's payment pages, sorted. */
   readonly embeddingSites: readonly string[];
-  /** What payers may choose to pay from, beside what each payment says itself. */
+  /** Sources that payers may choose besides a payment's own. */
   readonly payFrom: PayFrom;
-  /** What happens with money that is not what was agreed. */
+  /** Policy for wrong amounts. */
   readonly policy: AmountPolicy;
-  /** Its own, route by route; the installation's where there is none. */
+  /** The app's own fees by route. Other routes use the installation's fee. */
   readonly fees: readonly FeeTier[];
   readonly keys: readonly KnownKey[];
-  /** How many events there are. */
+  /** Number of events. */
   readonly changes: number;
 }
 
@@ -77,7 +77,7 @@ function changed(state: MerchantState, event: MerchantEvent): Partial<MerchantSt
     case 'SettlementWalletSet':
       return { settlement: event.data, settlementChange: null };
     case 'SettlementChangeRequested':
-      // A change that is still here came into effect: one that waits is cancelled before another is requested.
+      // A change that is still here has come into effect: a pending change is cancelled before a new request.
       return { settlement: state.settlementChange?.wallet ?? state.settlement, settlementChange: event.data };
     case 'SettlementChangeCancelled':
       return { settlementChange: null };
@@ -111,22 +111,22 @@ function changed(state: MerchantState, event: MerchantEvent): Partial<MerchantSt
 const withKey = ({ keys }: MerchantState, keyId: string, change: Partial<KnownKey>): readonly KnownKey[] =>
   keys.map((key) => (key.keyId === keyId ? { ...key, ...change } : key));
 
-/** The wallet that payments created now are paid out to: a change comes into effect by time alone. */
+/** Wallet for payments created now. A pending change comes into effect by time alone. */
 export function settlementAt({ settlement, settlementChange }: MerchantState, now: Instant): SettlementWallet | null {
   return settlementChange && settlementChange.effectiveAt <= now ? settlementChange.wallet : settlement;
 }
 
-/** The change that waits for its time. */
+/** Change that waits for its cool-down. */
 export const pendingChange = ({ settlementChange }: MerchantState, now: Instant): SettlementChange | null =>
   settlementChange && settlementChange.effectiveAt > now ? settlementChange : null;
 
 export const worksAt = ({ revoked, expiresAt }: KnownKey, now: Instant): boolean =>
   !revoked && (expiresAt === null || expiresAt > now);
 
-/** Far below what a stream may hold, so that what protects an app (to revoke, to cancel) is always possible. */
+/** Far below a stream's limit, so protective actions (revoke, cancel) always remain possible. */
 export const changesMax = 10_000;
 
-/** The events of an ordinary change of settings: for apps that exist, and not without end. */
+/** Events of an ordinary change of settings: only for existing apps, and up to `changesMax`. */
 export function ofRegistered(
   state: MerchantState,
   events: readonly MerchantEvent[],

@@ -1,11 +1,11 @@
-/** Where an app is told of its payments, and the secret that signs what it is told. */
+/** Webhook URL of an app, and the secret that signs its webhooks. */
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { laterWebhookEventTypes } from '../webhook.ts';
 import type { MerchantEvent, RotatedSecret } from './events.ts';
 import { readHttpsUrl } from './profile.ts';
 import { type MerchantState, ofRegistered } from './state.ts';
 
-/** @param url null stops webhooks for payments created from now on; payments that exist keep theirs */
+/** @param url null stops webhooks for new payments; existing payments keep their URL */
 export function setWebhookUrl(state: MerchantState, url: string | null): Decision<MerchantEvent> {
   const read = url === null ? null : readWebhookUrl(url);
   if (isRefusal(read)) return read;
@@ -32,9 +32,9 @@ export function rotateSecret(state: MerchantState, secret: RotatedSecret): Decis
 }
 
 /**
- * The secret stays as it is: only the key changes that it is kept under. However often the app was changed, that is possible.
+ * Stores the same secret under another master key. The limit on changes does not apply.
  *
- * @param reseal the ciphertext under the key of today; the same text when it is that already
+ * @param reseal ciphertext under the current key; the same text if it is already current
  */
 export function resealSecret(
   { webhookSecret }: MerchantState,
@@ -47,9 +47,9 @@ export function resealSecret(
 }
 
 /**
- * The one rule for webhook URLs, whoever states them.
+ * The single rule for webhook URLs.
  *
- * @returns the canonical URL, which is what is kept, compared and shown: `HTTPS://Shop.Example` is `https://shop.example/`
+ * @returns the canonical URL, which is stored, compared and displayed: `HTTPS://Shop.Example` is `https://shop.example/`
  */
 export function readWebhookUrl(text: string): string | Refusal {
   if (!ownMachine.test(text)) return readHttpsUrl(text, 'webhookUrl', { fragment: false });
@@ -60,5 +60,5 @@ export function readWebhookUrl(text: string): string | Refusal {
   );
 }
 
-/** Plain HTTP to the caller's own machine: what a developer tries first. */
+/** Allows plain HTTP to the caller's own machine, for a developer's first try. */
 const ownMachine = /^http:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(?=[:/?#]|$)/i;

@@ -1,50 +1,53 @@
 /**
- * What an app lets happen with money that is not what was agreed. What is in force when a payment is created stands in its terms, so that
- * its stream alone explains each decision.
+ * An app's policy for wrong amounts. A payment's terms hold the policy that was in force at creation, so its stream alone explains each
+ * decision.
  */
 import Type, { type Static } from 'typebox';
 import { formatAmount, microUsdDecimals } from '../money.ts';
 import { Amount, closed, oneOf } from '../schema.ts';
 import { SourceTerms } from './shapes.ts';
 
-/** accept: it pays. hold: it stays here until somebody decides. refund: it goes back once an address of the payer's is proven. */
+/**
+ * accept: the money counts. hold: the treasury keeps it until an operator or the owner decides. refund: it is refunded once the payer
+ * proves an address.
+ */
 export const verdicts = ['accept', 'hold', 'refund'] as const;
 export type Verdict = (typeof verdicts)[number];
-/** More than agreed cannot be accepted: nobody is paid more than he asked for. */
+/** Overpayment cannot be accepted: a receiver never gets more than agreed. */
 export const overVerdicts = ['hold', 'refund'] as const;
 
-/** So much of an amount may be forgiven at most. */
+/** Maximum tolerance. */
 export const toleranceMax = { basisPoints: 1_000, most_microUsd: 1_000_000_000n } as const;
 /** Seven days. */
 export const lateMax_minutes = 10_080;
 
 const choices = {
-  /** An amount may be short by both at most and still pays: the receiver gets that much less. */
+  /** A shortfall within both bounds still pays: the receiver gets that much less. */
   tolerance: Type.Object(
     { basisPoints: Type.Integer({ minimum: 0, maximum: toleranceMax.basisPoints }), most_microUsd: Amount },
     closed,
   ),
-  /** Too little when the time to pay is over. */
+  /** Verdict on an underpayment when the payment's time is over. */
   under: oneOf(verdicts),
   over: oneOf(overVerdicts),
   late: oneOf(verdicts),
-  /** How long after the end money is accepted; 0 where late money is not. */
+  /** Minutes after expiry in which late money is accepted; 0 if it is not accepted. */
   lateWithin_minutes: Type.Integer({ minimum: 0, maximum: lateMax_minutes }),
-  /** Another token of the catalogue on the same chain, one for one. */
+  /** Verdict on another catalogue token on the same chain, exchanged 1:1. */
   wrongToken: oneOf(verdicts),
-  /** Another chain on which the payment's own deposit address is watched. */
+  /** Verdict on another chain on which the payment's deposit address is watched. */
   wrongChain: oneOf(verdicts),
 };
 
 export const AmountPolicy = Type.Object(choices, closed);
 
-/** As a payment's terms keep it. */
+/** Policy as stored in a payment's terms. */
 export const PolicyTerms = Type.Object(
   {
     ...choices,
-    /** The least that the receiver gets, in units of the destination. */
+    /** Minimum payout, in destination units. */
     leastPayout: Amount,
-    /** What the payment can be paid from besides what its payer is offered; left out where there is nothing. */
+    /** Sources that count although payers are not offered them; omitted if there are none. */
     tolerated: Type.Optional(Type.Array(SourceTerms, { minItems: 1, maxItems: 12 })),
   },
   closed,
@@ -56,7 +59,7 @@ export type PolicyRule = (typeof policyRules)[number];
 export type AmountPolicy = Static<typeof AmountPolicy>;
 export type PolicyTerms = Static<typeof PolicyTerms>;
 
-/** Whatever was not agreed is held: the policy of an app that has set none. */
+/** Default policy: all wrong amounts are held. */
 export const holdAll: AmountPolicy = {
   tolerance: { basisPoints: 0, most_microUsd: '0' },
   under: 'hold',
@@ -73,7 +76,7 @@ export const isSamePolicy = (a: AmountPolicy, b: AmountPolicy): boolean =>
   a.lateWithin_minutes === b.lateWithin_minutes &&
   (['under', 'over', 'late', 'wrongToken', 'wrongChain'] as const).every((rule) => a[rule] === b[rule]);
 
-/** As people state it, amounts in dollars: what is left out is held, forgives nothing, or is not taken. */
+/** Policy as requests write it, amounts in dollars. Defaults: hold; no tolerance; late money refused. */
 export interface StatedPolicy {
   readonly tolerance?: { readonly basisPoints: number; readonly most: string };
   readonly under?: Verdict;
@@ -84,7 +87,7 @@ export interface StatedPolicy {
   readonly wrongChain?: Verdict;
 }
 
-/** As people read it. */
+/** Policy as answers return it. */
 export type ShownPolicy = Required<StatedPolicy>;
 
 export const shownPolicy = ({ tolerance, lateWithin_minutes, ...verdicts }: AmountPolicy): ShownPolicy => ({

@@ -1,4 +1,4 @@
-/** The money that came in and that a transfer of the payment is made from. */
+/** Money that funds a transfer of the payment. */
 import { isListed } from '../chains.ts';
 import { isRefusal, type Refusal, refuse } from '../decider.ts';
 import { convertUp } from '../dollars.ts';
@@ -19,7 +19,7 @@ import { type Asset, type Funding, familyOf, isSameAsset, lostFunding, type Payi
 import type { Payment, PaymentState, Refund } from './state.ts';
 
 export interface Backing {
-  /** All of one chain and token, in the catalogue's decimals. */
+  /** Payins of one chain and token, in the catalogue's decimals. */
   readonly payins: readonly Payin[];
   /** Sum that the payins must reach, in the token's smallest units. Always above zero. */
   readonly needed: bigint;
@@ -51,7 +51,7 @@ export function payoutBacking(p: Payment, order: Order): Backing | null | Refusa
   return checked({ payins: confirmedOf(p, source), needed: returned + received - funded.excess });
 }
 
-/** Returns all payins of a refund's asset: they must cover all that goes back of the asset and what is paid out from it. */
+/** Returns all payins of a refund's asset: they must cover all refunds and the payout of that asset. */
 export function refundBacking(p: Payment, asset: Asset): Backing | Refusal {
   return checked({ payins: confirmedOf(p, asset), needed: returnedOf(p, asset) + paidOutFrom(p, asset) });
 }
@@ -65,8 +65,8 @@ function checked({ payins, needed }: Backing): Backing | Refusal {
 }
 
 /**
- * Returns why no chain can show this transfer as it is written; undefined if one can. Nodes name neither a token's decimals nor the letter
- * case in which a hash was asked for, so their agreement proves neither.
+ * Returns why no chain can return this transfer as written; undefined if one can. Nodes return neither a token's decimals nor a hash's
+ * letter case, so their agreement proves neither.
  */
 export function forgeryIn(transfer: Transfer): string | undefined {
   const { chainId, txHash, token } = transfer;
@@ -77,7 +77,7 @@ export function forgeryIn(transfer: Transfer): string | undefined {
   return undefined;
 }
 
-/** A payout goes to the terms' receiver, once, with all that the funding leaves for it. */
+/** True if a payout goes to the terms' receiver, once, with the whole payout of the funding. */
 function isDue(order: Order, { terms: { destination } }: Payment, { payout }: Funding): boolean {
   return (
     isSameAsset(order, destination) &&
@@ -97,7 +97,7 @@ const paidOut = ({ terms: { source, destination } }: Payment, { payout }: Fundin
 const confirmedOf = (p: Payment, asset: Asset): readonly Payin[] =>
   p.payins.filter(({ phase, transfer }) => phase === 'confirmed' && isSameAsset(transfer, asset));
 
-/** An amount below zero would make room for another refund. */
+/** A negative amount would make room for another refund. */
 const returnedOf = (p: Payment, asset: Asset): bigint =>
   p.refunds
     .filter((refund) => isSameAsset(refund.order, asset) && (refund.calledOff === null || mayHaveMoved(refund)))
@@ -110,24 +110,24 @@ function paidOutFrom(p: Payment, asset: Asset): bigint {
   return larger(funded.received - funded.excess, paidOut(p, funded));
 }
 
-/** A forged bounce or call-off after the signature ends nothing: the signed bytes can still move the money. */
+/** A forged bounce or call-off after the signature proves nothing: the signed bytes can still move the money. */
 const mayHaveMoved = ({ attempts }: TransferLeg): boolean =>
   attempts.some((attempt) => canLand(attempt) || attempt.fate === 'short');
 
 const unbacked = (why: string): Refusal => refuse('forbidden', why);
 
-/** Nothing is signed for a refund then. What is signed can still land. */
+/** The refund's money is gone, so nothing new is signed for it. Signed bytes can still land. */
 export const lostBacking = (p: Payment, { order }: Pick<Refund, 'order'>): boolean =>
   isRefusal(refundBacking(p, order));
 
-// The transfers that a payment owes: its payout and its refunds.
+// Transfers that a payment owes: its payout and its refunds.
 
 export const owedBy = (p: Payment): readonly Owed[] => {
   const payout = payoutOwed(p);
   return [...(payout ? [payout] : []), ...refundsOwed(p)];
 };
 
-/** Undefined before the payment is funded. What is funded is owed, ordered or not. */
+/** Undefined before the payment is funded. A funded payment owes its payout, ordered or not. */
 export function payoutOwed(p: Payment): Owed | undefined {
   if (!p.funded) return undefined;
   const { paymentId: id, appId, destination } = p.terms;
@@ -140,7 +140,7 @@ export function payoutOwed(p: Payment): Owed | undefined {
   return { key, purpose: { kind: 'payout', reference: referenceOf(key) }, appId, leg, step: due };
 }
 
-/** Its own single step waits for the batch. */
+/** The payment's own leg waits for the batch. */
 const batched = { do: 'batched' } as const;
 
 const refundsOwed = (p: Payment): readonly Owed[] =>
@@ -151,14 +151,14 @@ const refundsOwed = (p: Payment): readonly Owed[] =>
     return { key, purpose, appId: p.terms.appId, leg, step };
   });
 
-/** What the process owes the payment now; its refunds are owed besides (owed.ts). Subscribers only interpret it. */
+/** Next step that the process owes the payment; refunds are separate (owed.ts). Workers only execute it. */
 export type Step =
   | { readonly do: 'wait'; readonly until: Instant }
-  /** Past its time and not funded: expires once the chain's final scan has passed expiresAt. */
+  /** Not funded in time: expires once the chain's final scan has passed expiresAt. */
   | { readonly do: 'expire' }
   | TransferStep;
 
-/** Pure: same state and time, same step. */
+/** Pure: equal state and time give an equal step. */
 export function nextStep(p: PaymentState, now: Instant): Step {
   if (!p || p.closed) return { do: 'done' };
   const { expiresAt } = p.terms;

@@ -1,6 +1,6 @@
 /**
- * A payout that is paid with others. From `PayoutBatched` on the payment signs nothing by itself; what its batch's stream decided it copies,
- * until that lets it go. A copy can be made at any time, by anybody, and again: it follows from the two states alone.
+ * A payout that a batch pays. After `PayoutBatched` the payment signs nothing alone; it copies the decisions of its batch's stream until
+ * the batch releases it. Any process can copy at any time, repeatedly: the copy follows from the two states alone.
  */
 import { type Batch, joinedMembers } from '../batch/batch.ts';
 import type { Member } from '../batch/events.ts';
@@ -14,13 +14,13 @@ import { requestPayout } from './payout.ts';
 import { lostFunding } from './sources.ts';
 import type { Payment, PaymentState } from './state.ts';
 
-/** Whether it may be paid with others: nothing was ever signed for it, nothing stands in its way, and it was in no batch before. */
+/** True if the payout may join a batch: nothing was ever signed for it, nothing blocks it, and it was in no batch before. */
 export function mayJoin(p: PaymentState): p is Payment {
   if (!p?.funded || p.closed || p.batch || p.wasBatched || p.payoutHeld !== null || lostFunding(p)) return false;
   return p.terms.destination.receiverMemo === null && (p.payout?.attempts.length ?? 0) === 0;
 }
 
-/** What a payment says of itself in a batch's first event. */
+/** Entry of a payment in a batch's first event. */
 export const asMember = ({ terms, funded }: Payment): Member => ({
   paymentId: terms.paymentId,
   appId: terms.appId,
@@ -29,14 +29,14 @@ export const asMember = ({ terms, funded }: Payment): Member => ({
 });
 
 export interface Joining {
-  /** The batch's id, and the payment's place among its members, from 1. */
+  /** Batch id, and the payment's position among its members, from 1. */
   readonly batch: string;
   readonly position: number;
   readonly opened: Batch['opened'];
   readonly now: Instant;
 }
 
-/** Whether the batch pays at this place just what the payment owes. */
+/** True if the batch pays at this position exactly what the payment owes. */
 export function paysAsOwed(p: Payment, { opened, position }: Pick<Joining, 'opened' | 'position'>): boolean {
   const { chainId, token } = p.terms.destination;
   const [own, member] = [asMember(p), opened.members[position - 1]];
@@ -51,11 +51,11 @@ export function paysAsOwed(p: Payment, { opened, position }: Pick<Joining, 'open
   );
 }
 
-/** Whether the payment's own stream says that this batch pays it, and the batch pays what it owes. */
+/** True if the payment's own stream names this batch, and the batch pays what the payment owes. */
 export const isMemberOf = (p: Payment, { batch, position, opened }: Omit<Joining, 'now'>): boolean =>
   p.batch?.id === batch && p.batch.position === position && paysAsOwed(p, { opened, position });
 
-/** Leaves the payout to the batch; `[]` when it is in it. Refused for what the batch would pay to somebody else, or otherwise. */
+/** Leaves the payout to the batch; `[]` if it has joined. Refused if the batch would pay another receiver or amount. */
 export function joinBatch(p: PaymentState, { batch, position, opened, now }: Joining): Decision<PaymentEvent> {
   if (p?.batch?.id === batch) return [];
   if (!mayJoin(p)) return refuse('illegalStep', 'this payout is not to be paid with others');
@@ -66,7 +66,7 @@ export function joinBatch(p: PaymentState, { batch, position, opened, now }: Joi
   return [...requested, { type: 'PayoutBatched', data: { batch, position, batchedAt: now } }];
 }
 
-/** Copies what the batch decided; `[]` when the payment has all of it, or is not in that batch. */
+/** Copies the batch's decisions; `[]` if the payment has them all, or is not in that batch. */
 export function copyBatch(p: PaymentState, id: string, batch: Batch, now: Instant): Decision<PaymentEvent> {
   if (p?.batch?.id !== id || !p.payout || batch.joined === null) return [];
   const at = batch.joined.indexOf(p.batch.position);
@@ -84,13 +84,13 @@ export function copyBatch(p: PaymentState, id: string, batch: Batch, now: Instan
   const events = transfer.prefixed('Payout', copied, {});
   if (isRefusal(events)) return events;
   if (batch.dissolved !== null) return [...events, release(batch.dissolved)];
-  // What brought it too little is for an operator to decide, who may have it paid by itself.
+  // An underpaid member needs an operator's decision, who may have it paid alone.
   return copying.leg().short ? [...events, release('it landed, and too little arrived')] : events;
 }
 
 type Copy = ReturnType<typeof createCopy>;
 
-/** The payment's leg while it catches up, with the events of that; after a refusal nothing more. */
+/** Leg of the payment while it catches up, with the copied events. Stops at the first refusal. */
 function createCopy(from: TransferLeg) {
   let leg = from;
   let events: readonly transfer.LegEvent[] | Refusal = [];
@@ -112,7 +112,9 @@ function createCopy(from: TransferLeg) {
 const attemptOf = (leg: TransferLeg, hash: string): number | undefined =>
   leg.attempts.find(({ signed }) => signed.hash === hash)?.signed.attempt;
 
-/** The same bytes and the same nonce, for this payment's own receiver and amount. What died before it was told was never sent. */
+/**
+ * Copies the same bytes and nonce with this payment's receiver and amount. Attempts that died before the members had them were never sent.
+ */
 function copySignatures(copying: Copy, batch: Batch, at: number): void {
   const members = joinedMembers(batch);
   const member = members[at];
@@ -127,11 +129,11 @@ function copySignatures(copying: Copy, batch: Batch, at: number): void {
   }
 }
 
-/** So that what all of them may cost together is what the transaction may cost. */
+/** Divides the fee caps, so the members' caps add up to the transaction's. */
 const shareOfGas = ({ fee }: SignedAttempt, count: number): { readonly gas?: string } =>
   fee['gas'] === undefined ? {} : { gas: ((BigInt(fee['gas']) + BigInt(count) - 1n) / BigInt(count)).toString() };
 
-/** A block that left comes first: what is settled can not have died. */
+/** An orphaned block is copied first: a settled attempt cannot be dead. */
 function copyDeaths(copying: Copy, { leg, proofs }: Batch): void {
   const { settled } = copying.leg();
   if (settled && !leg.short && leg.settled?.blockHash !== settled.blockHash)
@@ -148,7 +150,7 @@ function copyLanding(copying: Copy, { leg, brought }: Batch, at: number, now: In
   if (!landed || copying.leg().settled || copying.leg().short) return;
   const attempt = attemptOf(copying.leg(), landed.hash);
   if (attempt === undefined) return;
-  // What the transaction cost stands in each of them: the books count it once, by its hash.
+  // Each member's event holds the transaction's cost; the books count it once, by hash.
   const own = { ...landedData(landed), attempt };
   const arrived = leg.short ? (brought?.[at] ?? 0n) : copying.leg().order.amount;
   copying.take((member) =>

@@ -1,4 +1,4 @@
-/** What a completed payment earns whom, and payments that pay cashback out. */
+/** Cashback earned by a completed payment, and payments that pay out cashback. */
 import type { Withdrawal } from '../cashback.ts';
 import type { Earning } from '../credit.ts';
 import { assert, type Decision, isRefusal } from '../decider.ts';
@@ -12,8 +12,8 @@ import type { Payment, PaymentState } from './state.ts';
 export const centDecimals = 2;
 
 /**
- * The share of the payment that each of its payers gets, by what each paid of it; rounded down, and nothing below a cent. Empty for a
- * payment that promised none when it was created, or is not funded.
+ * Cashback of each payer of the payment, in proportion to what each paid, rounded down to cents. Empty if the terms promised none, or the
+ * payment is not funded.
  */
 export function earningsOf({ terms, funded, payins }: Payment): readonly Earning[] {
   const basisPoints = terms.cashback_basisPoints ?? 0;
@@ -30,8 +30,8 @@ export function earningsOf({ terms, funded, payins }: Payment): readonly Earning
 }
 
 /**
- * A payment that pays a merchant's cashback out: it begins funded, from what the treasury holds for him, and goes the way of any other.
- * `[]` when it exists.
+ * Creates a payment that pays out a merchant's cashback. It begins funded, from the merchant's balance in the treasury, and then continues
+ * like any other. Returns `[]` if it exists.
  *
  * @param terms of type exactIn
  */
@@ -60,13 +60,13 @@ export function payOutCashback(state: PaymentState, terms: Terms): Decision<Paym
   ];
 }
 
-/** The cents that return to the merchant's account: the payment was to pay a withdrawal out and bounced. Null for any other payment. */
+/** Cents that return to the merchant's account because the withdrawal's payment bounced. Null for any other payment. */
 export function returnedBy({ funded, closed, terms: { source } }: Payment): bigint | null {
   if (funded?.rule !== 'cashback' || closed?.kind !== 'bounced') return null;
   return convert(funded.received, source.token, usCent);
 }
 
-/** Whether the payment pays the withdrawal out: to its receiver, in its token, and no more than its cents. */
+/** True if the payment pays out the withdrawal: to its receiver, in its token, and at most its cents. */
 export function paysOut({ terms: { destination }, funded }: Payment, withdrawal: Withdrawal): boolean {
   const { chainId, token, receiverAddress, receiverMemo, cents } = withdrawal;
   return (

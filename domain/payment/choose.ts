@@ -1,4 +1,4 @@
-/** The payer's choice of what to pay from, where the payment has more than one source. */
+/** The payer's choice of a source, if the payment has several. */
 import { type ChainId, chainOf } from '../chains.ts';
 import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
@@ -6,18 +6,18 @@ import type { Deposit, PaymentEvent } from './events.ts';
 import { familyOf, isSameAsset, seenWhole } from './sources.ts';
 import type { Payment, PaymentState } from './state.ts';
 
-/** A stream takes this many choices: whoever has the payment's link can make them. */
+/** Maximum choices per payment: anyone with the payment's link can choose. */
 export const choicesMax = 20;
 
 export interface Choice {
   readonly chainId: ChainId;
   readonly tokenAddress: string;
-  /** Of the chain's family; taken only when the payment has disclosed none of it, so that it never has two. */
+  /** Deposit of the chain's family; used only if the payment has disclosed none of that family, so it never has two. */
   readonly deposit: Deposit | null;
   readonly now: Instant;
 }
 
-/** Whatever is chosen, money that comes from the other sources whose deposits were disclosed still counts. */
+/** Money from other disclosed sources still counts after a choice. */
 export function chooseSource(p: PaymentState, { chainId, tokenAddress, deposit, now }: Choice): Decision<PaymentEvent> {
   if (!p) return refuse('paymentNotFound', 'there is no such payment');
   const source = p.sources.find((each) => isSameAsset(each, { chainId, token: { address: tokenAddress } }));
@@ -39,5 +39,5 @@ function whyNoChoice(p: Payment, now: Instant): string | undefined {
   return p.choices >= choicesMax ? `${choicesMax} choices were made` : undefined;
 }
 
-/** Whether its payer may choose now. */
+/** True if the payer may choose now. */
 export const isChoiceOpen = (p: Payment, now: Instant): boolean => p.sources.length > 1 && !whyNoChoice(p, now);

@@ -1,4 +1,4 @@
-/** How a payment ends without a payout: expired or bounced. */
+/** How a payment ends without a payout: it expires or bounces. */
 import type { ChainId } from '../chains.ts';
 import { assert, type Decision, refuse } from '../decider.ts';
 import { dollarRoute, type RouteDecimals } from '../dollars.ts';
@@ -24,14 +24,14 @@ import {
 } from './sources.ts';
 import { evolve, type Payment, type PaymentState } from './state.ts';
 
-// How what funded a payment is divided: received = payout + fee + excess + dust, to the last unit.
+// Division of the money that funded a payment: received = payout + fee + excess + dust, exactly.
 
 export interface Divided extends Split {
   readonly rule: PaymentEventData<'PaymentFunded'>['rule'];
   readonly sourceAmount: bigint;
 }
 
-export type Outcome = Divided | BounceCode | 'notYet';
+export type Division = Divided | BounceCode | 'notYet';
 
 export const routeOf = ({ source, destination }: PaymentCreated): RouteDecimals =>
   dollarRoute(source.token, destination.token);
@@ -41,12 +41,12 @@ const feePolicyOf = ({ fee }: PaymentCreated): FeePolicy => ({
   basisPoints: fee.basisPoints,
 });
 
-/** @param terms as they are when the payment is paid from where the money came */
-export const divide = (terms: PaymentCreated, received: bigint): Outcome =>
+/** @param terms of the source that the money came from */
+export const divideReceived = (terms: PaymentCreated, received: bigint): Division =>
   terms.type === 'anyAmount' ? divideWhatCame(terms, received) : divideAsAgreed(terms, received);
 
-/** What is over the agreed amount is held and refundable; what is short by no more than the app's policy forgives, the receiver misses. */
-function divideAsAgreed(terms: PaymentCreated, received: bigint): Outcome {
+/** Money above the agreed amount is held and refundable. A shortfall within the policy's tolerance reduces the payout. */
+function divideAsAgreed(terms: PaymentCreated, received: bigint): Division {
   const { source, destination } = terms;
   const agreed = { source: BigInt(source.amount ?? 0), payout: BigInt(destination.amount ?? 0) };
   assert(agreed.source > 0n && agreed.payout > 0n, 'an agreed payment has both amounts');
@@ -62,9 +62,9 @@ function divideAsAgreed(terms: PaymentCreated, received: bigint): Outcome {
 const agreedFee = ({ fee }: PaymentCreated): bigint => BigInt(fee.amount ?? 0);
 
 /**
- * Less than agreed when the time is over, where the app's policy takes it: the fee is that of what came, and no more than was agreed.
+ * Less than agreed at expiry, if the app's policy accepts that. The fee is computed from what arrived, up to the agreed fee.
  *
- * @returns undefined where too little is left to pay out, or any amount was taken
+ * @returns undefined if too little is left to pay out, or the payment accepted any amount
  */
 export function divideUnder(terms: PaymentCreated, received: bigint): Divided | undefined {
   if (terms.type === 'anyAmount') return undefined;
@@ -86,10 +86,10 @@ function lessThanAgreed(terms: PaymentCreated, received: bigint, fee: bigint): D
 }
 
 /**
- * Too little may still be added to until the payment expires: a stranger's dust must not end it. A contract's limits hold for each call,
- * and only its sender's calls count.
+ * An underpaid payment stays open until it expires, so a stranger's dust cannot end it. A contract's limits apply per call, and only its
+ * sender's calls count.
  */
-function divideWhatCame(terms: PaymentCreated, received: bigint): Outcome {
+function divideWhatCame(terms: PaymentCreated, received: bigint): Division {
   const { intent, limits } = terms;
   if (limits && received < BigInt(limits.min)) return intent === null ? 'notYet' : 'amountTooLow';
   if (limits && received > BigInt(limits.max)) return 'amountTooHigh';
@@ -100,7 +100,7 @@ function divideWhatCame(terms: PaymentCreated, received: bigint): Outcome {
 /**
  * PaymentFunded with all its inputs.
  *
- * @param p as it is when it is paid from where the payins came
+ * @param p with the payins' source in force
  */
 export function funded(
   { terms, sources }: Pick<Paid, 'terms' | 'sources'>,
@@ -120,7 +120,7 @@ export function funded(
     data: {
       rule,
       transferIds: payins.map((payin) => payin.id),
-      // Said where it is not what the payment was created with.
+      // Stored only if it differs from the created source.
       ...(!isSameAsset(sources[0], terms.source) && { source: { chainId, tokenAddress: token.address } }),
       received: received.toString(),
       sourceAmount: sourceAmount.toString(),
@@ -134,12 +134,12 @@ export function funded(
 }
 
 export interface Scanned {
-  /** How far a chain has been scanned to its final depth, in its own time: our own clock never expires a paid payment. */
+  /** Chain time up to which a chain has been scanned at final depth: the service's own clock never expires a paid payment. */
   readonly scannedTo: (chainId: ChainId) => Instant | null;
   readonly now: Instant;
 }
 
-/** Ends a payment that was not funded in time. Every chain that it could be paid on must have come past its end. */
+/** Ends a payment that was not funded in time. Every chain that can pay it must be scanned past its end. */
 export function expire(p: PaymentState, { scannedTo, now }: Scanned): Decision<PaymentEvent> {
   if (!p) return refuse('paymentNotFound', 'there is no such payment');
   if (p.funded || p.closed) return [];
@@ -157,7 +157,7 @@ export function expire(p: PaymentState, { scannedTo, now }: Scanned): Decision<P
   return [{ type: 'PaymentExpired', data: { chainTime, expiredAt: now } }, ...closeHeld(p, now)];
 }
 
-/** Too little came in time: it pays for as much where the app's policy takes that, else the payment bounces. */
+/** Underpaid at expiry: the payment pays out what arrived if the app's policy accepts that, else it bounces. */
 function endShort(p: Payment, onTime: readonly Payin[], now: Instant): readonly PaymentEvent[] {
   const payins = ofOneSource(p, onTime);
   const source = payins[0] && sourceOf(p, payins[0].transfer);
@@ -169,7 +169,7 @@ function endShort(p: Payment, onTime: readonly Payin[], now: Instant): readonly 
   return [...bouncedBy(p, 'under', onTime, now), bounced(p, 'amountTooLow', payins, now)];
 }
 
-/** @param p as it is when it is paid from where the payins came */
+/** @param p with the payins' source in force */
 export function fundedBy(
   p: Payment,
   payins: readonly Payin[],
@@ -184,14 +184,14 @@ export function fundedBy(
 const isPast = (chainTime: Instant | '' | undefined, end: Instant): chainTime is Instant =>
   chainTime !== undefined && chainTime > end;
 
-/** What came from where the payer chose to pay from, else from where the first money came. */
+/** Payins from the payer's chosen source, else from the source of the first money. */
 function ofOneSource(p: Payment, [first, ...others]: readonly Payin[]): readonly Payin[] {
   const chosen = counted(p);
   if (chosen.length > 0 || !first) return chosen;
   return [first, ...others.filter(({ transfer }) => isSameAsset(transfer, first.transfer))];
 }
 
-/** Money that came but cannot be paid out: late, in another token, on another chain, from another sender. */
+/** Bounces a payment whose money cannot be paid out: late, another token, another chain, another sender. */
 export function closeHeld(p: Payment, now: Instant): readonly PaymentEvent[] {
   const held = p.payins.find((payin) => payin.phase === 'confirmed' && codeOf[payin.standing]);
   const code = held && codeOf[held.standing];
@@ -206,10 +206,10 @@ const codeOf: Partial<Record<Standing, BounceCode>> = {
 };
 
 /**
- * A funded payment whose payout can never be made: nothing was signed for it that can land, and nothing is from now on. What came can go
- * back. The cents of a withdrawal of cashback return to the merchant's account.
+ * Bounces a funded payment whose payout is impossible. Nothing signed for it can land, and nothing will be signed. The money becomes
+ * refundable. The cents of a cashback withdrawal return to the merchant's account.
  *
- * @param note why, at most 400 characters
+ * @param note the reason, at most 400 characters
  */
 export function bounceImpossible(p: PaymentState, note: string, now: Instant): Decision<PaymentEvent> {
   if (!p) return refuse('paymentNotFound', 'there is no such payment');
@@ -255,6 +255,6 @@ export const bounced = (p: Payment, code: BounceCode, payins: readonly Payin[], 
 
 type Asset = NonNullable<PaymentEventData<'PaymentBounced'>['asset']>;
 
-/** Said where it is not what the payment was created with. */
+/** Stored only if it differs from the created source. */
 const assetOf = ({ sources }: Payment, { chainId, token }: Asset): { readonly asset?: Asset } =>
   isSameAsset(sources[0], { chainId, token }) ? {} : { asset: { chainId, token } };

@@ -1,4 +1,4 @@
-/** Fixing a payment's terms. Everything that the world decides (time, address, settings) comes in as input. */
+/** Fixes a payment's terms. Time, address and settings are inputs. */
 import type { Chain, Token } from '../chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { convert, convertUp, type DollarUnit, dollarRoute } from '../dollars.ts';
@@ -19,18 +19,18 @@ import {
 } from './sources.ts';
 import type { Payment, PaymentState } from './state.ts';
 
-// What pays a payment by its app's policy although no payer is offered it: another token, or another chain of the same deposit address.
+// A source that counts by the app's policy although payers are not offered it: another token, or another chain of the same deposit address.
 
 interface Tolerance {
   readonly policy: Pick<AmountPolicy, 'wrongToken' | 'wrongChain'>;
-  /** All that deposits of this installation are watched for, with the fee of each route. */
+  /** All sources that this installation watches on deposits, with each route's fee. */
   readonly candidates: readonly Alternative[];
-  /** What the receiver gets, in units of the destination; null where any amount is taken. */
+  /** Amount that the receiver gets, in destination units; null if any amount is accepted. */
   readonly payout: bigint | null;
   readonly least: Least;
 }
 
-/** @param offered what payers are told, the payment's own source first */
+/** @param offered sources that payers see, the payment's own first */
 export function toleratedTerms(
   offered: readonly SourceTerms[],
   { policy, candidates, payout, least }: Tolerance,
@@ -46,7 +46,7 @@ export function toleratedTerms(
   return found.slice(0, alternativesMax);
 }
 
-/** The source that a payer meant who sends this; undefined where the policy takes no such mistake. */
+/** The offered source that a payer probably meant; undefined if the policy accepts no such mistake. */
 function meantWith(
   offered: readonly SourceTerms[],
   { chain, token }: Alternative,
@@ -62,7 +62,7 @@ function meantWith(
   return ofToken ?? (takesToken ? ofFamily[0] : undefined);
 }
 
-/** The same amount and fee in another token; undefined where that route costs more, or the token cannot express them. */
+/** Same amount and fee in another token; undefined if that route costs more, or the token cannot express them. */
 function oneForOne(meant: SourceTerms, { chain, token, feePolicy }: Alternative): SourceTerms | undefined {
   const { fee, amount, limits } = meant;
   const fixed = convert(BigInt(fee.fixed), meant.token, token);
@@ -86,11 +86,11 @@ function oneForOne(meant: SourceTerms, { chain, token, feePolicy }: Alternative)
 const isExact = (text: string | null, from: DollarUnit, to: DollarUnit): boolean =>
   text === null || convert(BigInt(text), from, to) === convertUp(BigInt(text), from, to);
 
-/** What a customer is to pay and whom that pays, as it was asked for. */
+/** Requested amounts, source and receiver of a payment. */
 export interface AskedTerms {
   readonly type: PaymentType;
   readonly intent: PaymentCreated['intent'];
-  /** Amounts in the token's own units; null where the type takes none. */
+  /** Amounts in the token's own units; null if the type takes none. */
   readonly source: { chain: Chain; token: Token; amount: bigint | null; senderAddress: string | null };
   readonly destination: {
     chain: Chain;
@@ -99,17 +99,17 @@ export interface AskedTerms {
     receiverAddress: string;
     receiverMemo: string | null;
   };
-  /** What else the payer may pay from: each once, without the source itself. Each can express what the receiver gets. */
+  /** Other sources of the payment, each once, without the main source. Each can express the receiver's amount. */
   readonly alternatives?: readonly Alternative[];
-  /** Whether it was asked for; else it is what the app's settings say at present. */
+  /** True if the request names the alternatives; false if they come from the app's settings. */
   readonly asksAlternatives?: boolean;
-  /** What the app lets happen with money that is not what was agreed; all of it is held when left out. */
+  /** Policy for wrong amounts. Default: hold everything. */
   readonly policy?: AmountPolicy;
-  /** What else its deposits are watched for: by the policy, payers may have sent that. */
+  /** Other sources that deposits watch: with a policy, payers may have sent those. */
   readonly tolerable?: readonly Alternative[];
 }
 
-/** The same with its words. */
+/** Requested terms with display texts and metadata. */
 export interface AskedOrder extends AskedTerms {
   readonly display: PaymentCreated['display'];
   readonly metadata: PaymentCreated['metadata'];
@@ -123,34 +123,35 @@ export interface Terms extends AskedOrder {
   readonly feePolicy: FeePolicy;
   /** Result of `agree` for these terms. Default: computed from them. */
   readonly agreed?: Agreed | null;
-  /** The least that the receiver gets, in units of the destination; any amount when left out. */
+  /** Minimum payout, in destination units. Default: any amount. */
   readonly leastPayout?: bigint;
-  /** Whether the fee pays for the receiver's account for the token; left out where none is needed. */
+  /** True if the fee pays for opening the receiver's account for the token; omitted if none is needed. */
   readonly opensAccount?: boolean;
   readonly deposit: Deposit;
-  /** What its payers earn of it; 0 for nothing. */
+  /** Cashback of the payers; 0 for none. */
   readonly cashback_basisPoints?: number;
   readonly webhookUrl: string | null;
   /** Types of webhooks that the app chose besides the first two. */
   readonly webhookTypes?: readonly string[];
   readonly now: Instant;
-  /** As `lifetimeOf` has it; the whole hour when left out. */
+  /** Result of `lifetimeOf`. Default: one hour. */
   readonly life_ms?: number;
 }
 
-/** Chains where nothing but a reference tells a payout from others. */
+/** Chain families on which only a reference identifies a payout. */
 const withoutNonces: ReadonlySet<Chain['family']> = new Set(['solana']);
 
-/** A payment lives one hour (service reference 8), or less where the app's key asks for that. */
+/** A payment lives one hour (service reference 8), or less if a request with a key says so. */
 export const lifetime_ms = hour_ms;
-/** Less would be over before a payer has seen it. */
+/** A shorter life would end before a payer sees the payment. */
 export const lifetimeLeast_s = 10;
 export const lifetimeMost_s = lifetime_ms / 1_000;
 
 /**
- * @param asked_s what the request says; null when nothing
- * @returns the life in ms; a refusal where it may not be chosen: the life of contract payments is part of their contract (service
- *   reference 8), and whoever has no key must not make payments that are over before their payers look
+ * @param asked_s from the request; null for the default
+ * @returns the life in ms, or a refusal. Contract payments have a fixed life (service reference 8). Requests without a key cannot choose
+ * one, so
+ * they cannot create payments that end before their payers see them
  */
 export function lifetimeOf(
   asked_s: number | null,
@@ -173,8 +174,8 @@ export function createPayment(state: PaymentState, terms: Terms): Decision<Payme
 }
 
 /**
- * Answers an order that is sent again with the payment that it has. Without a key, terms and words must be equal: a stranger may have sent
- * the order first, and nobody gets a payment with terms, a title or metadata that they did not send.
+ * Answers a repeated order with its existing payment. Without a key, terms and texts must be equal: a stranger may have sent the order
+ * first, and nobody receives a payment with terms, a title or metadata that they did not send.
  */
 export function repeatOrder({ terms, sources: [source] }: Payment, asked: AskedOrder): Decision<PaymentEvent> {
   if (!terms.keyless) return [];
@@ -186,7 +187,7 @@ export function repeatOrder({ terms, sources: [source] }: Payment, asked: AskedO
   );
 }
 
-/** A request without metadata leaves the first request's in place. */
+/** A request without metadata keeps the first request's metadata. */
 const sameWords = ({ display, metadata }: PaymentCreated, asked: AskedOrder): boolean =>
   display.title === asked.display.title &&
   display.description === asked.display.description &&
@@ -212,7 +213,7 @@ function sameAlternatives({ alternatives = [] }: PaymentCreated, asked: AskedTer
   return wanted.toSorted().join() === known.toSorted().join();
 }
 
-/** The amount of the other side follows from the fee, which may have changed since. */
+/** Compares one side only: the other side follows from the fee, which may have changed. */
 const sameSide = (
   { chainId, token, amount }: Pick<PaymentCreated['source'], 'chainId' | 'token' | 'amount'>,
   asked: { readonly chain: Chain; readonly token: Token; readonly amount: bigint | null },
@@ -225,7 +226,7 @@ type Money = Pick<Terms, 'type' | 'feePolicy' | 'leastPayout'> & {
   readonly [Side in 'source' | 'destination']: Pick<Terms[Side], 'token' | 'amount'>;
 };
 
-/** The two amounts of an agreed payment, exact in both tokens; null where any amount is taken. A refusal names the field. */
+/** The two amounts of a payment, exact in both tokens; null if any amount is accepted. A refusal names the field. */
 export function agree(terms: Money): Agreed | Refusal | null {
   if (terms.type === 'anyAmount') return null;
   const { source, destination, feePolicy } = terms;
@@ -246,7 +247,7 @@ export function agree(terms: Money): Agreed | Refusal | null {
   return isEnough(agreed, terms) ? agreed : tooSmall(terms);
 }
 
-/** Agrees on the amounts after the payout's cost is known. Keeps those agreed before, unless the cost raised the fee. */
+/** Computes the amounts once the payout's cost is known. Keeps the earlier amounts unless the cost raised the fee. */
 export function agreeOnPrice(
   terms: Money,
   before: Required<Pick<Terms, 'feePolicy' | 'agreed'>>,
@@ -276,10 +277,10 @@ function tooSmall({ type, source, destination, feePolicy, leastPayout = 0n }: Mo
 
 type Priced = AskedTerms & Pick<Terms, 'feePolicy' | 'leastPayout'>;
 
-/** What is paid, what is paid out and what that costs: all that follows from what was asked and from the fee. */
+/** Amounts and fee that follow from the request and the fee policy. */
 export type Quote = Pick<PaymentCreated, 'type' | 'source' | 'destination' | 'fee' | 'limits' | 'alternatives'>;
 
-/** @param agreed as `agree` has it */
+/** @param agreed result of `agree` */
 export function quoteOf(terms: Priced, agreed: Agreed | null): Quote {
   const { source, destination, feePolicy } = terms;
   const least = { token: destination.token, payout: terms.leastPayout ?? 0n };
@@ -335,7 +336,7 @@ function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
   };
 }
 
-/** A payment whose app holds whatever was not agreed says nothing of a policy. */
+/** Stores no policy for an app that holds all wrong amounts. */
 function policyIn(
   { policy = holdAll, tolerable: candidates = [], destination: { token }, leastPayout = 0n }: Terms,
   { source, fee, limits, alternatives = [] }: Quote,

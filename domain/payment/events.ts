@@ -22,13 +22,12 @@ import { Chain, Deposit, Fee, Limits, SourceTerms, TokenRef, Transfer, TransferI
 export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.ts';
 
 /**
- * 2: metadata is any JSON object; before, texts by name, which is one. 3: a payment may promise its payers cashback, or pay cashback out.
- * 4: payers may choose what they pay from; a bounce says which money it is about; an operator may hold a payout, have it tried again, and
- * declare an attempt dead; where payouts have no nonces, what they bear instead may be secret; a fee says whether it pays for the
- * receiver's account. 5: a payout may land with less than was ordered, which an operator may accept. 6: a refund says what sending it costs,
- * who asked for it and why; its address says how it was proven; an app's policy for money that is not what was agreed, and what was decided
- * by it; all that may become of a transfer may become of a refund; a bounce says why a payout is impossible. 7: a payout may be paid with
- * others in one transaction. 8: a registered transaction may transfer no accepted token to the payment. 9: the app may have chosen further types of webhooks.
+ * 2: metadata is any JSON object; before, texts by name. 3: a payment may promise cashback, or pay cashback out. 4: payers may choose a
+ * source; a bounce names its money; an operator may hold, retry or bury a payout; the reference of a payout without nonces may be secret; a
+ * fee says whether it opens the receiver's account. 5: a payout may land short, which an operator may accept. 6: a refund has a network
+ * fee, a requester and a reason; its address has a proof; a policy for wrong amounts and its decisions; refunds have the same outcomes as
+ * payouts; a bounce says why a payout is impossible. 7: a payout may join a batch. 8: a registered transaction may transfer no accepted
+ * token to the payment. 9: the app may have chosen further types of webhooks.
  */
 export const paymentSchemaVersion = 9;
 
@@ -44,8 +43,8 @@ export const bounceCodes = [
   'payoutImpossible',
 ] as const;
 /**
- * short: less than agreed, which the app's policy takes. cashback: a merchant's withdrawal, which the treasury holds already; nobody pays
- * it in.
+ * short: less than agreed, accepted by the app's policy. cashback: a merchant's withdrawal, which the treasury already holds and no payin
+ * funds.
  */
 export const fundingRules = ['agreed', 'overpaid', 'anyAmount', 'short', 'cashback'] as const;
 
@@ -74,16 +73,16 @@ export const paymentEventSchemas = {
       ),
       fee: Fee,
       limits: Limits,
-      /** What else the payer may pay from, so that the receiver gets the same; missing where there is nothing else. */
+      /** Other sources with the same payout; omitted if there are none. */
       alternatives: Type.Optional(Type.Array(SourceTerms, { minItems: 1, maxItems: 12 })),
-      /** Of the app, for money that is not what was agreed; missing where all of it is held. */
+      /** The app's policy for wrong amounts; omitted if all of them are held. */
       policy: Type.Optional(PolicyTerms),
       deposit: Deposit,
-      /** How its payout is told apart on a chain without nonces; missing in those whose reference there is public. */
+      /** How the payout is identified on a chain without nonces; omitted if its reference there is public. */
       payoutReference: Type.Optional(Type.Literal('secret')),
-      /** Whether the fee pays for opening the receiver's account for the token. Left out where none is needed, and in older payments. */
+      /** True if the fee pays for opening the receiver's account for the token. Omitted if none is needed, and in older payments. */
       opensAccount: Type.Optional(Type.Boolean()),
-      /** The share that its payers earn once it is completed; missing where it was none. */
+      /** Share that the payers earn on completion; omitted if none. */
       cashback_basisPoints: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
       webhookUrl: nullable(Text(2_048)),
       /** Types of webhooks that the app chose besides the first two; missing where it chose none. */
@@ -93,21 +92,21 @@ export const paymentEventSchemas = {
     },
     closed,
   ),
-  /** The deposit is that of the chain's family: each family has one, disclosed when it is first chosen. */
+  /** Deposit of the chain's family: each family has one, disclosed at its first choice. */
   SourceChosen: Type.Object({ chainId: Chain, tokenAddress: Address, deposit: Deposit, chosenAt: Time }, closed),
   PayinRegistered: Type.Object({ txHash: Hash, senderAddress: Address, registeredAt: Time }, closed),
   /** The registered transaction succeeded, and a node returns no transfer of an accepted token to the payment's deposit in it. */
   RegisteredPayinEmpty: Type.Object({ txHash: Hash, foundAt: Time }, closed),
   PayinDetected: Type.Object({ transfer: Transfer }, closed),
   PayinOrphaned: Type.Object({ transferId: TransferId, blockHash: Hash }, closed),
-  /** A counted payin vanished after its payment was funded: a loss, recorded for the operator. */
+  /** A counted payin vanished after funding: a loss, recorded for the operator. */
   PayinLost: Type.Object({ transferId: TransferId, amount: Amount }, closed),
   PayinConfirmed: Type.Object({ transfer: Transfer, confirmedAt: Time }, closed),
   PaymentFunded: Type.Object(
     {
       rule: oneOf(fundingRules),
       transferIds: Type.Array(TransferId, { minItems: 1, maxItems: 1_000 }),
-      /** Which of the alternatives it is paid from; missing where it is what the payment was created with. */
+      /** The alternative that funded the payment; omitted if it is the created source. */
       source: Type.Optional(Type.Object({ chainId: Chain, tokenAddress: Address }, closed)),
       /** All in source units, except payout in destination units: received = payout + fee + excess + dust. */
       received: Amount,
@@ -120,7 +119,7 @@ export const paymentEventSchemas = {
     },
     closed,
   ),
-  /** What the app's policy says of money that is not what was agreed; what follows from it stands in the events around it. */
+  /** Verdict of the app's policy on wrong money; its consequences are separate events. */
   PolicyApplied: Type.Object(
     {
       rule: oneOf(policyRules),
@@ -128,7 +127,7 @@ export const paymentEventSchemas = {
       chainId: Chain,
       token: TokenRef,
       transferIds: Type.Array(TransferId, { minItems: 1, maxItems: 1_000 }),
-      /** In the token's units: what was due there, what these transfers brought, and what the verdict is about. */
+      /** In the token's units: the amount due there, the amount of these transfers, and the amount under the verdict. */
       expected: nullable(Amount),
       received: Amount,
       amount: Amount,
@@ -147,7 +146,7 @@ export const paymentEventSchemas = {
     },
     closed,
   ),
-  /** It is paid with others: nothing is signed for it by itself until the batch lets it go. Its place among the members, from 1. */
+  /** The payout joined a batch: nothing is signed for it alone until the batch releases it. Position among the members, from 1. */
   PayoutBatched: Type.Object(
     { batch: Id, position: Type.Integer({ minimum: 1, maximum: 50 }), batchedAt: Time },
     closed,
@@ -157,7 +156,7 @@ export const paymentEventSchemas = {
   PayoutDied: Type.Object({ attempt: Attempt, proof: DeathProof }, closed),
   PayoutOrphaned: Type.Object(Orphaned, closed),
   PayoutConfirmed: Type.Object(Settled, closed),
-  /** It is on its chain for good, and less than was ordered reached the receiver. */
+  /** The payout is final on its chain, and the receiver got less than ordered. */
   PayoutShort: Type.Object(Short, closed),
   PayoutAccepted: Type.Object({ reason: Reason, acceptedAt: Time }, closed),
   PayoutHeld: Type.Object({ reason: Reason, heldAt: Time }, closed),
@@ -167,9 +166,9 @@ export const paymentEventSchemas = {
     {
       code: oneOf(bounceCodes),
       received: Amount,
-      /** Which money that is; missing where it is what the payment was created with, and in older ones. */
+      /** The bounced money; omitted if it is of the created source, and in older events. */
       asset: Type.Optional(Type.Object({ chainId: Chain, token: TokenRef }, closed)),
-      /** Why a payout is impossible: in an operator's words, or the chain's. Missing otherwise, and in older ones. */
+      /** Why a payout is impossible, in an operator's or the chain's words. Omitted otherwise, and in older events. */
       note: Type.Optional(Reason),
       bouncedAt: Time,
     },
@@ -186,7 +185,7 @@ export const paymentEventSchemas = {
       token: TokenRef,
       receiverAddress: Address,
       receiverMemo: Memo,
-      /** What is sent. */
+      /** Amount that is sent. */
       amount: Amount,
       reason: Type.Union([Type.Literal('bounced'), Type.Literal('excess'), Type.Literal('held')]),
       requestedAt: Time,
@@ -201,7 +200,7 @@ export const paymentEventSchemas = {
   RefundShort: Type.Object({ refund: Attempt, ...Short }, closed),
   RefundAccepted: Type.Object({ refund: Attempt, reason: Reason, acceptedAt: Time }, closed),
   RefundRetried: Type.Object({ refund: Attempt, reason: Reason, retriedAt: Time }, closed),
-  /** It is not sent: what it took can be ordered back again. */
+  /** The refund is not sent: its money can be ordered again. */
   RefundCalledOff: Type.Object({ refund: Attempt, reason: Reason, calledOffAt: Time }, closed),
 } as const;
 

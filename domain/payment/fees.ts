@@ -6,7 +6,7 @@ export interface FeePolicy {
   /** In the source token's smallest unit. */
   readonly fixed: bigint;
   readonly basisPoints: number;
-  /** The operator lets it be less than what the payout costs. */
+  /** The operator allows a fee below the payout's cost. */
   readonly belowCost?: true;
 }
 
@@ -14,21 +14,24 @@ const basisPointsOfOne = 10_000n;
 
 const coarser = (route: RouteDecimals): number => Math.min(route.source, route.destination);
 
-/** @param base what the basis points apply to, in source units; answers source units, representable in both tokens */
+/**
+ * @param base amount that the basis points apply to, in source units
+ * @returns source units, representable in both tokens
+ */
 export function feeOn(base: bigint, policy: FeePolicy, route: RouteDecimals): Units {
   const exact = policy.fixed + (base * BigInt(policy.basisPoints)) / basisPointsOfOne;
   return floorTo(exact, route.source, coarser(route));
 }
 
 export interface Agreed {
-  /** What the customer pays, fee included, in source units. */
+  /** Amount that the customer pays, fee included, in source units. */
   readonly source: Units;
   readonly fee: Units;
-  /** What the merchant gets, in destination units. */
+  /** Amount that the merchant gets, in destination units. */
   readonly destination: Units;
 }
 
-/** exactIn: the customer pays `source`, the merchant gets what the fee leaves; undefined when nothing is left. */
+/** exactIn: the customer pays `source`, the merchant gets the rest after the fee; undefined if nothing is left. */
 export function agreeIn(source: bigint, policy: FeePolicy, route: RouteDecimals): Agreed | undefined {
   const fee = feeOn(source, policy, route);
   if (source <= fee) return undefined;
@@ -43,7 +46,7 @@ export function agreeOut(destination: bigint, policy: FeePolicy, route: RouteDec
 }
 
 /**
- * The least that must come in, so that at least so much is paid out.
+ * Minimum amount to receive for a payout.
  *
  * @param payout in destination units
  * @returns source units, representable in both tokens
@@ -63,7 +66,7 @@ export interface Split {
   readonly payout: bigint;
 }
 
-/** anyAmount: splits what arrived; received = payout + fee + dust, in source units. Undefined when no payout is left. */
+/** anyAmount: divides what arrived; received = payout + fee + dust, in source units. Undefined if nothing is left to pay out. */
 export function splitAny(received: bigint, policy: FeePolicy, route: RouteDecimals): Split | undefined {
   const fee = feeOn(received, policy, route);
   if (received <= fee) return undefined;
@@ -72,24 +75,24 @@ export function splitAny(received: bigint, policy: FeePolicy, route: RouteDecima
   return { fee, excess: 0n, dust: received - fee - rescale(payout, route.destination, route.source), payout };
 }
 
-/** Whether an amount is representable in both tokens of the route, so that both sides can hold it to the last unit. */
+/** True if both tokens of the route can represent the amount exactly. */
 export const fitsRoute = (amount: bigint, scale: number, route: RouteDecimals): boolean =>
   floorTo(amount, scale, coarser(route)) === amount;
 
-// What a payout costs on its chain. Its payment's fee bears that, so that nobody drains the treasury by payments that cost more.
+// Cost of a payout on its chain. The payment's fee covers it, so costly payouts cannot drain the treasury.
 
 export interface PayoutCost {
   /** In millionths of a dollar, rounded up. */
   readonly cost_microUsd: bigint;
-  /** The least that a receiver is paid, in millionths of a dollar. */
+  /** Minimum payout in millionths of a dollar. */
   readonly least_microUsd: bigint;
-  /** Whether the cost is also that of the receiver's account for the token, which does not exist; left out where none is needed. */
+  /** True if the cost includes opening the receiver's account for the token; omitted if none is needed. */
   readonly opensAccount?: boolean;
 }
 
-/** What a chain's coin costs. */
+/** Price of a chain's coin. */
 export interface CoinPrice {
-  /** Of a whole coin. */
+  /** Per whole coin. */
   readonly price_microUsd: bigint;
   readonly decimals: number;
 }

@@ -1,4 +1,4 @@
-/** Intents: ways of paying in that differ from a plain transfer. */
+/** Intents: payment methods other than a plain transfer. */
 import { type Chain, type ChainId, chainOf, type Token, type TokenSymbol } from '../chains.ts';
 import { type Refusal, refuse } from '../decider.ts';
 
@@ -8,7 +8,7 @@ export type Intent = (typeof intents)[number];
 
 const stellarId: ChainId = 1500;
 
-/** Where such a payment may be paid out (service reference 1): fewer tokens than other payments have. */
+/** Payout tokens of contract payments (service reference 1): fewer than for other payments. */
 export const contractRoutes: Partial<Record<ChainId, readonly TokenSymbol[]>> = {
   8453: ['USDC'],
   56: ['USDT', 'USDC'],
@@ -24,9 +24,9 @@ interface Side {
 }
 
 /**
- * Whether a payment into the contract can be made like this; a refusal names the field.
+ * Checks a contract payment's request; a refusal names the field.
  *
- * @param sender who will call the contract, as the request spells it
+ * @param sender account that will call the contract, as the request spells it
  */
 export function checkContractIntent(source: Side, destination: Side, sender: string | undefined): Refusal | undefined {
   if (source.chain.id !== stellarId)

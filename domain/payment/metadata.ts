@@ -1,15 +1,15 @@
-/** What an app keeps with its payment: any JSON object, bounded so that every store, answer and check can hold it. */
+/** Metadata that an app stores with its payment: any JSON object, bounded so that every store and answer can hold it. */
 
 import type { Json } from '../schema.ts';
 
 export type Metadata = { readonly [name: string]: Json };
 
-/** As compact JSON in UTF-8. A stranger gets less to fill the store with. */
+/** Maximum as compact JSON in UTF-8. Requests without a key get less, so strangers cannot fill the store. */
 export const metadataMax_bytes = { keyed: 4_096, keyless: 1_024 } as const;
-/** Of objects and lists within one another; the metadata itself is the first. */
+/** Maximum nesting of objects and lists; the metadata itself is level 1. */
 export const metadataLevels = 5;
 
-/** Names that programs take for a part of the object itself when they copy it. */
+/** Names that can change an object's prototype when a program copies it. */
 const dangerous: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 export interface MetadataProblem {
@@ -18,7 +18,7 @@ export interface MetadataProblem {
   readonly message: string;
 }
 
-/** Why the object cannot be kept, and what to do; undefined when it can. No deeper than five levels is looked at. */
+/** Returns why the object cannot be stored, and what to do; undefined if it can. Reads at most five levels. */
 export function metadataProblem(metadata: Metadata, max_bytes: number): MetadataProblem | undefined {
   const inside = problemIn(metadata, '', 1);
   if (inside) return inside;
@@ -48,6 +48,6 @@ function problemIn(value: Json, path: string, level: number): MetadataProblem | 
   return undefined;
 }
 
-/** Databases keep neither of the two in a text. */
+/** Databases store neither lone surrogates nor U+0000. */
 const storable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 const unstorable = 'holds a NUL or half a surrogate pair: leave it out';

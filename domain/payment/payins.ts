@@ -1,8 +1,8 @@
-/** Payins: where they are made to, what transfers seen on the chains do to a payment, and whether they fund it. */
+/** Payins: their addresses, the effect of observed transfers on a payment, and funding. */
 import type { ChainId } from '../chains.ts';
 import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
-import { bounced, closeHeld, divide, fundedBy } from './close.ts';
+import { bounced, closeHeld, divideReceived, fundedBy } from './close.ts';
 import { type Deposit, type PaymentEvent, type TokenRef, type Transfer, transferId } from './events.ts';
 import { bouncedBy, heldBy } from './policy.ts';
 import {
@@ -22,27 +22,27 @@ import { statusOf } from './view.ts';
 
 export interface Sighting {
   readonly transfer: Transfer;
-  /** Deep enough on its chain that it cannot leave it any more. */
+  /** Deep enough that the transfer cannot leave its chain. */
   readonly final: boolean;
-  /** Whether an operator gave the unmatched transfer to this payment. The payment records such a payin even if it has `payinsMax` others. */
+  /** True if an operator assigned the unmatched transfer to this payment. Such a payin is recorded even beyond `payinsMax`. */
   readonly assigned?: boolean;
   readonly now: Instant;
 }
 
 /**
- * A payment records so many transfers, half of them small ones: whoever floods it leaves room for the money that it waits for, for half
- * of it in parts that are not small is the whole. What comes beyond is kept outside its stream (domain/unmatched.ts), which stays short.
+ * Maximum recorded transfers of a payment. Small transfers may use only half of them, so flooding leaves room for the real money. Transfers
+ * beyond the limit are unmatched (domain/unmatched.ts), so the stream stays short.
  */
 export const payinsMax = 100;
 const smallMax = payinsMax / 2;
 
-/** A transfer that moves from block to block is recorded so often before it is final: forks must not fill the stream either. */
+/** Maximum recorded moves of a transfer between blocks before it is final, so forks cannot fill the stream. */
 export const movesMax = 20;
 
-/** A stream takes this many hints: each has the chain's nodes asked. */
+/** Maximum hints per payment: each one queries the chain's nodes. */
 export const registrationsMax = 20;
 
-/** A hint where to look. Verified facts replace it; until one of its transaction is recorded, another hint may. */
+/** Records a hint where to look. Verified facts replace it; until then another hint may replace it. */
 export function registerPayin(
   p: PaymentState,
   hint: { txHash: string; senderAddress: string; now: Instant },
@@ -57,7 +57,7 @@ export function registerPayin(
   return [{ type: 'PayinRegistered', data: { txHash, senderAddress, registeredAt: now } }];
 }
 
-/** The registered transaction succeeded and transfers no accepted token to the payment. Changes nothing where a payin of it is known. */
+/** The registered transaction succeeded and transfers no accepted token to the payment. Changes nothing if a payin of it is known. */
 export function findRegisteredEmpty(p: PaymentState, txHash: string, now: Instant): Decision<PaymentEvent> {
   if (!p) return refuse('paymentNotFound', 'no payment has this id: check it against the create response');
   const { registered, payins } = p;
@@ -66,7 +66,7 @@ export function findRegisteredEmpty(p: PaymentState, txHash: string, now: Instan
   return [{ type: 'RegisteredPayinEmpty', data: { txHash, foundAt: now } }];
 }
 
-/** Chains that the payment can be paid from at an address that its payer knows, its own first. */
+/** Chains on which the payment has a disclosed address, its own chain first. */
 export function payableChainsOf({ terms, sources, deposits }: Payment): readonly [ChainId, ...ChainId[]] {
   const own = terms.source.chainId;
   const others = sources.filter((source) => source.chainId !== own && deposits[familyOf(source)] !== undefined);
@@ -82,8 +82,8 @@ function whyNoOther(p: Payment): string | undefined {
 }
 
 /**
- * A transfer to this payment's deposit address. Seen again it changes nothing; final, it may fund or bounce the payment.
- * Anybody can make a token log a transfer of nothing from anywhere: it is no payin.
+ * Records a transfer to the payment's deposit address. A repeated record changes nothing; a final one may fund or bounce the payment. A
+ * transfer of zero is no payin: anyone can make a token log one.
  */
 export function recordPayin(p: PaymentState, { transfer, final, assigned, now }: Sighting): Decision<PaymentEvent> {
   if (!p) return refuse('paymentNotFound', 'the deposit belongs to a payment that is not in the log');
@@ -115,20 +115,20 @@ const movesTooOften = refuse(
   `the transfer has left its chain ${2 * movesMax} times: compare the chain's nodes with an explorer before anything else`,
 );
 
-/** Whether the payment's stream records this transfer, or has done so. */
+/** True if the payment's stream records this transfer, or has recorded it. */
 export function takesUp(p: Payment, transfer: Paying): boolean {
   if (p.payins.some(({ id }) => id === transferId(transfer))) return true;
   if (p.payins.length >= payinsMax) return false;
   return !isSmall(p, transfer) || p.payins.filter((payin) => isSmall(p, payin.transfer)).length < smallMax;
 }
 
-/** Under a fiftieth of what the payment is about, or nothing that pays it: cheap enough to flood it with. */
+/** Less than a fiftieth of the payment's amount, or a token that does not pay it: cheap enough for flooding. */
 function isSmall(p: Payment, transfer: Paying): boolean {
   const source = sourceOf(p, transfer);
   return !source || !mayPay(p, transfer) || BigInt(transfer.amount) * BigInt(smallMax) < leastOf(source);
 }
 
-/** @param p once the payin is final */
+/** @param p after the payin is final */
 function consequences(p: Payment, id: string, now: Instant): readonly PaymentEvent[] {
   const funding = fund(p, now);
   if (funding.length > 0) return funding;
@@ -137,7 +137,7 @@ function consequences(p: Payment, id: string, now: Instant): readonly PaymentEve
   return p.closed?.kind === 'expired' ? [...said, ...closeHeld(p, now)] : said;
 }
 
-/** The block that held a transfer has left the chain. After funding it is a loss: the payout stands. */
+/** The transfer's block left the chain. After funding this is a loss: the payout remains owed. */
 export function orphanPayin(p: PaymentState, seen: { transferId: string; blockHash: string }): Decision<PaymentEvent> {
   const known = p?.payins.find((payin) => payin.id === seen.transferId);
   if (!p || !known || known.transfer.blockHash !== seen.blockHash || !onChain(known)) return [];
@@ -150,23 +150,23 @@ export function orphanPayin(p: PaymentState, seen: { transferId: string; blockHa
 
 const onChain = (payin: Payin): boolean => payin.phase === 'detected' || payin.phase === 'confirmed';
 
-/** Where a payin is made to, which tells whose it is: an address of the payment's own, or a shared one with the payment's memo. */
+/** Address that identifies a payin's payment: the payment's own address, or a shared address with the payment's memo. */
 export interface PayinAddress {
   /** EVM addresses in lower case: the same on every EVM chain. */
   readonly address: string;
-  /** Empty where the address alone tells the payment. */
+  /** Empty if the address alone identifies the payment. */
   readonly memo: string;
 }
 
-/** @param address as its chain spells it */
+/** @param address in its chain's spelling */
 export const payinAddress = (address: string, memo: string | null): PayinAddress => ({
   address: address.startsWith('0x') ? address.toLowerCase() : address,
   memo: memo ?? '',
 });
 
 /**
- * Where a deposit can be paid to. A contract's deposit is paid by calling the contract with its memo, or by a plain transfer to the
- * treasury with the same memo. Older ones have no memo for the treasury: whoever paid one to it found no memo in the answer.
+ * Addresses of a deposit. A contract's deposit is paid by a call with its memo, or by a plain transfer to the treasury with the same memo.
+ * Older deposits have no treasury memo because their API answers contained none.
  */
 export function payinAddressesOf({ address, memo, contract, contractMemo }: Deposit): readonly PayinAddress[] {
   if (contract === null) return [payinAddress(address, memo)];
@@ -176,7 +176,7 @@ export function payinAddressesOf({ address, memo, contract, contractMemo }: Depo
 
 export const payinAddressKey = ({ address, memo }: PayinAddress): string => `${address} ${memo}`;
 
-/** Whether a transfer was made to one of these deposits. */
+/** True if a transfer went to one of these deposits. */
 export const paysInto = (deposits: Deposits, { to, memo }: Pick<Transfer, 'to' | 'memo'>): boolean =>
   Object.values(deposits)
     .flatMap(payinAddressesOf)
@@ -184,9 +184,9 @@ export const paysInto = (deposits: Deposits, { to, memo }: Pick<Transfer, 'to' |
     .includes(payinAddressKey(payinAddress(to, memo ?? null)));
 
 /**
- * PaymentFunded with all its inputs, PaymentBounced when anyAmount is outside its bounds, or nothing yet. Each source adds up by itself:
- * the first that reaches what is due funds the payment. Late money does where the app's policy takes it, and nothing has gone back: what
- * was ordered back would be given away twice.
+ * PaymentFunded with all its inputs, PaymentBounced if anyAmount is out of bounds, or nothing yet. Each source adds up alone: the first one
+ * that reaches the amount due funds the payment. Late money counts if the app's policy accepts it and no refund was ordered, which would
+ * spend it twice.
  */
 export function fund(p: Payment, now: Instant): readonly PaymentEvent[] {
   if (p.funded || (p.closed && !mayReopen(p))) return [];
@@ -202,11 +202,11 @@ const mayReopen = ({ closed, refunds, terms: { policy } }: Payment): boolean =>
   refunds.length === 0 &&
   (closed?.kind === 'expired' || closed?.code === 'latePayin' || closed?.code === 'amountTooLow');
 
-/** @param p as it is when it is paid from the source */
+/** @param p with this source in force */
 function fundFrom(p: Payment, now: Instant): readonly PaymentEvent[] {
   const payins = fundersOf(p).filter(({ standing }) => standing === 'counted' || p.refunds.length === 0);
   if (payins.length === 0) return [];
-  const outcome = divide(p.terms, sumOf(payins));
+  const outcome = divideReceived(p.terms, sumOf(payins));
   if (outcome === 'notYet') return [];
   if (typeof outcome !== 'string') return fundedBy(p, payins, { divided: outcome, short: 'tolerance' }, now);
   if (p.closed) return [];

@@ -1,4 +1,4 @@
-/** The payout leg: ordered once, signed and recorded before it is sent, settled by what the destination chain shows. */
+/** The payout leg: ordered once, recorded before it is sent, settled by the destination chain. */
 import { type Decision, isRefusal, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
@@ -12,7 +12,7 @@ import type { PaymentState, Refund } from './state.ts';
 
 const noPayout = refuse('illegalStep', 'no payout is ordered for this payment');
 
-/** A payout that is paid with others has no attempts but its batch's. */
+/** A payout in a batch has only the batch's attempts. */
 const ofBatch = ({ id }: { readonly id: string }) =>
   refuse('illegalStep', `this payout is paid with others: what becomes of batch ${id} becomes of it`);
 
@@ -47,7 +47,7 @@ const legVerbs = legOwner({
 
 export const payoutLeg: LegOwner<PaymentState, PaymentEvent> = {
   ...legVerbs,
-  /** The payout goes on, after a hold too. */
+  /** Resumes the payout, also after a hold. */
   retry(p, part, reason, now) {
     if (!p?.funded || p.closed || p.payout?.settled) return noPayout;
     const retried = p.payout ? legVerbs.retry(p, part, reason, now) : [];
@@ -57,15 +57,15 @@ export const payoutLeg: LegOwner<PaymentState, PaymentEvent> = {
 };
 
 /**
- * An operator's decision: nothing more is signed for this payout until he has it tried again. What is signed can still land and settle it.
- * @param reason at most 400 characters, for whoever asks why
+ * Operator's decision: nothing more is signed for this payout until the operator retries it. Signed bytes can still land and settle it.
+ * @param reason at most 400 characters, for merchants and support
  */
 export function holdPayout(p: PaymentState, reason: string, now: Instant): Decision<PaymentEvent> {
   if (!p?.funded || p.closed || p.payout?.settled) return noPayout;
   return p.payoutHeld === null ? [{ type: 'PayoutHeld', data: { reason, heldAt: now } }] : [];
 }
 
-// Refunds that are ordered: signed and recorded before they are sent, settled by what their chain shows.
+// Ordered refunds: recorded before they are sent, settled by their chain.
 
 const noRefund = refuse('illegalStep', 'no such refund is ordered for this payment');
 
@@ -87,9 +87,9 @@ export const refundLeg: LegOwner<PaymentState, PaymentEvent> = legOwner({
 });
 
 /**
- * An operator's decision: it is not sent, for example because its address takes no such money. What it took is held again. Possible while
- * nothing that was signed for it can land.
- * @param reason at most 400 characters, for whoever asks why
+ * Operator's decision not to send a refund, for example because its address cannot receive the token. Its money is held again. Refused
+ * while a signed attempt can land.
+ * @param reason at most 400 characters, for merchants and support
  */
 export function callOffRefund(p: PaymentState, refund: number, reason: string, now: Instant): Decision<PaymentEvent> {
   const leg = refundOf(p, refund);

@@ -1,4 +1,4 @@
-/** What an app's policy says of money that is not what was agreed: one recorded decision for each such money. */
+/** Applies an app's policy to wrong money, and records one decision per case. */
 import { smaller } from '../money.ts';
 import type { Instant } from '../time.ts';
 import type { PolicyRule, Verdict } from './amountPolicy.ts';
@@ -11,13 +11,13 @@ import type { Payment } from './state.ts';
 interface Decided {
   readonly rule: PolicyRule;
   readonly verdict: Verdict;
-  /** Of one chain and token, in whose units the amounts are. */
+  /** Payins of one chain and token; amounts are in its units. */
   readonly payins: readonly Payin[];
   readonly expected: string | null;
   readonly amount: bigint;
 }
 
-/** `[]` for a payment without a policy: all of its money is held, and nothing has to be said. */
+/** `[]` for a payment without a policy: all its wrong money is held, and no decision is recorded. */
 function applied(
   p: Payment,
   { rule, verdict, payins, expected, amount }: Decided,
@@ -31,14 +31,14 @@ function applied(
   return [{ type: 'PolicyApplied', data: { rule, verdict, ...facts, ...sums, decidedAt: now } }];
 }
 
-/** A verdict that cannot be had, because the money does not pay, leaves it held. */
+/** Money that cannot count is held, even if the verdict was accept. */
 const unlessAccepted = (verdict: Verdict): Exclude<Verdict, 'accept'> => (verdict === 'accept' ? 'hold' : verdict);
 
 /**
- * Why this money funds the payment although it is not what was agreed.
+ * Returns why this money funds the payment although it is not the agreed money.
  *
- * @param p as it is when it is paid from where the payins came
- * @param short the rule by which less than agreed is enough
+ * @param p with the payins' source in force
+ * @param short the rule that accepts less than agreed
  */
 export function accepted(
   p: Payment,
@@ -60,7 +60,7 @@ export function accepted(
   ];
 }
 
-/** What is over once the payment is funded: of what funded it, and what came from elsewhere. @param p once it is funded */
+/** Excess after funding: from the funding money, and from other sources. @param p after it is funded */
 export function over(p: Payment, now: Instant): readonly PaymentEvent[] {
   const { funded, terms, payins } = p;
   if (!funded || !terms.policy) return [];
@@ -82,7 +82,7 @@ export function over(p: Payment, now: Instant): readonly PaymentEvent[] {
 
 const told = (p: Payment, id: string): boolean => p.applied.some(({ transferIds }) => transferIds.includes(id));
 
-/** A final payin that pays for nothing. */
+/** A final payin that does not count. */
 export function heldBy(p: Payment, payin: Payin, now: Instant): readonly PaymentEvent[] {
   const rule = ruleOf(p, payin);
   if (!rule || !p.terms.policy) return [];
@@ -108,7 +108,7 @@ const ruleOfBounce: Partial<Record<BounceCode, MoneyRule>> = {
 };
 
 /**
- * Money that counted and is not enough, or too much, when its payment bounces: each kind of it by itself.
+ * Counted money that is too little or too much when its payment bounces, one entry per asset.
  *
  * @param payins all that counted
  */
@@ -128,9 +128,8 @@ export function bouncedBy(
 }
 
 /**
- * What the policy says goes back and was not ordered back yet, one entry for each chain and token; never more than can go back. What an
- * operator has called off is his to order.
- * It is ordered as soon as an address of the payer's is proven.
+ * Policy refunds that are not ordered yet, one per chain and token, up to the refundable amount. After an operator's call-off only the
+ * operator orders again. Each is ordered as soon as the payer proves an address.
  */
 export const policyRefunds = (p: Payment): readonly Refundable[] =>
   refundable(p).flatMap((entry) => {
@@ -143,7 +142,7 @@ export const policyRefunds = (p: Payment): readonly Refundable[] =>
     return [{ ...entry, amount: smaller(due, entry.amount) }];
   });
 
-/** Of that what can be ordered now: its senders have proven where it goes to. */
+/** Policy refunds that can be ordered now: their senders have proven an address. */
 export const provenPolicyRefunds = (p: Payment, signers: readonly KnownSigner[] = []): readonly Refundable[] =>
   policyRefunds(p).flatMap((entry) => {
     const proven = provenShares(p, entry, signers).reduce((sum, { amount }) => sum + amount, 0n);

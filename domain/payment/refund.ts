@@ -1,10 +1,10 @@
-/** What can go back of a payment, and what has. */
+/** Refundable and refunded money of a payment. */
 import type { ChainId } from '../chains.ts';
 import type { TokenRef } from './events.ts';
 import { type Funding, sumOf } from './sources.ts';
 import type { Payment, Refund } from './state.ts';
 
-/** Money of a payment that no payout will use: it can only go back. */
+/** Money of a payment that no payout will use. */
 export interface Refundable {
   readonly reason: Refund['reason'];
   readonly chainId: ChainId;
@@ -12,7 +12,7 @@ export interface Refundable {
   readonly amount: bigint;
 }
 
-/** What is still to go back, one entry per chain and token; what was already requested is taken off. */
+/** Remaining refundable amounts, one per chain and token, less the ordered refunds. */
 export function refundable(p: Payment): readonly Refundable[] {
   const owed = new Map<string, Refundable>();
   const add = (entry: Refundable) => {
@@ -36,25 +36,25 @@ export function refundable(p: Payment): readonly Refundable[] {
 }
 
 /**
- * What is over the agreed amount, as long as the money is there: a payin that left its chain takes from it first. Below zero once that is
- * used up: then what else is held in the same token stands for what was paid out, until the payin is back or the payout is called off.
+ * Amount above the agreed one that is still on its chain. An orphaned payin reduces it first. Below zero, other held money of the same
+ * token covers the payout until the payin returns or the payout is called off.
  */
 function leftOver({ excess, transferIds }: Funding, p: Payment): bigint {
   return excess - sumOf(p.payins.filter(({ id, phase }) => transferIds.includes(id) && phase !== 'confirmed'));
 }
 
-/** Whether everything that came has gone back, final on its chain, but for what it cost to send it. */
+/** True if all received money, less network fees, was refunded and is final. */
 export const isWhollyRefunded = (p: Payment): boolean =>
   p.refunds.some(({ settled }) => settled) && !p.refunds.some(isUnderWay) && refundable(p).length === 0;
 
-/** Ordered, and neither final on its chain nor called off. */
+/** True if ordered and neither final nor called off. */
 export const isUnderWay = ({ settled, calledOff }: Pick<Refund, 'settled' | 'calledOff'>): boolean =>
   settled === null && calledOff === null;
 
-/** What a refund takes of the money that is held: what is sent, and what sending it costs. Nothing once it is called off. */
+/** Amount that a refund takes from the held money: the sent amount and its network fee. Zero once called off. */
 export const takenBy = (refund: Pick<Refund, 'order' | 'networkFee' | 'calledOff'>): bigint =>
   refund.calledOff === null ? orderedBy(refund) : 0n;
 
-/** The same, whatever became of it. */
+/** Amount that a refund was ordered for, whatever its outcome. */
 export const orderedBy = ({ order, networkFee }: Pick<Refund, 'order' | 'networkFee'>): bigint =>
   order.amount + networkFee;

@@ -1,4 +1,4 @@
-/** Where a payer's money goes back to, in words that he signs with the key that paid: nobody else can send it elsewhere. */
+/** Refund address of a payer, in a text signed with the paying key, so nobody else can redirect the refund. */
 import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import type { PaymentEvent } from './events.ts';
@@ -6,20 +6,23 @@ import type { AddressProof } from './refundShapes.ts';
 import type { Payin } from './sources.ts';
 import type { Payment, PaymentState } from './state.ts';
 
-/** Of each sender: each costs him a signature, and the stream an event. A hundred transfers, and so senders, are recorded of a payment. */
+/**
+ * Maximum refund addresses per payment: each costs its sender a signature, and the stream an event. A payment records at most a hundred
+ * transfers, so as many senders.
+ */
 export const refundAddressesMax = 20;
 
 export interface AddressWords {
-  /** Where payments are paid, so that no other installation can use the signature. */
+  /** URL of the service, so no other installation can use the signature. */
   readonly service: string;
   readonly paymentId: string;
-  /** The chain that the money came on and goes back on: the same address may be another's elsewhere. */
+  /** Chain of the payin and the refund: the same address may belong to somebody else on another chain. */
   readonly chain: string;
-  /** Spelled as its chain spells it. */
+  /** In its chain's spelling. */
   readonly sender: string;
   readonly address: string;
   readonly memo: string | null;
-  /** Greater than in any text that the sender has signed for this payment: an old signature cannot bring an old address back. */
+  /** Greater than in every earlier text of the sender for this payment, so an old signature cannot restore an old address. */
   readonly number: number;
 }
 
@@ -47,11 +50,11 @@ const ascii = (value: string | number): string =>
 const latestOf = ({ refundAddresses }: Pick<Payment, 'refundAddresses'>, sender: string) =>
   refundAddresses.findLast(({ proof }) => proof?.sender === sender);
 
-/** The number that the sender's next address has. What others set meanwhile does not change it. */
+/** Number of the sender's next address. Other senders' addresses do not change it. */
 export const nextNumber = (p: Pick<Payment, 'refundAddresses'>, sender: string): number =>
   (latestOf(p, sender)?.ordinal ?? 0) + 1;
 
-/** Transfers of an account to the payment that are on their chain as far as is known. */
+/** Payins of an account that are on their chain as far as is known. */
 export const payinsOf = (p: Pick<Payment, 'payins'>, sender: string): readonly Payin[] =>
   p.payins.filter(({ transfer, phase }) => transfer.from === sender && (phase === 'detected' || phase === 'confirmed'));
 
@@ -59,7 +62,7 @@ export interface SignedAddress {
   readonly address: string;
   readonly memo: string | null;
   readonly number: number;
-  /** The signature is checked already. */
+  /** Proof whose signature has been checked. */
   readonly proof: AddressProof;
   readonly now: Instant;
 }

@@ -1,4 +1,4 @@
-/** Ordering refunds. What is ordered never exceeds what is held: the payment's stream decides, however many ask at once. */
+/** Orders refunds. Orders never exceed the held money: the payment's stream decides between concurrent requests. */
 import type { ChainId } from '../chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { formatAmount, smaller, unitsText } from '../money.ts';
@@ -9,32 +9,32 @@ import type { RefundAsker } from './refundShapes.ts';
 import { isSameAsset, sumOf } from './sources.ts';
 import type { Payment, PaymentState, Refund } from './state.ts';
 
-// Whose the money is that can go back, and to where its sender has proven that it may go without an operator's word.
+// Refundable money by sender, and the address that its sender has proven.
 
-export interface Receiver {
+export interface RefundReceiver {
   readonly address: string;
   readonly memo: string | null;
 }
 
-/** An account that has paid by signed messages before: it is somebody's own, and no exchange's. */
+/** An account that has paid by signed messages before, so it belongs to a person and not to an exchange. */
 export interface KnownSigner {
   readonly account: string;
-  /** A contract has signed for itself on these chains alone. */
+  /** Chains on which a contract has signed; elsewhere its address proves nothing. */
   readonly chainIds: readonly ChainId[];
 }
 
-/** So much of what can go back is one sender's. */
-export interface Share {
-  readonly receiver: Receiver;
+/** A sender's share of the refundable amount. */
+export interface SenderShare {
+  readonly receiver: RefundReceiver;
   readonly proof: NonNullable<Refund['request']['proof']>;
   readonly amount: bigint;
 }
 
 /**
- * The shares of those who have proven an address, the largest first. A sender's share is what he sent himself: whoever adds a cent of his
- * own to a stranger's payment gets no more than that cent.
+ * Shares of senders with a proven address, the largest first. A sender's share is what they sent: a stranger who adds a cent gets at most
+ * that cent.
  */
-export function provenShares(p: Payment, entry: Refundable, signers: readonly KnownSigner[]): readonly Share[] {
+export function provenShares(p: Payment, entry: Refundable, signers: readonly KnownSigner[]): readonly SenderShare[] {
   const senders = new Set(p.payins.map(({ transfer }) => transfer.from));
   const shares = [...senders].flatMap((sender) => {
     const proven = provenBy(p, entry, sender, signers);
@@ -50,13 +50,13 @@ export interface OwnMoney {
   readonly chainId: ChainId;
   readonly tokenAddress: string;
   readonly amount: bigint;
-  /** Where he has proven that it goes; null where he has not. */
-  readonly receiver: Receiver | null;
-  /** A transfer of his on that chain. */
+  /** Proven address of the sender; null if there is none. */
+  readonly receiver: RefundReceiver | null;
+  /** A transfer of the sender on that chain. */
   readonly transferId: string;
 }
 
-/** Whose money can go back, and to where. */
+/** Owners of refundable money, and their addresses. */
 export const ownersOf = (p: Payment, signers: readonly KnownSigner[] = []): readonly OwnMoney[] =>
   refundable(p).flatMap((entry) =>
     [...new Set(p.payins.map(({ transfer }) => transfer.from))].flatMap((sender) => {
@@ -70,15 +70,15 @@ export const ownersOf = (p: Payment, signers: readonly KnownSigner[] = []): read
   );
 
 /**
- * What he signed for goes before the account that he has paid from. It holds on the chain that he signed for: elsewhere the same address may
- * be another's, where it is a contract's. The account of his own key is his on every chain that he paid on.
+ * A signed address takes precedence over the paying account. It is valid on the chain that was signed for: elsewhere a contract's address
+ * may have another owner. The account of a signer's own key is theirs on every chain that they paid on.
  */
 function provenBy(
   p: Payment,
   { chainId }: Pick<Refundable, 'chainId'>,
   sender: string,
   signers: readonly KnownSigner[],
-): Omit<Share, 'amount'> | undefined {
+): Omit<SenderShare, 'amount'> | undefined {
   const own = p.refundAddresses.filter(({ proof }) => proof?.sender === sender);
   const set =
     own.findLast(({ proof }) => p.payins.some((payin) => isOn(payin, chainId) && payin.id === proof?.transferId)) ??
@@ -90,7 +90,7 @@ function provenBy(
 
 const isOn = ({ transfer }: Payment['payins'][number], chainId: ChainId): boolean => transfer.chainId === chainId;
 
-/** What the sender has sent of the entry's money, less what went back to him. */
+/** Amount that the sender paid of the entry's money, less their refunds. */
 const ownPart = (p: Payment, entry: Refundable, sender: string): bigint =>
   sentBy(p, entry, sender) - backTo(p, entry, sender);
 
@@ -106,8 +106,8 @@ function sentBy(p: Payment, entry: Refundable, sender: string): bigint {
 }
 
 /**
- * An operator may have sent it to any address. What he sent to a sender is that sender's, up to what he has sent; of all else nothing tells
- * whose it was: nobody gets as much again by himself, for it could be another's.
+ * An operator may have refunded to any address. A refund to a sender counts as that sender's, up to what they sent. The owner of any other
+ * refund is unknown, so nobody gets that amount again automatically.
  */
 function backTo(p: Payment, entry: Refundable, sender: string): bigint {
   const back = p.refunds.filter(({ order }) => isSameAsset(order, entry));
@@ -125,45 +125,45 @@ function backTo(p: Payment, entry: Refundable, sender: string): bigint {
 
 const takenByAll = (refunds: readonly Refund[]): bigint => refunds.reduce((sum, refund) => sum + takenBy(refund), 0n);
 
-/** Of one payment. */
+/** Maximum refunds of one payment. */
 export const refundsMax = 100;
 
-/** An amount of one token, in its smallest units, with what sending it costs. */
-export interface Part {
+/** An amount of one token in smallest units, including its network fee. */
+export interface RefundPart {
   readonly chainId: ChainId;
   readonly tokenAddress: string;
   readonly amount: bigint;
 }
 
 export interface RefundOrder {
-  readonly scope: 'all' | 'excess' | Part;
-  /** proven: to those who sent it, where their keys have said where to. */
-  readonly to: Receiver | 'proven';
+  readonly scope: 'all' | 'excess' | RefundPart;
+  /** proven: to the senders, at the addresses that they have proven. */
+  readonly to: RefundReceiver | 'proven';
   readonly signers: readonly KnownSigner[];
   readonly by: RefundAsker;
   readonly note: string | null;
-  /** The same key orders once. */
+  /** Idempotency key: orders once. */
   readonly key: string | null;
 }
 
-/** Money that is to go back to one receiver, before it is known what sending it costs. */
+/** Refund to one receiver before its network fee is known. */
 export interface PlannedRefund extends Refundable {
-  readonly receiver: Receiver;
-  readonly proof: Share['proof'] | null;
+  readonly receiver: RefundReceiver;
+  readonly proof: SenderShare['proof'] | null;
 }
 
-/** What sending money back costs. */
+/** Cost of sending a refund. */
 export interface SendingCost {
   /** In the smallest units of its token. */
   readonly networkFee: bigint;
-  /** Whether that is also for the receiver's account for the token, which does not exist; left out where none is needed. */
+  /** True if the fee includes opening the receiver's account for the token; omitted if none is needed. */
   readonly opensAccount?: boolean;
 }
 
-/** Undefined where it is not known. */
+/** Undefined if the cost is unknown. */
 export type CostOf = (planned: PlannedRefund) => SendingCost | undefined;
 
-/** What the order comes to as the payment stands. */
+/** Refunds that follow from the order in the payment's current state. */
 export function planRefunds(p: Payment, order: RefundOrder): readonly PlannedRefund[] | Refusal {
   const wanted = wantedOf(p, order.scope);
   if (isRefusal(wanted)) return wanted;
@@ -194,7 +194,7 @@ function wantedOf(p: Payment, scope: RefundOrder['scope']): readonly Refundable[
   return refuse('refundExceedsHeld', `${text(entry.amount, entry.token)} can go back, not more`, '/amount');
 }
 
-/** A pointer at the request as a whole. */
+/** JSON pointer of the whole request. */
 const whole = '';
 
 const nothingHeld = refuse(
@@ -215,8 +215,8 @@ const unproven = (proven: readonly Refundable[]): Refusal => {
   );
 };
 
-/** Each share's own, until the entry is used up. */
-function split(entry: Refundable, shares: readonly Share[]): readonly PlannedRefund[] {
+/** Gives each share its amount until the entry is used up. */
+function split(entry: Refundable, shares: readonly SenderShare[]): readonly PlannedRefund[] {
   let left = entry.amount;
   return shares.flatMap(({ receiver, proof, amount }) => {
     const own = smaller(left, amount);
@@ -230,7 +230,7 @@ const sum = (entries: readonly Pick<Refundable, 'amount'>[]): bigint =>
 
 const text = (amount: bigint, { symbol, decimals }: TokenRef): string => `${formatAmount(amount, decimals)} ${symbol}`;
 
-/** Orders what the order comes to. What does not cover its own cost is left where other money does. A repeated request orders nothing. */
+/** Orders the planned refunds. Skips refunds below their own cost if others remain. A repeated request orders nothing. */
 export function requestRefunds(
   p: PaymentState,
   order: RefundOrder,
@@ -295,7 +295,7 @@ function requested(
 
 const scopeName = (scope: RefundOrder['scope']) => (typeof scope === 'object' ? 'part' : scope);
 
-/** What a request with this key has ordered: nothing new, or a refusal where it asked for something else. */
+/** Looks up an earlier request with this key: nothing new, or a refusal if the two differ. */
 function formerOf({ refunds }: Payment, order: RefundOrder): Decision<PaymentEvent> | undefined {
   const former = refunds.filter(({ request }) => order.key !== null && request.requestKey === order.key);
   if (former.length === 0) return undefined;

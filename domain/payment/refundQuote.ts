@@ -1,17 +1,17 @@
-/** What refunds would come to, before anything is ordered. Amounts in smallest units. */
+/** Quote of refunds before an order. Amounts in smallest units. */
 import type { Refundable } from './refund.ts';
 import type { OwnMoney, PlannedRefund } from './refundOrder.ts';
 
-/** Money that can go back. */
-export interface Held extends Refundable {
-  /** What of it goes back without the operator: its senders have proven where to. */
+/** Refundable money. */
+export interface RefundableMoney extends Refundable {
+  /** Part that can be refunded without the operator: its senders have proven addresses. */
   readonly proven: bigint;
-  /** What sending it back to one receiver costs; null while nobody can tell. */
+  /** Network fee of one refund; null if it is unknown. */
   readonly networkFee: bigint | null;
   readonly owners: readonly OwnMoney[];
 }
 
-/** What would be sent, and what that costs besides. */
+/** Amount to send, and its network fee. */
 export interface PricedRefund extends PlannedRefund {
   readonly networkFee: bigint;
 }

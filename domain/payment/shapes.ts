@@ -13,14 +13,14 @@ export const TokenRef = Type.Object(
 
 export const Deposit = Type.Object(
   {
-    /** Which scheme and version of it derived the address, so that old deposits stay sweepable. */
+    /** Scheme and version that derived the address, so old deposits stay sweepable. */
     scheme: Text(32),
     address: Address,
     memo: Memo,
-    /** Stellar contract intent: the contract to call and the memo to pass, which is `memo` as well. Null there in older ones. */
+    /** Stellar contract intent: the contract to call and the memo to pass, equal to `memo`. Null there in older events. */
     contract: nullable(Address),
     contractMemo: Memo,
-    /** One-way derivation that the address was made from; never the payment id. */
+    /** One-way value that the address was derived from; never the payment id. */
     salt: Text(128),
   },
   closed,
@@ -36,30 +36,30 @@ export const Fee = Type.Object(
   },
   closed,
 );
-/** Bounds of what anyAmount accepts, in source units. */
+/** Bounds of the amount that anyAmount accepts, in source units. */
 export const Limits = nullable(Type.Object({ min: Amount, max: Amount }, closed));
 
-/** What a payment can be paid from, and what is paid there. */
+/** A source of a payment, and the amount due there. */
 export const SourceTerms = Type.Object(
   { chainId: Chain, token: TokenRef, amount: nullable(Amount), fee: Fee, limits: Limits },
   closed,
 );
 
-/** A transfer that a chain shows. Its identity is (chainId, txHash, index). */
+/** A transfer that a chain holds. Its identity is (chainId, txHash, index). */
 export const Transfer = Type.Object(
   {
     chainId: Chain,
     txHash: Hash,
-    /** Place among the transaction's own logs or effects: it survives a re-inclusion in another block. */
+    /** Index among the transaction's own logs or effects: it stays the same after a re-inclusion in another block. */
     index: Type.Integer({ minimum: 0 }),
     blockNumber: Height,
     blockHash: Hash,
     blockTime: Time,
     token: TokenRef,
     from: Address,
-    /** The account, or the payin contract that the payer called. */
+    /** Receiving account, or the payin contract that the payer called. */
     to: Address,
-    /** What the payer wrote beside the address; missing where the chain has no memos. */
+    /** Memo of the transfer; omitted if the chain has no memos. */
     memo: Type.Optional(Memo),
     amount: Amount,
   },

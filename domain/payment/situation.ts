@@ -1,4 +1,4 @@
-/** A payment as its payer meets it: where it stands, what is still to be done, and whose money is held. One word for each screen. */
+/** A payment as its payer sees it: progress, open steps, and held money. One word for each screen. */
 import type { ChainId, TokenSymbol } from '../chains.ts';
 import { formatAmount, smaller } from '../money.ts';
 import type { Instant } from '../time.ts';
@@ -8,8 +8,9 @@ import { counted, dueFrom, isSameAsset, type Payin, type Standing, sumOf } from 
 import type { Payment } from './state.ts';
 
 /**
- * Open: waiting, timeUp (the last blocks are still looked through), detected, confirming, underpaid; wrongToken, wrongChain, otherSender and late when
- * only such money has come. Funded: paid, payingOut, completed. Closed: expired, or held for the reason of a bounce, refunding, refunded.
+ * Open: waiting, timeUp (the last blocks are still being scanned), detected, confirming, underpaid; wrongToken, wrongChain, otherSender and
+ * late if only such money has arrived. Funded: paid, payingOut, completed. Closed: expired, or held for the reason of a bounce, refunding,
+ * refunded.
  */
 export const situations = [
   'waiting',
@@ -39,43 +40,43 @@ export interface Sum {
   readonly tokenSymbol: TokenSymbol;
 }
 
-/** Money that came and does not pay for anything, as it stands. */
-export interface Held extends Sum {
+/** Money that arrived and does not count. */
+export interface HeldMoney extends Sum {
   /**
-   * excess: more than agreed. elsewhere: from another source than the payment is paid from; what comes from two does not add up. The
-   * others are why a whole transfer does not count.
+   * excess: more than agreed. elsewhere: from a source other than the one in force; sources do not add up. The others are reasons why a
+   * whole transfer does not count.
    */
   readonly reason: 'excess' | 'elsewhere' | Exclude<Standing, 'counted'>;
   readonly chainId: ChainId;
 }
 
-/** How deep the money is in its chain: blocks on top of its own. */
+/** Depth of the money in its chain: number of blocks on top of its own. */
 export interface Depth {
   readonly confirmations: number;
-  /** Null where the chain itself says when it is final. */
+  /** Null if the chain itself reports finality. */
   readonly needed: number | null;
 }
 
 export interface Situation {
   readonly kind: SituationKind;
-  /** Whether money that is sent now can still count. */
+  /** True if money that is sent now can still count. */
   readonly open: boolean;
-  /** What has come and counts; null for none. */
+  /** Counted money that has arrived; null for none. */
   readonly received: Sum | null;
-  /** What is still to be sent; null when nothing is, or when the payer chooses the amount. */
+  /** Amount still due; null if nothing is, or if the payer chooses the amount. */
   readonly missing: Sum | null;
-  /** Of the counted money that is not final yet. */
+  /** Depth of the counted money that is not final yet. */
   readonly depth: Depth | null;
-  readonly held: readonly Held[];
-  /** A transfer's block has left the chain and the transfer has not come again: paying again could pay twice. */
+  readonly held: readonly HeldMoney[];
+  /** True if a transfer's block has left the chain and the transfer has not returned: a second payment could pay twice. */
   readonly gone: boolean;
 }
 
-/** What is known of the payment's own chain. */
+/** Known facts about the payment's own chain. */
 export interface ChainFacts {
-  /** Its newest block that has been read; null before any was. */
+  /** Newest block that was read; null before the first one. */
   readonly head: bigint | null;
-  /** Blocks on top that make a payin of this size final; null where the chain itself says. */
+  /** Depth that makes a payin of this size final; null if the chain itself reports finality. */
   readonly needed: number | null;
 }
 
@@ -98,7 +99,7 @@ export function situationOf(p: Payment, now: Instant, chain: ChainFacts): Situat
   };
 }
 
-/** The least that pays the payment: what was agreed, or the least that is accepted. */
+/** Minimum that pays the payment: the agreed amount, or the minimum accepted. */
 const amountDue = ({ terms }: Payment): bigint | null => {
   const least = terms.source.amount ?? terms.limits?.min ?? null;
   return least === null ? null : BigInt(least);
@@ -112,7 +113,7 @@ const sumText = (amount: bigint, { symbol, decimals }: TokenRef): Sum => ({
 interface Counted {
   readonly sum: bigint;
   readonly depth: Depth | null;
-  /** Less than what is due. */
+  /** True if less than the amount due. */
   readonly short: boolean;
 }
 
@@ -145,7 +146,7 @@ function closedKind(p: Payment): SituationKind {
   return strayKind(p) ?? 'expired';
 }
 
-/** When all that came is money that does not count: why the newest of it does not. */
+/** If no money counts: why the newest transfer does not. */
 function strayKind(p: Payment): SituationKind | undefined {
   const standing = onChain(p).findLast((payin) => payin.standing !== 'counted')?.standing;
   return standing === 'surplus' || standing === 'counted' ? undefined : standing;
@@ -154,7 +155,7 @@ function strayKind(p: Payment): SituationKind | undefined {
 const onChain = ({ payins }: Payment): readonly Payin[] =>
   payins.filter(({ phase }) => phase === 'detected' || phase === 'confirmed');
 
-/** Of the shallowest transfer that counts and is not final. */
+/** Depth of the shallowest counted transfer that is not final. */
 function depthOf(p: Payment, { head, needed }: ChainFacts): Depth | null {
   const waiting = counted(p).filter(({ phase }) => phase === 'detected');
   const blocks = waiting.map(({ transfer }) => BigInt(transfer.blockNumber));
@@ -164,8 +165,8 @@ function depthOf(p: Payment, { head, needed }: ChainFacts): Depth | null {
   return { confirmations: needed === null ? above : Math.min(above, needed), needed };
 }
 
-/** What is not ordered back already: that is taken off what came first. */
-function heldOf(p: Payment): readonly Held[] {
+/** Held money without the ordered refunds, which reduce the oldest money first. */
+function heldOf(p: Payment): readonly HeldMoney[] {
   const back = new Map<string, bigint>();
   for (const refund of p.refunds) {
     const asset = assetOf(refund.order);
@@ -187,8 +188,8 @@ function heldOf(p: Payment): readonly Held[] {
   });
 }
 
-/** What did not fund the payment from another source is held like what came there before. */
-function whyHeld({ terms }: Payment, { standing, transfer }: Payin): Held['reason'] | undefined {
+/** Counted money of a source that did not fund the payment is held as `elsewhere`. */
+function whyHeld({ terms }: Payment, { standing, transfer }: Payin): HeldMoney['reason'] | undefined {
   if (standing !== 'counted' && standing !== 'surplus') return standing;
   if (!isSameAsset(terms.source, transfer)) return 'elsewhere';
   return standing === 'surplus' ? 'surplus' : undefined;

@@ -1,5 +1,5 @@
 /**
- * Sources: the chains and tokens that a payment may be paid from, and which of its payins count. The receiver gets the same from every
+ * Sources: the chains and tokens that can pay a payment, and which of its payins count. The receiver gets the same amount from every
  * source, so each source has its own amount and fee.
  */
 import { type Chain, type ChainFamily, type ChainId, chainOf, type Token } from '../chains.ts';
@@ -18,14 +18,14 @@ import {
 } from './events.ts';
 import { agreeOut, type FeePolicy, fitsRoute, leastIn } from './fees.ts';
 
-/** Besides the one that it was created with. */
+/** Maximum alternatives, besides the source at creation. */
 export const alternativesMax = 12;
 
 export interface Source extends SourceTerms {
   readonly senderAddress: string | null;
 }
 
-/** Money of one kind in one place. */
+/** A token on a chain. */
 export interface Asset {
   readonly chainId: ChainId;
   readonly token: Pick<TokenRef, 'address'>;
@@ -34,7 +34,7 @@ export interface Asset {
 export const isSameAsset = (a: Asset, b: Asset): boolean =>
   a.chainId === b.chainId && a.token.address === b.token.address;
 
-/** The first is the one that the payment was created with. */
+/** The first source is the one at creation. */
 export type Sources = readonly [Source, ...Source[]];
 
 export const sourcesOf = ({ source, fee, limits, alternatives = [] }: PaymentCreated): Sources => [
@@ -42,51 +42,51 @@ export const sourcesOf = ({ source, fee, limits, alternatives = [] }: PaymentCre
   ...alternatives.map((each) => ({ ...each, senderAddress: null })),
 ];
 
-/** What else pays it by the app's policy, though no payer is offered it. */
+/** Sources that count by the app's policy although payers are not offered them. */
 export const toleratedOf = ({ policy }: PaymentCreated): readonly Source[] =>
   (policy?.tolerated ?? []).map((each) => ({ ...each, senderAddress: null }));
 
-/** The least that pays: what was agreed, or the least that is accepted. In the source's units. */
+/** Minimum that pays: the agreed amount, or the minimum accepted. In the source's units. */
 export const leastOf = ({ amount, limits }: Pick<Source, 'amount' | 'limits'>): bigint =>
   BigInt(amount ?? limits?.min ?? 0);
 
-/** Where it can be paid to: one deposit for each family of chains, as far as payers were told. */
+/** Disclosed deposits, one per chain family. */
 export type Deposits = Readonly<Partial<Record<ChainFamily, Deposit>>>;
 
 export const familyOf = ({ chainId }: Pick<Asset, 'chainId'>): ChainFamily => chainOf(chainId).family;
 
-/** The terms as they are when the payment is paid from this source. */
+/** Terms of a payment with this source in force. */
 export const termsFrom = (
   terms: PaymentCreated,
   { chainId, token, amount, senderAddress, fee, limits }: Source,
   deposit: Deposit,
 ): PaymentCreated => ({ ...terms, source: { chainId, token, amount, senderAddress }, fee, limits, deposit });
 
-/** Another chain and token that the payer may pay from, with the fee of that route. */
+/** Another source of a payment, with the fee of its route. */
 export interface Alternative {
   readonly chain: Chain;
   readonly token: Token;
   readonly feePolicy: FeePolicy;
 }
 
-/** Whether the token can express what the receiver gets, to the last unit. */
+/** True if the token can express the receiver's amount exactly. */
 export const canExpress = (token: Token, amount: bigint, destination: Token): boolean =>
   fitsRoute(amount, destination.decimals, dollarRoute(token, destination));
 
-/** What anyAmount accepts: 0.02 to 10,000 whole tokens, as integers of these decimals. */
+/** Amounts that anyAmount accepts: 0.02 to 10,000 whole tokens, as integers of these decimals. */
 export const anyAmountLimits = {
   min: { value: 2n, ...usCent },
   max: { value: 10_000n, ...usDollar },
 } as const;
 
-/** What the receiver gets at least, whatever it is paid from. */
+/** Minimum payout, from any source. */
 export interface Least {
   readonly token: Token;
   /** In the token's units. */
   readonly payout: bigint;
 }
 
-/** Those limits in a token's units; more, to the full cent, where the fee leaves too little of the least. */
+/** The limits in a token's units; the minimum rises to a full cent if the fee would leave too little. */
 export function limitsIn(token: Token, feePolicy: FeePolicy, least: Least): NonNullable<PaymentCreated['limits']> {
   const { min, max } = anyAmountLimits;
   const usual = convert(min.value, min, token);
@@ -99,10 +99,10 @@ export function limitsIn(token: Token, feePolicy: FeePolicy, least: Least): NonN
 }
 
 /**
- * Terms of an alternative: what the payer pays is what the receiver gets, and the fee on top.
+ * Terms of an alternative: the payer pays the receiver's amount plus the fee.
  *
- * @param amount what the receiver gets, in units of the destination; null where any amount is taken
- * @param least what the receiver gets at least
+ * @param amount the receiver's amount, in destination units; null if any amount is accepted
+ * @param least minimum payout
  */
 export function alternativeTerms(
   { chain, token, feePolicy }: Alternative,
@@ -118,11 +118,13 @@ export function alternativeTerms(
   return { ...own, amount: unitsText(agreed.source), fee: { ...policy, amount: unitsText(agreed.fee) }, limits: null };
 }
 
-// The tolerance: how much less than agreed still pays.
+// Tolerance: how much less than agreed still pays.
 
 type Forgiving = Pick<PaymentCreated, 'policy' | 'destination'>;
 
-/** In the source's units, by the app's policy; nothing where any amount is taken. Never so much that too little is left to pay out. */
+/**
+ * Tolerance of the app's policy in the source's units; zero if any amount is accepted. Never so large that too little is left to pay out.
+ */
 export function forgivenOf(
   { policy, destination }: Forgiving,
   { amount, token }: Pick<Source, 'amount' | 'token'>,
@@ -136,11 +138,11 @@ export function forgivenOf(
   return smaller(smaller(share, most), spared);
 }
 
-/** The least that pays from this source. */
+/** Minimum that pays from this source. */
 export const dueFrom = (terms: Forgiving, source: Pick<Source, 'amount' | 'limits' | 'token'>): bigint =>
   leastOf(source) - forgivenOf(terms, source);
 
-/** Why a transfer counts towards the payment, or is only held for a refund. */
+/** Whether a transfer counts towards the payment, or why it is only held for a refund. */
 export type Standing = 'counted' | 'late' | 'surplus' | 'wrongToken' | 'wrongChain' | 'otherSender';
 
 export interface Payin {
@@ -149,7 +151,7 @@ export interface Payin {
   readonly amount: bigint;
   readonly standing: Standing;
   readonly phase: 'detected' | 'confirmed' | 'orphaned' | 'lost';
-  /** How often its block has left the chain. */
+  /** Number of times that its block has left the chain. */
   readonly moves: number;
 }
 
@@ -157,23 +159,23 @@ export type Closure =
   | { readonly kind: 'expired'; readonly at: Instant }
   | { readonly kind: 'bounced'; readonly code: BounceCode; readonly at: Instant };
 
-/** A payment as far as its money has come in. */
+/** A payment up to its funding. */
 export interface Paid {
-  /** As created; source, fee, limits and deposit are those that it is paid from now. */
+  /** Terms as created, but with the source in force: source, fee, limits and deposit. */
   readonly terms: PaymentCreated;
-  /** All that it can be paid from; the first is the one that it was created with. */
+  /** All offered sources; the first is the one at creation. */
   readonly sources: Sources;
-  /** What else pays it by the app's policy, though no payer is offered it. */
+  /** Sources that count by the app's policy although payers are not offered them. */
   readonly tolerated: readonly Source[];
   readonly deposits: Deposits;
-  /** What its payer chose last, or what funded it. */
+  /** The payer's latest choice, or the funding source. */
   readonly chosen: Source;
   readonly payins: readonly Payin[];
   readonly funded: Funding | null;
   readonly closed: Closure | null;
 }
 
-/** Whether a transfer counts. On time is what the chain's clock says, not ours. */
+/** Decides whether a transfer counts. The chain's clock decides whether it is on time, not the service's. */
 export function standingOf(p: Paid, transfer: Transfer): Standing {
   const known = disclosed(p, payableFrom(p)).some((source) => isSameAsset(source, transfer));
   if (!known) return disclosed(p).some(({ chainId }) => chainId === transfer.chainId) ? 'wrongToken' : 'wrongChain';
@@ -184,25 +186,25 @@ export function standingOf(p: Paid, transfer: Transfer): Standing {
 }
 
 /**
- * A contract's caller is named and signs the call, so it alone pays: a stranger who sees the memo could fund a payment of any amount with
- * next to nothing. A plain transfer may come from an exchange, whatever sender was announced: it counts.
+ * A contract's caller is named and signs the call, so only the named sender pays: otherwise a stranger who sees the memo could fund a
+ * payment of any amount with dust. A plain transfer may come from an exchange, so any sender counts.
  */
 export const mayPay = ({ terms: { intent, source } }: Paid, { from }: Pick<Transfer, 'from'>): boolean =>
   intent === null || from === source.senderAddress;
 
-/** Payins that count and are on the chain as far as is known, whatever they pay from. */
+/** Counted payins of all sources that are on their chain as far as is known. */
 export const allCounted = (p: Paid): readonly Payin[] =>
   p.payins.filter(
     (payin) => payin.standing === 'counted' && (payin.phase === 'detected' || payin.phase === 'confirmed'),
   );
 
-/** Those of what the payment is paid from. Only what comes from one source adds up. */
+/** Counted payins of the source in force. Only one source adds up. */
 export const counted = (p: Paid): readonly Payin[] => countedFrom(p, p.terms.source);
 
 const countedFrom = (p: Paid, source: Asset): readonly Payin[] =>
   allCounted(p).filter(({ transfer }) => isSameAsset(transfer, source));
 
-/** All that it can be paid from, offered or not. */
+/** All sources that count, offered or not. */
 export const payableFrom = ({ sources, tolerated }: Pick<Paid, 'sources' | 'tolerated'>): readonly Source[] => [
   ...sources,
   ...tolerated,
@@ -211,11 +213,11 @@ export const payableFrom = ({ sources, tolerated }: Pick<Paid, 'sources' | 'tole
 export const sourceOf = (p: Paid, asset: Asset): Source | undefined =>
   payableFrom(p).find((source) => isSameAsset(source, asset));
 
-/** Until when money pays, by its chain's clock: to the end, or as long after it as the app's policy takes late money. */
+/** Chain time until which money pays: the expiry, plus the time in which the app's policy accepts late money. */
 export const paysUntil = ({ expiresAt, policy }: PaymentCreated): Instant =>
   policy?.late === 'accept' ? plus(expiresAt, policy.lateWithin_minutes * minute_ms) : expiresAt;
 
-/** Final payins of what the payment is paid from that can fund it: those that count, and late ones that the app's policy takes. */
+/** Final payins of the source in force that can fund the payment: counted ones, and late ones that the app's policy accepts. */
 export function fundersOf(p: Paid): readonly Payin[] {
   const until = paysUntil(p.terms);
   const isTaken = ({ standing, transfer }: Payin): boolean =>
@@ -229,17 +231,17 @@ export function fundersOf(p: Paid): readonly Payin[] {
   );
 }
 
-/** From where all that is due has been seen, final or not: nothing else has to be paid. */
+/** Source from which the whole amount due has arrived, final or not. */
 export const seenWhole = (p: Paid): Source | undefined =>
   payableFrom(p).find((source) => {
     const payins = countedFrom(p, source);
     return payins.length > 0 && sumOf(payins) >= dueFrom(p.terms, source);
   });
 
-/** What the payment is paid from: what funded it, else where all of the money has been seen, else the payer's choice. */
+/** The source in force: the funding source, else the one with the whole amount, else the payer's choice. */
 export const sourceInForce = (p: Paid): Source => (p.funded || p.closed ? p.chosen : (seenWhole(p) ?? p.chosen));
 
-/** The payment as it is when it is paid from this source. */
+/** The payment with this source in force. */
 export function paidFrom<P extends Paid>(p: P, source: Source): P {
   if (p.sources.length + p.tolerated.length === 1) return p;
   const deposit = p.deposits[familyOf(source)] ?? p.terms.deposit;
@@ -247,18 +249,17 @@ export function paidFrom<P extends Paid>(p: P, source: Source): P {
   return { ...p, terms: termsFrom(p.terms, source, deposit) };
 }
 
-/** The chains on which an address that payers were told can pay it: money may come on any of them. */
+/** Chains with a disclosed address: money may arrive on any of them. */
 export const awaitedChains = (p: Paid): readonly ChainId[] => [
   ...new Set(disclosed(p, payableFrom(p)).map(({ chainId }) => chainId)),
 ];
 
-/** The sources whose deposits payers were told. */
+/** Sources with disclosed deposits. */
 const disclosed = ({ sources, deposits }: Paid, among: readonly Source[] = sources): readonly Source[] =>
   among.filter((source) => deposits[familyOf(source)]);
 
 /**
- * Whether money that funded the payment has left its chain. It is back when it is final again, for at least as much: that it was seen
- * proves nothing.
+ * True if funding money has left its chain. It is back when it is final again with at least the same amount; a detection proves nothing.
  */
 export function lostFunding({ funded, payins }: Pick<Paid, 'funded' | 'payins'>): boolean {
   if (!funded || funded.rule === 'cashback') return false;
@@ -268,7 +269,7 @@ export function lostFunding({ funded, payins }: Pick<Paid, 'funded' | 'payins'>)
 
 export const sumOf = (payins: readonly Payin[]): bigint => payins.reduce((sum, payin) => sum + payin.amount, 0n);
 
-// What funded a payment and how it is divided.
+// Funding of a payment and its division.
 
 /** All in source units, except payout in destination units: received = payout + fee + excess + dust. */
 export interface Funding {

@@ -1,4 +1,4 @@
-/** The state of a payment: its terms and three legs (payins, payout, refunds), folded from its events. */
+/** State of a payment: terms and three legs (payins, payout, refunds), folded from its events. */
 import type { ChainId } from '../chains.ts';
 import { type Decider, InvariantBroken } from '../decider.ts';
 import type { Instant } from '../time.ts';
@@ -28,9 +28,9 @@ import {
   toleratedOf,
 } from './sources.ts';
 
-// What is known of a payment's payins once one was seen, has moved, left its chain or funded the payment.
+// Known payins of a payment: detected, moved, orphaned or funding it.
 
-/** A transfer seen again replaces what was known of it: its block may be another one. */
+/** A repeated detection replaces the known transfer, whose block may have changed. */
 export function withPayin(p: Paid, transfer: Transfer, phase: Payin['phase']): readonly Payin[] {
   const id = transferId(transfer);
   const seen = { id, transfer, amount: BigInt(transfer.amount), standing: standingOf(p, transfer), phase };
@@ -45,7 +45,7 @@ export const withPhase = (payins: readonly Payin[], id: string, phase: Payin['ph
 export const orphaned = (payins: readonly Payin[], id: string): readonly Payin[] =>
   withPhase(payins, id, 'orphaned').map((payin) => (payin.id === id ? { ...payin, moves: payin.moves + 1 } : payin));
 
-/** Once a payment is funded, what funded it counts and what counted before is held: the log's word stands, whatever the rule is now. */
+/** After funding, only the funding money counts and other counted money is held: the log decides, whatever today's rule says. */
 export const withSurplus = (payins: readonly Payin[], funding: readonly string[]): readonly Payin[] =>
   payins.map((payin) => {
     if (funding.includes(payin.id)) return { ...payin, standing: 'counted' };
@@ -55,23 +55,23 @@ export const withSurplus = (payins: readonly Payin[], funding: readonly string[]
 export interface Refund extends TransferLeg<TokenRef> {
   readonly refund: number;
   readonly reason: Requested['reason'];
-  /** In the order's token: taken off for sending it. */
+  /** Deducted for sending, in the order's token. */
   readonly networkFee: bigint;
   readonly requestedAt: Instant;
-  /** Why an operator has called it off; null while it stands. */
+  /** Reason of an operator's call-off; null while the refund is in force. */
   readonly calledOff: string | null;
   readonly request: Pick<Requested, 'scope' | 'requestedBy' | 'requestKey' | 'note' | 'proof' | 'opensAccount'>;
 }
 
 type Requested = PaymentEventData<'RefundRequested'>;
 
-/** Where money goes back to. */
+/** Address for refunds to one sender. */
 export interface RefundAddress {
   readonly address: string;
   readonly memo: string | null;
-  /** Whose money, and by what that is proven; null where nothing proves it: then nothing goes there by itself. */
+  /** Sender and proof; null without a proof: then nothing is refunded there automatically. */
   readonly proof: AddressProof | null;
-  /** The how many-th of the payment it was, and of its sender. */
+  /** Sequence number in the payment, and among the sender's addresses. */
   readonly ordinal: number;
   readonly times: number;
 }
@@ -79,25 +79,25 @@ export interface RefundAddress {
 export type PolicyApplied = PaymentEventData<'PolicyApplied'>;
 
 export interface Payment extends Paid {
-  /** How often its payer chose what to pay from. */
+  /** Number of the payer's choices. */
   readonly choices: number;
-  /** The last hint where the payin is to be looked for, and how many there were. */
-  /** The transaction that was named as the payin. `isEmpty`: it transfers no accepted token to the payment. */
+  /** The latest hint about the payin, and the number of hints. */
+  /** Transaction that was registered as the payin. `isEmpty`: it transfers no accepted token to the payment. */
   readonly registered: { readonly txHash: string; readonly senderAddress: string; readonly isEmpty: boolean } | null;
   readonly registrations: number;
   readonly payout: TransferLeg<TokenRef> | null;
-  /** Why an operator has put the payout on hold. */
+  /** Reason of an operator's hold on the payout. */
   readonly payoutHeld: string | null;
-  /** With which others the payout is paid, and its place among them; null while it is paid by itself. */
+  /** Batch of the payout, and its position among the members; null while it is paid alone. */
   readonly batch: { readonly id: string; readonly position: number } | null;
-  /** Whether it ever was in a batch: it is in no other. */
+  /** True if it was ever in a batch: it joins no other. */
   readonly wasBatched: boolean;
-  /** The latest of each sender on each chain that he paid on, in the order in which they were set. */
+  /** Latest address of each sender on each chain, in the order of setting. */
   readonly refundAddresses: readonly RefundAddress[];
-  /** How often one was set. */
+  /** Number of addresses that were ever set. */
   readonly refundAddressesSet: number;
   readonly refunds: readonly Refund[];
-  /** What the app's policy said of money that was not what was agreed, as far as that stands. */
+  /** Decisions of the app's policy on wrong money that are still in force. */
   readonly applied: readonly PolicyApplied[];
 }
 
@@ -243,7 +243,7 @@ function withRefundAddress(p: Payment, data: PaymentEventData<'RefundAddressSet'
   return { ...p, refundAddresses: [...others, set], refundAddressesSet: ordinal };
 }
 
-/** The chain of the transfer that is named, as transfers' ids spell it. */
+/** Chain of the proof's transfer, as transfer ids spell it. */
 const chainIn = (proof: AddressProof | null): string | undefined => proof?.transferId.split(':')[0];
 
 function newRefund({ refund, reason, chainId, token, requestedAt, networkFee = '0', ...data }: Requested): Refund {
@@ -257,7 +257,7 @@ function ordered(p: Payment): TransferLeg<TokenRef> {
   return p.payout;
 }
 
-/** Money that funds the payment after all is not about to go back any more. */
+/** Money that funds the payment after all is no longer marked for a refund. */
 const unspent = ({ applied }: Payment, funding: readonly string[]): readonly PolicyApplied[] =>
   applied.filter(({ transferIds }) => !transferIds.every((id) => funding.includes(id)));
 
@@ -273,7 +273,7 @@ function namedSource(
   return source;
 }
 
-/** Of money that is no source of the payment's, a bounce changes nothing about it. */
+/** A bounce for money of no source changes no source. */
 function bouncedSource(p: Payment, asset: Asset | undefined): Source {
   if (!asset) return p.sources[0];
   const source = sourceOf(p, asset);

@@ -1,4 +1,4 @@
-/** The transfers of a payment, in and out, as GET …/transactions and analysts see them. */
+/** Transfers of a payment in both directions, as GET …/transactions and the analytics tables return them. */
 import type { ChainId, TokenSymbol } from '../chains.ts';
 import { formatAmount } from '../money.ts';
 import type { Instant } from '../time.ts';
@@ -12,9 +12,9 @@ export interface PaymentTransaction {
   readonly chainId: ChainId;
   readonly txHash: string;
   readonly index: number;
-  /** Of a payin how far it is, of a payout or refund what became of the attempt. */
+  /** Phase of a payin, or fate of a payout's or refund's attempt. */
   readonly status: Payin['phase'] | Attempt['fate'];
-  /** Null for what is no payin. */
+  /** Null for payouts and refunds. */
   readonly standing: Standing | null;
   readonly tokenSymbol: TokenSymbol;
   readonly tokenAddress: string;

@@ -1,4 +1,4 @@
-/** The public view of a payment: its status, the view of the read models and of the API, and the data of a webhook. */
+/** Public view of a payment: its status, the fields of read models and the API, and a webhook's data. */
 import type { ChainId, TokenSymbol } from '../chains.ts';
 import { convert } from '../dollars.ts';
 import { formatAmount } from '../money.ts';
@@ -12,30 +12,30 @@ import type { RefundAsker } from './refundShapes.ts';
 import { allCounted, counted, isSameAsset, type Source, sumOf } from './sources.ts';
 import type { Payment, Refund } from './state.ts';
 
-// What the world sees of a payment's refunds.
+// Public fields of a payment's refunds.
 
-/** ordered: nothing is signed. sent: a signed transfer can land. completed: final on its chain. calledOff: it is not sent. */
+/** ordered: not signed. sent: a signed transfer can land. completed: final on its chain. calledOff: not sent. */
 export const refundStatuses = ['ordered', 'sent', 'completed', 'calledOff'] as const;
 export type RefundStatus = (typeof refundStatuses)[number];
 
 /** JSON, amounts as decimal texts of whole tokens. */
 export interface RefundView {
-  /** 1, 2, … of the payment's. */
+  /** Sequence number of the payment's refund, from 1. */
   readonly refund: number;
   readonly status: RefundStatus;
   readonly reason: Refund['reason'];
   readonly chainId: ChainId;
   readonly tokenSymbol: TokenSymbol;
   readonly tokenAddress: string;
-  /** What is sent; what it costs to send is taken off besides. */
+  /** Amount that is sent; the network fee is deducted separately. */
   readonly amount: string;
   readonly networkFee: string;
   readonly receiverAddress: string;
   readonly receiverMemo: string | null;
-  /** Null in older ones. */
+  /** Null in older refunds. */
   readonly requestedBy: RefundAsker | null;
   readonly requestedAt: Instant;
-  /** Of the transfer that settled it, else of the latest that can. */
+  /** Transaction of the settled attempt, else of the latest one that can land. */
   readonly txHash: string | null;
   readonly confirmedAt: Instant | null;
 }
@@ -85,7 +85,7 @@ export const paymentStatuses = [
 
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
-/** A poller may stop here, though a late payin can still move an expired payment to bounced and on to refunded. */
+/** Statuses at which a poller may stop. A late payin can still change an expired payment to bounced and then refunded. */
 export const terminalStatuses: readonly PaymentStatus[] = [
   'payment_payout_completed',
   'payment_completed',
@@ -114,11 +114,11 @@ export interface SourceView {
   readonly chainId: ChainId;
   readonly tokenSymbol: TokenSymbol;
   readonly tokenAddress: string;
-  /** What the customer pays there, fee included; null for anyAmount. */
+  /** Amount that the customer pays there, fee included; null for anyAmount. */
   readonly amount: string | null;
 }
 
-/** Flat, JSON, amounts as decimal texts, times ISO 8601 UTC. Null where nothing is known yet. */
+/** Flat JSON: amounts are decimal texts, times ISO 8601 UTC. Null while a value is unknown. */
 export interface PaymentView {
   readonly paymentId: string;
   readonly appId: string;
@@ -140,7 +140,7 @@ export interface PaymentView {
   readonly sourceChainId: ChainId;
   readonly sourceTokenSymbol: TokenSymbol;
   readonly sourceTokenAddress: string;
-  /** What the customer pays, fee included; null for anyAmount until funded. */
+  /** Amount that the customer pays, fee included; null for anyAmount until funded. */
   readonly sourceAmount: string | null;
   readonly sourceFee: string | null;
   readonly depositAddress: string;
@@ -150,19 +150,19 @@ export interface PaymentView {
   readonly senderAddress: string | null;
   readonly payinTxHash: string | null;
   readonly amountReceived: string | null;
-  /** What was agreed, where it is paid from now; null for anyAmount. */
+  /** Agreed amount from the source in force; null for anyAmount. */
   readonly amountExpected: string | null;
-  /** All that has come there, whether or not it counts. */
+  /** Total received there, counted or not. */
   readonly amountCame: string;
-  /** What came less what was agreed: negative for too little. */
+  /** Received minus agreed: negative for too little. */
   readonly amountDelta: string | null;
-  /** What came over the agreed amount, and what the destination's token cannot express; null until funded. */
+  /** Amount above the agreed one, and the part that the destination's token cannot express; null until funded. */
   readonly excess: string | null;
   readonly dust: string | null;
-  /** What has gone back, final on its chain, in whole tokens of whichever token it was. */
+  /** Refunded amount that is final on its chain, in whole tokens of any token. */
   readonly refunded: string;
   readonly refunds: readonly RefundView[];
-  /** Time of the block that holds the first payin that counts. */
+  /** Time of the block with the first counted payin. */
   readonly payinSeenAt: Instant | null;
   readonly payinConfirmedAt: Instant | null;
   readonly destinationChainId: ChainId;
@@ -171,7 +171,7 @@ export interface PaymentView {
   readonly destinationAmount: string | null;
   readonly receiverAddress: string;
   readonly receiverMemo: string | null;
-  /** All that its payer may pay from, what it is paid from now among them; null where there is no choice. */
+  /** All offered sources, including the one in force; null without a choice. */
   readonly payFrom: readonly SourceView[] | null;
   readonly payoutTxHash: string | null;
   readonly payoutConfirmedAt: Instant | null;
@@ -244,7 +244,7 @@ function comparedAmounts({ terms: { source }, payins, funded }: Payment) {
     ({ phase, transfer }) => (phase === 'detected' || phase === 'confirmed') && isSameAsset(transfer, source),
   );
   const { decimals } = source.token;
-  // What the treasury holds already has come with nobody's transfer.
+  // A cashback payment is funded by the treasury's balance, without a transfer.
   const came = funded?.rule === 'cashback' ? funded.received : sumOf(there);
   const expected = source.amount === null ? null : BigInt(source.amount);
   return {
@@ -254,13 +254,13 @@ function comparedAmounts({ terms: { source }, payins, funded }: Payment) {
   };
 }
 
-/** With an intent the named sender alone pays: a hint does not change it. */
+/** With an intent only the named sender pays, so a hint does not change it. */
 const announcedSender = ({ terms: { intent, source }, registered }: Payment): string | null =>
   intent === null ? (registered?.senderAddress ?? source.senderAddress) : source.senderAddress;
 
 export const seenAt = (p: Payment): Instant | null => counted(p)[0]?.transfer.blockTime ?? null;
 
-/** As fine as any token is. */
+/** Unit with the decimals of the finest token. */
 const finest = { symbol: 'USD', decimals: 18 } as const;
 
 function refundedOf(p: Payment): string {
@@ -302,26 +302,27 @@ function errorOf(p: Payment): Pick<PaymentView, 'errorCode' | 'errorMessage'> {
     : { errorCode: null, errorMessage: emptyPayin(p) };
 }
 
-/** Of a payment with deposits on several families, all of their addresses. */
+/** All addresses of a payment with deposits on several families. */
 export const addressesIn = (deposits: Payment['deposits']): string =>
   Object.values(deposits)
     .map(({ address }) => address)
     .join(' or ');
 
-/** The registered transaction brought nothing, and no other money has arrived. */
+/** The registered transaction transferred nothing to the payment, and no other money has arrived. */
 function emptyPayin({ registered, payins, deposits }: Payment): string | null {
   if (!registered?.isEmpty || payins.length > 0) return null;
   const { txHash } = registered;
   return `The registered transaction ${txHash} contains no accepted token for this payment's address ${addressesIn(deposits)}. Check the token, its contract and the receiver, or register another transaction.`;
 }
 
-// The payment as a merchant gets it in answers and webhooks (service reference 2.1 to 2.4 and 6). The type checker compares it with the schemas of the API.
+// The payment as answers and webhooks return it to merchants (service reference 2.1 to 2.4 and 6). The type checker compares it with the
+// API's schemas.
 
 /**
- * `data` of a webhook, the same schema for all events: the payment without metadata, webhookUrl, webhookSecretSource, paymentLink and
+ * `data` of a webhook, with one schema for all events: the payment without metadata, webhookUrl, webhookSecretSource, paymentLink and
  * merchant (service reference 6).
  *
- * @param view of the payment folded up to the event that the webhook tells of
+ * @param view of the payment folded up to the webhook's event
  */
 export const webhookData = (view: PaymentView) => ({
   id: view.paymentId,
@@ -388,9 +389,9 @@ const webhookDestination = (view: PaymentView) => ({
 export type WebhookData = ReturnType<typeof webhookData>;
 
 /**
- * `data` of a test webhook: a paid payment in full that never was. Its order's name says so, for receivers that look at no type.
+ * `data` of a test webhook: a fully paid payment that does not exist. Its order id says so, for receivers that ignore the type.
  *
- * @param at when the test is sent: its payment is paid out just then
+ * @param at time of the test, used as the time of the payout
  */
 export const sampleWebhookData = (appId: string, at: Instant): WebhookData => ({
   id: '00000000-0000-8000-8000-000000000000',

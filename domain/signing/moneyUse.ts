@@ -1,6 +1,6 @@
 /**
- * What was signed from the money of one payment, in a signer's own log: stream `moneyUse-<paymentId>`. A payout and refunds are transfers
- * of their own, and the service's log says which of them may be: together they never take more than came in, whatever it says.
+ * Amounts signed out of one payment's money, in a signer's own log: stream `moneyUse-<paymentId>`. A payout and refunds are separate
+ * transfers in the service's log. Together they never exceed the received money, whatever that log says.
  */
 
 import Type, { type Static } from 'typebox';
@@ -13,12 +13,12 @@ export const moneyUseSchemaVersion = 1;
 export const moneyUseEventSchemas = {
   MoneyUsed: Type.Object(
     {
-      /** Which transfer takes it. */
+      /** Transfer that uses the money. */
       reference: Id,
-      /** The chain and the token that it came in, in whose smallest units the amounts are. */
+      /** Chain and token of the money; amounts are in its smallest units. */
       asset: Text(200),
       amount: Amount,
-      /** What had come in by then, as the signer's own nodes showed it. */
+      /** Money received by then, as the signer's own nodes proved it. */
       came: Type.Array(Type.Object({ transferId: Text(200), amount: Amount }, closed), { minItems: 1, maxItems: 200 }),
       usedAt: Time,
     },
@@ -39,16 +39,16 @@ export const moneyUse: Decider<MoneyUseState, MoneyUseEvent> = {
   evolve: (state, { data }) => [...state, data],
 };
 
-/** Other transfers that take of the same money. */
+/** Other transfers that use the same money. */
 export const otherUses = (
   state: MoneyUseState,
   { reference, asset }: Pick<MoneyUse, 'reference' | 'asset'>,
 ): readonly MoneyUse[] => state.filter((use) => use.reference !== reference && use.asset === asset);
 
 /**
- * Takes of the money; `[]` for a transfer that has taken it. Refuses a known transfer with another amount or asset: a request that failed
- * after its first record must not make room for a larger one.
- * @param dead references of transfers of which all that was signed is proven dead
+ * Reserves money for a transfer; `[]` if the transfer has reserved it. Refuses a known transfer with another amount or asset: a request
+ * that failed after its first record must not make room for a larger one.
+ * @param dead references of transfers whose signatures are all proven dead
  */
 export function useMoney(
   state: MoneyUseState,
@@ -75,8 +75,8 @@ export function useMoney(
   return known ? [] : [{ type: 'MoneyUsed', data: { ...use, usedAt: now } }];
 }
 
-// The payment that an incoming transfer has paid for: stream `fundingUse-<transferId>`, in the log of the process that signs. The transfer pays
-// for one payment, however many payments the service's log names it for.
+// Payment that an incoming transfer has funded: stream `fundingUse-<transferId>`, in the log of the signing process. A transfer funds one
+// payment, even if the service's log names it for several.
 
 export const fundingUseSchemaVersion = 1;
 
@@ -88,17 +88,17 @@ export type FundingUseEvent = {
   readonly type: 'FundingUsed';
   readonly data: Static<(typeof fundingUseEventSchemas)['FundingUsed']>;
 };
-/** The payment; null when it has paid for none yet. */
+/** The payment; null if it has funded none yet. */
 export type FundingUseState = string | null;
 
 export const fundingUse: Decider<FundingUseState, FundingUseEvent> = {
   category: 'fundingUse',
   initial: null,
-  /** The first use counts: in the log that the service shares, an attacker can append another one. */
+  /** The first use counts: in the service's shared log an attacker can append another one. */
   evolve: (used, { data }) => used ?? data.paymentId,
 };
 
-/** Takes what came in for a payment; `[]` when the payment has it. */
+/** Uses an incoming transfer for a payment; `[]` if the payment has used it. */
 export function useFunding(used: FundingUseState, paymentId: string, now: Instant): Decision<FundingUseEvent> {
   if (used === paymentId) return [];
   if (used !== null) return refuse('forbidden', `the transfer has paid for payment ${used}: it pays for no other`);

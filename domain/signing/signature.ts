@@ -1,6 +1,6 @@
 /**
- * What a signer of its own has signed for one transfer, in the signer's own log: stream `signature-<reference>`. It is written before a
- * signature leaves the signer, so that whatever the service's log says later, the signer knows what is out there.
+ * Signatures of a separate signer for one transfer, in its own log: stream `signature-<reference>`. The signer records a signature before
+ * it returns it, so it knows all signatures whatever the service's log says later.
  */
 import Type, { type Static } from 'typebox';
 import { chainIds } from '../chains.ts';
@@ -10,7 +10,7 @@ import { AssetRef } from '../transfer/shapes.ts';
 
 export const signatureSchemaVersion = 1;
 
-/** Fee bumps and replacements after proven deaths, as many as an operator can allow one transfer. */
+/** Maximum signatures per transfer: fee bumps and replacements after proven deaths, as many as an operator can allow. */
 const signaturesMax = 1_000;
 
 export const signatureEventSchemas = {
@@ -45,7 +45,7 @@ export const signature: Decider<SignatureState, SignatureEvent> = {
   evolve: (state, { data }) => [...state, data],
 };
 
-/** Of two with one nonce only one can land; what has no nonce shares it with nothing. */
+/** Only one of two attempts with the same nonce can land. An attempt without a nonce excludes no other. */
 const sharesNonce = (a: Signature, b: Signature): boolean =>
   a.nonce !== null && a.nonce === b.nonce && a.account === b.account && a.chainId === b.chainId;
 
@@ -56,13 +56,13 @@ const movesTheSame = (a: Signature, b: Signature): boolean =>
   a.receiverMemo === b.receiverMemo &&
   a.amount === b.amount;
 
-/** Earlier signatures that could land besides a new one: each of them must be proven dead before it. */
+/** Earlier signatures that could land in addition to a new one: each must be proven dead first. */
 export const besides = (state: SignatureState, next: Signature): readonly Signature[] =>
   state.filter((known) => known.hash !== next.hash && !sharesNonce(known, next));
 
 /**
- * Notes a signature that is about to leave; `[]` for one that has left before.
- * @param proven hashes that the chain itself proves can never land, asked of the signer's own nodes
+ * Records a signature before it is returned; `[]` if it is recorded.
+ * @param proven hashes that can never land, as the signer's own nodes prove
  */
 export function noteSignature(
   state: SignatureState,

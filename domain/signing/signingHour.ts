@@ -1,6 +1,6 @@
 /**
- * What a signer signed in the last hour, for its limits after a restart: a stream for each minute of the clock, `signingHour-2026-11-22T18:05`.
- * Older ones hold an hour each, `signingHour-2026-11-22T18`.
+ * Signed amounts of the last hour, for the signer's limits after a restart: one stream per minute, `signingHour-2026-11-22T18:05`. Older
+ * streams hold an hour each, `signingHour-2026-11-22T18`.
  */
 import Type, { type Static } from 'typebox';
 import { chainIds } from '../chains.ts';
@@ -10,7 +10,7 @@ import { hour_ms, type Instant, minute_ms, plus } from '../time.ts';
 
 export const signingHourSchemaVersion = 1;
 
-/** In a minute: a hundred a second. */
+/** Maximum signatures per minute: a hundred per second. */
 export const signedMax = 6_000;
 
 export const signingHourEventSchemas = {
@@ -20,9 +20,9 @@ export const signingHourEventSchemas = {
       chainId: oneOf(chainIds),
       reference: Text(200),
       appId: nullable(Id),
-      /** Millionths of a dollar. */
+      /** In millionths of a dollar. */
       amount_microUsd: Amount,
-      /** At most, in smallest units of the chain's coin. */
+      /** Maximum, in smallest units of the chain's coin. */
       coin: Amount,
       at: Time,
     },
@@ -45,17 +45,17 @@ export const signingHour: Decider<SigningHourState, SigningHourEvent> = {
 
 const hourOf = (at: Instant): string => at.slice(0, '2026-11-22T18'.length);
 
-/** The stream that a signature made now belongs to. */
+/** Stream of a signature made now. */
 export const signingMinuteOf = (at: Instant): string => at.slice(0, '2026-11-22T18:05'.length);
 
-/** The streams that hold all of the last sixty minutes, also where an older version wrote them. */
+/** Streams that hold the last sixty minutes, including those of older versions. */
 export function lastHour(now: Instant): readonly string[] {
   const from = plus(now, -hour_ms);
   const minutes = Array.from({ length: hour_ms / minute_ms + 1 }, (_, n) => signingMinuteOf(plus(from, n * minute_ms)));
   return [...new Set([hourOf(from), hourOf(now), ...minutes])];
 }
 
-/** Counts a signature before it leaves; `[]` for one that is counted. */
+/** Counts a signature before it is returned; `[]` if it is counted. */
 export function countSpending(state: SigningHourState, counted: Counted): Decision<SigningHourEvent> {
   if (state.some(({ hash }) => hash === counted.hash)) return [];
   if (state.length >= signedMax) return refuse('rateLimited', `${signedMax} signatures were made this minute: wait`);

@@ -1,6 +1,6 @@
 /**
- * One outgoing transfer and its signed attempts, whichever stream it belongs to.
- * Sign, record, then send: a second signature under another nonce needs proof that the first can never land.
+ * One outgoing transfer and its signed attempts, in any stream. Sign, record, then send: a second signature under another nonce needs proof
+ * that the first can never land.
  */
 import type { ChainId } from '../chains.ts';
 import type { Instant } from '../time.ts';
@@ -13,11 +13,11 @@ export interface Order<A extends AssetRef = AssetRef> {
   readonly receiverMemo: string | null;
   /** In smallest units. */
   readonly amount: bigint;
-  /** Left out for a plain transfer of a token. */
+  /** Default: a plain transfer of a token. */
   readonly form?: Form;
 }
 
-/** Where an attempt landed, and what it cost. */
+/** Block of a landed attempt, and its cost. */
 export interface Landed {
   readonly attempt: number;
   readonly hash: string;
@@ -26,7 +26,7 @@ export interface Landed {
   readonly cost?: Cost;
 }
 
-/** What an event holds of it. */
+/** Event data of a landed attempt. */
 export const landedData = ({ attempt, hash, blockNumber, blockHash, cost }: Landed): Landed => ({
   attempt,
   hash,
@@ -39,9 +39,9 @@ export interface Settled extends Landed {
   readonly confirmedAt: Instant;
 }
 
-/** An attempt that landed for good, with less than was ordered. */
+/** An attempt that is final with less than was ordered. */
 export interface Short extends Landed {
-  /** Of the order's token, in smallest units. */
+  /** Amount that arrived, in smallest units of the order's token. */
   readonly arrived: bigint;
   readonly seenAt: Instant;
 }
@@ -49,7 +49,7 @@ export interface Short extends Landed {
 export interface Attempt {
   readonly signed: SignedAttempt;
   /**
-   * `lapsed`: it can never land and has not used up its nonce, which the next attempt takes. `short`: it landed, and less than was ordered
+   * `lapsed`: it can never land and has not used up its nonce, which the next attempt uses. `short`: it landed, and less than was ordered
    * arrived.
    */
   readonly fate: 'live' | 'dead' | 'lapsed' | 'short' | 'settled';
@@ -59,17 +59,17 @@ export interface TransferLeg<A extends AssetRef = AssetRef> {
   readonly order: Order<A>;
   readonly attempts: readonly Attempt[];
   readonly settled: Settled | null;
-  /** Nothing more is signed until an operator has decided about it. */
+  /** Nothing more is signed until an operator decides. */
   readonly short: Short | null;
-  /** So many attempts may be signed. */
+  /** Maximum attempts. */
   readonly attemptsMax: number;
-  /** Whether it was ever confirmed. A confirmation that was orphaned since has been told already: the next one is not told again. */
+  /** True if it was ever confirmed. A new confirmation after an orphaned one is not reported again. */
   readonly everSettled: boolean;
 }
 
-/** Fee bumps and replacements after proven deaths, all together, until an operator allows as many again. */
+/** Maximum fee bumps and replacements after proven deaths, until an operator allows as many again. */
 export const attemptsMax = 100;
-/** An operator can allow no more. */
+/** Upper bound of what an operator can allow. */
 export const attemptsEverMax = 1_000;
 
 export const newLeg = <A extends AssetRef>(order: Order<A>): TransferLeg<A> => ({
@@ -88,15 +88,15 @@ export const withMoreAttempts = <L extends TransferLeg>(leg: L): L => ({
   attemptsMax: Math.max(leg.attemptsMax, Math.min(leg.attempts.length + attemptsMax, attemptsEverMax)),
 });
 
-/** Whether an attempt can land, or land again: a settled one may leave its chain. Only a proof makes an attempt dead. */
+/** True if an attempt can land, or land again: a settled one may leave its chain. Only a proof makes an attempt dead. */
 export const canLand = ({ fate }: Attempt): boolean => fate === 'live' || fate === 'settled';
 
 export const liveAttempts = (leg: TransferLeg): readonly SignedAttempt[] =>
   leg.attempts.filter((attempt) => attempt.fate === 'live').map((attempt) => attempt.signed);
 
 /**
- * The live attempts, and behind them those that are dead and had their nonce. Of two instances one may find an attempt dead while the other
- * outbids it: what then has used the nonce is known, and no stranger's.
+ * Live attempts, then dead ones that had the same nonce. One instance may find an attempt dead while another outbids it: then a known
+ * transaction used the nonce, and no stranger's.
  */
 export function contenders(leg: TransferLeg): readonly SignedAttempt[] {
   const live = liveAttempts(leg);
@@ -119,11 +119,11 @@ export const died = <L extends TransferLeg>(leg: L, attempt: number, { reason }:
   attempts: withFate(leg, attempt, reason === 'validityPassed' ? 'lapsed' : 'dead'),
 });
 
-/** Attempts that can never land although their time had not passed: the chain has taken them up, or an operator has said so. */
+/** Attempts that failed before their validity ended: the chain included them, or an operator declared them dead. */
 export const failedAttempts = ({ attempts }: TransferLeg): number =>
   attempts.filter(({ fate }) => fate === 'dead').length;
 
-/** How many nonces the transfer's attempts have used up. */
+/** Number of nonces that the transfer's attempts have used up. */
 export const noncesUsedUp = (leg: TransferLeg): number =>
   new Set(leg.attempts.filter(({ fate }) => fate !== 'lapsed').map(({ signed }) => `${signed.account} ${signed.nonce}`))
     .size;
@@ -141,7 +141,7 @@ export const fellShort = <L extends TransferLeg>(leg: L, short: Short): L => ({
   attempts: withFate(leg, short.attempt, 'short'),
 });
 
-/** An operator has decided about what arrived: it counts as all, and the attempt settles; or as nothing, and all attempts of its nonce are dead. */
+/** An operator's decision about a short payout: it counts in full and settles, or as nothing, and all attempts of its nonce are dead. */
 export const decidedShort = <L extends TransferLeg>(leg: L, counts: 'as all' | 'as nothing'): L => {
   if (!leg.short) return leg;
   const fate = counts === 'as all' ? 'live' : 'dead';
@@ -154,23 +154,23 @@ export const decidedShort = <L extends TransferLeg>(leg: L, counts: 'as all' | '
 export const unsettle = <L extends TransferLeg>(leg: L): L =>
   leg.settled ? { ...leg, settled: null, attempts: withFate(leg, leg.settled.attempt, 'live') } : leg;
 
-// What the process owes a transfer now. Subscribers only interpret it.
+// Next step that the process owes a transfer. Workers only execute it.
 
 export type TransferStep =
-  /** The money is there, and the transfer is not ordered yet. */
+  /** The money is available, and the transfer is not ordered yet. */
   | { readonly do: 'order' }
   | { readonly do: 'sign' }
   /** Signed and not settled: send the recorded bytes until their fate is known. */
   | { readonly do: 'broadcast'; readonly attempts: readonly SignedAttempt[] }
-  /** Nothing can land, and nothing is signed until somebody has decided, or the money is back. */
+  /** Nothing can land. Nothing is signed until an operator decides, or the money returns. */
   | { readonly do: 'hold' }
-  /** Other streams do not have yet what this one decided: they get it before anything else is done. */
+  /** Other streams lack a decision of this one: they receive it before the next step. */
   | { readonly do: 'tell' }
-  /** It is paid with others, and what becomes of it their batch's stream decides. */
+  /** A batch pays it and decides its outcome. */
   | { readonly do: 'batched' }
   | { readonly do: 'done' };
 
-/** Pure: same leg, same step. @param isHeld whether nothing new may be signed for it now */
+/** Pure: an equal leg gives an equal step. @param isHeld true if nothing new may be signed now */
 export function stepOf(leg: TransferLeg, isHeld = false): TransferStep {
   if (leg.settled) return { do: 'done' };
   if (leg.short) return { do: 'hold' };
@@ -183,11 +183,11 @@ export function stepOf(leg: TransferLeg, isHeld = false): TransferStep {
 
 export interface Owed {
   readonly key: TransferKey;
-  /** What limits count it as, and what nonces and signers know it by: the key in one text (`referenceOf`). */
+  /** Kind for limits, and the key as one text (`referenceOf`) for nonces and signers. */
   readonly purpose: { readonly kind: PurposeKind; readonly reference: string };
-  /** Whose limits it counts for; null for what is the treasury's own. */
+  /** App whose limits it counts against; null for the treasury's own. */
   readonly appId: string | null;
-  /** Of one that is not ordered yet, the leg that it will have. */
+  /** Leg of the transfer. Before the order: the leg that it will have. */
   readonly leg: TransferLeg;
   readonly step: TransferStep;
 }

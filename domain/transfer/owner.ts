@@ -1,11 +1,11 @@
-/** The verbs by which a stream records what happens to a transfer that it owes: the same for every kind of stream, under its own prefix. */
+/** Verbs by which a stream records the progress of its transfers: the same for every stream, under its own prefix. */
 import { type Decision, isRefusal, type Refusal } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import type { TransferLeg } from './leg.ts';
 import * as record from './record.ts';
 import type { DeathProof, SignedAttempt } from './shapes.ts';
 
-/** Each verb names the transfer by its part (`TransferKey`): 1 where a stream owes one. A `reason` has at most 400 characters. */
+/** `part` selects the transfer (`TransferKey`): 1 if a stream owes one. A `reason` has at most 400 characters. */
 export interface LegOwner<S, E> {
   /** Appended BEFORE the bytes are sent; only bytes read back from the stream are ever sent. */
   sign(state: S, part: number, attempt: SignedAttempt): Decision<E>;
@@ -15,25 +15,25 @@ export interface LegOwner<S, E> {
   conclude(state: S, part: number, outcome: record.Outcome, now: Instant): Decision<E>;
   /** Records that the block of a settled attempt left its chain: its bytes are sent again. */
   orphan(state: S, part: number, seen: record.Seen): Decision<E>;
-  /** An operator's decision: the receiver has it all, whatever its own transfer brought. */
+  /** Operator's decision: the receiver has the full amount, whatever this transfer brought. */
   accept(state: S, part: number, reason: string, now: Instant): Decision<E>;
-  /** An operator's decision: it goes on after a hundred attempts, or a transfer that brought nothing. */
+  /** Operator's decision: continue after a hundred attempts, or after a transfer that brought nothing. */
   retry(state: S, part: number, reason: string, now: Instant): Decision<E>;
 }
 
-/** Of a stream whose transfers no operator accepts or retries: what became of it follows from its chain alone. */
+/** Verbs of a stream whose transfers no operator accepts or retries: only the chain decides their outcome. */
 export type ChainLegOwner<S, E> = Omit<LegOwner<S, E>, 'accept' | 'retry'>;
 
 export type LegVerb = keyof LegOwner<unknown, unknown>;
 
 export interface LegRules<S, P extends string, X extends object> {
-  /** Of the stream's events, such as `Payout` in `PayoutSigned`. */
+  /** Prefix of the stream's events, such as `Payout` in `PayoutSigned`. */
   readonly prefix: P;
-  /** Returns the leg that is meant; a refusal if nothing of it may be recorded; null if the verb has nothing to do. */
+  /** Returns the selected leg; a refusal if nothing of it may be recorded; null if the verb has nothing to do. */
   legOf(state: S, part: number, verb: LegVerb): TransferLeg | Refusal | null;
-  /** Returns why the stream allows no such attempt now, apart from what the leg itself says. Default: it allows all. */
+  /** Returns the stream's own objection to the attempt, apart from the leg's rules. Default: none. */
   guard?(state: S, part: number, attempt: SignedAttempt): Refusal | undefined;
-  /** Returns what the stream's events hold besides. Default: nothing. @param outcome of `conclude` alone */
+  /** Returns additional event data. Default: none. @param outcome only for `conclude` */
   extra?(state: S, part: number, outcome?: record.Outcome): X;
 }
 

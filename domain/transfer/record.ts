@@ -1,6 +1,6 @@
 /**
- * What streams record of a transfer once it is ordered. Each owner has these events under a prefix of its own, such as PayoutSigned and
- * RefundSigned, and folds them into the transfer's leg.
+ * Events of a transfer after its order. Each owner stores them under its own prefix, such as PayoutSigned and RefundSigned, and folds them
+ * into the transfer's leg.
  */
 import { type Decision, type DomainEvent, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { formatAmount, unitsText } from '../money.ts';
@@ -24,11 +24,11 @@ import {
 } from './leg.ts';
 import type { Cost, DeathProof, SettledData, ShortData, SignedAttempt } from './shapes.ts';
 
-// What may be recorded of a transfer's attempts, and why not.
+// Checks on a transfer's attempts, with the reasons of a refusal.
 
 /**
- * May this attempt be added? The first, or one after all others are provably dead, or a fee bump of the live one:
- * same nonce, receiver and amount, every fee cap higher. Identical bytes are "already done".
+ * Checks a new attempt: it is the first, or all others are provably dead, or it is a fee bump of the live one (same nonce, receiver and
+ * amount; every fee cap higher). Identical bytes are "already done".
  */
 export function checkSign(leg: TransferLeg, attempt: SignedAttempt): Decision<never> | 'ok' {
   const { order } = leg;
@@ -79,14 +79,14 @@ export const fallenShort = ({ order: { token, amount } }: TransferLeg, { hash, a
     }`,
   );
 
-/** Why a transfer cannot be given up: something of it can land, or has. */
+/** Returns why a transfer cannot be given up: an attempt can land, or has landed. */
 export function tooLateToCallOff(leg: TransferLeg): Refusal | undefined {
   if (leg.short) return fallenShort(leg, leg.short);
   const landing = leg.attempts.find(canLand);
   return landing && refuse('illegalStep', `${landing.signed.hash} is signed and can land: it cannot be called off now`);
 }
 
-/** A fee bump can at most land instead of what it replaces, never besides. */
+/** A fee bump can land only instead of the attempt that it replaces, never in addition. */
 function replaces(live: SignedAttempt, bump: SignedAttempt): boolean {
   const caps = Object.entries(live.fee).filter(([name]) => name.startsWith('max'));
   return (
@@ -166,14 +166,14 @@ export function evolveLeg<L extends TransferLeg>(leg: L, { type, data }: LegEven
   }
 }
 
-/** An owner's event: its prefix in front of the type, and what else it says. */
+/** An owner's event: its prefix before the type, plus its own fields. */
 export type Prefixed<P extends string, X extends object = object> = LegEvent extends infer E
   ? E extends LegEvent
     ? { readonly type: `${P}${E['type']}`; readonly data: X & E['data'] }
     : never
   : never;
 
-/** @param more that each of the owner's events says, such as which of its transfers it is about */
+/** @param more fields of each of the owner's events, such as the number of the transfer */
 export const prefixed = <P extends string, X extends object>(
   prefix: P,
   decision: Decision<LegEvent>,
@@ -183,7 +183,7 @@ export const prefixed = <P extends string, X extends object>(
     ? decision
     : decision.map(({ type, data }) => ({ type: `${prefix}${type}`, data: { ...more, ...data } }) as Prefixed<P, X>);
 
-/** The event without its owner's prefix; undefined for one that is not of these. */
+/** Event without its owner's prefix; undefined for other events. */
 export function unprefixed(prefix: string, { type, data }: DomainEvent): LegEvent | undefined {
   const rest = type.startsWith(prefix) ? type.slice(prefix.length) : '';
   return types.has(rest) ? ({ type: rest, data } as LegEvent) : undefined;
@@ -212,33 +212,36 @@ export function confirm(leg: TransferLeg, settled: Settled): Decision<LegEvent> 
   return checked === 'ok' ? [{ type: 'Confirmed', data }] : checked;
 }
 
-/** Said only of what can leave its chain no more: nothing is paid again by itself. */
+/** Records only a final short transfer: nothing is paid again automatically. */
 export function reportShort(leg: TransferLeg, short: Short): Decision<LegEvent> {
   const checked = checkShort(leg, short);
   const data = { ...landedData(short), arrived: unitsText(short.arrived), seenAt: short.seenAt };
   return checked === 'ok' ? [{ type: 'Short', data }] : checked;
 }
 
-/** Where an attempt was seen. */
+/** Block in which an attempt was found. */
 export interface Seen {
   readonly hash: string;
   readonly blockHash: string;
 }
 
-/** A settled attempt's block left the chain: its bytes are sent again. */
+/** The block of a settled attempt left the chain: its bytes are sent again. */
 export function orphan({ settled }: TransferLeg, seen: Seen): Decision<LegEvent> {
   if (!settled || settled.hash !== seen.hash || settled.blockHash !== seen.blockHash) return [];
   const { attempt, hash, blockHash } = settled;
   return [{ type: 'Orphaned', data: { attempt, hash, blockHash } }];
 }
 
-/** What a chain proves about attempts. */
+/** Proven outcome of attempts. */
 export type Outcome =
-  /** This attempt landed for good, and all that was ordered arrived. `arrived`: what a flush brought, which may be more or less. */
+  /** This attempt is final, and the full amount arrived. `arrived`: a flush's amount, which may be more or less. */
   | ({ readonly kind: 'final'; readonly arrived?: bigint } & Landing)
-  /** This attempt landed, for good, and less than was ordered reached the receiver: `arrived`, in smallest units of the token; of several, `brought` to each. */
+  /**
+   * This attempt is final, and less than was ordered arrived: `arrived`, in smallest units of the token; for several receivers, `brought`
+   * per receiver.
+   */
   | ({ readonly kind: 'short'; readonly arrived: bigint; readonly brought?: readonly bigint[] } & Landing)
-  /** These can not land any more. */
+  /** These attempts can never land. */
   | { readonly kind: 'dead'; readonly attempts: readonly number[]; readonly proof: DeathProof };
 
 interface Landing extends Seen {
@@ -255,7 +258,10 @@ export function conclude(leg: TransferLeg, outcome: Outcome, now: Instant): Deci
     : confirm(leg, { ...landed, confirmedAt: now });
 }
 
-/** An operator's decision: the receiver has it all, whatever its own transfer brought. @param reason at most 400 characters, for whoever asks why */
+/**
+ * Operator's decision: the receiver has the full amount, whatever this transfer brought. @param reason at most 400 characters, for
+ * merchants and support
+ */
 export function accept({ short, settled }: TransferLeg, reason: string, now: Instant): Decision<LegEvent> {
   if (!short) return settled ? [] : refuse('illegalStep', 'no transfer of this fell short: there is nothing to accept');
   return [
@@ -264,7 +270,7 @@ export function accept({ short, settled }: TransferLeg, reason: string, now: Ins
   ];
 }
 
-/** An operator's decision: it goes on after a hundred attempts, or a transfer that brought nothing. @param reason as for `accept` */
+/** Operator's decision: continue after a hundred attempts, or after a transfer that brought nothing. @param reason as for `accept` */
 export function retry(leg: TransferLeg, reason: string, now: Instant): Decision<LegEvent> {
   const { short, settled, attempts } = leg;
   if (settled) return refuse('illegalStep', 'it is settled: there is nothing to try again');

@@ -7,7 +7,7 @@ import { Address, Amount, closed, Hash, Height, nullable, oneOf, SignedAmount, T
 
 export const Attempt = Type.Integer({ minimum: 1, maximum: 10_000 });
 export const Memo = nullable(Text(128));
-/** Of an operator, for whoever asks why. */
+/** Operator's reason, for merchants and support. */
 export const Reason = Type.String({ minLength: 1, maxLength: 400 });
 
 /** A token of the catalogue, or the chain's own coin. */
@@ -21,18 +21,18 @@ export const AssetRef = Type.Object(
   closed,
 );
 
-/** Signed bytes and all that is needed to send them again, replace them, or prove them dead. */
+/** Signed bytes and everything needed to resend them, replace them, or prove them dead. */
 export const SignedAttempt = {
   attempt: Attempt,
   chainId: oneOf(chainIds),
   account: Address,
-  /** EVM nonce, Stellar sequence; null where a chain has none. */
+  /** EVM nonce, Stellar sequence; null on a chain without nonces. */
   nonce: nullable(Height),
   hash: Hash,
   bytes: Type.String({ minLength: 2, maxLength: 32_768 }),
-  /** Until when the chain can accept the bytes: a height or time in the chain's own terms; null = until replaced. */
+  /** Last height or time, in the chain's own terms, at which it can accept the bytes; null = until replaced. */
   validUntil: nullable(Text(64)),
-  /** The chain's fee terms, so that a bump can be compared with what it replaces. */
+  /** Fee terms of the chain, for comparison with a fee bump. */
   fee: Type.Record(Type.String(), Type.String({ maxLength: 78 })),
   token: AssetRef,
   receiver: Address,
@@ -41,15 +41,15 @@ export const SignedAttempt = {
   signedAt: Time,
 };
 
-/** What a transaction that landed took from the account that paid for it, besides what it was ordered to move. Missing in older events. */
+/** Cost of a landed transaction to the paying account, besides the ordered amount. Omitted in older events. */
 export const Cost = Type.Object(
   {
     payer: Address,
     /** In the smallest unit of the chain's coin, like the rent. */
     fee: Amount,
-    /** What went into accounts that it opened; negative for what came back from those that it closed. Left out where it is none. */
+    /** Deposits into accounts that it opened; negative for deposits returned from closed accounts. Omitted if zero. */
     rent: Type.Optional(SignedAmount),
-    /** What left the payer of the ordered token, where that is not what was ordered. */
+    /** Debited amount of the ordered token, if it differs from the order. */
     left: Type.Optional(Amount),
   },
   closed,
@@ -59,24 +59,24 @@ const CostThere = { cost: Type.Optional(Cost) };
 /** A transaction on its chain. */
 export const Place = { hash: Hash, blockNumber: Height, blockHash: Hash };
 
-/** One that landed and moved nothing that it was ordered to move. */
+/** A landed transaction that moved none of the ordered money. */
 export const LandedAt = Type.Object({ ...Place, cost: Cost }, closed);
 
 export const DeathProof = Type.Object(
   {
-    /** declared: nodes prove no more than that it cannot land any more; an operator has found out that it did not. */
+    /** declared: nodes prove only that it cannot land any more; an operator verified that it did not land. */
     reason: oneOf(['nonceUsed', 'reverted', 'validityPassed', 'declared']),
     detail: Text(400),
-    /** Which of the attempts was taken up and reverted. */
+    /** Attempt that was included and reverted. */
     landed: Type.Optional(LandedAt),
   },
   closed,
 );
 
-/** Where an attempt landed. */
+/** Block of a landed attempt. */
 export const Landed = { attempt: Attempt, ...Place };
 export const Settled = { ...Landed, ...CostThere, confirmedAt: Time };
-/** It is on its chain for good, and less than was ordered reached the receiver. */
+/** The attempt is final, and the receiver got less than ordered. */
 export const Short = { ...Landed, ...CostThere, arrived: Amount, seenAt: Time };
 /** Its block left the chain. */
 export const Orphaned = { attempt: Attempt, hash: Hash, blockHash: Hash };
@@ -93,20 +93,20 @@ export type DeathProof = Static<typeof DeathProof>;
 export type Cost = Static<typeof Cost>;
 export type LandedAt = Static<typeof LandedAt>;
 
-/** What a transfer does where it is no plain transfer of a token. */
+/** Form of a transfer other than a plain token transfer. */
 
 export type Form =
-  /** Of the chain's own coin. */
+  /** Transfers the chain's own coin. */
   | { readonly kind: 'coin' }
-  /** Takes what deposits hold of the token to the treasury, which is the receiver. */
+  /** Collects the token from deposits into the treasury, which is the receiver. */
   | { readonly kind: 'flush'; readonly deposits: readonly FlushedDeposit[] }
-  /** Puts one of our contracts on the chain. It moves nothing; the receiver is the contract's address. */
+  /** Deploys one of our contracts. Moves no money; the receiver is the contract's address. */
   | { readonly kind: 'deploy'; readonly contract: OurContract }
-  /** Lets one of our contracts, the receiver, take so much of the token on the treasury's word, in smallest units. It moves nothing. */
+  /** Sets an allowance in smallest units: the contract, the receiver, may move the treasury's tokens on its order. Moves no money. */
   | { readonly kind: 'allow'; readonly contract: OurContract; readonly most: string }
-  /** Writes a hash on the chain, as hex, for whoever looks it up there. It moves nothing; the receiver is the treasury itself. */
+  /** Writes a hash on the chain, as hex, as public evidence. Moves no money; the receiver is the treasury itself. */
   | { readonly kind: 'anchor'; readonly hash: string }
-  /** Pays several receivers in one transaction, in this order; the order's amount is their sum, its receiver the contract that does it. */
+  /** Pays several receivers in one transaction, in this order. The order's amount is their sum; its receiver is the contract. */
   | { readonly kind: 'payMany'; readonly payments: readonly PaidTogether[] };
 
 export const ourContracts = ['forwarder', 'payMany'] as const;
@@ -114,7 +114,7 @@ export type OurContract = (typeof ourContracts)[number];
 
 export interface PaidTogether {
   readonly paymentId: string;
-  /** Whose limits it counts for. */
+  /** App whose limits it counts against. */
   readonly appId: string;
   readonly receiver: string;
   /** In smallest units. */
@@ -123,19 +123,19 @@ export interface PaidTogether {
 
 export interface FlushedDeposit {
   readonly address: string;
-  /** What the address, or its key, is derived from. */
+  /** Salt from which the address, or its key, is derived. */
   readonly salt: string;
 }
 
 const movesNothing: ReadonlySet<string> = new Set<Form['kind']>(['flush', 'deploy', 'allow', 'anchor']);
 
-/** What an order takes of the treasury's balance of its token: flushes, deployments, allowances and anchors pay nobody. */
+/** Amount that an order uses of the treasury's token balance: flushes, deployments, allowances and anchors pay nobody. */
 export const floatTaken = ({ form, amount }: { readonly form?: Form; readonly amount: bigint }): bigint =>
   form && movesNothing.has(form.kind) ? 0n : amount;
 
-/** Names of transfers: in streams, in nonces' purposes, in what signers are told, in to-do lists. */
+/** Names of transfers in streams, nonce purposes, signer requests and to-do lists. */
 
-/** What a nonce and a signature are for, as limits count it. */
+/** Purpose of a nonce and a signature, as limits count it. */
 export const purposeKinds = [
   'payout',
   'refund',
@@ -149,18 +149,20 @@ export const purposeKinds = [
 export type PurposeKind = (typeof purposeKinds)[number];
 
 export const transferKinds = ['payout', 'refund', 'unmatchedRefund', 'operation', 'batch'] as const;
-/** Which stream a transfer belongs to: a payment's for payouts and refunds, that of unmatched money, that of a treasury operation or of a batch of payouts. */
+/** Kind of the stream that owns a transfer: payment (payouts, refunds), unmatched money, treasury operation, batch. */
 export type TransferKind = (typeof transferKinds)[number];
 
 export interface TransferKey {
   readonly kind: TransferKind;
-  /** Of the stream: payment id, transfer id of unmatched money, operation id, batch id. */
+  /** Id of the stream: payment id, transfer id of unmatched money, operation id, batch id. */
   readonly id: string;
-  /** The number of a payment's refund, or of a way back of unmatched money; 1 for everything that a stream has one of. */
+  /** Sequence number of a payment's refund, or of an unmatched transfer's refund; otherwise 1. */
   readonly part: number;
 }
 
-/** In one text, unique among all transfers. A payout's is its payment's id, which holds neither a slash nor begins like the others. */
+/**
+ * Key as one text, unique among all transfers. A payout's text is its payment's id, which has no slash and no prefix of the other kinds.
+ */
 export function referenceOf({ kind, id, part }: TransferKey): string {
   switch (kind) {
     case 'payout':
@@ -188,9 +190,9 @@ export function keyOf(reference: string): TransferKey {
   return { kind: 'payout', id: reference, part: 1 };
 }
 
-/** Of what uses up a nonce and is no transfer. */
+/** Reference of a cancelled nonce, which has no transfer. */
 export const cancelReference = (nonce: bigint | null): string => `nonce ${nonce}`;
 
-/** Whether limits count it as money that leaves. */
+/** True if limits count it as outgoing money. */
 export const moneyLeaves = (kind: PurposeKind): boolean =>
   kind === 'payout' || kind === 'refund' || kind === 'withdrawal' || kind === 'batch';

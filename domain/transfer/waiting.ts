@@ -1,11 +1,11 @@
-/** Why a transfer that is owed waits: nothing was signed for it, and it is tried again by itself. */
+/** Reasons why an owed transfer waits: nothing was signed for it, and the service retries it automatically. */
 import type { RefusalCode } from '../decider.ts';
 
 /**
- * `treasuryBehindChain`: the chain shows that it was made already, and the log does not know. `fundingUnproven`: nodes do not return the
- * money that it is paid from, or the log contradicts itself about it. `historyUnproven`: nodes do not show the
- * account's whole history, so that it may have been made already. `formUnknown`: nothing of the kind is done on this chain. `owed`: a withdrawal would take what payouts are owed.
- * `addressNotInBook`: an operator has taken its receiver out of the address book.
+ * `treasuryBehindChain`: the chain has the transfer already, and the log does not. `fundingUnproven`: nodes do not return the money that
+ * funds it, or the log contradicts itself about it. `historyUnproven`: nodes do not return the account's whole history, so it may have been
+ * made already. `formUnknown`: this chain does not support the form. `owed`: a withdrawal would use money that payouts are owed.
+ * `addressNotInBook`: an operator removed its receiver from the address book.
  */
 export const blockReasons = [
   'float',
@@ -21,7 +21,7 @@ export const blockReasons = [
 
 export type BlockReason = (typeof blockReasons)[number];
 
-/** `notOrdered`: the log, as the signer reads it, orders no such transfer. `signedBefore`: what the signer signed before could land besides. */
+/** `notOrdered`: the log, as the signer reads it, orders no such transfer. `signedBefore`: an earlier signature could land in addition. */
 export const signingReasons = [
   'chain',
   'account',
@@ -37,7 +37,7 @@ export const signingReasons = [
 
 export type SigningReason = (typeof signingReasons)[number];
 
-/** About the account that numbers transfers, or about all attempts of one. */
+/** Reasons about the numbering account, or about all attempts of a transfer. */
 export const accountReasons = [
   'treasuryBusy',
   'treasuryPaused',

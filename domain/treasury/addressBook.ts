@@ -1,6 +1,6 @@
 /**
- * Where the treasury's money may be sent: addresses that operators have written down, each usable only some time after that, so that
- * whoever gets at an operator's terminal cannot have money sent to himself before anybody sees it. Stream `addressBook-treasury`.
+ * Allowed receivers of treasury money. Operators add them, and each becomes usable only after a delay, so an intruder at an operator's
+ * terminal cannot send money to a new address unnoticed. Stream `addressBook-treasury`.
  */
 import Type, { type Static } from 'typebox';
 import { type ChainId, chainIds } from '../chains.ts';
@@ -18,13 +18,13 @@ export const addressesMax = 200;
 export const labelMax = 100;
 
 const Operator = Type.String({ minLength: 1, maxLength: 128 });
-/** On its chain, as the chain spells it; a receiver that is told apart by a memo is one with that memo. */
-const Place = { chainId: oneOf(chainIds), address: Address, memo: Memo };
+/** A receiver, in its chain's spelling; an address with a memo is one receiver together with that memo. */
+const addressFields = { chainId: oneOf(chainIds), address: Address, memo: Memo };
 
 export const addressBookEventSchemas = {
   AddressAdded: Type.Object(
     {
-      ...Place,
+      ...addressFields,
       label: Type.String({ minLength: 1, maxLength: labelMax }),
       usableFrom: Time,
       by: Operator,
@@ -32,7 +32,7 @@ export const addressBookEventSchemas = {
     },
     closed,
   ),
-  AddressRemoved: Type.Object({ ...Place, by: Operator, removedAt: Time }, closed),
+  AddressRemoved: Type.Object({ ...addressFields, by: Operator, removedAt: Time }, closed),
 } as const;
 
 type Schemas = typeof addressBookEventSchemas;
@@ -40,25 +40,26 @@ export type AddressBookEvent = {
   [T in keyof Schemas]: { readonly type: T; readonly data: Static<Schemas[T]> };
 }[keyof Schemas];
 
-export interface Place {
+export interface BookAddress {
   readonly chainId: ChainId;
   readonly address: string;
   readonly memo: string | null;
 }
 
-export interface Entry extends Place {
-  /** What operators call it. */
+export interface BookEntry extends BookAddress {
+  /** Name that operators give it. */
   readonly label: string;
   readonly usableFrom: Instant;
   readonly by: string;
 }
 
 export interface AddressBookState {
-  /** In the order in which they were added. */
-  readonly entries: readonly Entry[];
+  /** In the order of adding. */
+  readonly entries: readonly BookEntry[];
 }
 
-const isAt = (a: Place, b: Place): boolean => a.chainId === b.chainId && a.address === b.address && a.memo === b.memo;
+const isAt = (a: BookAddress, b: BookAddress): boolean =>
+  a.chainId === b.chainId && a.address === b.address && a.memo === b.memo;
 
 export const addressBook: Decider<AddressBookState, AddressBookEvent> = {
   category: 'addressBook',
@@ -71,13 +72,19 @@ export const addressBook: Decider<AddressBookState, AddressBookEvent> = {
   },
 };
 
-/** Whether it is written down, usable yet or not. */
-const holds = ({ entries }: AddressBookState, place: Place): boolean => entries.some((entry) => isAt(entry, place));
+/** True if the book has the receiver, usable or not. */
+const holds = ({ entries }: AddressBookState, place: BookAddress): boolean =>
+  entries.some((entry) => isAt(entry, place));
 
-/** One that is there already stays as it is, with its own time. @param place the address is spelled as its chain spells it */
+/** Adds a receiver. An existing entry keeps its time. @param place address in its chain's spelling */
 export function addAddress(
   { entries }: AddressBookState,
-  place: Place & { readonly label: string; readonly usableFrom: Instant; readonly by: string; readonly now: Instant },
+  place: BookAddress & {
+    readonly label: string;
+    readonly usableFrom: Instant;
+    readonly by: string;
+    readonly now: Instant;
+  },
 ): Decision<AddressBookEvent> {
   if (holds({ entries }, place)) return [];
   if (entries.length >= addressesMax)
@@ -89,10 +96,10 @@ export function addAddress(
   return [{ type: 'AddressAdded', data: { ...entry, addedAt: now } }];
 }
 
-/** At once. What is signed already is sent; what waits for its signature is not signed any more. */
+/** Removes a receiver at once. Signed transfers to it are still sent; unsigned ones are not signed any more. */
 export function removeAddress(
   { entries }: AddressBookState,
-  { chainId, address, memo, by, now }: Place & { readonly by: string; readonly now: Instant },
+  { chainId, address, memo, by, now }: BookAddress & { readonly by: string; readonly now: Instant },
 ): Decision<AddressBookEvent> {
   if (!holds({ entries }, { chainId, address, memo })) return notInBook;
   return [{ type: 'AddressRemoved', data: { chainId, address, memo, by, removedAt: now } }];
@@ -103,22 +110,19 @@ const notInBook = refuse(
   'the address book has no such address: npm run treasury -- addresses lists them, `addresses add` adds one',
 );
 
-/**
- * Whether money may be sent to just that place now. One that was taken out and written down again waits anew: whoever puts it back gets
- * nothing signed that was ordered before.
- */
-export const isUsable = ({ entries }: AddressBookState, place: Place, now: Instant): boolean =>
+/** True if the receiver is usable now. A removed and re-added entry waits again, so earlier orders to it are not signed. */
+export const isUsable = ({ entries }: AddressBookState, place: BookAddress, now: Instant): boolean =>
   entries.some((entry) => isAt(entry, place) && now >= entry.usableFrom);
 
 /**
- * The entry that money may be sent to now.
- * @param to without a memo, and where the book has the address with one memo alone, that one is meant
+ * Returns the entry that is usable now.
+ * @param to without a memo, the book's entry for the address if it has exactly one memo
  */
 export function usableAddress(
   { entries }: AddressBookState,
   to: { readonly chainId: ChainId; readonly address: string; readonly memo?: string | undefined },
   now: Instant,
-): Entry | Refusal {
+): BookEntry | Refusal {
   const there = entries.filter(({ chainId, address }) => chainId === to.chainId && address === to.address);
   const chosen =
     to.memo === undefined && there.length === 1 ? there : there.filter(({ memo }) => memo === (to.memo ?? null));

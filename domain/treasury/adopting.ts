@@ -1,34 +1,34 @@
-/** Transactions of a treasury account that the log does not know: seen, and taken into it by an operator who knows what they were. */
+/** Treasury transactions that the log does not know: detected, and adopted by an operator who knows them. */
 import { type Decision, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import type { TransactionAdopted, TreasuryEvent } from './events.ts';
 import type { Outflow, TreasuryState } from './state.ts';
 
-/** As the chain shows it, once it can leave it no more. */
-export interface Strange {
+/** As its chain returns it, once it is final. */
+export interface UnrecordedTransaction {
   readonly hash: string;
-  /** Of the account's own, the one that it used up; null for another account's, and where there are none. */
+  /** Nonce of this account that it used up; null if another account's, or if the chain has none. */
   readonly nonce: bigint | null;
   readonly blockNumber: bigint;
   readonly blockHash: string;
   readonly time: Instant;
   readonly succeeded: boolean;
-  /** Of the chain's coin, in smallest units. */
+  /** In smallest units of the chain's coin. */
   readonly fee: bigint;
   readonly changes: readonly StrangeChange[];
 }
 
 interface StrangeChange {
   readonly asset: string;
-  /** In smallest units, negative for what left the account. */
+  /** In smallest units, negative for an outgoing amount. */
   readonly amount: bigint;
   readonly counterparty: string | null;
 }
 
-/** As many as an event holds; whoever names more of them in one transaction did not pay us. */
+/** Maximum changes of an event; a transaction with more changes is no payment to the treasury. */
 const changesMax = 50;
 
-/** Money of the account left by a transaction that nothing here records. Nothing is signed from then on. `[]` when that is known. */
+/** A transaction without a record moved the account's money. Nothing is signed from then on. Returns `[]` if it is known. */
 export function reportOutflow(
   { opened, outflows, adopted }: TreasuryState,
   { hash, blockNumber, detail, now }: Outflow & { readonly blockNumber: bigint; readonly now: Instant },
@@ -39,13 +39,13 @@ export function reportOutflow(
 }
 
 /**
- * An operator knows what the transaction was. A purpose that had its nonce gets another one, and what was signed with it is dead; so
- * whatever the transaction paid must be on hold before. Adopted again, it changes nothing.
+ * An operator explains the transaction. A purpose that had its nonce gets another one, and its signatures are dead, so payouts paid by the
+ * transaction must be on hold before. A repeated adoption changes nothing.
  * @param about `reason`: at most 400 characters
  */
 export function adoptTransaction(
   state: TreasuryState,
-  strange: Strange,
+  strange: UnrecordedTransaction,
   { reason, now }: { readonly reason: string; readonly now: Instant },
 ): Decision<TreasuryEvent> {
   if (!state.opened) return refuse('illegalStep', 'nothing was ever paid from here: there is nothing to adopt');
@@ -56,7 +56,12 @@ export function adoptTransaction(
   return [{ type: 'TransactionAdopted', data: adopted(state, strange, reason, now) }];
 }
 
-function adopted(state: TreasuryState, strange: Strange, reason: string, now: Instant): TransactionAdopted {
+function adopted(
+  state: TreasuryState,
+  strange: UnrecordedTransaction,
+  reason: string,
+  now: Instant,
+): TransactionAdopted {
   const { hash, nonce, blockNumber, blockHash, time, succeeded, fee, changes } = strange;
   return {
     hash,
@@ -75,7 +80,7 @@ function adopted(state: TreasuryState, strange: Strange, reason: string, now: In
   };
 }
 
-/** Behind the nonce, and behind those that were adopted before it. */
+/** The next nonce after this one and earlier adopted ones. */
 function nextNonceAfter({ nextNonce, adopted: before }: TreasuryState, nonce: bigint | null): bigint | null {
   if (nextNonce === null || nonce === null) return nextNonce;
   const used = new Set([nonce, ...before.map((known) => known.nonce)]);

@@ -1,6 +1,6 @@
 /**
- * What may leave the treasury within a day on one operator's word. Withdrawals are streams of their own, and many may be ordered at once:
- * each takes its share here, in the one stream `allowance-treasury`, before it is ordered.
+ * Daily withdrawal limit of a single operator. Withdrawals are separate streams and may be ordered concurrently: each reserves its share in
+ * the one stream `allowance-treasury` before its order.
  */
 import Type, { type Static } from 'typebox';
 import { type Decider, type Decision, refuse } from '../decider.ts';
@@ -37,15 +37,15 @@ export const allowance: Decider<AllowanceState, AllowanceEvent> = {
 
 export interface Taking {
   readonly operationId: string;
-  /** Millionths of a dollar. */
+  /** In millionths of a dollar. */
   readonly value: bigint;
   readonly by: string;
   readonly now: Instant;
 }
 
 /**
- * Takes a withdrawal's share; `[]` for one that has it. More than is left takes another operator: refused as forbidden.
- * @param most within a day, in millionths of a dollar
+ * Reserves a withdrawal's share; `[]` if it has one. Above the limit a second operator must approve: refused as forbidden.
+ * @param most daily limit in millionths of a dollar
  */
 export function takeAllowance(
   state: AllowanceState,
@@ -56,7 +56,7 @@ export function takeAllowance(
   const held = heldSince(state, since);
   if (held.has(operationId)) return [];
   const taken = [...held.values()].reduce((sum, each) => sum + each, 0n);
-  // Behind so many within a day nobody sees what else was taken.
+  // With this many withdrawals in a day the window is incomplete, so the sum is unknown.
   const [oldest] = state;
   const isFull = state.length >= allowanceWindow && oldest !== undefined && isAfter(oldest.data.at, since);
   if (isFull || taken + value > most)
@@ -64,7 +64,7 @@ export function takeAllowance(
   return [{ type: 'AllowanceTaken', data: { operationId, value_microUsd: unitsText(value), by, at: now } }];
 }
 
-/** Of a withdrawal that will never be made. */
+/** Returns the share of a withdrawal that will never be made. */
 export const returnAllowance = (
   state: AllowanceState,
   { operationId, by, now }: Omit<Taking, 'value'>,

@@ -4,60 +4,60 @@ import { chainIds } from '../chains.ts';
 import { Address, Amount, closed, Hash, Height, nullable, oneOf, SignedAmount, Text, Time } from '../schema.ts';
 import { Place, Reason } from '../transfer/shapes.ts';
 
-/** 2: the books of a network are closed when it begins anew. */
+/** 2: the books of a network are closed at its reset. */
 export const booksSchemaVersion = 2;
 
-/** By asset: `coin` for the chain's own, a token by its address as the catalogue spells it; smallest units. */
+/** Smallest units by asset: `coin` for the chain's own coin, otherwise the token's address in the catalogue's spelling. */
 const Balances = Type.Record(Address, Amount);
 const Differences = Type.Record(Address, SignedAmount);
 const At = { blockNumber: Height, blockHash: Hash };
 
 export const booksEventSchemas = {
-  /** What the account held at the end of a final block. What came before is not looked into. */
+  /** Balances of the account at the end of a final block. Earlier history is not examined. */
   BooksOpened: Type.Object(
     { chainId: oneOf(chainIds), account: Address, ...At, balances: Balances, openedAt: Time },
     closed,
   ),
-  /** Money that came in and that belongs to no payment, no unmatched money and no transfer of ours. */
+  /** Received money that belongs to no payment, no unmatched money and no transfer of ours. */
   TopUpSeen: Type.Object(
     {
       asset: Address,
       amount: Amount,
-      /** Who sent it; null where several did, or the chain does not tell. */
+      /** Sender; null for several senders, or if the chain does not return it. */
       from: nullable(Address),
-      /** One of our deposits was emptied by somebody: anybody may do that. Left out for other money. */
+      /** A stranger flushed one of our deposits, which anyone may do. Omitted for other money. */
       fromDeposit: Type.Optional(Type.Literal(true)),
-      /** Null where no transaction is known: the coin on EVM is seen by the balances alone. */
+      /** Null if no transaction is known: coin on EVM appears only in balances. */
       transaction: nullable(Type.Object(Place, closed)),
-      /** Where several are told together: how many. */
+      /** Number of top-ups in a sum; omitted for one. */
       count: Type.Optional(Type.Integer({ minimum: 2 })),
-      /** The block of the look that found it. */
+      /** Block of the comparison that found it. */
       upTo: Height,
       seenAt: Time,
     },
     closed,
   ),
-  /** What the chain has more or less than the books, for a while now, and what is known of it. */
+  /** Lasting difference between the chain and the books, and the known evidence. */
   BooksFoundOpen: Type.Object({ ...At, differences: Differences, evidence: Text(2_000), seenAt: Time }, closed),
-  /** An operator knows what the difference is: it counts from then on. */
+  /** An operator explained the difference: the books include it from then on. */
   DifferenceExplained: Type.Object(
     { blockNumber: Height, differences: Differences, reason: Reason, explainedAt: Time },
     closed,
   ),
-  /** Opening, what came in, what went out and what it cost make up what the account holds, to the last unit. */
+  /** Opening, receipts, payments and costs equal the account's balances exactly. */
   BooksClosed: Type.Object({ ...At, balances: Balances, closedAt: Time }, closed),
   /**
-   * The chain's network began anew, so its money and its block numbers are gone. Movements recorded before this event belong to the old
+   * The chain's network was reset, so its money and its block numbers are gone. Movements recorded before this event belong to the old
    * network. The books open again with the next `BooksOpened`.
    */
   BooksNetworkClosed: Type.Object(
     {
       reason: Type.Literal('networkBegunAnew'),
-      /** What told the old network from others; null if it was not remembered. */
+      /** Value that identified the old network; null if it was not stored. */
       network: nullable(Text(200)),
-      /** The last block and balances that the books agreed with; null if they were never open. */
+      /** The last block and balances at which the books closed; null if they were never open. */
       last: nullable(Type.Object({ ...At, balances: Balances }, closed)),
-      /** Addresses whose money was the account's. */
+      /** Addresses whose money belonged to the account. */
       payinAddresses: Type.Array(Address, { maxItems: 16 }),
       closedAt: Time,
     },

@@ -1,11 +1,11 @@
-/** The books of an account as their stream has them. Stream `books-<chainId>-<account>`. */
+/** State of an account's books, folded from stream `books-<chainId>-<account>`. */
 import { type Decider, InvariantBroken } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import type { BooksData, BooksEvent } from './booksEvents.ts';
 
-/** Amounts of several assets together. */
+/** Amounts of several assets. */
 
-/** By asset, in smallest units; what is nought may be missing. */
+/** Smallest units by asset; zero amounts may be omitted. */
 export type Amounts = Readonly<Record<string, bigint>>;
 
 export const amountsIn = (texts: Readonly<Record<string, string>>): Amounts =>
@@ -14,12 +14,12 @@ export const amountsIn = (texts: Readonly<Record<string, string>>): Amounts =>
 export const textsOf = (amounts: Amounts): Record<string, string> =>
   Object.fromEntries(Object.entries(amounts).map(([asset, units]) => [asset, units.toString()]));
 
-export function plus(a: Amounts, b: Amounts, sign: 1n | -1n = 1n): Amounts {
+export function addAmounts(a: Amounts, b: Amounts, sign: 1n | -1n = 1n): Amounts {
   const assets = new Set([...Object.keys(a), ...Object.keys(b)]);
   return Object.fromEntries([...assets].map((asset) => [asset, (a[asset] ?? 0n) + sign * (b[asset] ?? 0n)]));
 }
 
-/** Those that are not nought. */
+/** Amounts other than zero. */
 export const nonZero = (amounts: Amounts): Amounts =>
   Object.fromEntries(Object.entries(amounts).filter(([, units]) => units !== 0n));
 
@@ -31,22 +31,22 @@ export interface At {
 }
 
 export interface Books {
-  /** Networks of this chain that were closed before. */
+  /** Number of networks of this chain that were closed before. */
   readonly networksClosed: number;
   readonly opened: At & { readonly balances: Amounts };
-  /** What the books say besides recorded transfers: the opening, top-ups, and what was explained. */
+  /** The books' own entries besides recorded transfers: opening, top-ups, and explained differences. */
   readonly own: Amounts;
-  /** The last time that they closed. */
+  /** Latest closing. */
   readonly closed: (At & { readonly balances: Amounts; readonly at: Instant }) | null;
-  /** What was found to differ since; null while nothing does. */
+  /** Difference found since then; null if there is none. */
   readonly open: (At & { readonly differences: Amounts; readonly since: Instant }) | null;
-  /** Top-ups of transactions behind the last closing, as `topUpKey` names them. */
+  /** Top-ups of transactions after the last closing, by `topUpKey`. */
   readonly topUps: ReadonlyMap<string, bigint>;
-  /** By asset, the last block whose smaller top-ups were told in a sum. */
+  /** By asset, the last block whose smaller top-ups were recorded as a sum. */
   readonly summedTo: Amounts;
 }
 
-/** The books of a network are closed, and those of the next one are not open yet. */
+/** The books of one network are closed, and those of the next one are not open yet. */
 export interface BetweenNetworks {
   readonly networksClosed: number;
   readonly opened: null;
@@ -94,7 +94,7 @@ function evolveOpen(
       return { ...state, open: { ...atOf(event.data), differences: amountsIn(differences), since: seenAt } };
     }
     case 'DifferenceExplained':
-      return { ...state, open: null, own: plus(state.own, amountsIn(event.data.differences)) };
+      return { ...state, open: null, own: addAmounts(state.own, amountsIn(event.data.differences)) };
     case 'BooksClosed': {
       const { balances, closedAt } = event.data;
       const closed = { ...atOf(event.data), balances: amountsIn(balances), at: closedAt };
@@ -105,7 +105,7 @@ function evolveOpen(
 }
 
 function withTopUp(state: Books, { asset, amount, transaction, count, upTo }: BooksData<'TopUpSeen'>): Books {
-  const own = plus(state.own, { [asset]: BigInt(amount) });
+  const own = addAmounts(state.own, { [asset]: BigInt(amount) });
   if (count !== undefined) return { ...state, own, summedTo: { ...state.summedTo, [asset]: BigInt(upTo) } };
   if (!transaction) return { ...state, own };
   const key = topUpKey(transaction.hash, asset);

@@ -4,17 +4,20 @@ import { chainIds } from '../chains.ts';
 import { Address, Amount, closed, Hash, Height, Id, nullable, oneOf, Text, Time } from '../schema.ts';
 import { LandedAt, purposeKinds } from '../transfer/shapes.ts';
 
-/** 2: a cancel's bytes are kept and it may be outbid; a nonce says what its transfer moves; what used a nonce up is asked and answered. 3: withdrawals and deployments get nonces too; what a cancel cost; what operators know of transactions
- * that nothing here records. 4: batches of payouts get nonces too. 5: the history of a network ends when the network begins anew. */
+/**
+ * 2: a cancel's bytes are stored and it may be outbid; a nonce says what its transfer moves; the use of a nonce is recorded. 3: nonces for
+ * withdrawals and deployments; the cost of a cancel; adopted transactions. 4: nonces for batches of payouts. 5: a network's history ends at
+ * its reset.
+ */
 export const treasurySchemaVersion = 5;
 
-/** What a nonce is for. A purpose gets one nonce; another attempt after a proven death is another purpose. */
+/** Purpose of a nonce. A purpose gets one nonce; another attempt after a proven death is another purpose. */
 const Purpose = Type.Object(
   {
     kind: oneOf(purposeKinds),
-    /** Which transfer (domain/transfer/shapes.ts). */
+    /** Reference of the transfer (domain/transfer/shapes.ts). */
     reference: Id,
-    /** Counts the nonces that one reference used up: 1 for the first. */
+    /** Sequence number of the nonces that one reference used up: 1 for the first. */
     ordinal: Type.Integer({ minimum: 1, maximum: 10_000 }),
   },
   closed,
@@ -22,13 +25,13 @@ const Purpose = Type.Object(
 
 const Moved = Type.Object({ token: Address, amount: Amount }, closed);
 const Bytes = Type.String({ minLength: 2, maxLength: 65_536 });
-/** What a transaction did to the account; negative for what left it. */
+/** A transaction's change of the account; negative for an outgoing amount. */
 const Change = Type.Object(
   {
-    /** A token by its contract; `coin` for the chain's own. The fee is not in it. */
+    /** Token contract, or `coin` for the chain's own. Excludes the fee. */
     asset: Address,
     amount: Type.String({ pattern: '^-?(0|[1-9][0-9]{0,77})$' }),
-    /** Who got or gave it; null where nobody did, or several may have. */
+    /** The other party; null for none or for several. */
     counterparty: nullable(Address),
   },
   closed,
@@ -36,7 +39,7 @@ const Change = Type.Object(
 const Reason = Type.String({ minLength: 1, maxLength: 400 });
 
 export const treasuryEventSchemas = {
-  /** The account's history here begins: the chain's nonce at that moment; 0 where it has none. */
+  /** The account's history begins: the chain's nonce at that moment; 0 if the chain has none. */
   TreasuryOpened: Type.Object(
     { chainId: oneOf(chainIds), account: Address, firstNonce: Height, openedAt: Time },
     closed,
@@ -45,72 +48,72 @@ export const treasuryEventSchemas = {
     {
       nonce: Height,
       purpose: Purpose,
-      /** The token, by its contract, and how much of it in smallest units. Missing in older ones. */
+      /** Token contract and amount in smallest units. Omitted in older events. */
       moves: Type.Optional(Moved),
       assignedAt: Time,
     },
     closed,
   ),
-  /** A transaction that does nothing but use the nonce up, recorded before it is sent. One with higher fees may follow and outbid it. */
+  /** A transaction whose only effect is to use up the nonce, recorded before it is sent. A later one with higher fees may outbid it. */
   NonceCancelled: Type.Object(
     {
       nonce: Height,
       hash: Hash,
-      /** Missing in older ones, as the fee. */
+      /** Omitted in older events, like the fee. */
       bytes: Type.Optional(Bytes),
       fee: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 78 }))),
       cancelledAt: Time,
     },
     closed,
   ),
-  /** The cancelled nonce is used up for good, by a transaction that is recorded. */
+  /** The cancelled nonce is used up for good, by a recorded transaction. */
   NonceUsedUp: Type.Object(
     {
       nonce: Height,
       detail: Text(400),
-      /** A cancel, and what it cost; left out where a transfer used the nonce, which its own stream tells, and in older ones. */
+      /** The cancel's cost; omitted if a transfer used the nonce, whose stream records the cost, and in older events. */
       landed: Type.Optional(LandedAt),
       usedAt: Time,
     },
     closed,
   ),
-  /** A transaction that nothing here records has used the nonce up. */
+  /** A transaction without a record has used up the nonce. */
   NonceTaken: Type.Object(
     {
       nonce: Height,
       detail: Text(400),
-      /** Whether the nodes show that transaction, so that no recorded attempt can have used the nonce. */
+      /** True if the nodes return that transaction, so no recorded attempt can have used the nonce. */
       proven: Type.Boolean(),
       seenAt: Time,
     },
     closed,
   ),
-  /** An operator knows what used the nonces below `upTo` that the log does not know of. */
+  /** An operator explained the unknown uses of nonces below `upTo`. */
   NoncesExplained: Type.Object({ upTo: Height, reason: Reason, explainedAt: Time }, closed),
-  /** A transaction of the account that nothing here records moved money away. On chains whose nonces do not tell of it. */
+  /** A transaction of the account without a record moved its money. Only on chains whose nonces do not reveal it. */
   OutflowSeen: Type.Object({ hash: Hash, blockNumber: Height, detail: Text(400), seenAt: Time }, closed),
-  /** An operator knows what a transaction was that nothing here records. */
+  /** An operator explained a transaction without a record. */
   TransactionAdopted: Type.Object(
     {
       hash: Hash,
-      /** The one that it used up of the account; null for another account's, and where there are none. */
+      /** Nonce of this account that it used up; null if another account's, or if the chain has none. */
       nonce: nullable(Height),
       blockNumber: Height,
       blockHash: Hash,
-      /** Of its block. */
+      /** Time of its block. */
       time: Time,
       succeeded: Type.Boolean(),
-      /** Of the chain's coin, in smallest units, as far as the account paid it. */
+      /** Fee that the account paid, in smallest units of the chain's coin. */
       fee: Amount,
       changes: Type.Array(Change, { maxItems: 50 }),
-      /** What the account's next transaction gets; null where there are no nonces. */
+      /** Nonce of the account's next transaction; null on a chain without nonces. */
       nextNonce: nullable(Height),
       reason: Reason,
       adoptedAt: Time,
     },
     closed,
   ),
-  /** Without a nonce where the chain has none. */
+  /** Without a nonce on a chain that has none. */
   SweepSigned: Type.Object({ nonce: nullable(Height), hash: Hash, bytes: Bytes, signedAt: Time }, closed),
   SweepConfirmed: Type.Object(
     { nonce: nullable(Height), hash: Hash, landed: Type.Optional(LandedAt), confirmedAt: Time },
@@ -118,7 +121,7 @@ export const treasuryEventSchemas = {
   ),
   PayoutsPaused: Type.Object({ reason: Text(400), pausedAt: Time }, closed),
   PayoutsResumed: Type.Object({ resumedAt: Time }, closed),
-  /** The chain's network began anew: nonces recorded before this event belong to the old network. */
+  /** The chain's network was reset: nonces recorded before this event belong to the old network. */
   TreasuryNetworkClosed: Type.Object(
     { reason: Type.Literal('networkBegunAnew'), network: nullable(Text(200)), closedAt: Time },
     closed,

@@ -1,4 +1,4 @@
-/** What a transfer of ours did to the account that it left, once it is on its chain: one movement for each asset and reason. */
+/** Effects of a landed transfer on its account: one movement for each asset and reason. */
 import type { ChainId } from '../chains.ts';
 import { coinAddress } from '../money.ts';
 import type { Landed, TransferLeg } from '../transfer/leg.ts';
@@ -10,25 +10,25 @@ export interface Movement {
   readonly txHash: string;
   readonly blockNumber: string;
   readonly blockHash: string;
-  /** `coin`, or a token by its address. */
+  /** `coin`, or a token's address. */
   readonly asset: string;
-  /** `fee`, `rent`, or which of the transfers of the transaction: its reference. */
+  /** `fee`, `rent`, or the reference of the transfer within the transaction. */
   readonly part: string;
-  /** In smallest units, negative for what left. */
+  /** In smallest units, negative for an outgoing amount. */
   readonly amount: bigint;
 }
 
-/** A transfer as its stream has it. */
+/** A transfer as its stream holds it. */
 export interface Moving {
   readonly reference: string;
   readonly leg: TransferLeg;
-  /** Whose money it is; left out: the account's that paid for it. */
+  /** Owner of the money. Default: the account that paid for the transaction. */
   readonly account?: string;
-  /** What a collection brought. */
+  /** Amount of a collection. */
   readonly arrived?: bigint;
 }
 
-/** The transaction of a settled attempt, or of one that fell short. Without a cost, what it cost is not known: events of older versions. */
+/** Movements of a settled attempt, or of one that fell short. Events of older versions have no cost, so it is unknown. */
 export function movementsOf({ reference, leg, account, arrived }: Moving, landed: Landed): readonly Movement[] {
   const { order, attempts } = leg;
   const signed = attempts.find((each) => each.signed.attempt === landed.attempt)?.signed;
@@ -51,7 +51,7 @@ function movedBy(
 
 type Paid = Pick<LandedAt, 'hash' | 'blockNumber' | 'blockHash'> & { readonly cost?: Cost };
 
-/** What a transaction cost its payer, whatever became of it. */
+/** Cost of a transaction to its payer, whatever its outcome. */
 export function costs(chainId: ChainId, paid: Paid): readonly Movement[] {
   const { cost } = paid;
   if (!cost) return [];

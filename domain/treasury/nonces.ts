@@ -1,4 +1,4 @@
-/** How nonces are handed out, what their transfers take from the float, and how one that nobody needs is used up. */
+/** Assigning nonces, their transfers' use of the float, and cancelling an unneeded nonce. */
 import type { ChainId } from '../chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
@@ -13,12 +13,12 @@ import {
   treasury,
 } from './state.ts';
 
-// Why a treasury account signs nothing at all: an operator has paused it, or its nonces are used by somebody whom the log does not know.
+// Reasons why a treasury account signs nothing at all: an operator paused it, or a transaction without a record used its nonces.
 
 const reconcile =
   'the log has lost its end or the key was used elsewhere; nothing is signed until an operator knows that transaction (npm run treasury -- adopt)';
 
-/** While it lasts, no signature is made: of no transfer, fee bump or cancel. What is recorded may still be sent. */
+/** While it applies, no transfer, fee bump or cancel is signed. Recorded bytes may still be sent. */
 export function objectionTo(state: TreasuryState): Refusal | undefined {
   const [strange] = state.taken;
   if (strange)
@@ -26,7 +26,7 @@ export function objectionTo(state: TreasuryState): Refusal | undefined {
   return whilePaused(state);
 }
 
-/** The same in a treasury's own stream, for all accounts that number its transfers. */
+/** Objection that also applies to accounts without a numbering stream. */
 export function whilePaused({ paused, outflows }: Pick<TreasuryState, 'paused' | 'outflows'>): Refusal | undefined {
   const [strange] = outflows;
   if (strange)
@@ -36,7 +36,7 @@ export function whilePaused({ paused, outflows }: Pick<TreasuryState, 'paused' |
     : refuse('treasuryPaused', `payouts are paused (${paused}): npm run treasury -- resume`);
 }
 
-/** Refuses when the chain has mined transactions of the account that the log does not know. @param minedNonce its next nonce there */
+/** Refuses if the chain has mined transactions of the account that the log does not know. @param minedNonce its next nonce there */
 export function behindChain({ nextNonce }: TreasuryState, minedNonce: bigint): Refusal | undefined {
   if (nextNonce === null || minedNonce <= nextNonce) return undefined;
   return refuse(
@@ -45,7 +45,7 @@ export function behindChain({ nextNonce }: TreasuryState, minedNonce: bigint): R
   );
 }
 
-/** The same for a nonce that the log gave to a purpose and knows no signature of. @param what the purpose, in words */
+/** Refusal for an assigned nonce without a known signature that the chain has mined. @param what the purpose, in words */
 export const minedUnsigned = (nonce: bigint, what: string): Refusal =>
   refuse(
     'treasuryBehindChain',
@@ -53,8 +53,8 @@ export const minedUnsigned = (nonce: bigint, what: string): Refusal =>
   );
 
 /**
- * A transaction used a nonce up that is no recorded attempt and no recorded cancel. The account signs nothing from then on.
- * `[]` when that is known, adopted or explained.
+ * A transaction that is neither a recorded attempt nor a recorded cancel used up a nonce. The account signs nothing from then on. Returns
+ * `[]` if it is known, adopted or explained.
  */
 export function reportTaken(
   { taken, adopted, explainedTo, betweenNetworks }: TreasuryState,
@@ -67,11 +67,11 @@ export function reportTaken(
 }
 
 /**
- * An operator has found out what used the nonces that the log does not know of: the account goes on with the chain's next one.
- * Purposes whose nonces are below get others, so whatever was paid by those transactions must be on hold before.
+ * An operator explained the unknown uses of nonces: the account continues at the chain's next nonce. Purposes with lower nonces get others,
+ * so payouts paid by those transactions must be on hold before.
  *
  * @param minedNonce the account's next nonce as its chain has mined it
- * @param reason at most 400 characters, for whoever asks why
+ * @param reason at most 400 characters, for merchants and support
  */
 export function explainNonces(
   state: TreasuryState,
@@ -83,7 +83,7 @@ export function explainNonces(
   return [{ type: 'NoncesExplained', data: { upTo: minedNonce.toString(), reason, explainedAt: now } }];
 }
 
-/** @param reason at most 400 characters, for whoever asks why */
+/** @param reason at most 400 characters, for merchants and support */
 export function pausePayouts(state: TreasuryState, reason: string, now: Instant): Decision<TreasuryEvent> {
   if (!state.opened) {
     return refuse('illegalStep', 'nothing was ever paid from here: leave the chain out of the configuration instead');
@@ -98,7 +98,7 @@ export function resumePayouts(state: TreasuryState, now: Instant): Decision<Trea
 const samePurpose = (a: Purpose, b: Purpose): boolean =>
   a.kind === b.kind && a.reference === b.reference && a.ordinal === b.ordinal;
 
-/** The nonce that a purpose already has: a restart finishes it instead of taking another. */
+/** Nonce that a purpose already has: a restarted process continues with it. */
 export const nonceOf = (state: TreasuryState, purpose: Purpose): bigint | null =>
   state.assigned.find((assignment) => samePurpose(assignment.purpose, purpose))?.nonce ?? null;
 
@@ -112,8 +112,8 @@ export function openTreasury(
 }
 
 /**
- * Ends the account's history on a network that began anew. Its next transfer opens a history at the new network's nonce. Transfers
- * that are signed keep their attempts: they are signed again only after a proof that no attempt can land.
+ * Ends the account's history on a network that was reset. Its next transfer opens a history at the new network's nonce. Signed transfers
+ * keep their attempts: they are signed again only after a proof that no attempt can land.
  */
 export function closeTreasuryNetwork(
   state: TreasuryState,
@@ -124,20 +124,20 @@ export function closeTreasuryNetwork(
 }
 
 export interface Assigning {
-  /** Without a recorded signature: one that is recorded ends the purpose, and the next attempt is another purpose. */
+  /** Purpose without a recorded signature: a recorded one ends the purpose, and the next attempt is another purpose. */
   readonly purpose: Purpose;
   readonly moves: Moved;
   /**
-   * The account's next nonce as its chain has mined it; ahead of the log it means a restored backup or a key used elsewhere: then nothing
-   * may be signed, for the log does not know what was.
+   * The account's next nonce as its chain has mined it. A chain ahead of the log means a restored backup or a key used elsewhere: then
+   * nothing may be signed.
    */
   readonly minedNonce: bigint;
   readonly now: Instant;
 }
 
 /**
- * Gives the purpose the next nonce; `[]` when it has one. While the account signs nothing or the log is behind its chain, a purpose that
- * has its nonce is refused too.
+ * Assigns the next nonce to the purpose; `[]` if it has one. While the account signs nothing, or the log is behind its chain, a purpose
+ * with a nonce is refused too.
  */
 export function assignNonce(
   state: TreasuryState,
@@ -160,7 +160,7 @@ export function assignNonce(
   return [{ type: 'NonceAssigned', data: { nonce: nextNonce.toString(), purpose, moves, assignedAt: now } }];
 }
 
-/** The same for an account that may not be open yet. */
+/** Assigns a nonce, and opens the account first if needed. */
 export function openAndAssign(
   state: TreasuryState,
   at: Assigning & { readonly chainId: ChainId; readonly account: string },
@@ -171,7 +171,7 @@ export function openAndAssign(
   return isRefusal(assigned) ? assigned : [...opening, ...assigned];
 }
 
-/** For an account of a chain without nonces: may a transfer be signed now? The first one opens the account's history. */
+/** For an account without nonces: decides whether a transfer may be signed now. The first one opens the account's history. */
 export function allowTransfer(
   state: TreasuryState,
   at: { chainId: ChainId; account: string; now: Instant },
@@ -180,9 +180,9 @@ export function allowTransfer(
 }
 
 /**
- * What transfers that have a nonce and are not mined will take of a token, in smallest units. A balance shows it only when they are mined.
- * @param minedNonce read before the balance: what is mined in between counts twice and not never
- * @param but the purpose that asks
+ * Amount of a token, in smallest units, that transfers with unmined nonces will use. The balance excludes it until they are mined.
+ * @param minedNonce read before the balance, so a transfer mined in between counts twice rather than never
+ * @param but the caller's own purpose
  */
 export function unminedOf(state: TreasuryState, token: string, minedNonce: bigint, but: Purpose): bigint {
   const sums = state.assigned.map(({ nonce, purpose, moves }) =>
@@ -192,8 +192,8 @@ export function unminedOf(state: TreasuryState, token: string, minedNonce: bigin
 }
 
 /**
- * Takes a nonce from a purpose that cannot use it now, by a signed transaction that does nothing; or outbids such a one. Appended BEFORE
- * the bytes are sent. `[]` when it is known, or when nobody has the nonce any more.
+ * Takes a nonce from a purpose that cannot use it now, by a signed transaction without effect; or outbids such a transaction. Appended
+ * BEFORE the bytes are sent. `[]` if it is known, or if no purpose has the nonce any more.
  */
 export function cancelNonce(
   state: TreasuryState,
@@ -221,7 +221,7 @@ function outbids({ fee: last }: SignedCancel, fee: Readonly<Record<string, strin
   return caps.every(([name, cap]) => BigInt(fee[name] ?? '0') > BigInt(cap));
 }
 
-/** The cancelled nonce is used up for good. @param detail by which recorded transaction; `landed` tells of a cancel alone */
+/** The cancelled nonce is used up for good. @param detail the recorded transaction; `landed` only for a cancel */
 export const useUpNonce = (
   state: TreasuryState,
   { nonce, detail, landed, now }: { nonce: bigint; detail: string; landed?: LandedAt | undefined; now: Instant },

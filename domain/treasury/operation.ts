@@ -1,6 +1,6 @@
 /**
- * One thing that is done with the treasury's money besides paying out: a withdrawal, a rebalance of two of our accounts, a collection of
- * deposits, a contract that is put on a chain, a hash that is written on one. Ordered once, approved where it must be, signed like every transfer. Stream `operation-<id>`.
+ * A treasury operation other than a payout: withdrawal, rebalance between two of our accounts, collection of deposits, deployment, or
+ * anchoring of a hash. Ordered once, approved if required, signed like every transfer. Stream `operation-<id>`.
  */
 import { type Decider, type Decision, InvariantBroken, type Refusal, refuse } from '../decider.ts';
 import { unitsText } from '../money.ts';
@@ -11,18 +11,18 @@ import { evolveLeg, unprefixed } from '../transfer/record.ts';
 import { referenceOf } from '../transfer/shapes.ts';
 import type { OperationEvent, OperationOrdered } from './operationEvents.ts';
 
-/** Of the events that every transfer has. */
+/** Prefix of the events that every transfer has. */
 const prefix = 'Operation';
 
 export interface Operation {
   readonly ordered: OperationOrdered;
   readonly leg: TransferLeg;
-  /** Who agreed, besides whoever ordered it. */
+  /** Operators who approved, besides the one who ordered. */
   readonly approvedBy: readonly string[];
   readonly calledOff: { readonly reason: string; readonly by: string; readonly at: Instant } | null;
-  /** What a collection brought, in smallest units, where that was not what was ordered. */
+  /** Amount of a collection in smallest units, if it differs from the order. */
   readonly brought: bigint | null;
-  /** The transaction that ended a rebalance at its other end. */
+  /** Transaction that ended a rebalance on the destination chain. */
   readonly arrived: { readonly hash: string; readonly amount: bigint; readonly at: Instant } | null;
 }
 
@@ -72,10 +72,10 @@ function withLegEvent(state: Operation, event: OperationEvent): Operation {
   };
 }
 
-/** How it stands, in a word that operators read. `done` and `short` are on the chain for good. */
-export type OperationStanding = 'waitsForApproval' | 'calledOff' | 'ordered' | 'signed' | 'short' | 'done';
+/** Status of an operation, as operators read it. `done` and `short` are final on the chain. */
+export type OperationStatus = 'waitsForApproval' | 'calledOff' | 'ordered' | 'signed' | 'short' | 'done';
 
-export function standingOf({ leg, calledOff, ordered, approvedBy }: Operation): OperationStanding {
+export function operationStatus({ leg, calledOff, ordered, approvedBy }: Operation): OperationStatus {
   if (leg.settled) return 'done';
   if (leg.short) return 'short';
   if (calledOff) return 'calledOff';
@@ -83,9 +83,12 @@ export function standingOf({ leg, calledOff, ordered, approvedBy }: Operation): 
   return approvedBy.length < ordered.approvals ? 'waitsForApproval' : 'ordered';
 }
 
-/** What the process owes it now. One that fell short is over: what arrived is recorded, and nothing more is sent by itself. */
+/**
+ * Next step that the process owes the operation. One that fell short is over: its amount is recorded, and nothing more is sent
+ * automatically.
+ */
 export function nextOperationStep(state: Operation): TransferStep {
-  const standing = standingOf(state);
+  const standing = operationStatus(state);
   if (standing === 'calledOff' || standing === 'short') return { do: 'done' };
   return stepOf(state.leg, standing === 'waitsForApproval');
 }
@@ -98,7 +101,7 @@ export function operationOwed(id: string, state: Operation): Owed {
   return { key, purpose, appId: null, leg: state.leg, step: nextOperationStep(state) };
 }
 
-/** @returns `[]` for the very same order; another one under this id is refused */
+/** @returns `[]` for an identical order; a different order with this id is refused */
 export function orderOperation(state: OperationState, order: OperationOrdered): Decision<OperationEvent> {
   if (!state) return [{ type: 'OperationOrdered', data: order }];
   const { ordered } = state;
@@ -112,7 +115,7 @@ export function orderOperation(state: OperationState, order: OperationOrdered): 
 
 const noOperation = refuse('notFound', 'there is no such operation: npm run treasury -- operations lists them');
 
-/** Another operator agrees. What needs no approval, or has it, is left as it is. */
+/** Approves by another operator. Changes nothing if no approval is missing. */
 export function approveOperation(state: OperationState, by: string, now: Instant): Decision<OperationEvent> {
   if (!state) return noOperation;
   const { ordered, approvedBy, calledOff } = state;
@@ -125,7 +128,7 @@ export function approveOperation(state: OperationState, by: string, now: Instant
 }
 
 /**
- * It is not done. Possible while nothing that was signed for it can land: before it is signed, and after every attempt has died.
+ * Calls the operation off. Possible while no signed attempt can land: before the signature, or after every attempt has died.
  * @param asked `reason` has at most 400 characters
  */
 export function callOffOperation(
@@ -144,23 +147,23 @@ function tooLateToCallOff({ leg }: Operation): Refusal | undefined {
   return signed && refuse('illegalStep', `${signed.hash} is signed and can still land: it cannot be called off now`);
 }
 
-/** Nobody accepts an operation that fell short, or allows more attempts: an operator orders anew instead. */
+/** No operator accepts a short operation or allows more attempts: they order a new one instead. */
 export const operationLeg = chainLegOwner({
   prefix,
   legOf: (state: OperationState) => state?.leg ?? noOperation,
   guard(state) {
     if (state?.calledOff)
       return refuse('illegalStep', `it was called off by ${state.calledOff.by}: sign nothing for it`);
-    return state && standingOf(state) === 'waitsForApproval'
+    return state && operationStatus(state) === 'waitsForApproval'
       ? refuse('illegalStep', 'another operator has to approve it first')
       : undefined;
   },
-  /** A collection may bring another amount than was ordered. */
+  /** A collection may bring another amount than ordered. */
   extra: (_, __, outcome) =>
     outcome?.kind === 'final' && outcome.arrived !== undefined ? { arrived: unitsText(outcome.arrived) } : {},
 }) as ChainLegOwner<OperationState, OperationEvent>;
 
-/** The money of a rebalance has come to our other account. */
+/** The money of a rebalance reached our other account. */
 export function rebalanceArrived(
   state: OperationState,
   seen: { readonly hash: string; readonly amount: bigint; readonly by: string; readonly now: Instant },

@@ -15,15 +15,15 @@ import {
   SignedAttempt,
 } from '../transfer/shapes.ts';
 
-/** 2: a contract of ours may be allowed to take so much of a token; the hash of a head may be written on a chain. */
+/** 2: allowances for our contracts; anchoring a head's hash on a chain. */
 export const operationSchemaVersion = 2;
 
 export const operationKinds = ['withdrawal', 'rebalance', 'sweep', 'deployment', 'anchor'] as const;
 
-/** The name of an operator's account, as `operator:<name>` has it. */
+/** Operator's account name, as in `operator:<name>`. */
 const Operator = Type.String({ minLength: 1, maxLength: 128 });
 
-/** What is sent where it is no transfer of a token: the coin, a collection of deposits, a contract's code, what it may take, or a hash. */
+/** Form of an operation other than a token transfer: coin, collection of deposits, deployment, allowance, or anchor. */
 const Form = Type.Union([
   Type.Object({ kind: Type.Literal('coin') }, closed),
   Type.Object(
@@ -43,20 +43,20 @@ export const operationEventSchemas = {
     {
       kind: oneOf(operationKinds),
       chainId: oneOf(chainIds),
-      /** Of the treasury: whose money it is. */
+      /** Treasury account that owns the money. */
       account: Address,
       token: AssetRef,
       form: Type.Optional(Form),
       receiver: Address,
       receiverMemo: Memo,
       amount: Amount,
-      /** What it is worth, in millionths of a dollar: tokens count as one dollar, coins as configured. */
+      /** Value in millionths of a dollar: tokens count as one dollar, coins as configured. */
       value_microUsd: Amount,
-      /** How many other operators must agree before it is signed. */
+      /** Number of other operators who must approve before the signature. */
       approvals: Type.Integer({ minimum: 0, maximum: 1 }),
-      /** It may take what payouts are owed; left out: it waits for them. */
+      /** It may use money that payouts are owed. Default: it waits for them. */
       evenOwed: Type.Optional(Type.Literal(true)),
-      /** Of a rebalance: which of our accounts is to be topped up in the end. */
+      /** For a rebalance: our account that finally receives the money. */
       expects: Type.Optional(Type.Object({ chainId: oneOf(chainIds), account: Address, token: AssetRef }, closed)),
       reason: Reason,
       /** An operator, or a worker by its name. */
@@ -73,14 +73,14 @@ export const operationEventSchemas = {
   OperationConfirmed: Type.Object(
     {
       ...Settled,
-      /** What a collection brought, where that is not what was ordered. */
+      /** Amount of a collection, if it differs from the order. */
       arrived: Type.Optional(Amount),
     },
     closed,
   ),
-  /** It is on its chain for good, and less than was ordered reached the receiver. Nothing more is sent. */
+  /** The transfer is final, and the receiver got less than ordered. Nothing more is sent. */
   OperationShort: Type.Object(Short, closed),
-  /** The other end of a rebalance: the transaction that topped up our account there. */
+  /** Other end of a rebalance: the transaction that topped up our account there. */
   RebalanceArrived: Type.Object({ hash: Hash, amount: Amount, by: Operator, arrivedAt: Time }, closed),
 } as const;
 

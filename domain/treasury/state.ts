@@ -1,15 +1,15 @@
 /**
  * One treasury account on one chain. Stream `treasury-<chainId>-<account>`.
  *
- * Nonces are handed out here, at exact revisions: two signers cannot both get one. At most `outstandingMax` are
- * unmined at a time, so what matters now always lies in the stream's last events, and only those are read.
+ * Nonces are assigned here at exact revisions, so two signers cannot both get one. At most `outstandingMax` are unmined at a time, so the
+ * relevant events are always among the stream's last ones, and only those are read.
  */
 import { type Decider, InvariantBroken } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import type { Moved, Purpose, TreasuryEvent } from './events.ts';
 
 export const outstandingMax = 16;
-/** Cancels of one nonce that outbid each other. */
+/** Maximum cancels of one nonce, each of which outbids the previous one. */
 export const cancelsMax = 12;
 
 export interface Assignment {
@@ -20,7 +20,7 @@ export interface Assignment {
   readonly assignedAt: Instant;
 }
 
-/** A signed transaction that uses a nonce up. Of older ones the bytes were not kept. */
+/** A signed transaction that uses up a nonce. Older ones have no stored bytes. */
 export interface SignedCancel {
   readonly hash: string;
   readonly bytes: string | null;
@@ -31,29 +31,29 @@ export interface SignedCancel {
 /** A nonce that was taken from its purpose. */
 export interface Cancelled {
   readonly nonce: bigint;
-  /** Whom it was taken from; null when the window shows it no more. */
+  /** Former purpose; null if it is outside the window. */
   readonly purpose: Purpose | null;
-  /** Each outbids the one before; one at least. */
+  /** Each outbids the previous one; at least one. */
   readonly signed: readonly SignedCancel[];
-  /** For good, by a transaction that is recorded. */
+  /** Used up for good, by a recorded transaction. */
   readonly usedUp: boolean;
 }
 
-/** A nonce that was used up by a transaction of which nothing here knows. */
+/** A nonce that a transaction without a record used up. */
 export interface TakenNonce {
   readonly nonce: bigint;
   readonly detail: string;
-  /** Nodes have shown that transaction: no recorded attempt used the nonce. */
+  /** Nodes returned that transaction: no recorded attempt used the nonce. */
   readonly proven: boolean;
 }
 
-/** A transaction that nothing here recorded before an operator did. */
+/** A transaction without a record before an operator adopted it. */
 export interface Adopted {
   readonly hash: string;
   readonly nonce: bigint | null;
 }
 
-/** A transaction that moved money of the account and that nothing here records. */
+/** A transaction without a record that moved the account's money. */
 export interface Outflow {
   readonly hash: string;
   readonly detail: string;
@@ -64,28 +64,28 @@ export interface TreasuryState {
   readonly opened: boolean;
   /** The old network is closed, and no history is open on the new one. */
   readonly betweenNetworks: boolean;
-  /** Null when the window does not show it any more. */
+  /** Null if it is outside the window. */
   readonly openedAt: Instant | null;
-  /** The nonce that the next assignment gets; null when the window shows none. */
+  /** Next nonce to assign; null if the window has none. */
   readonly nextNonce: bigint | null;
   readonly paused: string | null;
-  /** The latest assignments, oldest first; at least the outstanding ones. */
+  /** Latest assignments, oldest first; at least the outstanding ones. */
   readonly assigned: readonly Assignment[];
-  /** The latest, those that are used up among them: they explain what became of a transfer under the same nonce. */
+  /** Latest cancels, including used-up ones: they explain the fate of a transfer with the same nonce. */
   readonly cancelled: readonly Cancelled[];
-  /** Nonces that transactions used up of which nothing here knows: nothing is signed until an operator has explained them. */
+  /** Nonces used up by transactions without a record: nothing is signed until an operator explains them. */
   readonly taken: readonly TakenNonce[];
-  /** The latest of those that an operator has explained. */
+  /** Latest nonces that an operator explained. */
   readonly explained: readonly TakenNonce[];
-  /** What used the nonces below is known, if not here. */
+  /** Uses of lower nonces are known, even if the window has no record. */
   readonly explainedTo: bigint;
-  /** Money left by these, and nothing here says why: nothing is signed until an operator has adopted or explained them. */
+  /** Unexplained outgoing transactions: nothing is signed until an operator adopts or explains them. */
   readonly outflows: readonly Outflow[];
-  /** The latest, and outflows that were explained. */
+  /** Latest adopted transactions, and explained outflows. */
   readonly adopted: readonly Adopted[];
 }
 
-/** What one outstanding nonce leaves at most; the rest is room for two hundred pauses and resumptions among them. */
+/** Maximum events of one outstanding nonce, plus room for two hundred pauses and resumptions. */
 const window = (cancelsMax + 3) * outstandingMax + 402;
 
 const unopened: TreasuryState = {
@@ -116,7 +116,7 @@ export const treasury: Decider<TreasuryState, TreasuryEvent> = {
         return { ...opened, paused: event.data.reason };
       case 'PayoutsResumed':
         return { ...opened, paused: null };
-      // A pause remains: an operator ends it.
+      // A pause stays in force until an operator ends it.
       case 'TreasuryNetworkClosed':
         return { ...unopened, betweenNetworks: true, paused: state.paused };
       case 'OutflowSeen': {
@@ -131,7 +131,7 @@ export const treasury: Decider<TreasuryState, TreasuryEvent> = {
   },
 };
 
-/** Nonces below a new network's history are of the old network, or were used before the history: nobody took them. */
+/** Nonces below a new network's history belong to the old network, or were used before the history: they are not unknown. */
 function withOpening(state: TreasuryState, { firstNonce, openedAt }: DataOf<'TreasuryOpened'>): TreasuryState {
   const nextNonce = BigInt(firstNonce);
   const explainedTo = state.betweenNetworks ? nextNonce : state.explainedTo;
@@ -189,7 +189,7 @@ function withCancel(state: TreasuryState, data: DataOf<'NonceCancelled'>): Treas
   };
 }
 
-/** Its nonce is used up: whoever had it gets another one, and what was signed with it can land no more. */
+/** The nonce is used up: its purpose gets another one, and its signatures can never land. */
 function withAdopted(state: TreasuryState, data: DataOf<'TransactionAdopted'>): TreasuryState {
   const { hash, blockNumber } = data;
   const nonce = data.nonce === null ? null : BigInt(data.nonce);

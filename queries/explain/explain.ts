@@ -1,4 +1,4 @@
-/** Why a payment is where it is: its events with the rule and the amounts of each, what is next, and what an operator can do. */
+/** Explains a payment's state: its events with the rule and the amounts of each, the next step, and an operator's options. */
 import { type DomainEvent, type StoredEvent, unreachable } from '../../domain/decider.ts';
 import type { PaymentEvent, PaymentEventData, PaymentEventType } from '../../domain/payment/events.ts';
 import { type ChainFacts, type SituationKind, situationOf } from '../../domain/payment/situation.ts';
@@ -9,22 +9,22 @@ import type { TransferLeg } from '../../domain/transfer/leg.ts';
 import { type LegEvent, unprefixed } from '../../domain/transfer/record.ts';
 import type { DeathProof } from '../../domain/transfer/shapes.ts';
 import { type NextFacts, nextOf } from './next.ts';
-import { chainName, payinSentences, policySentence, sum } from './payins.ts';
+import { nameOfChain, payinSentences, policySentence, tokenText } from './payins.ts';
 
-// One sentence for each event of a payment: what happened, by which rule, with which amounts. No address of a payer is in it, and no secret.
+// One sentence per event of a payment: what happened, by which rule, with which amounts. Contains no payer's address and no secret.
 
 type Sentences = {
   readonly [T in PaymentEventType]?: (data: PaymentEventData<T>, after: Payment) => string;
 };
 
 function created({ source, destination, fee, policy, keyless, expiresAt }: PaymentEventData<'PaymentCreated'>): string {
-  const due = source.amount === null ? `Any amount of ${source.token.symbol}` : sum(source.amount, source.token);
-  const paid = destination.amount === null ? 'what the fee leaves' : sum(destination.amount, destination.token);
+  const due = source.amount === null ? `Any amount of ${source.token.symbol}` : tokenText(source.amount, source.token);
+  const paid = destination.amount === null ? 'what the fee leaves' : tokenText(destination.amount, destination.token);
   const charged =
     fee.amount === null
-      ? `${sum(fee.fixed, source.token)} and ${fee.basisPoints} hundredths of a percent`
-      : sum(fee.amount, source.token);
-  const terms = `It was created ${keyless ? 'without a key' : 'by its app'}. ${due} may be paid on ${chainName(source.chainId)} until ${expiresAt}; ${paid} is paid out on ${chainName(destination.chainId)}; the fee is ${charged}.`;
+      ? `${tokenText(fee.fixed, source.token)} and ${fee.basisPoints} hundredths of a percent`
+      : tokenText(fee.amount, source.token);
+  const terms = `It was created ${keyless ? 'without a key' : 'by its app'}. ${due} may be paid on ${nameOfChain(source.chainId)} until ${expiresAt}; ${paid} is paid out on ${nameOfChain(destination.chainId)}; the fee is ${charged}.`;
   return policy ? `${terms} ${policySentence(policy)}` : `${terms} What was not agreed is held.`;
 }
 
@@ -45,7 +45,7 @@ const own: Sentences = {
   PaymentCreated: created,
   ...payinSentences,
   PayoutRequested: ({ chainId, token, receiverAddress, amount }) =>
-    `The payout of ${sum(amount, token)} to ${receiverAddress} on ${chainName(chainId)} was ordered.`,
+    `The payout of ${tokenText(amount, token)} to ${receiverAddress} on ${nameOfChain(chainId)} was ordered.`,
   PayoutBatched: ({ batch, position }) =>
     `The payout is paid together with others, as number ${position} of batch ${batch}: nothing is signed for it by itself until the batch lets it go.`,
   PayoutReleased: ({ batch, reason }) =>
@@ -56,7 +56,7 @@ const own: Sentences = {
       ? 'A sender has proven where his money goes back to.'
       : 'An address for refunds was set that nothing proves: nothing goes there by itself.',
   RefundRequested: ({ refund, amount, token, chainId, reason, requestedBy, networkFee = '0' }) =>
-    `Refund ${refund} of ${sum(amount, token)} on ${chainName(chainId)} was ordered${requestedBy ? ` by ${askers[requestedBy]}` : ''}, for ${reasons[reason]}; ${sum(networkFee, token)} are taken off for sending it.`,
+    `Refund ${refund} of ${tokenText(amount, token)} on ${nameOfChain(chainId)} was ordered${requestedBy ? ` by ${askers[requestedBy]}` : ''}, for ${reasons[reason]}; ${tokenText(networkFee, token)} are taken off for sending it.`,
   RefundCalledOff: ({ refund, reason }) => `An operator called refund ${refund} off: ${reason}`,
 };
 
@@ -80,7 +80,7 @@ function legSentence(name: string, { type, data }: LegEvent, { order }: Transfer
     case 'Orphaned':
       return `${name}: the block of ${data.hash} left the chain; the same bytes are sent again, so that nothing is paid twice.`;
     case 'Short':
-      return `${name} landed, and only ${sum(data.arrived, order.token)} of ${sum(order.amount, order.token)} arrived: nothing more is signed until an operator has decided.`;
+      return `${name} landed, and only ${tokenText(data.arrived, order.token)} of ${tokenText(order.amount, order.token)} arrived: nothing more is signed until an operator has decided.`;
     case 'Accepted':
       return `${name}: an operator counts less ${symbol} as all that was ordered: ${data.reason}`;
     case 'Retried':
@@ -90,7 +90,7 @@ function legSentence(name: string, { type, data }: LegEvent, { order }: Transfer
   }
 }
 
-/** @param after the payment right after the event. Undefined for an event that has no sentence: there is none, a spec goes over all. */
+/** @param after the payment right after the event. Undefined for an event without a sentence; a spec checks that none lacks one. */
 export function eventSentence(event: PaymentEvent, after: Payment): string | undefined {
   const sentence = own[event.type] as ((data: PaymentEvent['data'], after: Payment) => string) | undefined;
   if (sentence) return sentence(event.data, after);
@@ -102,20 +102,20 @@ export function eventSentence(event: PaymentEvent, after: Payment): string | und
   return recorded && refund ? legSentence(`Refund ${number}`, recorded, refund) : undefined;
 }
 
-// One sentence for each status, and one for each situation of its money.
+// One sentence per status, and one per situation of its money.
 
 const of: Readonly<Record<PaymentStatus, (p: Payment) => string>> = {
   payment_unpaid: () => 'No money that counts has come yet.',
   payment_started: () => 'Money has come, and it is not all there or not final on its chain yet.',
   payment_payin_completed: () => 'The money is there for good; the payout is not signed yet.',
   payment_bridging: ({ terms }) =>
-    `The money is there for good; the payout on ${chainName(terms.destination.chainId)} is ordered and not signed yet.`,
+    `The money is there for good; the payout on ${nameOfChain(terms.destination.chainId)} is ordered and not signed yet.`,
   payment_payout_started: ({ terms }) =>
-    `The payout is signed and recorded; it is not final on ${chainName(terms.destination.chainId)} yet.`,
+    `The payout is signed and recorded; it is not final on ${nameOfChain(terms.destination.chainId)} yet.`,
   payment_payout_completed: ({ terms }) =>
-    `The receiver has the money: the payout is final on ${chainName(terms.destination.chainId)}.`,
+    `The receiver has the money: the payout is final on ${nameOfChain(terms.destination.chainId)}.`,
   payment_completed: ({ terms }) =>
-    `The receiver has the money: the payout is final on ${chainName(terms.destination.chainId)}, the chain that it was paid on.`,
+    `The receiver has the money: the payout is final on ${nameOfChain(terms.destination.chainId)}, the chain that it was paid on.`,
   payment_bounced: () => 'Money came and cannot be paid out: it is held, and can go back.',
   payment_expired: () => 'Its time was over before the money came.',
   payment_refunded: () => 'What came has gone back, final on its chain.',
@@ -151,9 +151,9 @@ export interface Explanation {
   readonly orderId: string | null;
   readonly status: PaymentStatus;
   readonly situation: SituationKind;
-  /** When all this is of. */
+  /** Time of the explanation. */
   readonly at: Instant;
-  /** Where it stands, in one or two sentences. */
+  /** Current state in one or two sentences. */
   readonly summary: string;
   /** Oldest first. */
   readonly because: readonly Because[];
@@ -161,13 +161,13 @@ export interface Explanation {
   readonly operator: readonly string[];
 }
 
-/** An event, and what it says. Revision, position and link find it in the log. */
+/** An event and its sentence. Revision, position and link find it in the log. */
 export interface Because {
   readonly revision: string;
   readonly position: string;
   readonly type: string;
   readonly at: Instant;
-  /** Who did it, in which request or worker. */
+  /** Actor, with the request or worker. */
   readonly cause: string;
   readonly link: string;
   readonly sentence: string;
@@ -175,15 +175,15 @@ export interface Because {
 
 export interface ExplainDeps {
   readonly read: (stored: StoredEvent) => DomainEvent | undefined;
-  /** SHA-256 (hex) that the next event names it by. */
+  /** SHA-256 (hex) that the next event holds of it. */
   readonly linkOf: (stored: StoredEvent) => string;
   readonly now: Instant;
-  /** What is known of the chain that it is paid from. */
+  /** Facts about the chain of the source in force. */
   readonly chainOf: (payment: Payment) => ChainFacts;
   readonly noted: NextFacts['noted'];
 }
 
-/** @param events of the payment's stream, from the first one. Null when they create no payment. */
+/** @param events of the payment's stream, from the first one. Null if they create no payment. */
 export function explainPayment(events: readonly StoredEvent[], deps: ExplainDeps): Explanation | null {
   const { read, linkOf, now } = deps;
   let payment: PaymentState = paymentDecider.initial;

@@ -1,4 +1,4 @@
-/** What happens next with a payment, when, and what an operator can do about it. */
+/** Next step of a payment, its time, and an operator's options. */
 import { nextStep, owedBy } from '../../domain/payment/backing.ts';
 import { refundable } from '../../domain/payment/refund.ts';
 import type { Situation } from '../../domain/payment/situation.ts';
@@ -9,13 +9,13 @@ import type { Owed, TransferStep } from '../../domain/transfer/leg.ts';
 import { fallenShort } from '../../domain/transfer/record.ts';
 import { referenceOf } from '../../domain/transfer/shapes.ts';
 import { type WaitReason, waitReasons } from '../../domain/transfer/waiting.ts';
-import { chainName, heldReasons, sum } from './payins.ts';
+import { heldReasons, nameOfChain, tokenText } from './payins.ts';
 
-// Why a transfer waits, and what an operator can do: one answer for each reason that there is.
+// Reasons why a transfer waits, each with an operator's options.
 
 export interface WaitAnswer {
   readonly why: string;
-  /** Null where it goes on by itself and nobody can hasten it. */
+  /** Null if it continues automatically and nobody can speed it up. */
   readonly operator: string | null;
 }
 
@@ -116,17 +116,17 @@ export const waitAnswers: Readonly<Record<WaitReason, WaitAnswer>> = {
 
 export const isWaitReason = (text: string): text is WaitReason => (waitReasons as readonly string[]).includes(text);
 
-/** Of a reason that another version noted, what it said itself. */
+/** For a reason that another version recorded: its own text. */
 export const waitAnswer = (reason: string): WaitAnswer =>
   isWaitReason(reason)
     ? waitAnswers[reason]
     : { why: `It waits for a reason that this version does not know: ${reason}.`, operator: null };
 
-/** What workers have noted of a transfer, by its reference. */
-export interface Noted {
-  /** Why it waits. */
+/** Notes of workers about a transfer, by its reference. */
+export interface TransferNotes {
+  /** Reason of the wait. */
   readonly wait?: { readonly reason: string; readonly message: string; readonly since: Instant };
-  /** Its last tries failed. */
+  /** Failure of its last attempts. */
   readonly failure?: {
     readonly attempts: number;
     readonly error: string;
@@ -138,26 +138,26 @@ export interface Noted {
 export interface NextFacts {
   readonly now: Instant;
   readonly situation: Situation;
-  readonly noted: (reference: string) => Noted;
+  readonly noted: (reference: string) => TransferNotes;
 }
 
-export interface Next {
+export interface NextStep {
   readonly next: readonly string[];
   readonly operator: readonly string[];
 }
 
-const both = (next: string, operator: string | null = null): Next => ({
+const both = (next: string, operator: string | null = null): NextStep => ({
   next: [next],
   operator: operator === null ? [] : [operator],
 });
 
-export function nextOf(p: Payment, facts: NextFacts): Next {
+export function nextOf(p: Payment, facts: NextFacts): NextStep {
   const parts = [incoming(p, facts), ...owedBy(p).map((owed) => outgoing(p, owed, facts)), ...held(p, facts)];
   const all = { next: parts.flatMap(({ next }) => next), operator: parts.flatMap(({ operator }) => operator) };
   return all.next.length > 0 ? all : { ...all, next: ['Nothing is due: it has come to its end.'] };
 }
 
-function incoming(p: Payment, { now, situation }: NextFacts): Next {
+function incoming(p: Payment, { now, situation }: NextFacts): NextStep {
   const step = nextStep(p, now);
   const { missing, depth } = situation;
   const counting = depth
@@ -174,16 +174,16 @@ function incoming(p: Payment, { now, situation }: NextFacts): Next {
   return { next: [], operator: [] };
 }
 
-function outgoing(p: Payment, owed: Owed, { noted }: NextFacts): Next {
+function outgoing(p: Payment, owed: Owed, { noted }: NextFacts): NextStep {
   const { leg, key, step } = owed;
   const name = key.kind === 'payout' ? 'The payout' : `Refund ${key.part}`;
   const tool = key.kind === 'payout' ? 'npm run payouts --' : 'npm run refunds --';
   const { wait, failure } = noted(deciding(p, owed));
   const failed = failure ? failedOf(name, failure) : { next: [], operator: [] };
-  const steps: Readonly<Record<TransferStep['do'], () => Next>> = {
+  const steps: Readonly<Record<TransferStep['do'], () => NextStep>> = {
     order: () =>
       both(
-        `${name} is ordered as soon as a worker of ${chainName(leg.order.chainId)} gets to it, usually within seconds.`,
+        `${name} is ordered as soon as a worker of ${nameOfChain(leg.order.chainId)} gets to it, usually within seconds.`,
       ),
     tell: () => both(`${name} is told what was decided about it, usually within seconds.`),
     batched: () => {
@@ -192,7 +192,9 @@ function outgoing(p: Payment, owed: Owed, { noted }: NextFacts): Next {
     },
     sign: () => {
       if (!wait)
-        return both(`${name} of ${sum(leg.order.amount, leg.order.token)} is signed next, usually within seconds.`);
+        return both(
+          `${name} of ${tokenText(leg.order.amount, leg.order.token)} is signed next, usually within seconds.`,
+        );
       return waiting(name, wait);
     },
     broadcast: () => {
@@ -208,11 +210,11 @@ function outgoing(p: Payment, owed: Owed, { noted }: NextFacts): Next {
   return { next: [...own.next, ...failed.next], operator: [...own.operator, ...failed.operator] };
 }
 
-/** The reference of the transfer that decides: a payout that is paid with others follows its batch. */
+/** Reference of the deciding transfer: a payout in a batch follows its batch. */
 export const deciding = ({ batch }: Pick<Payment, 'batch'>, { purpose, step }: Owed): string =>
   step.do === 'batched' && batch ? referenceOf({ kind: 'batch', id: batch.id, part: 1 }) : purpose.reference;
 
-function waiting(name: string, { since, reason, message }: NonNullable<Noted['wait']>): Next {
+function waiting(name: string, { since, reason, message }: NonNullable<TransferNotes['wait']>): NextStep {
   const { why, operator } = waitAnswer(reason);
   return both(`${name} waits since ${since} (${reason}). ${why} Noted: ${message}`, operator);
 }
@@ -225,7 +227,10 @@ function whyHeld(p: Payment, { key, leg }: Owed): string {
   return 'the money that it is made from is not all there any more; it goes on when it is.';
 }
 
-const failedOf = (name: string, { attempts, error, parked, nextAttempt }: NonNullable<Noted['failure']>): Next =>
+const failedOf = (
+  name: string,
+  { attempts, error, parked, nextAttempt }: NonNullable<TransferNotes['failure']>,
+): NextStep =>
   parked
     ? both(
         `${name} failed ${attempts} times and is left to you: ${error}`,
@@ -233,14 +238,16 @@ const failedOf = (name: string, { attempts, error, parked, nextAttempt }: NonNul
       )
     : both(`${name}'s last try failed (${attempts} counted), the next one is at ${nextAttempt}: ${error}`);
 
-/** What does not pay for anything, and what of it can go back. */
-function held(p: Payment, { situation }: NextFacts): readonly Next[] {
+/** Money that does not count, and its refundable part. */
+function held(p: Payment, { situation }: NextFacts): readonly NextStep[] {
   const kept = situation.held.map(({ amount, tokenSymbol, chainId, reason }) =>
-    both(`${amount} ${tokenSymbol} on ${chainName(chainId)} are held: ${heldReasons[reason]}.`),
+    both(`${amount} ${tokenSymbol} on ${nameOfChain(chainId)} are held: ${heldReasons[reason]}.`),
   );
   const back = refundable(p);
   if (back.length === 0) return kept;
-  const sums = back.map(({ amount, token, chainId }) => `${sum(amount, token)} on ${chainName(chainId)}`).join(', ');
+  const sums = back
+    .map(({ amount, token, chainId }) => `${tokenText(amount, token)} on ${nameOfChain(chainId)}`)
+    .join(', ');
   const proven = p.refundAddresses.some(({ proof }) => proof !== null);
   const way = both(
     `${sums} can go back${proven ? '; a sender has proven where to' : ': its sender proves on the payment page where to, or an operator decides'}.`,

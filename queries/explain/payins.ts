@@ -1,16 +1,16 @@
-/** Sentences about money that came in: what counts, by which rule, and what is held. */
+/** Sentences about received money: counted by which rule, or held. */
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { formatAmount, microUsdDecimals } from '../../domain/money.ts';
 import type { PolicyRule, PolicyTerms, Verdict } from '../../domain/payment/amountPolicy.ts';
 import { type BounceCode, type PaymentEventData, transferId } from '../../domain/payment/events.ts';
-import type { Held } from '../../domain/payment/situation.ts';
+import type { HeldMoney } from '../../domain/payment/situation.ts';
 import type { Standing } from '../../domain/payment/sources.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { addressesIn } from '../../domain/payment/view.ts';
 
-// What sentences about payments share.
+// Helpers of the sentences about payments.
 
-export const chainName = (id: ChainId): string => chainOf(id).name;
+export const nameOfChain = (id: ChainId): string => chainOf(id).name;
 
 interface Unit {
   readonly symbol: string;
@@ -18,7 +18,7 @@ interface Unit {
 }
 
 /** Smallest units as `10.01 USDC`. */
-export const sum = (units: bigint | string, { symbol, decimals }: Unit): string =>
+export const tokenText = (units: bigint | string, { symbol, decimals }: Unit): string =>
   `${formatAmount(BigInt(units), decimals)} ${symbol}`;
 
 const standings: Readonly<Record<Standing, string>> = {
@@ -63,7 +63,7 @@ const verdicts: Readonly<Record<Verdict, string>> = {
   refund: 'it goes back as soon as its sender has proven an address',
 };
 
-export const heldReasons: Readonly<Record<Held['reason'], string>> = {
+export const heldReasons: Readonly<Record<HeldMoney['reason'], string>> = {
   excess: 'it is more than agreed',
   elsewhere: 'it came from another source than the payment is paid from, and what comes from two does not add up',
   late: 'it came too late',
@@ -74,7 +74,7 @@ export const heldReasons: Readonly<Record<Held['reason'], string>> = {
 };
 
 const placed = ({ chainId, txHash, blockNumber }: PaymentEventData<'PayinDetected'>['transfer']): string =>
-  `transaction ${txHash} in block ${blockNumber} of ${chainName(chainId)}`;
+  `transaction ${txHash} in block ${blockNumber} of ${nameOfChain(chainId)}`;
 
 const standing = (p: Payment, transfer: PaymentEventData<'PayinDetected'>['transfer']): string => {
   const known = p.payins.find(({ id }) => id === transferId(transfer));
@@ -83,39 +83,39 @@ const standing = (p: Payment, transfer: PaymentEventData<'PayinDetected'>['trans
 
 const hashOf = (p: Payment, id: string): string => p.payins.find((payin) => payin.id === id)?.transfer.txHash ?? id;
 
-/** What an app's policy lets happen, as the payment's terms keep it. */
+/** An app's policy, as the payment's terms hold it. */
 export const policySentence = ({ tolerance, lateWithin_minutes, ...rest }: PolicyTerms): string =>
   `The app's policy when it was created: up to ${tolerance.basisPoints} hundredths of a percent and ${formatAmount(BigInt(tolerance.most_microUsd), microUsdDecimals)} USD may be missing; too little at the end: ${rest.under}, too much: ${rest.over}, too late: ${rest.late}${rest.late === 'accept' ? ` within ${lateWithin_minutes} minutes` : ''}, another token: ${rest.wrongToken}, another chain: ${rest.wrongChain}.`;
 
 export const payinSentences = {
   SourceChosen: ({ chainId }: PaymentEventData<'SourceChosen'>, { chosen }: Payment) =>
-    `Its payer chose to pay ${chosen.amount === null ? chosen.token.symbol : sum(chosen.amount, chosen.token)} on ${chainName(chainId)}.`,
+    `Its payer chose to pay ${chosen.amount === null ? chosen.token.symbol : tokenText(chosen.amount, chosen.token)} on ${nameOfChain(chainId)}.`,
   PayinRegistered: ({ txHash }: PaymentEventData<'PayinRegistered'>) =>
     `Somebody named transaction ${txHash} as the payin: it is looked for at once; that it was named proves nothing.`,
   RegisteredPayinEmpty: ({ txHash }: PaymentEventData<'RegisteredPayinEmpty'>, { deposits }: Payment) =>
     `Transaction ${txHash} contains no accepted token for ${addressesIn(deposits)}: another token, a token account that the service does not read, or another receiver. Another token in the deposit can be recovered: docs/operate/sweeps.md, "Other tokens".`,
   PayinDetected: ({ transfer }: PaymentEventData<'PayinDetected'>, p: Payment) =>
-    `${sum(transfer.amount, transfer.token)} were seen: ${placed(transfer)}. ${standing(p, transfer)}`,
+    `${tokenText(transfer.amount, transfer.token)} were seen: ${placed(transfer)}. ${standing(p, transfer)}`,
   PayinOrphaned: ({ transferId: id }: PaymentEventData<'PayinOrphaned'>, p: Payment) =>
     `The block of ${hashOf(p, id)} left its chain: the money counts again when the chain has it again.`,
   PayinLost: ({ transferId: id }: PaymentEventData<'PayinLost'>, p: Payment) =>
     `${hashOf(p, id)} vanished from its chain after the payment was funded by it: nothing more is signed until as much is there for good.`,
   PayinConfirmed: ({ transfer }: PaymentEventData<'PayinConfirmed'>, p: Payment) =>
-    `${sum(transfer.amount, transfer.token)} are final: ${placed(transfer)}. ${standing(p, transfer)}`,
+    `${tokenText(transfer.amount, transfer.token)} are final: ${placed(transfer)}. ${standing(p, transfer)}`,
   PaymentFunded: (data: PaymentEventData<'PaymentFunded'>, { terms }: Payment) => {
     const { source, destination } = terms;
     const [received, fee, excess, dust] = [data.received, data.fee, data.excess, data.dust].map((units) =>
-      sum(units, source.token),
+      tokenText(units, source.token),
     );
-    return `It is funded by the rule "${data.rule}": ${fundings[data.rule]}. Received ${received} = ${sum(data.payout, destination.token)} to be paid out + ${fee} fee + ${excess} excess + ${dust} dust.`;
+    return `It is funded by the rule "${data.rule}": ${fundings[data.rule]}. Received ${received} = ${tokenText(data.payout, destination.token)} to be paid out + ${fee} fee + ${excess} excess + ${dust} dust.`;
   },
   PolicyApplied: ({ rule, verdict, expected, received, amount, token }: PaymentEventData<'PolicyApplied'>) =>
-    `The app's policy on "${rule}" says ${verdict}: ${rules[rule]}, and ${verdicts[verdict]}. Due: ${expected === null ? 'any amount' : sum(expected, token)}; came: ${sum(received, token)}; this is about ${sum(amount, token)}.`,
+    `The app's policy on "${rule}" says ${verdict}: ${rules[rule]}, and ${verdicts[verdict]}. Due: ${expected === null ? 'any amount' : tokenText(expected, token)}; came: ${tokenText(received, token)}; this is about ${tokenText(amount, token)}.`,
   PaymentExpired: ({ chainTime }: PaymentEventData<'PaymentExpired'>, { terms }: Payment) =>
     `It expired: its chains were read up to ${chainTime} by their own clocks, past its end at ${terms.expiresAt}, and no money that counts was there.`,
   PaymentBounced: (
     { code, received, asset, note }: PaymentEventData<'PaymentBounced'>,
     { sources: [first] }: Payment,
   ) =>
-    `It bounced (${code}): ${bounces[code]}. ${sum(received, (asset ?? first).token)} are held.${note === undefined ? '' : ` ${note}`}`,
+    `It bounced (${code}): ${bounces[code]}. ${tokenText(received, (asset ?? first).token)} are held.${note === undefined ? '' : ` ${note}`}`,
 };

@@ -1,4 +1,4 @@
-/** After the storm: what the chains, the receiver and the log say, each asked by itself. */
+/** Checks after the storm: chains, receiver and log, each queried separately. */
 import { readFileSync } from 'node:fs';
 import { eventCodec, streamPrefixes, verifyChain } from '../../commands/codec.ts';
 import { type ChainId, chainOf, chains } from '../../domain/chains.ts';
@@ -14,7 +14,7 @@ import type { ChaosWorld } from './world.ts';
 /** In smallest units, by chain and token. */
 export type Sums = ReadonlyMap<string, bigint>;
 
-/** What customers hold, and what the treasury and the deposits do. */
+/** Balances of customers, and of treasury and deposits. */
 export interface Stock {
   readonly customers: Sums;
   readonly ours: Sums;
@@ -58,7 +58,7 @@ export async function takeStock(
   return { customers, ours };
 }
 
-/** @returns a sentence for whatever is not as it has to be; none when all is well */
+/** @returns a sentence per problem; none if all is well */
 export async function checkAll(
   chaos: ChaosWorld,
   balanceOf: BalanceOf,
@@ -131,9 +131,9 @@ export function postsOf({ world }: ChaosWorld): readonly Posted[] {
 export interface Deliveries {
   readonly begun: number;
   readonly delivered: number;
-  /** An answer that was no success, or none in time: never sent again by itself. */
+  /** An unsuccessful answer, or none in time: never sent again automatically. */
   readonly failed: number;
-  /** The service died between the start and the outcome: nobody knows, and it is never sent again by itself. */
+  /** The service died between the start and the outcome: the outcome is unknown, and it is never sent again automatically. */
   readonly unknown: number;
 }
 
@@ -170,7 +170,7 @@ export async function wholeLog({ dataDir }: ChaosWorld): Promise<Log> {
   }
 }
 
-/** What customers spent is what the log received; what we hold more is that, less what left. */
+/** Customers' spending equals the log's receipts; our increase equals that, less the outgoing amounts. */
 function checkSums(log: Log, before: Stock, after: Stock): readonly string[] {
   const { received, left, refunded } = recorded(log);
   return assets.flatMap(({ chainId, token }) => {

@@ -1,4 +1,4 @@
-/** Merchants and customers who do not give up: what a dead service or a hung chain cut off they do again. */
+/** Persistent merchants and customers: they repeat requests that a dead service or a hung chain interrupted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { privateKeyToAddress } from 'viem/accounts';
 import { type ChainId, chainOf, findToken, type Token } from '../../domain/chains.ts';
@@ -13,7 +13,7 @@ import { walletLinkAt } from '../walletLink.ts';
 import type { Order } from './orders.ts';
 import type { ChaosWorld } from './world.ts';
 
-/** Of the API's answer, what is used here. */
+/** Used fields of the API's answer. */
 export interface Payment {
   readonly id: string;
   readonly status: PaymentStatus;
@@ -84,7 +84,7 @@ export function createCustomers(chaos: ChaosWorld) {
     });
   }
 
-  /** As its habit says; what is late is paid when it is called for. */
+  /** According to its habit; a late payer pays at their call. */
   async function pay({ order, payment }: Placed): Promise<void> {
     const { from, habit } = order;
     const usdc = tokenOf(from, 'USDC');

@@ -7,7 +7,7 @@ export interface Dice {
   /** A whole number, both ends included. */
   between(least: number, most: number): number;
   oneOf<T>(from: readonly T[]): T;
-  /** Of names with weights. */
+  /** Chooses a name by weight. */
   weighted<T extends string>(weights: Readonly<Record<T, number>>): T;
 }
 

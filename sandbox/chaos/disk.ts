@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 export interface Disk {
   readonly folder: string;
-  /** Takes all that is left, to the last block. */
+  /** Uses up the remaining space, to the last block. */
   fill(): void;
   /** Gives it back. */
   clear(): void;
@@ -16,9 +16,7 @@ export interface Disk {
 const run = promisify(execFile);
 const block_bytes = 64 * 1024;
 
-/**
- * A tmpfs of so many MiB. @returns null where this user may mount none: then no disk is filled, and the summary says so
- */
+/** A tmpfs of a size in MiB. @returns null if this user may not mount one: then no disk is filled, and the summary says so */
 export async function smallDisk(folder: string, size_MiB: number): Promise<Disk | null> {
   mkdirSync(folder, { recursive: true });
   try {
@@ -36,7 +34,7 @@ export async function smallDisk(folder: string, size_MiB: number): Promise<Disk 
         for (let left = bavail * bsize; left > 0; left -= block_bytes)
           writeSync(file, Buffer.alloc(Math.min(left, block_bytes)));
       } catch {
-        // Somebody else has taken the last block: it is full.
+        // Another writer has taken the last block: it is full.
       } finally {
         closeSync(file);
       }

@@ -1,4 +1,4 @@
-/** What goes wrong: each fault is done to one part of the world, lasts a while, and is taken back. */
+/** Faults: each acts on one part of the world, lasts a while, and is reverted. */
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPublicClient, http } from 'viem';
@@ -9,7 +9,7 @@ import type { Dice } from './dice.ts';
 import { freeze } from './program.ts';
 import type { ChaosWorld } from './world.ts';
 
-/** Done at once; what it answers takes it back. */
+/** Acts at once; returns the function that reverts it. */
 type Fault = (chaos: ChaosWorld, dice: Dice) => Promise<() => Promise<void>>;
 
 const over = async (): Promise<void> => {};
@@ -38,7 +38,7 @@ export const faults = {
     chaos.disks.postgres?.fill();
     return async () => {
       chaos.disks.postgres?.clear();
-      // It has ended itself where it could not write its log.
+      // It ended because it could not write its log.
       await sleep(500);
       await chaos.startPostgres();
     };
@@ -90,7 +90,7 @@ export const faults = {
 
 export type FaultName = keyof typeof faults;
 
-/** Of two with one target only one is under way. */
+/** Only one of two faults with one target is active. */
 export const targetOf = (name: FaultName): string => /^[a-z]+/.exec(name)?.[0] ?? name;
 
 export const weights: Readonly<Record<FaultName, number>> = {
@@ -133,7 +133,7 @@ function familyOf(pid: number | undefined): readonly number[] {
   return family;
 }
 
-/** The newest block leaves; what was in it comes again, for wallets and nodes keep it. */
+/** The newest block leaves; its transactions return, because wallets and nodes keep them. */
 async function forkEvm(chaos: ChaosWorld, chainId: ChainId): Promise<void> {
   const client = createPublicClient({ transport: http(chaos.rpcUrl(chainId)), cacheTime: 0 });
   const ask = (method: string, params: readonly unknown[]) => client.request({ method, params } as never);

@@ -1,6 +1,6 @@
 /**
- * `npm run chaos`: the service as it is run, over local chains of all families, while a seeded plan kills, hangs and fills what it stands
- * on. Afterwards every payment has one end, each was paid once, and all money is accounted for; else it ends with 1.
+ * `npm run chaos`: runs the service over local chains of all families, while a seeded plan kills, hangs and fills its dependencies.
+ * Afterwards every payment has one end, each was paid once, and all money is accounted for; otherwise it exits with 1.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Which payments are made: routes over all chains, and payers who pay exactly, in parts, too much, too little, late, or with another token. */
+/** Payments of a run: routes over all chains, and payers who pay exactly, in parts, too much, too little, late, or with another token. */
 import { Keypair } from '@stellar/stellar-sdk';
 import { Keypair as SolanaKeypair } from 'solana-web3-v1';
 import { getAddress } from 'viem';
@@ -15,7 +15,7 @@ export interface Order {
   readonly to: ChainId;
   readonly amount: string;
   readonly habit: Habit;
-  /** An account that nothing else is paid to: what it holds, this payment brought. */
+  /** An account that receives nothing else: its balance is this payment's payout. */
   readonly receiver: string;
 }
 
@@ -29,7 +29,7 @@ const weights: Readonly<Record<Habit, number>> = {
   never: 3,
 };
 
-/** On Stellar no time is made to pass: only payments that end by themselves come from there. */
+/** Time does not pass on Stellar: only payments that end automatically use it. */
 const endsByItself: readonly Habit[] = ['exact', 'inParts', 'over'];
 
 export function ordersOf(dice: Dice, count: number): readonly Order[] {

@@ -1,21 +1,21 @@
-/** A seeded plan of faults: one after the other, now and then two at once, until it is told to stop. */
+/** A seeded plan of faults: one after the other, sometimes two at once, until stopped. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dice } from './dice.ts';
 import { type FaultName, faults, targetOf, weights } from './faults.ts';
 import type { ChaosWorld } from './world.ts';
 
 export interface Plan {
-  /** How often each was done. */
+  /** Number of each fault. */
   readonly counts: ReadonlyMap<FaultName, number>;
-  /** What could not be done or taken back. */
+  /** Faults that could not be applied or reverted. */
   readonly failures: readonly string[];
-  /** Takes back whatever is under way. */
+  /** Reverts active faults. */
   stop(): Promise<void>;
 }
 
 const lasts_ms = { least: 300, most: 7_000 };
 const pause_ms = { least: 500, most: 4_000 };
-/** On a busy machine a start takes long: a service that never gets ready would show nothing. */
+/** On a busy machine a start takes long: a service that never gets ready would test nothing. */
 const readyMost_ms = 60_000;
 const atOnceMax = 2;
 const undoTriesMax = 20;
@@ -80,7 +80,7 @@ export function runPlan(chaos: ChaosWorld, dice: Dice, onFault: (name: FaultName
   };
 }
 
-/** What the service cannot be without: the next fault of the kind comes once it is ready again. */
+/** Dependencies of the service: the next fault of the kind waits until it is ready again. */
 const mustRecover = (name: FaultName): boolean => ['service', 'postgres', 'event'].includes(targetOf(name));
 
 const text = (error: unknown): string => (error instanceof Error ? error.message.slice(0, 200) : String(error));

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Program {
   readonly pid: () => number | undefined;
-  /** How often it was started. */
+  /** Number of starts. */
   readonly starts: () => number;
   start(): void;
-  /** Ends it now, and starts it again only when asked. */
+  /** Ends it now, and restarts it only on request. */
   down(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   hang(): () => void;
 }
@@ -17,7 +17,7 @@ export interface Program {
 export interface ProgramOptions {
   /** Behind `node`. */
   readonly args: readonly string[];
-  /** Asked at each start. */
+  /** Called at each start. */
   readonly env: () => NodeJS.ProcessEnv;
   readonly logFile: string;
 }
@@ -62,14 +62,14 @@ export function supervised({ args, env, logFile }: ProgramOptions): Program {
 
 const isAlive = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null;
 
-/** Stops processes where they stand. @returns lets them go on */
+/** Freezes processes. @returns function that resumes them */
 export function freeze(pids: readonly number[]): () => void {
   const send = (signal: 'SIGSTOP' | 'SIGCONT') => {
     for (const pid of pids) {
       try {
         process.kill(pid, signal);
       } catch {
-        // Ended meanwhile.
+        // Ended already.
       }
     }
   };

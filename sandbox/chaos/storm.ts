@@ -1,4 +1,4 @@
-/** One run: payers come while things fail, time passes, money goes back; then it is quiet, and everything is counted. */
+/** One run: payers pay during faults, time passes, money is refunded; then it is quiet, and everything is counted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair } from '@stellar/stellar-sdk';
 import { createPublicClient, http } from 'viem';
@@ -36,7 +36,7 @@ const lifetime_ms = 2 * 60 * 60_000;
 const look_ms = 2_000;
 const stormMost_ms = 90_000;
 const quietMost_ms = 12 * 60_000;
-/** More than all of a run takes. */
+/** Longer than a whole run. */
 const quietTime_s = 3_600;
 const refundsMax = 8;
 const toolTries = 6;
@@ -73,7 +73,7 @@ export async function storm(chaos: ChaosWorld, options: StormOptions, show: (sho
   }
   const storm_ms = performance.now() - began_ms;
   show({ what: 'quiet', fault: '' });
-  // The local Solana's time stands until the wall clock has caught up with it: what came late ends behind a later block alone.
+  // The local Solana's clock pauses until the wall clock has caught up: late payments expire only after a later block.
   await advanceSlots(chaos.rpcUrl(501), 1, quietTime_s);
   const ended = await untilEnded(customers, placed, quietMost_ms, signal);
   await untilRefunded(customers, refunded, quietMost_ms, signal);
@@ -102,11 +102,11 @@ export async function storm(chaos: ChaosWorld, options: StormOptions, show: (sho
 
 interface Made {
   readonly placed: Placed[];
-  /** What payers or operators could not do. */
+  /** Failures of payers or operators. */
   readonly unpaid: string[];
 }
 
-/** Orders come evenly over the minutes; each is created and paid beside the others. */
+/** Distributes orders evenly over the minutes; creates and pays each concurrently. */
 async function letThemCome(
   { create, pay }: Customers,
   dice: Dice,
@@ -137,7 +137,7 @@ async function letThemCome(
 const payable = (placed: readonly Placed[]): readonly Placed[] =>
   placed.filter(({ order }) => ['exact', 'inParts', 'over'].includes(order.habit));
 
-/** Reads those that have no end yet, again and again. What has none when the time is up is answered as it is. */
+/** Polls unfinished payments. Returns those without an end as they are at the timeout. */
 async function untilEnded(
   { read }: Customers,
   placed: readonly Placed[],
@@ -158,10 +158,10 @@ async function untilEnded(
   }
 }
 
-/** What was paid late has expired until the money is seen. */
+/** A late payment stays expired until its money is detected. */
 const mayMove = ({ order }: Placed, status: string): boolean => order.habit === 'late' && status === 'payment_expired';
 
-/** On the EVM chains and Solana; the service was away meanwhile. */
+/** On the EVM chains and Solana; the service was down meanwhile. */
 async function passTime(chaos: ChaosWorld): Promise<void> {
   await chaos.passTime(lifetime_ms);
   for (const { id, family } of chains) {
@@ -181,7 +181,7 @@ async function payLate({ pay }: Customers, placed: readonly Placed[], unpaid: st
   );
 }
 
-/** Some of what is held goes back to who paid it. */
+/** Refunds some held money to its payers. */
 async function sendBack(chaos: ChaosWorld, { read }: Customers, placed: readonly Placed[]): Promise<readonly Placed[]> {
   const ordered: Placed[] = [];
   for (const each of placed) {
@@ -223,7 +223,7 @@ async function untilRefunded(
   }
 }
 
-/** Until no webhook has come for a while. */
+/** Waits until no webhook has arrived for a while. */
 async function untilTold(chaos: ChaosWorld, signal: AbortSignal): Promise<void> {
   for (let [posts, still] = [-1, 0]; still < 5; await sleep(look_ms)) {
     signal.throwIfAborted();

@@ -1,4 +1,4 @@
-/** What chaos happens to: local chains of all families, a Postgres and an event store on disks of their own, and the service as it is run. */
+/** World of chaos: local chains of all families, a Postgres and an event store on separate disks, and the service. */
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -36,9 +36,9 @@ export interface ChaosWorld {
   rpcUrl(chainId: ChainId): string;
   postgresPid(): number | undefined;
   startPostgres(): Promise<void>;
-  /** A tool of the operator, by its file in `tools`. @throws with what it said */
+  /** A tool of the operator, by its file in `tools`. @throws with its output */
   tool(name: string, ...args: readonly string[]): Promise<string>;
-  /** The service starts again as if so much time had passed. */
+  /** Restarts the service as if this time had passed. */
   passTime(ms: number): Promise<void>;
   isReady(): Promise<boolean>;
   close(): Promise<void>;
@@ -47,7 +47,7 @@ export interface ChaosWorld {
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const clock = fileURLToPath(new URL('clock.ts', import.meta.url));
 const blockTime_s = 0.5;
-/** An audit asks for what accounts were at any block. */
+/** An audit queries accounts at any block. */
 const statesMax = 100_000;
 const sizes_MiB = { postgres: 640, eventStore: 256 };
 const tool_ms = 60_000;
@@ -151,7 +151,7 @@ export async function openChaosWorld(dataDir: string, step: (name: string) => vo
   };
 }
 
-/** The cluster is made on the small disk; the sandbox finds it where it looks for one. */
+/** Creates the cluster on the small disk, where the sandbox finds it. */
 async function preparePostgres(dataDir: string): Promise<void> {
   const [own, seen] = [join(dataDir, 'disk-postgres', 'postgres'), join(dataDir, 'postgres')];
   const made = await startPostgres({ dataDir: own, logFile: join(dataDir, 'logs', 'initdb.log') });

@@ -1,4 +1,4 @@
-/** Tools that write files, as docs/operate/containers.md says they are run, a backup among them; and the way back from it when both stores are lost. */
+/** Tools that write files, run as in docs/operate/containers.md, including a backup; and the restore after losing both stores. */
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Tried, type Typed, tellTried, words } from './operator.ts';
@@ -29,7 +29,7 @@ export async function file(
   return tried;
 }
 
-/** The log comes back from the backup, the read models from the log. What the signer has signed is on its own volume, which stays. */
+/** Restores the log from the backup, and the read models from the log. The signer's signatures are on its own volume, which stays. */
 export async function restored(project: Project, typed: Tried[], step: (text: string) => void): Promise<void> {
   const { engine, shape } = project;
   await project.down();

@@ -12,7 +12,7 @@ import { type Anvil, startAnvil } from '../anvil.ts';
 import { fund, plantForwarder, plantTokens } from '../tokens.ts';
 
 export const chainIds = [8453, 1] as const satisfies readonly ChainId[];
-/** What containers call the machine that they run on. */
+/** Host name of this machine within containers. */
 export const chainsHost = 'chains.internal';
 
 export interface Chains {
@@ -76,7 +76,7 @@ function tokensOn(chainId: ChainId): bigint {
   return (tokens / 10n ** 6n) * 10n ** BigInt(usdc?.decimals ?? 6);
 }
 
-/** Takes TLS off and goes on to the chain, which listens on loopback alone. */
+/** Terminates TLS and forwards to the chain, which listens only on loopback. */
 async function openDoor(
   rpcUrl: string,
   gateway: string,

@@ -1,4 +1,4 @@
-/** Customers of one merchant who do not give up: each order is repeated until it is answered, paid once, and looked at until it is paid out. */
+/** Persistent customers of one merchant: each order is repeated until it is answered, paid once, and polled until it is paid out. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, getAddress, type Hex } from 'viem';
 import type { ChainId } from '../../domain/chains.ts';
@@ -14,9 +14,9 @@ export interface Placed {
   readonly from: ChainId;
   readonly to: ChainId;
   readonly amount: string;
-  /** An account that nothing else is paid to: what it holds, this payment brought. */
+  /** An account that receives nothing else: its balance is this payment's payout. */
   readonly receiver: Address;
-  /** As it was acknowledged. */
+  /** As acknowledged. */
   readonly payment: Pick<PublicPayment, 'id' | 'source'>;
   paid: boolean;
 }
@@ -31,15 +31,15 @@ export interface Customers {
   readonly placed: readonly Placed[];
   /** Orders that nobody pays, beside them: as many as two callers can make. */
   readonly unpaid: readonly Acknowledged[];
-  /** Requests that got no good answer and were made again, by what was answered. */
+  /** Number of repeated requests, by their failed answer. */
   readonly repeated: () => ReadonlyMap<string, number>;
-  /** The longest that somebody who wanted to pay could not, since this was asked last. */
+  /** Longest time since the last call that a payer could not pay. */
   longestWait_ms(): number;
   /** No more orders from now on; those begun are placed and paid. */
   close(): Promise<void>;
   /** Until each is paid out. @throws Error naming those that are not in time */
   untilPaidOut(placed: readonly Placed[], within_ms?: number): Promise<void>;
-  /** @returns a sentence for whatever is not as it has to be */
+  /** @returns a sentence per problem */
   check(): Promise<readonly string[]>;
 }
 
@@ -86,7 +86,7 @@ export async function openCustomers(options: CustomersOptions): Promise<Customer
     };
   }
 
-  /** The same request until it is answered well. @throws Error for an answer that repeating does not mend */
+  /** Repeats a request until it succeeds. @throws Error for an answer that repetition does not change */
   async function patiently(method: string, path: string, body?: object): Promise<unknown> {
     const since = performance.now();
     for (let tries = 1; ; tries += 1) {
@@ -233,7 +233,7 @@ const bodyOf = ({
   destination: { chainId: to, tokenSymbol: 'USDC', amount, receiverAddress: receiver },
 });
 
-/** What an answer that was none says: its code, or why nothing came. */
+/** Code of a failed answer, or the reason of a missing one. */
 function codeOf({ status, body }: { readonly status: number; readonly body: unknown }): string {
   const { error, code } = Object(body) as { error?: unknown; code?: unknown };
   return status === 0 ? String(body) : `${status} ${String(code ?? error ?? '')}`.trim();

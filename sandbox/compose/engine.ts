@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 export interface Ran {
-  /** Where it runs; default: here. */
+  /** Working directory. Default: the current one. */
   readonly cwd?: string;
   /** Default: ten minutes. */
   readonly timeout_ms?: number;
@@ -12,11 +12,11 @@ export interface Ran {
 }
 
 export interface Engine {
-  /** Which one it is: `Docker 28.2.2, docker compose 2.39.1`. */
+  /** Its version: `Docker 28.2.2, docker compose 2.39.1`. */
   readonly says: string;
-  /** Whether compose is the plugin, which knows all of a compose file. Its predecessor 1.29 refuses the name at its top. */
+  /** True if compose is the plugin, which knows all of a compose file. Its predecessor 1.29 refuses the top-level name. */
   readonly isPlugin: boolean;
-  /** @returns what it printed @throws Error with the end of what it said */
+  /** @returns its output @throws Error with the end of its output */
   docker(args: readonly string[], ran?: Ran): Promise<string>;
   compose(args: readonly string[], ran?: Ran): Promise<string>;
 }

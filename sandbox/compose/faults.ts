@@ -1,20 +1,20 @@
-/** What is done to containers while payments are made. Each is done, lasts, and is taken back; the engine starts again what was killed. */
+/** Faults of containers during payments. Each is applied, lasts, and is reverted; the engine restarts killed ones. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Container, Project } from './project.ts';
 
 export interface Fault {
   readonly says: string;
   readonly lasts_s: number;
-  /** Whether another instance goes on meanwhile: what was paid when it began is paid out before it ends. */
+  /** True if another instance continues: payments paid at the start are paid out before the end. */
   readonly hasStandby?: boolean;
-  /** @returns what takes it back */
+  /** @returns function that reverts it */
   strike(project: Project): Promise<() => Promise<void>>;
 }
 
-/** Of several containers the one that it happens to. */
+/** Chooses the affected container. */
 type Which = (project: Project) => Promise<Container>;
 
-/** A process that is killed by itself is started again by the engine; one that the engine is told to kill is not. */
+/** The engine restarts a process that dies, but not one that the engine itself kills. */
 const isAway_ms = 3_000;
 /** Longer than a session without a word may hold a lease, and than a connection that says nothing is waited for. */
 const frozen_s = 45;

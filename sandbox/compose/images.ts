@@ -1,4 +1,4 @@
-/** Images where none can be pulled: what a Debian machine and this checkout have, in place of what the compose files name. */
+/** Images for machines without a registry: a Debian machine's programs and this checkout replace the compose files' images. */
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Engine } from './engine.ts';
 
-/** What a compose file or the Dockerfile names, the image in its place, and what that is. */
+/** An image of a compose file or the Dockerfile, its substitute, and a description. */
 export interface StandIn {
   readonly of: RegExp;
   readonly image: string;
@@ -51,7 +51,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const here = (folder: string) => fileURLToPath(new URL(`standins/${folder}`, import.meta.url));
 const authorities = '/etc/ssl/certs/ca-certificates.crt';
 
-/** Those that the product's own image and the stores beside it are made from; that of the event store comes after the product's. */
+/** Bases of the product's own image and the stores; the event store's substitute is built after the product's. */
 export async function buildStandIns(engine: Engine, step: (text: string) => void): Promise<void> {
   await buildDebian(engine, step);
   const require = (name: string) => join(root, 'node_modules', ...name.split('/'));
@@ -66,7 +66,7 @@ export async function buildStandIns(engine: Engine, step: (text: string) => void
   await build(engine, step, 'prometheus', {});
 }
 
-/** Of the npm that runs this, or else the one that a shell would find: `…/npm/bin/npm-cli.js` is what either name leads to. */
+/** Folder of the npm that runs this, or of the shell's: `…/npm/bin/npm-cli.js` is the target of both names. */
 async function npmFolder(): Promise<string> {
   const found = process.env['npm_execpath'] ?? (await run('sh', ['-c', 'command -v npm'])).stdout.trim();
   return dirname(dirname(realpathSync(found)));
@@ -76,7 +76,7 @@ async function npmFolder(): Promise<string> {
 export const buildEventStore = (engine: Engine, step: (text: string) => void): Promise<void> =>
   build(engine, step, 'eventstore', {});
 
-/** Kept from run to run, as the others are: it is what takes longest. */
+/** Kept between runs, like the others, because it takes longest. */
 async function buildDebian(engine: Engine, step: (text: string) => void): Promise<void> {
   if ((await engine.docker(['images', '--quiet', debian])).trim() !== '') return;
   step('stand-in for Debian: debootstrap');

@@ -93,7 +93,7 @@ async function tried(on: Engine, name: ShapeName): Promise<Trialled> {
   }
 }
 
-/** Where containers of any network reach this machine. */
+/** Address of this machine for containers of any network. */
 async function gatewayOf(on: Engine): Promise<string> {
   return (await on.docker(['network', 'inspect', 'bridge', '--format', '{{(index .IPAM.Config 0).Gateway}}'])).trim();
 }

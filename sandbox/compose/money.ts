@@ -1,4 +1,4 @@
-/** What accounts hold, as the local chains say, and whether it adds up. */
+/** Balances of accounts, from the local chains, and their sums. */
 import { privateKeyToAddress } from 'viem/accounts';
 import { type ChainId, chainOf, findToken, type Token } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
@@ -16,7 +16,7 @@ export interface Bought {
   readonly paid: boolean;
 }
 
-/** What customers hold, and what the treasury and the deposits do, by chain. */
+/** Balances of customers, and of treasury and deposits, by chain. */
 export interface Stock {
   readonly customers: ReadonlyMap<ChainId, bigint>;
   readonly ours: ReadonlyMap<ChainId, bigint>;
@@ -48,7 +48,7 @@ export async function stockOf(
   };
 }
 
-/** What customers spent is what the payments asked for; what we hold more is that, less what was paid out. */
+/** Customers' spending equals the payments' amounts; our increase equals that, less the payouts. */
 export function sums(placed: readonly Bought[], before: Stock, after: Stock): readonly string[] {
   return chainIds.flatMap((chainId) => {
     const total = (all: readonly Bought[], text: (each: Bought) => string | null) =>

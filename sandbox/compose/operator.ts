@@ -1,10 +1,10 @@
-/** What an operator types, in containers. */
+/** An operator's commands in containers. */
 import type { Project } from './project.ts';
 
 export interface Typed {
   /** Behind `docker compose exec <where the tools run>`. */
   readonly command: string;
-  /** Of what it printed, a part that says that it did what it is for. */
+  /** Part of its output that proves success. */
   readonly says: RegExp;
 }
 
@@ -33,7 +33,7 @@ export const operatorCommands = (paymentId: string): readonly Typed[] => [
   { command: 'npm run -s audit', says: /./ },
 ];
 
-/** Those that write files, with a folder of the machine at `/backups`. @param month like `2026-11` */
+/** Commands that write files, with a folder of the machine at `/backups`. @param month like `2026-11` */
 export const filingCommands = (paymentId: string, month: string): readonly Typed[] => [
   { command: `npm run -s evidence -- ${paymentId} --out /backups/evidence.json`, says: /./ },
   { command: 'npm run -s export -- payments --out /backups/payments-csv', says: /./ },
@@ -58,7 +58,7 @@ export async function typeAll(
   return tried;
 }
 
-/** @param work answers what was printed */
+/** @param work returns the output */
 export async function tellTried(
   step: (text: string) => void,
   command: string,
@@ -73,11 +73,11 @@ export async function tellTried(
   return { command, wrong };
 }
 
-/** As a shell would: quotes hold words together. */
+/** Splits like a shell: quotes keep words together. */
 export const words = (command: string): readonly string[] =>
   [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
 
-/** Registers a wallet app, which may pay to anybody, and a merchant who is paid out to `settlement`. @returns a key for the app's orders */
+/** Registers a wallet app, which may pay anybody, and a merchant who is paid out to `settlement`. @returns a key for the app's orders */
 export async function registerApps(project: Project, settlement: string): Promise<string> {
   const { compose, shape } = project;
   const merchant = (...args: readonly string[]) =>
@@ -91,7 +91,10 @@ export async function registerApps(project: Project, settlement: string): Promis
   return key;
 }
 
-/** Into the signer's keystore, from standard input: it is no argument and in no file beside it. @throws Error when it shows another address */
+/**
+ * Writes it to the signer's keystore from standard input: neither an argument nor another file holds it. @throws Error if it prints another
+ * address
+ */
 export async function putKey(project: Project, treasury: string, address: string): Promise<void> {
   const file = '/secrets/treasury.keys';
   const run = ['run', '--rm', '-T', 'keystore'];

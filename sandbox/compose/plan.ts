@@ -1,4 +1,4 @@
-/** What is done to which compose file. */
+/** Faults per compose file. */
 import { activeOf, away, cutOff, type Fault, frozen, killed, leaderOf } from './faults.ts';
 import type { ShapeName } from './shapes.ts';
 

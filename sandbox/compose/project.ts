@@ -13,7 +13,7 @@ export interface Container {
   readonly id: string;
   readonly service: string;
   readonly state: string;
-  /** As the engine says it: `Up 3 seconds (healthy)`, `Exited (0) 2 minutes ago`. */
+  /** In the engine's words: `Up 3 seconds (healthy)`, `Exited (0) 2 minutes ago`. */
   readonly status: string;
 }
 
@@ -22,7 +22,7 @@ export interface Project {
   readonly engine: Engine;
   readonly shape: Shape;
   compose(...args: readonly string[]): Promise<string>;
-  /** As it is typed: `docker compose exec -T <service> <command>`. */
+  /** Runs `docker compose exec -T <service> <command>`. */
   exec(service: string, ...command: readonly string[]): Promise<string>;
   /** With something on standard input. */
   composeWith(ran: Ran, ...args: readonly string[]): Promise<string>;
@@ -30,7 +30,7 @@ export interface Project {
   volumes(): Promise<readonly string[]>;
   /** Callers reach it here. */
   readonly url: string;
-  /** Starts what its shape names, and all that stands under it. */
+  /** Starts the services of its shape and their dependencies. */
   up(): Promise<void>;
   untilHealthy(): Promise<void>;
   /** Stops and removes its containers and networks; its volumes stay unless they are to go. */
@@ -62,7 +62,7 @@ export async function openProject(options: ProjectOptions): Promise<Project> {
   const composeWith = (ran: Ran, ...args: readonly string[]) =>
     engine.compose([...first, ...args], { ...ran, cwd: directory });
   const compose = (...args: readonly string[]) => composeWith({}, ...args);
-  /** Volumes that images ask for have no name and no label: nobody else tells later whose they were. */
+  /** Anonymous volumes have no name and no label, so they must be recorded here. */
   const nameless = new Set<string>();
   async function noteNameless(): Promise<void> {
     const ids = (await self.containers()).map(({ id }) => id);
@@ -127,7 +127,7 @@ const isWell = (state: string, status: string): boolean =>
 
 const overrides = 'docker-compose.check.yml';
 
-/** What the build may see, the compose file and what it mounts, as they are but for what cannot be so here. */
+/** Copies the build's context, the compose file and its mounts, adapted to this machine. */
 function layOut(
   { shape, directory, engine, env, signerEnv, chainsCaFile, isLocal }: ProjectOptions,
   port: number,
@@ -154,7 +154,7 @@ function layOut(
   cpSync(chainsCaFile, join(directory, 'chains-ca.pem'));
 }
 
-/** The way to the local chains; and with stand-ins the network of this machine for the build, and the log that they share. */
+/** Route to the local chains; with substitutes also this machine's network for the build, and the shared log. */
 function overridesOf({ ours, eventStores }: Shape, isLocal: boolean): string {
   const of = (service: string, settings: object) => [service, settings] as const;
   const services = Object.fromEntries([
@@ -172,7 +172,7 @@ function overridesOf({ ours, eventStores }: Shape, isLocal: boolean): string {
   return JSON.stringify({ services, volumes }, null, 2);
 }
 
-/** What containers wrote there belongs to users of theirs. */
+/** Files of containers belong to their own users. */
 export async function removeDirectory(engine: Engine, directory: string): Promise<void> {
   try {
     rmSync(directory, { recursive: true, force: true });

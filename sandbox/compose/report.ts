@@ -1,4 +1,4 @@
-/** What a check found, as tables. */
+/** Results of a check as tables. */
 import type { ShapeName } from './shapes.ts';
 import type { Trialled } from './trial.ts';
 

@@ -1,4 +1,4 @@
-/** What an operator fills in, made for one check. */
+/** An operator's settings, generated for one check. */
 import { randomBytes } from 'node:crypto';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';

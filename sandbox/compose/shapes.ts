@@ -1,21 +1,21 @@
-/** The two compose files, as far as what is tried differs. */
+/** Differences between the two compose files. */
 
 export type ShapeName = 'one' | 'scale';
 
 export interface Shape {
   readonly name: ShapeName;
   readonly file: string;
-  /** What is started: all but mail and what looks on. */
+  /** Started services: all except mail and monitoring. */
   readonly services: readonly string[];
   /** Services that run this product, and so need the way to the chains. */
   readonly ours: readonly string[];
-  /** Where the operator's tools are run. */
+  /** Container for the operator's tools. */
   readonly tools: string;
-  /** What callers reach, with its port inside. */
+  /** Service for callers, with its port inside. */
   readonly door: { readonly service: string; readonly port: number };
-  /** Of the cluster; empty where one node is all. */
+  /** Nodes of the cluster; empty for a single node. */
   readonly eventStores: readonly string[];
-  /** Who has a signer of its own gives the others no key. */
+  /** With a separate signer the other instances have no key. */
   readonly hasSigner: boolean;
 }
 

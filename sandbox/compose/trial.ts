@@ -1,4 +1,4 @@
-/** One compose file, run for real: up, a merchant, payments under faults, what an operator types, down and up again. */
+/** One compose file, run for real: start, a merchant, payments under faults, an operator's commands, stop and restart. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { privateKeyToAddress } from 'viem/accounts';
 import { file, restored } from './backup.ts';
@@ -17,7 +17,7 @@ export interface Row {
   /** Requests to create that were acknowledged, and how many of them were paid. */
   readonly created: number;
   readonly payments: number;
-  /** Requests that got no good answer and were made again, by what was answered. */
+  /** Number of repeated requests, by their failed answer. */
   readonly repeated: ReadonlyMap<string, number>;
   readonly longestWait_ms: number;
   /** From the fault on, until all is healthy and every payment made until then is paid out. */
@@ -39,7 +39,7 @@ export interface TrialOptions {
 }
 
 const calm_s = 15;
-/** Of a fault with a standby: what is paid within so long is paid out before the fault is over. */
+/** For a fault with a standby: payments paid within this time are paid out before the fault is over. */
 const first_s = 5;
 
 /** @param project is up and healthy */

@@ -1,4 +1,4 @@
-/** The profile `observability`: Prometheus finds both instances, and takes our rules. Grafana is not tried where its image cannot be had. */
+/** The profile `observability`: Prometheus finds both instances, and loads our rules. Grafana is not tried without its image. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Tried, tellTried } from './operator.ts';
 import type { Project } from './project.ts';
@@ -17,7 +17,7 @@ export const watched = (project: Project, step: (text: string) => void): Promise
     }
   });
 
-/** @throws Error with what it sees, when that is not all in time */
+/** @throws Error with the current state, if it is not complete in time */
 async function seen({ shape }: Project, url: string): Promise<string> {
   for (const since = performance.now(); ; await sleep(look_ms)) {
     const targets = await ask<{ activeTargets: readonly { health: string }[] }>(url, 'targets');

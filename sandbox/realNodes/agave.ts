@@ -13,7 +13,7 @@ import { freeNodePort } from './programs.ts';
 export interface AgaveOptions {
   /** The start program: `SOLANA`. */
   readonly program: string;
-  /** Where the ledger is kept between starts. */
+  /** Ledger directory between starts. */
   readonly folder: string;
   readonly logFile: string;
   /** Default: a free port. The 44 ports above it are used, too; the next one is PubSub's. */

@@ -30,7 +30,7 @@ export interface GethOptions {
   /** The start program: `GETH`. */
   readonly program: string;
   readonly chainId: ChainId;
-  /** Where the chain is kept between starts. */
+  /** Chain directory between starts. */
   readonly folder: string;
   readonly logFile: string;
   /** Default: a free port. The port above it is used, too. */

@@ -22,7 +22,7 @@ import { freeNodePort } from './programs.ts';
 export interface StellarNetworkOptions {
   /** The start program: `STELLAR`. */
   readonly program: string;
-  /** Where the network is kept between starts. */
+  /** Network directory between starts. */
   readonly folder: string;
   readonly logFile: string;
   /** Default: a free port. The 5 ports above it are used, too. */

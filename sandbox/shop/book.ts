@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } f
 import { writeWhole } from '../writeWhole.ts';
 import { type Book, type Entry, emptyBook, evolve } from './orders.ts';
 
-/** A shop for trying things out: beyond it nothing is ordered or switched any more, and the file is to be set aside. */
+/** A shop for trials: beyond this nothing is ordered or switched any more, and the file must be set aside. */
 const entriesMax = 20_000;
 
 export interface OpenBook {
@@ -14,7 +14,7 @@ export interface OpenBook {
 
 export function openBook(file: string): OpenBook {
   const whole = existsSync(file) ? wholeLines(readFileSync(file, 'utf8')) : '';
-  // What a kill cut off was never answered for.
+  // A line that a kill truncated was never answered.
   writeWhole(file, whole);
   const entries = whole.split('\n').filter(Boolean);
   let count = entries.length;

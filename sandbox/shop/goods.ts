@@ -1,9 +1,9 @@
-/** What the demo shop sells. */
+/** Goods of the demo shop. */
 export interface Goods {
   readonly id: string;
   readonly name: string;
   readonly about: string;
-  /** In USDC, what the shop gets: the payer pays the fee on top. */
+  /** In USDC, the shop's revenue: the payer pays the fee on top. */
   readonly price: string;
 }
 

@@ -1,4 +1,4 @@
-/** The shopkeeper: makes payments for orders, learns what became of them, writes receipts. Each step can be cut off and is taken up again. */
+/** The shopkeeper: creates payments for orders, reads their results, writes receipts. Each step can be interrupted and resumed. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/process/system.ts';
@@ -8,19 +8,19 @@ import { isNews, isOver, isPaid, type Learning, type News, type Order, type Rece
 import { createPayment, type Payment, readFeed, readPayment } from './service.ts';
 import type { ShopSettings } from './settings.ts';
 
-/** How often what is left undone is looked for. */
+/** Interval of checks for unfinished steps. */
 const round_ms = 1_000;
-/** A webhook is sent once: what none told of is asked for, though not at once. */
+/** A webhook is sent once: a missing result is queried, after a while. */
 const askEvery_ms = 5 * 60_000;
 const ordersMax = 1_000;
 
 export interface Keeper {
-  /** The order's id; null for what the shop does not have, or when its book is full. */
+  /** The order's id; null for unknown goods, or a full book. */
   place(goodsId: string, chainId: string): Promise<string | null>;
   /** A webhook whose signature was right. */
   tell(payment: Payment): void;
   learnBy(learning: Learning): void;
-  /** Goes on until it is told to stop. */
+  /** Runs until the signal aborts. */
   run(stop: AbortSignal): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export function createKeeper(book: OpenBook, settings: () => ShopSettings | null
   /** Ends a wait for the feed when the shop no longer goes by it. */
   let reading = new AbortController();
   let asked_ms = -askEvery_ms;
-  /** Orders to ask for until the service has answered. */
+  /** Orders to query until the service has answered. */
   const toAsk = new Set<string>();
 
   /** A crash between the two lines leaves an order without a payment: the same order id meets the same payment. */
@@ -41,7 +41,7 @@ export function createKeeper(book: OpenBook, settings: () => ShopSettings | null
     book.write({ type: 'PaymentMade', orderId, paymentId: id, page, amount: source.amount ?? '', at: now() });
   }
 
-  /** Null for what is no order of ours, what somebody made without our key, and what we know already. */
+  /** Null for a foreign order, a payment without our key, and a known result. */
   function newsOf(
     {
       id,
@@ -122,7 +122,7 @@ export function createKeeper(book: OpenBook, settings: () => ShopSettings | null
       } as const;
       if (!book.write(placed)) return null;
       const order = book.now().orders.get(orderId);
-      // What fails now is done in the next round.
+      // A failure is retried in the next round.
       if (order) await makePayment(known, order).catch(complain);
       return orderId;
     },
@@ -154,7 +154,7 @@ export function createKeeper(book: OpenBook, settings: () => ShopSettings | null
 
 const { now } = systemClock;
 
-/** To the log of the process; the same thing is tried again. */
+/** Logs the error; the step is retried. */
 const complain = (error: Error): void => console.error(`shop: ${error.message}`);
 
 /** Null while a reading of the payment is behind the news of it. */

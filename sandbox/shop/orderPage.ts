@@ -1,6 +1,6 @@
-/** One order from its first to its last moment, on one screen: what was ordered, paying, what the shop learned, the receipt. */
+/** One order from start to end on one screen: goods, payment, the shop's knowledge, the receipt. */
 import type { VNode } from 'preact';
-import { card, inside, notice, pairs, type Step, statusChip, steps, wordOf } from '../../web/parts/boxes.ts';
+import { card, inside, notice, pairs, type StoryStep, statusChip, steps, wordOf } from '../../web/parts/boxes.ts';
 import { amount, chainName, shortAddress } from '../../web/parts/cells.ts';
 import { copyButton } from '../../web/parts/field.ts';
 import { html } from '../../web/parts/html.ts';
@@ -65,13 +65,13 @@ const learned: Readonly<Record<Source, string>> = {
   asked: 'asked for: no webhook had told',
 };
 
-function storyOf(order: Order, learning: Learning): readonly Step[] {
+function storyOf(order: Order, learning: Learning): readonly StoryStep[] {
   const { placedAt, payment, news, receipt } = order;
   const over = isOver(order);
   const told = news.map(
-    ({ status, by, at }): Step => ({ stage: 'done', title: wordOf(status), detail: learned[by], at }),
+    ({ status, by, at }): StoryStep => ({ stage: 'done', title: wordOf(status), detail: learned[by], at }),
   );
-  const waiting: Step = {
+  const waiting: StoryStep = {
     stage: 'now',
     title: learning === 'webhook' ? 'Waiting for a webhook' : 'Reading the feed',
     detail: 'What the browser says counts for nothing',

@@ -1,11 +1,11 @@
-/** What the demo shop knows of its orders: a fold over the lines of its book. It goes by what it was told, never by what a browser says. */
+/** The demo shop's orders: a fold over the lines of its book. It uses the service's reports, never a browser's. */
 
 import type { PaymentStatus } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
 
-/** How the shop learned something: it was called, it read the feed, or it asked for what no webhook told. */
+/** Source of the shop's knowledge: a webhook, the feed, or a query for a missing webhook. */
 export type Source = 'webhook' | 'feed' | 'asked';
-/** What it waits for: webhooks, with asking for what they did not tell; or the feed alone. */
+/** Mode: webhooks with queries for missing ones; or only the feed. */
 export type Learning = 'webhook' | 'feed';
 
 export interface News {
@@ -74,7 +74,7 @@ export interface Order {
 export interface Book {
   readonly orders: ReadonlyMap<string, Order>;
   readonly learning: Learning;
-  /** Of the feed. */
+  /** Cursor of the feed. */
   readonly after: string;
 }
 
@@ -132,7 +132,7 @@ const way: readonly PaymentStatus[] = [
   'payment_payout_completed',
 ];
 
-/** Whether it brings the order further: what comes twice, or behind what is newer, changes nothing. */
+/** True if the status advances the order: repeated and outdated ones change nothing. */
 export const isNews = ({ status }: Order, next: PaymentStatus): boolean => way.indexOf(next) > way.indexOf(status);
 
 /** The two statuses that mean: hand it over (docs/integrate/orders.md). */

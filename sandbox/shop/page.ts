@@ -1,4 +1,4 @@
-/** What is around the shop's pages, and its shelf. */
+/** Frame of the shop's pages, and its shelf. */
 import type { VNode } from 'preact';
 import { card, empty, statusChip } from '../../web/parts/boxes.ts';
 import { choiceField, emptyForm, selectField, submit } from '../../web/parts/field.ts';

@@ -23,7 +23,7 @@ const files = new Map<string, readonly [path: string, type: string]>([
   ['shop.css', [join(import.meta.dirname, 'shop.css'), 'text/css']],
   ['shop.js', [join(import.meta.dirname, 'shop.js'), 'text/javascript']],
   ['icon.svg', [join(web, 'client/icon.svg'), 'image/svg+xml']],
-  // What shop.js imports.
+  // Imports of shop.js.
   ...['parts.js', 'copy.js', 'localTime.js', 'say.js'].map(
     (name) => [name, [join(web, 'client', name), 'text/javascript']] as const,
   ),
@@ -66,14 +66,14 @@ export function createShopServer({ book, keeper, settings }: ShopServerDeps) {
 
 const isOurs = (host: string | undefined): boolean => /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host ?? '');
 
-/** Null for what does not come from the shop's own pages, or is too long. */
+/** Null for a request from elsewhere, or one that is too long. */
 async function readForm(request: IncomingMessage): Promise<URLSearchParams | null> {
   const { origin, host } = request.headers;
   const body = await bodyOf(request, formMax_bytes);
   return body && origin === `http://${host}` ? new URLSearchParams(body.toString('utf8')) : null;
 }
 
-/** Of elsewhere it has the service's script and its frame, and nothing else. */
+/** Allows only the service's script and frame from elsewhere. */
 const headersFor = (serviceUrl: string | null): Record<string, string> => ({
   'Content-Security-Policy': `default-src 'none'; script-src 'self' ${serviceUrl ?? ''}; frame-src ${serviceUrl ?? "'none'"}; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
   'X-Content-Type-Options': 'nosniff',

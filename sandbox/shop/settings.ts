@@ -1,4 +1,4 @@
-/** What the shop's owner gave it: where the service is, its keys, its webhook secret. Made at each start, read at each use. */
+/** The shop owner's settings: URL of the service, keys, webhook secret. Written at each start, read at each use. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWhole } from '../writeWhole.ts';
@@ -11,7 +11,7 @@ export interface ShopSettings {
   /** Reads the feed. */
   readonly adminKey: string;
   readonly webhookSecret: string;
-  /** Where customers can pay. */
+  /** Chains on which customers can pay. */
   readonly chains: readonly { readonly id: string; readonly name: string }[];
 }
 

@@ -1,4 +1,4 @@
-// An order that waits is looked at again each second, and when the frame says that something happened: the server alone knows what.
+// A pending order is reloaded each second, and after a message of the frame: only the server knows the state.
 import './localTime.js';
 import { readAgain } from './parts.js';
 

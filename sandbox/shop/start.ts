@@ -2,28 +2,28 @@ import { join } from 'node:path';
 import { startProgram } from '../startProgram.ts';
 
 export interface ShopOptions {
-  /** Of its pages, and of its webhook URL; 0 takes a free one. The same at each start: payments keep the URL that they were created with. */
+  /** Port of its pages and its webhook URL; 0 chooses a free one. Equal at each start, because payments keep the URL of their creation. */
   readonly port: number;
   readonly webhookPort: number;
   /** Keeps its orders and its settings. */
   readonly folder: string;
-  /** Where its certificate is kept. */
+  /** Directory of its certificate. */
   readonly certificates: string;
   /** Outlive this process; otherwise it ends with it. */
   readonly detached?: boolean;
-  /** Where a detached shop's own complaints go. */
+  /** Receives a detached shop's own errors. */
   readonly errorFile?: string;
 }
 
 export interface Shop {
-  /** Of its pages. */
+  /** Address of its pages. */
   readonly url: string;
   readonly webhookUrl: string;
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** Starts the demo shop as its own process. @throws Error when it does not start, with where to look */
+/** Starts the demo shop as a separate process. @throws Error with the log file if it does not start */
 export async function startShop(options: ShopOptions): Promise<Shop> {
   const { port, webhookPort, folder, certificates, errorFile, detached } = options;
   const { facts, pid, stop } = await startProgram<{ url: string; webhookUrl: string }>({

@@ -6,11 +6,11 @@ import { usdc } from './usdc.ts';
 export interface Money {
   readonly lamports?: bigint;
   readonly usdc?: bigint;
-  /** Of other tokens, by mint. */
+  /** Other tokens, by mint. */
   readonly tokens?: Readonly<Record<string, bigint>>;
 }
 
-/** Puts a mint onto the network: USDC is there already. @param program Token, when left out */
+/** Adds a mint to the network: USDC exists already. @param program default: Token */
 export async function plantMint(rpcUrl: string, mint: string, decimals = 6, program?: string): Promise<void> {
   await control(rpcUrl, 'sandbox_plant', { mint, decimals, ...(program !== undefined && { program }) });
 }
@@ -31,7 +31,7 @@ export async function fundWallet(
   return accounts;
 }
 
-/** Goes on to later slots now, each at least so many seconds after the one before. @returns the newest */
+/** Advances to later slots now, each at least this many seconds after the previous one. @returns the newest */
 export async function advanceSlots(rpcUrl: string, slots = 1, seconds = 0): Promise<number> {
   const { slot } = await control<{ slot: number }>(rpcUrl, 'sandbox_advanceSlots', { slots, seconds });
   return slot;
@@ -41,10 +41,10 @@ export async function advanceSlots(rpcUrl: string, slots = 1, seconds = 0): Prom
 export const expireBlockhashes = (rpcUrl: string): Promise<number> => advanceSlots(rpcUrl, 151);
 
 /**
- * Everything after a slot leaves the chain, money that was given included; other blocks take its place.
- * @param landAgain the same transactions come again in the newest slot, where they still can
- * @returns the signatures of what left
- * @throws Error when the slot is final
+ * Removes everything after a slot, including planted money; other blocks replace it.
+ * @param landAgain the same transactions land again in the newest slot, if they still can
+ * @returns the removed signatures
+ * @throws Error if the slot is final
  */
 export async function forkTo(rpcUrl: string, slot: number, landAgain = false): Promise<readonly string[]> {
   const { gone } = await control<{ gone: readonly string[] }>(rpcUrl, 'sandbox_fork', { to: slot, landAgain });

@@ -1,4 +1,4 @@
-/** Money that comes by a transaction, as on the network: what a wallet holds is explained by its history. */
+/** Planted money with a transaction, as on the network: a wallet's history explains its balance. */
 import { Connection, Keypair, PublicKey, TransactionMessage, VersionedTransaction } from 'solana-web3-v1';
 import { fundWallet, type Money } from './controls.ts';
 import { usdc } from './usdc.ts';
@@ -6,7 +6,7 @@ import { transferInstructions } from './wallet.ts';
 
 const feeLamports = 10_000_000n;
 
-/** Adds money to a wallet. Its USDC comes from somebody who was given as much; it is there at `processed` at once. */
+/** Adds money to a wallet. Its USDC is sent by an account that was given as much; it is available at `processed` at once. */
 export async function endowWallet(
   rpcUrl: string,
   address: string,

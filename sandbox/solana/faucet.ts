@@ -1,4 +1,4 @@
-/** The account that airdrops come from: real transactions, signed with a key that follows from the chain's genesis. */
+/** The account behind airdrops: real transactions, signed with a key derived from the chain's genesis. */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import {
   type Address,
@@ -21,7 +21,7 @@ export const faucetLamports = 5_000_000n * 10n ** 9n;
 
 export const faucetAddress = (genesis: string): Address => addressOf(keyOf(genesis));
 
-/** What a PKCS #8 file says before the 32 bytes of an ed25519 key. */
+/** PKCS #8 prefix of the 32 bytes of an ed25519 key. */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 function keyOf(genesis: string): KeyObject {
@@ -34,7 +34,7 @@ function addressOf(key: KeyObject): Address {
   return getAddressDecoder().decode(Buffer.from(x, 'base64url'));
 }
 
-/** @param count tells airdrops apart that are otherwise the same */
+/** @param count distinguishes equal airdrops */
 export function airdrop(
   genesis: string,
   to: Address,

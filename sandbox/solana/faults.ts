@@ -1,4 +1,4 @@
-/** What can go wrong between a caller and a node, on demand. */
+/** Faults between a caller and a node, on demand. */
 
 export const faultKinds = ['drop', 'lostAnswer', 'duplicate', 'unavailable', 'lagging'] as const;
 
@@ -15,7 +15,7 @@ export interface Fault {
   readonly kind: FaultKind;
   /** The RPC method that it happens to; `*` for any. */
   readonly method: string;
-  /** How often; once when left out. */
+  /** Number of times. Default: once. */
   readonly times?: number;
   /** For `lagging`: how far behind. */
   readonly slots?: number;

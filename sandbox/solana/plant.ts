@@ -19,7 +19,7 @@ export function plantMint(chain: Chain, mint: Address, decimals: number, program
   chain.plant(() => [[mint, mintAccount(chain, decimals, 0n, program)]]);
 }
 
-/** Adds lamports to what an address has. */
+/** Adds lamports to an address's balance. */
 export function plantLamports(chain: Chain, address: Address, lamports: bigint): void {
   chain.plant(({ get }) => {
     const account = get(address) ?? wallet(0n);
@@ -28,9 +28,9 @@ export function plantLamports(chain: Chain, address: Address, lamports: bigint):
 }
 
 /**
- * Adds tokens to what a wallet has in its associated token account, which is created as needed.
+ * Adds tokens to a wallet's associated token account, creating it if needed.
  * @returns that account's address
- * @throws Error when the mint does not exist
+ * @throws Error if the mint does not exist
  */
 export async function plantTokens(chain: Chain, owner: Address, mint: Address, amount: bigint): Promise<Address> {
   const program = chain.accounts.get(mint)?.owner ?? tokenProgram;

@@ -1,4 +1,4 @@
-/** The node's two ports: JSON-RPC over HTTP, and WebSockets one port higher, where clients look for them. */
+/** The node's two ports: JSON-RPC over HTTP, and WebSockets one port higher, where clients expect them. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,14 +18,14 @@ export interface NodeServer {
 }
 
 const host = '127.0.0.1';
-/** As the network's nodes have it. It bounds a batch, too. */
+/** As in the network's nodes. It bounds a batch, too. */
 const bodyBytesMax = 50 * 1024;
 const portAttempts = 50;
 const farewell_ms = 1_000;
-/** A process that is busy for long loses no request to a connection that is closed meanwhile. */
+/** A process that is busy for long loses no request to a closed connection. */
 const keepAlive_ms = 60_000;
 
-/** @param port 0 takes a free one whose next one is free too */
+/** @param port 0 chooses a free one whose next one is free too */
 export async function serve(node: Node, port: number): Promise<NodeServer> {
   const server = createServer({ keepAliveTimeout: keepAlive_ms }, (request, response) => {
     if (!isFromHere(request)) return send(response, 403, { error: 'Forbidden' });
@@ -45,7 +45,7 @@ export async function serve(node: Node, port: number): Promise<NodeServer> {
       server.close();
       server.closeAllConnections();
       sockets.close();
-      // A client that is told why does not try to get its connection back.
+      // A client that gets the reason does not reconnect.
       for (const client of sockets.clients) client.close(1_000);
       const impatient = setTimeout(() => {
         for (const client of sockets.clients) client.terminate();

@@ -14,15 +14,15 @@ export type SlotPace = number | 'manual';
 
 export interface SolanaOptions {
   readonly slot_ms: SlotPace;
-  /** A free one when left out; WebSockets are one port higher. */
+  /** Default: a free one; WebSockets are one port higher. */
   readonly port?: number | undefined;
-  /** Where the chain lives between starts; in memory only when left out. */
+  /** State file between starts. Default: in memory only. */
   readonly stateFile?: string | undefined;
-  /** How many slots later a block is confirmed; 1 when left out. */
+  /** Number of slots until a block is confirmed. Default: 1. */
   readonly confirmed_slots?: number | undefined;
-  /** How many slots later a block is final; 4 when left out, 32 on the public network. */
+  /** Number of slots until a block is final. Default: 4; 32 on the public network. */
   readonly finalized_slots?: number | undefined;
-  /** How many transactions the node remembers. */
+  /** Maximum transactions that the node remembers. */
   readonly transactionsMax?: number;
   /** Unix seconds. */
   readonly now_s?: () => number;
@@ -33,14 +33,14 @@ export interface Solana {
   readonly wsUrl: string;
   readonly chain: Chain;
   readonly faults: Faults;
-  /** Goes on to later slots, each at least so many seconds after the one before. */
+  /** Advances to later slots, each at least this many seconds after the previous one. */
   advanceSlots(slots?: number, seconds?: number): void;
   stop(): Promise<void>;
 }
 
 const transactionsMax = 20_000;
 
-/** @throws Error when the state file is something else, or the ports are taken */
+/** @throws Error if the state file is foreign, or the ports are in use */
 export async function createSolana(options: SolanaOptions): Promise<Solana> {
   const { slot_ms, stateFile, now_s = () => Math.floor(Date.now() / 1_000) } = options;
   const chain = openChain({
@@ -72,7 +72,7 @@ export async function createSolana(options: SolanaOptions): Promise<Solana> {
   };
 }
 
-/** What every chain begins with: an account to take lamports from, and USDC as on the public network. All of it final. */
+/** Start of every chain: an account with lamports, and USDC as on the public network. All of it final. */
 function genesis(chain: Chain): void {
   const faucet = faucetAddress(chain.genesis);
   if (chain.accounts.get(faucet)) return;

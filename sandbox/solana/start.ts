@@ -18,7 +18,7 @@ export interface StartedSolana {
 
 const program = join(import.meta.dirname, 'main.ts');
 
-/** Starts the chain and waits until it answers. @throws Error when it does not, with where to look */
+/** Starts the chain and waits until it answers. @throws Error with the log file if it does not */
 export async function startSolana(options: StartOptions): Promise<StartedSolana> {
   const { facts, pid, stop } = await startProgram<Pick<StartedSolana, 'rpcUrl' | 'wsUrl'>>({
     what: 'the local Solana',
@@ -39,7 +39,7 @@ function flags({ slot_ms, stateFile, confirmed_slots, finalized_slots }: StartOp
   return all;
 }
 
-/** Whether a local Solana answers at a URL: tells a caller whether the one that it recorded still runs. */
+/** True if a local Solana answers at a URL: checks that the recorded one still runs. */
 export async function solanaAnswers(rpcUrl: string): Promise<boolean> {
   return typeof (await askNode(rpcUrl, 'getGenesisHash')) === 'string';
 }

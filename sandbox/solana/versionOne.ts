@@ -17,10 +17,10 @@ import {
 import type { Keypair, TransactionInstruction } from 'solana-web3-v1';
 import type { Budget } from './chain/message.ts';
 
-/** Enough for a transfer that creates the receiver's token account. What is left out would be zero. */
+/** Enough for a transfer that creates the receiver's token account. An omitted limit would be zero. */
 const usual: Budget = { computeUnitLimit: 200_000, loadedAccountsDataSizeLimit: 4 * 1024 * 1024 };
 
-/** @returns the bytes as nodes take them */
+/** @returns the wire format of nodes */
 export async function signedAsVersionOne(
   signer: Keypair,
   instructions: readonly TransactionInstruction[],

@@ -1,4 +1,4 @@
-/** What a wallet does before it signs: keys, token accounts, and the instructions of a transfer, for web3.js 1.x. */
+/** A wallet's steps before signing: keys, token accounts, and the instructions of a transfer, for web3.js 1.x. */
 import {
   type Address,
   address,
@@ -45,7 +45,7 @@ export async function transferInstructions(transfer: TokenTransfer): Promise<Tra
   return [toWeb3(getCreateAssociatedTokenIdempotentInstruction(create)), move];
 }
 
-/** Where a wallet's tokens are. */
+/** Address of a wallet's tokens. */
 export async function tokenAccount(owner: PublicKey, mint: Address): Promise<PublicKey> {
   const [account] = await findAssociatedTokenPda({ owner: addressOf(owner), mint, tokenProgram });
   return new PublicKey(account);

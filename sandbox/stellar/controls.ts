@@ -36,7 +36,7 @@ export async function openTrustline(rpcUrl: string, account: string, asset: Asse
   await control(rpcUrl, 'sandbox_fund', { address: account, lumens: '0', tokens: { [nameOf(asset)]: '0' } });
 }
 
-/** Closes ledgers now, each at least so many seconds after the one before. @returns the last one's number */
+/** Closes ledgers now, each at least this many seconds after the previous one. @returns the last one's number */
 export async function closeLedgers(rpcUrl: string, count = 1, seconds = 0): Promise<number> {
   const { sequence } = await control<{ sequence: number }>(rpcUrl, 'sandbox_closeLedgers', { count, seconds });
   return sequence;

@@ -5,8 +5,8 @@ export const faultKinds = ['drop', 'lostAnswer', 'duplicate', 'tryAgainLater', '
 /**
  * - `drop`: a transaction is accepted and never lands.
  * - `lostAnswer`: the request is carried out and the connection ends without an answer.
- * - `duplicate`: the request arrives twice and the second answer is given; events come twice in one page.
- * - `tryAgainLater`: a transaction is not taken now.
+ * - `duplicate`: the request arrives twice and the second answer is returned; events appear twice in one page.
+ * - `tryAgainLater`: a transaction is refused for now.
  * - `unavailable`: HTTP 503, nothing is carried out.
  */
 export type FaultKind = (typeof faultKinds)[number];
@@ -15,7 +15,7 @@ export interface Fault {
   readonly kind: FaultKind;
   /** The RPC method that it happens to. */
   readonly method: string;
-  /** How often; once when left out. */
+  /** Number of times. Default: once. */
   readonly times?: number;
 }
 

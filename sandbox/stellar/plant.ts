@@ -21,7 +21,7 @@ export interface Funds {
 
 const limitMax = 2n ** 63n - 1n;
 const issuerLumens = 100n * 10n ** 7n;
-/** What a new account gets by default: enough for reserves and many fees. In stroops. */
+/** Default balance of a new account: enough for reserves and many fees. In stroops. */
 const usualLumens = 10_000n * 10n ** 7n;
 
 /** An asset with its issuer's account and its contract. Planting it again changes nothing. */
@@ -32,7 +32,7 @@ export function plantAsset({ view, network, ledger }: Planting, asset: Asset): v
   plantAssetContract(view, network, asset);
 }
 
-/** Adds to what an address has; an account is created and gets trustlines as needed. */
+/** Adds to an address's balance; creates accounts and trustlines as needed. */
 export function plantFunds(planting: Planting, address: string, { lumens = 0n, tokens = [] }: Funds): void {
   const { view, network, ledger } = planting;
   const isAccount = StrKey.isValidEd25519PublicKey(address);

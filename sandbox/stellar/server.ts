@@ -19,7 +19,7 @@ const bodyBytesMax = 512 * 1024;
 /** Longer than a busy process stops answering: a connection must not be closed while a request is on its way. */
 const keepAlive_ms = 60_000;
 
-/** @param port 0 takes a free one */
+/** @param port 0 chooses a free one */
 export async function serve(node: () => Node, port: number): Promise<NodeServer> {
   const server = createServer({ keepAliveTimeout: keepAlive_ms }, (request, response) => {
     if (!isFromHere(request)) return reply(response, 403, { error: 'forbidden' });

@@ -6,11 +6,11 @@ import type { LedgerPace } from './stellar.ts';
 
 export interface StartOptions extends Pick<ProgramOptions, 'logFile' | 'detached'> {
   readonly ledger_ms: LedgerPace;
-  /** A free one when left out. */
+  /** Default: a free one. */
   readonly port?: number;
-  /** Where the chain lives between starts; in memory only when left out. */
+  /** State file between starts. Default: in memory only. */
   readonly stateFile?: string;
-  /** The public network's when left out, so that USDC has its production contract id. */
+  /** Default: the public network's, so USDC has its production contract id. */
   readonly networkPassphrase?: string;
 }
 
@@ -18,7 +18,7 @@ export interface StartedStellar {
   readonly rpcUrl: string;
   readonly networkPassphrase: string;
   readonly pid: number;
-  /** Ends it; what has closed is on disk. */
+  /** Ends it; closed ledgers are on disk. */
   stop(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ function flags({ ledger_ms, stateFile, networkPassphrase }: StartOptions): strin
   return all;
 }
 
-/** Whether a local Stellar answers at a URL. */
+/** True if a local Stellar answers at a URL. */
 export async function stellarAnswers(rpcUrl: string): Promise<boolean> {
   const health = (await askNode(rpcUrl, 'getHealth')) as { readonly status?: string } | undefined;
   return health?.status === 'healthy';

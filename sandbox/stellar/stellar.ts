@@ -14,15 +14,15 @@ export type LedgerPace = number | 'instant' | 'manual';
 
 export interface StellarOptions {
   readonly ledger_ms: LedgerPace;
-  /** A free one when left out. */
+  /** Default: a free one. */
   readonly port?: number | undefined;
-  /** Where the chain lives between starts; in memory only when left out. */
+  /** State file between starts. Default: in memory only. */
   readonly stateFile?: string | undefined;
-  /** The public network's when left out, so that assets have their production contract ids. */
+  /** Default: the public network's, so assets have their production contract ids. */
   readonly networkPassphrase?: string | undefined;
-  /** 27 when left out. From 30 on the node shows ledger headers that the SDK cannot read. */
+  /** Default: 27. From 30 on the node returns ledger headers that the SDK cannot parse. */
   readonly protocol?: number | undefined;
-  /** How many ledgers the node remembers. */
+  /** Maximum ledgers that the node remembers. */
   readonly retention_ledgers?: number;
   /** Unix seconds. */
   readonly now_s?: () => number;
@@ -33,7 +33,7 @@ export interface Stellar {
   readonly networkPassphrase: string;
   readonly chain: Chain;
   readonly faults: Faults;
-  /** Closes ledgers, each at least so many seconds after the one before; the first takes what waits. */
+  /** Closes ledgers, each at least this many seconds after the previous one; the first includes the pending transactions. */
   closeLedgers(count?: number, seconds?: number): void;
   stop(): Promise<void>;
 }

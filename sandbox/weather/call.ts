@@ -8,7 +8,7 @@ export interface Call {
   readonly params: Params;
 }
 
-/** Asks what lies behind: the next quirk, and in the end the node. @throws Refusal */
+/** Calls the next layer: the next quirk, and finally the node. @throws Refusal */
 export type Ask = (method: string, params: Params) => Promise<unknown>;
 
 /** An error of JSON-RPC: the node answered, with a no. */
@@ -23,12 +23,12 @@ export class Refusal extends Error {
   }
 }
 
-/** What goes back over HTTP. */
+/** Reply over HTTP. */
 export interface HttpReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The connection ends after so many bytes of the body. */
+  /** The connection ends after this many bytes of the body. */
   readonly cutAfter_bytes?: number;
 }
 

@@ -1,11 +1,11 @@
 /** Changes the weather of a running node from another process. */
 import type { Weather, WeatherChange } from './quirks.ts';
 
-/** @returns what is in force now @throws Error for quirks that there are not */
+/** @returns the active quirks @throws Error for unknown quirks */
 export const changeWeather = (url: string, change: WeatherChange): Promise<Weather> =>
   ask(url, 'weather_change', [change]) as Promise<Weather>;
 
-/** How often each method was called. */
+/** Number of calls per method. */
 export const weatherCalls = (url: string): Promise<Readonly<Record<string, number>>> =>
   ask(url, 'weather_calls', []) as Promise<Readonly<Record<string, number>>>;
 

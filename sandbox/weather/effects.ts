@@ -1,10 +1,10 @@
-/** The quirks that are switched on before one node, as one: what each request goes through. */
+/** Active quirks of one node, combined: the path of each request. */
 import type { Ask, Call, HttpReply } from './call.ts';
 import type { CallEffect, Effect, HttpEffect, Often, Quirk, QuirkyNode } from './quirk.ts';
 import { checkWeather, type QuirkName, quirkNames, quirks, type Weather, type WeatherChange } from './quirks.ts';
 import { seededRandom } from './random.ts';
 
-/** What one HTTP request meets, its quirks put together. */
+/** Effects on one HTTP request, combined. */
 export interface Passage {
   readonly ask: (call: Call) => Promise<unknown>;
   readonly send: HttpEffect;
@@ -13,7 +13,7 @@ export interface Passage {
 export interface Effects {
   /** @throws Refusal for quirks that there are not */
   change(change: WeatherChange): void;
-  /** What is switched on. */
+  /** Active quirks. */
   inForce(): Weather;
   begin(calls: readonly Call[]): Passage;
 }

@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
 });
 const preset = presetNamed(options.preset);
 
-/** @param text the chain's id, its URL and the ports to take, 0 for any */
+/** @param text the chain's id, its URL and the ports to use, 0 for any */
 async function startNodes(text: string): Promise<readonly [string, readonly WeatherNode[]]> {
   const [id = '', rpcUrl = '', ...ports] = text.split(',');
   const chain = findChain(id);

@@ -5,13 +5,13 @@ import type { Weather } from './quirks.ts';
 export interface Preset {
   /** In a sentence, for the start's summary. */
   readonly says: string;
-  /** All WebSockets end after so long, as providers end them. */
+  /** Life of all WebSockets, because providers end them. */
   readonly socketsLast_s: number;
   /** The nodes of each chain of a family, in the order in which the service prefers them. */
   readonly nodes: Readonly<Record<ChainFamily, readonly Weather[]>>;
 }
 
-/** What every node does now and then. */
+/** Occasional behaviour of every node. */
 const always: Weather = {
   slow: { chance: 0.1, most_ms: 300 },
   unavailable: { chance: 0.01 },

@@ -12,15 +12,15 @@ import { passSockets } from './sockets.ts';
 import { createUpstream } from './upstream.ts';
 
 export interface WeatherNodeOptions {
-  /** Of the local chain. */
+  /** URL of the local chain. */
   readonly rpcUrl: string;
-  /** Of its WebSockets; they do not pass when left out. */
+  /** URL of its WebSockets. Default: none. */
   readonly wsUrl?: string | undefined;
   readonly family: ChainFamily;
   readonly weather?: Weather;
-  /** Of what happens by chance: the same seed and the same calls bring the same. */
+  /** Seed of random behaviour: equal seeds and calls have equal results. */
   readonly seed?: string;
-  /** A free one when left out. */
+  /** Default: a free one. */
   readonly port?: number;
 }
 

@@ -1,8 +1,8 @@
-/** What a quirk is: one way in which a real node differs from a good one, put between a caller and a local chain. */
+/** A quirk: one way in which a real node differs from an ideal one, between a caller and a local chain. */
 import type { ChainFamily } from '../../domain/chains.ts';
 import type { Ask, Call, HttpReply } from './call.ts';
 
-/** The node that a quirk stands before. */
+/** Node behind a quirk. */
 export interface QuirkyNode {
   readonly family: ChainFamily;
   /** From 0 up to 1, the same sequence at each start with the same seed. */
@@ -16,7 +16,7 @@ export interface QuirkyNode {
 export type CallEffect = (call: Call, next: Ask) => Promise<unknown>;
 export type HttpEffect = (next: () => Promise<HttpReply>) => Promise<HttpReply>;
 
-/** What a quirk does to one HTTP request: to each call in it, or to the reply as a whole. */
+/** Effect of a quirk on one HTTP request: on each call in it, or on the reply as a whole. */
 export interface Effect {
   readonly call?: CallEffect;
   readonly http?: HttpEffect;
@@ -27,15 +27,15 @@ export interface Quirk<Settings> {
   readonly families: readonly ChainFamily[];
   /** In a few words, for people. */
   readonly says: string;
-  /** Called once when the quirk is switched on; what it answers is called for each HTTP request. */
+  /** Called once when the quirk is switched on; its result is called for each HTTP request. */
   begin(settings: Settings, node: QuirkyNode): (calls: readonly Call[]) => Effect;
 }
 
-/** How often a quirk shows itself. */
+/** Frequency of a quirk. */
 export interface Often {
-  /** Share of the calls (or replies) that it befalls, from 0 to 1; all when left out. */
+  /** Affected share of the calls (or replies), from 0 to 1. Default: all. */
   readonly chance?: number;
-  /** Of these methods alone; of all when left out. */
+  /** Affected methods. Default: all. */
   readonly methods?: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export const onReplies = (http: HttpEffect) => () => ({ http });
 
 const keysMax = 10_000;
 
-/** Tells whether a key was asked for at most so often, this time counted; for ever when `most` is left out. */
+/** Returns true for the first `most` calls with a key, including this one. Default: always. */
 export function firstAsks(most = Number.POSITIVE_INFINITY): (key: string) => boolean {
   const asked = new Map<string, number>();
   return (key) => {

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed (mulberry32), from 0 up to 1. */
+/** Pseudo-random numbers from 0 up to 1, equal for equal seeds (mulberry32). */
 export function seededRandom(seed: string): () => number {
   let state = 2_166_136_261;
   // FNV-1a spreads the text over 32 bits.

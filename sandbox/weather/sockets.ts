@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { isFromHere } from '../fromHere.ts';
 
 export interface Sockets {
-  /** Ends every connection, as a provider does now and then. */
+  /** Ends every connection, as providers occasionally do. */
   cut(): void;
 }
 

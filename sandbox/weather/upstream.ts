@@ -1,4 +1,4 @@
-/** Asks the local chain behind the weather. */
+/** Calls the local chain behind the proxy. */
 
 import { once } from 'node:events';
 import http from 'node:http';
@@ -12,7 +12,7 @@ export class NoChain extends Error {
   override readonly name = 'NoChain';
 }
 
-/** @throws Refusal with what the chain refused, NoChain without an answer */
+/** @throws Refusal with the chain's refusal, NoChain without an answer */
 export function createUpstream(url: string): Ask & { close(): void } {
   const agent = new http.Agent({ keepAlive: true, maxSockets: socketsMax });
 

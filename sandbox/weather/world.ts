@@ -12,7 +12,7 @@ export interface WeatherOptions {
   readonly seed: string;
 }
 
-/** By the chains' ids. */
+/** By chain id. */
 type Urls = Readonly<Record<string, string>>;
 
 export interface WeatherFacts {
@@ -27,7 +27,7 @@ export interface KeptWeather {
   readonly seen: World;
   /** Null when the weather is calm. */
   readonly weather: WeatherFacts | null;
-  /** More of the service's settings: where the EVM chains and Solana push what is new. */
+  /** Additional settings of the service: WebSockets of the EVM chains and Solana. */
   readonly sockets: Readonly<Record<string, string>>;
 }
 

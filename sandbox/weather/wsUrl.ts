@@ -1,6 +1,6 @@
 import type { ChainFamily } from '../../domain/chains.ts';
 
-/** Where a local chain's WebSockets are: anvil's at the same port, Solana's one higher; Stellar RPC has none. */
+/** WebSocket URL of a local chain: anvil's has the same port, Solana's one higher; Stellar RPC has none. */
 export function wsUrlOf(family: ChainFamily, rpcUrl: string): string | undefined {
   if (family === 'stellar') return undefined;
   const { hostname, port } = new URL(rpcUrl);

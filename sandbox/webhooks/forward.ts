@@ -1,4 +1,4 @@
-/** One webhook to one address: the bytes and the headers as they came, for the signature is over the one and in the other. */
+/** Forwards one webhook to one address: the raw bytes and headers, because the signature covers the bytes. */
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 
@@ -20,7 +20,7 @@ export interface Answered {
 
 /** As long as the service waits (docs/integrate/webhooks.md). */
 const patience_ms = 10_000;
-/** They tell of the connection that it came on. */
+/** Headers of the incoming connection. */
 const ofConnection: ReadonlySet<string> = new Set(['host', 'connection', 'transfer-encoding', 'keep-alive']);
 
 /** Never throws: what went wrong is the answer. */
@@ -40,7 +40,7 @@ function post(url: URL, headers: Received['headers'], body: string): Promise<num
   const signal = AbortSignal.timeout(patience_ms);
   const request = send(url, { method: 'POST', headers: kept, signal, agent: false }, (response) => {
     resolve(response.statusCode ?? 0);
-    // What it says besides is nobody's.
+    // Ignores the rest of its answer.
     response.destroy();
   });
   request.on('error', (error) => reject(signal.aborted ? new Error('no answer in 10 s') : error));

@@ -1,21 +1,21 @@
-/** The webhooks that the sandbox's receiver wrote down, and which of them the developer's program has taken. */
+/** Webhooks in the log of the sandbox's receiver, and which of them the developer's program has accepted. */
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWhole } from '../writeWhole.ts';
 import type { Answered, Received } from './forward.ts';
 
 export interface Inbox {
-  /** How many were not taken, or came while nothing listened. */
+  /** Number of webhooks refused, or received while nothing listened. */
   waiting(): number;
   /** Hands out those that wait, oldest first. */
   again(hand: Hand): Promise<void>;
-  /** Hands out what has come since, in its order. */
+  /** Delivers new webhooks in order. */
   next(hand: Hand): Promise<void>;
 }
 
 export interface Hand {
   forward(webhook: Received): Promise<Answered>;
-  /** Once it is written down whether it was taken: who reads that may stop this program. */
+  /** Called once the outcome is recorded: a reader of the output may stop this program. */
   tell(webhook: Received, answered: Answered): void;
 }
 
@@ -25,7 +25,7 @@ interface Line {
 }
 
 interface Kept {
-  /** Bytes of the log that have been looked at. */
+  /** Bytes of the log that were read. */
   readonly read: number;
   readonly waiting: readonly Line[];
 }
@@ -35,11 +35,11 @@ const waitingMax = 1_000;
 /** Longer than any line: a body has 256 KiB at most, and in JSON six characters for each of its own. */
 const chunk_bytes = 2 * 1_024 * 1_024;
 
-/** A developer who listens for the first time hears of what comes from then on. */
+/** A first-time listener receives only later webhooks. */
 export function openInbox(dataDir: string, log: string): Inbox {
   const file = join(dataDir, 'listen.json');
   let kept: Kept = readKept(file) ?? { read: sizeOf(log), waiting: [] };
-  // A log that was emptied begins anew.
+  // An emptied log begins again.
   if (kept.read > sizeOf(log)) kept = { read: 0, waiting: [] };
   const keep = (next: Kept) => {
     kept = { ...next, waiting: next.waiting.slice(-waitingMax) };
@@ -64,7 +64,7 @@ export function openInbox(dataDir: string, log: string): Inbox {
     },
     async next(hand) {
       for (const line of linesFrom(log, kept.read)) {
-        // It waits until it is known to be taken: who is stopped meanwhile sends it again.
+        // It waits until it is known to be accepted: after an interruption it is sent again.
         keep({ read: line.at + line.bytes, waiting: [...kept.waiting, line] });
         await handOut(line, hand);
       }

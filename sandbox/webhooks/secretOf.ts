@@ -1,4 +1,4 @@
-/** Webhook secrets of apps that a developer registered in the sandbox: the service shows each once, its log keeps them sealed. */
+/** Webhook secrets of apps that a developer registered in the sandbox: the service returns each once, and its log has them sealed. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';

@@ -1,44 +1,47 @@
-/** People who own apps: how they register, prove their e-mail and sign in. Their addresses and names stay here; events know ids alone. */
+/**
+ * People who own apps: registration, proof of their e-mail address, sign-in. Their addresses and names are stored here; events contain only
+ * ids.
+ */
 import type { By } from '../../commands/handle.ts';
 import type { SettlementRequest } from '../../commands/manageMerchant.ts';
 import { type Refusal, refuse } from '../../domain/decider.ts';
 import type { AppKind } from '../../domain/merchant/app.ts';
 import type { Instant } from '../../domain/time.ts';
 
-/** Somebody who has signed in. */
+/** A signed-in person. */
 export interface SignedIn {
   readonly developerId: string;
   readonly sessionId: string;
 }
 
-/** Who asks, before anybody has signed in. */
+/** A caller before sign-in. */
 export interface Asker {
-  /** What the limits of strangers count: an IPv4 address, or the /64 of an IPv6 address. */
+  /** Network address that limits count: an IPv4 address, or the /64 of an IPv6 address. */
   readonly address: string;
   readonly userAgent: string | null;
-  /** What `prove` gave this browser when it last signed in. It has limits of its own, which nobody else can use up. */
+  /** Value that `prove` gave this browser at its last sign-in. It has its own limits, which nobody else can use up. */
   readonly known: string | null;
 }
 
-export interface RegistrationRequest {
+export interface AccountRegistration {
   readonly email: string;
-  /** Of the app, as payers will see it. */
+  /** Name of the app for payers. */
   readonly displayName: string;
   readonly kind: AppKind;
-  /** The app becomes `<kind>_<slug>`; null: one is made from the display name. */
+  /** The app's id becomes `<kind>_<slug>`; null: a slug from the display name. */
   readonly slug: string | null;
   readonly settlement: SettlementRequest | null;
   readonly webhookUrl: string | null;
 }
 
-/** A code was mailed, if there is somebody to mail it to: the answer is the same either way. */
+/** A code was mailed, if the address belongs to somebody: the answer is the same either way. */
 export interface Challenge {
-  /** 256 random bits. Only who holds them can use the code: a browser keeps them in a cookie. */
+  /** 256 random bits, which the browser keeps in a cookie. The code is only valid together with them. */
   readonly challenge: string;
   readonly expiresAt: Instant;
 }
 
-/** Waits for its proof; service reference 2.8. The secret is shown here and never again. */
+/** A registration that waits for its proof; service reference 2.8. The secret is returned here and never again. */
 export interface Registering extends Challenge {
   readonly developerId: string;
   readonly appId: string;
@@ -47,11 +50,11 @@ export interface Registering extends Challenge {
   readonly webhookSecretFingerprint: string;
 }
 
-/** Something that a signed-in person wants done and that a session alone may not do. */
+/** An action of a signed-in person that needs more than a session. */
 export interface ToConfirm {
-  /** Exactly what: another amount is another thing. */
+  /** Exact action: another amount is another action. */
   readonly thing: string;
-  /** The same for whoever reads the mail; of words that no stranger can choose. */
+  /** Description for the mail's reader, in words that no stranger can choose. */
   readonly words: string;
 }
 
@@ -59,9 +62,9 @@ export interface Proved {
   readonly token: string;
   readonly expiresAt: Instant;
   readonly developerId: string;
-  /** The app that was registered by this proof; null when it was only to sign in, or when somebody was faster. */
+  /** App that this proof registered; null for a mere sign-in, or if another call was faster. */
   readonly registered: string | null;
-  /** For this browser to keep, a year long: the `known` of its next sign-in. */
+  /** Stored in this browser for a year: the `known` of its next sign-in. */
   readonly known: string;
 }
 
@@ -80,7 +83,7 @@ export interface PendingRegistration {
   readonly expiresAt: Instant;
 }
 
-/** An app registered by somebody who had signed in. The secret is a new one: whoever asked for the registration knows the first. */
+/** An app registered by a signed-in person. The secret is new: the requester of the registration knows the first one. */
 export interface Confirmed {
   readonly appId: string;
   readonly webhookUrl: string | null;
@@ -91,36 +94,39 @@ export interface Confirmed {
 export interface Session {
   readonly sessionId: string;
   readonly startedAt: Instant;
-  /** To the minute. */
+  /** Rounded to the minute. */
   readonly lastSeenAt: Instant;
   readonly expiresAt: Instant;
   readonly address: string;
   readonly userAgent: string | null;
 }
 
-/** All throw Unavailable when Postgres cannot be asked. Refusals say `rateLimited` to whoever asks too often. */
+/** All throw Unavailable if Postgres cannot be reached. Refusals are `rateLimited` after too many requests. */
 export interface Accounts {
-  /** Keeps the registration for a day and mails a code that proves it. @returns appIdTaken, registrationClosed, invalidRequest */
-  register(request: RegistrationRequest, asker: Asker): Promise<Registering | Refusal>;
-  /** Mails a code to whoever the address is of. @returns invalidRequest for what is no e-mail address */
+  /** Stores the registration for a day and mails a code that proves it. @returns appIdTaken, registrationClosed, invalidRequest */
+  register(request: AccountRegistration, asker: Asker): Promise<Registering | Refusal>;
+  /** Mails a code to the address's owner. @returns invalidRequest for an invalid e-mail address */
   ask(email: string, asker: Asker): Promise<Challenge | Refusal>;
-  /** Signs in, and registers what was to be proved. @returns codeWrong while there are tries left; codeExpired: ask for a new one */
+  /**
+   * Signs in, and carries out the registration that was to be proved. @returns codeWrong while attempts remain; codeExpired: request a new
+   * code
+   */
   prove(challenge: string, code: string, asker: Asker): Promise<Proved | Refusal>;
-  /** Mails a code to somebody who has signed in, good for one thing alone. */
+  /** Mails a code to a signed-in person, valid for one action only. */
   askToConfirm(developerId: string, asked: ToConfirm, asker: Asker): Promise<Challenge | Refusal>;
-  /** Once: the code is used up. @returns codeWrong while there are tries left; codeExpired, also for a code that was mailed for another thing */
+  /** Uses the code up. @returns codeWrong while attempts remain; codeExpired, also for a code of another action */
   confirm(developerId: string, challenge: string, code: string, thing: string): Promise<'confirmed' | Refusal>;
-  /** Whose session a token is of; null for one that is forged, too old, or of a session that has ended, wherever it was ended. */
+  /** Person of a session token; null for a token that is forged, too old, or of a session that was ended on any instance. */
   findSession(token: string): Promise<SignedIn | null>;
   person(developerId: string): Promise<Person | null>;
   pendingRegistrations(developerId: string): Promise<readonly PendingRegistration[]>;
   confirmRegistration(developerId: string, appId: string, by: By): Promise<Confirmed | Refusal>;
   discardRegistration(developerId: string, appId: string): Promise<void>;
-  /** Those that are not over, newest first. */
+  /** Open sessions, newest first. */
   sessions(developerId: string): Promise<readonly Session[]>;
-  /** @returns false when the person has no such session */
+  /** @returns false if the person has no such session */
   endSession(developerId: string, sessionId: string): Promise<boolean>;
-  /** Ends all but, when it is given, one. @returns how many */
+  /** Ends all sessions except an optional one. @returns the number of ended sessions */
   endAllSessions(developerId: string, but?: string): Promise<number>;
 }
 

@@ -1,23 +1,23 @@
-/** What becomes of a registration: proved by its code, or confirmed or discarded by its owner, who has signed in. */
+/** Outcome of a registration: proved by its code, or confirmed or discarded by its signed-in owner. */
 
 import type { SettlementRequest } from '../../commands/manageMerchant.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import type { SettlementWallet } from '../../domain/merchant/events.ts';
 import { type Accounts, appTaken, type Confirmed, registrationClosed } from './accounts.ts';
 import type { AccountsDeps } from './deps.ts';
-import { dropRegistration, findRegistration, type Registration, registrationsOf } from './register.ts';
+import { dropRegistration, findRegistration, registrationsOf, type StoredRegistration } from './register.ts';
 
 export interface CarriedOut {
   readonly appId: string;
   /** False when the app could not be registered. */
   readonly registered: boolean;
-  /** Whether the registration need not wait any longer: it is carried out, or cannot be. */
+  /** True if the registration need not wait any longer: it is carried out, or cannot be. */
   readonly over: boolean;
-  /** Of the log, when something was appended. */
+  /** Log position, if something was appended. */
   readonly position: bigint | null;
 }
 
-/** Repeating it changes nothing. Null when the registration is gone. */
+/** Repeating it changes nothing. Null if the registration no longer exists. */
 export async function carryOut(deps: AccountsDeps, registrationId: string): Promise<CarriedOut | null> {
   const { sql, clock, merchants } = deps;
   const found = await findRegistration(sql, registrationId, clock.now());
@@ -25,11 +25,11 @@ export async function carryOut(deps: AccountsDeps, registrationId: string): Prom
   const { appId, developerId } = found;
   const outcome = await merchants.register(appId, newApp(found), { cause: `developer:${developerId}` });
   if (!isRefusal(outcome)) return { appId, registered: true, over: true, position: outcome.position };
-  // The operator took the id, or the rules have changed meanwhile. Who has proved the e-mail signs in all the same.
+  // The operator took the id, or the rules have changed meanwhile. The proved e-mail still signs in.
   return { appId, registered: false, over: outcome.refused === 'appIdTaken', position: null };
 }
 
-const newApp = ({ developerId, displayName, settlement, webhookUrl, secret }: Registration) => ({
+const newApp = ({ developerId, displayName, settlement, webhookUrl, secret }: StoredRegistration) => ({
   developerId,
   name: displayName,
   settlement,
@@ -57,11 +57,11 @@ const requestOf = (wallet: SettlementWallet | null): SettlementRequest | null =>
     receiverMemo: wallet.receiverMemo,
   };
 
-/** Crash after the app is registered, before the registration is dropped: confirming again gives a new secret. */
+/** Crash after the app is registered and before the registration is deleted: another confirmation makes a new secret. */
 export function createConfirm(deps: AccountsDeps): Accounts['confirmRegistration'] {
   const { sql, clock, merchants, inForce } = deps;
 
-  /** Registered before, by a call that was cut off or by a code: unless it is somebody else's, its secret is made anew. */
+  /** Registered before, by an interrupted call or by a code: makes a new secret, unless the app belongs to somebody else. */
   async function again(appId: string, webhookUrl: string | null, by: Parameters<typeof merchants.rotateSecret>[1]) {
     const rotated = await merchants.rotateSecret(appId, by);
     if (isRefusal(rotated)) return rotated.refused === 'forbidden' ? appTaken(appId) : rotated;
@@ -70,7 +70,10 @@ export function createConfirm(deps: AccountsDeps): Accounts['confirmRegistration
   }
 
   type Outcome = (Confirmed & { readonly position: bigint | null }) | Refusal;
-  async function confirm(found: Registration, by: Parameters<typeof merchants.rotateSecret>[1]): Promise<Outcome> {
+  async function confirm(
+    found: StoredRegistration,
+    by: Parameters<typeof merchants.rotateSecret>[1],
+  ): Promise<Outcome> {
     const { appId, webhookUrl } = found;
     const prepared = await merchants.prepare(appId, { webhookUrl, settlement: requestOf(found.settlement) });
     if (isRefusal(prepared)) return prepared.refused === 'appIdTaken' ? again(appId, webhookUrl, by) : prepared;
@@ -87,7 +90,7 @@ export function createConfirm(deps: AccountsDeps): Accounts['confirmRegistration
     const found = (await registrationsOf(sql, developerId, clock.now())).find((each) => each.appId === appId);
     if (!found) return refuse('notFound', 'no registration of yours waits under this id', '/appId');
     const outcome = await confirm(found, by);
-    // Before the registration is dropped: after a 503 it is confirmed again, with another secret.
+    // Before the registration is deleted: after a 503 it can be confirmed again, with another secret.
     if (!isRefusal(outcome)) await inForce(outcome.position);
     if (!isRefusal(outcome) || outcome.refused === 'appIdTaken') await dropRegistration(sql, developerId, appId);
     if (isRefusal(outcome)) return outcome;

@@ -3,7 +3,7 @@ import { hour_ms, type Instant, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 import type { Accounts } from './accounts.ts';
 import { createConfirm, createPending } from './carryOut.ts';
-import type { AccountsDeps, Step } from './deps.ts';
+import type { AccountsDeps, CodeStep } from './deps.ts';
 import { findPerson, unproved_ms } from './people.ts';
 import { createRegister, dropRegistration } from './register.ts';
 import { endSessions, runningSessions, seeSession, sessionIdle_ms, sessionLife_ms } from './sessions.ts';
@@ -17,7 +17,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const fresh = createFreshCode(deps, signInLimits);
 
   const seen =
-    <P extends unknown[], R>(step: Step, act: (...given: P) => Promise<R>) =>
+    <P extends unknown[], R>(step: CodeStep, act: (...given: P) => Promise<R>) =>
     async (...given: P): Promise<R> => {
       const answer = await act(...given);
       observe(step, isRefusal(answer) ? answer.refused : 'ok');
@@ -44,7 +44,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   };
 }
 
-/** Removes what is over. Nothing depends on when: whoever reads these rows looks at their times himself. */
+/** Deletes expired rows. The timing does not matter: readers of these rows check their times themselves. */
 export async function sweep(sql: Sql, now: Instant): Promise<void> {
   await sql.query('DELETE FROM ops.challenges WHERE expires_at <= $1', [now]);
   await sql.query('DELETE FROM ops.registrations WHERE expires_at <= $1', [now]);

@@ -1,18 +1,18 @@
-/** What accounts are made of. */
+/** Dependencies of accounts. */
 import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import type { Clock, CrashPoint, Ids } from '../../commands/ports.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 import type { SecretBox } from '../security/secretBox.ts';
 import type { Challenge } from './accounts.ts';
-import { codeLife_ms, type Letter } from './emails.ts';
+import { codeLife_ms, type EmailText } from './emails.ts';
 import type { Outbox } from './outbox.ts';
 import { type KeptCode, keepChallenge, type Passcodes } from './passcodes.ts';
 import type { KnownPerson } from './people.ts';
 import type { Tokens } from './sessions.ts';
-import type { Limits } from './signInLimits.ts';
+import type { SignInLimitDeps } from './signInLimits.ts';
 
-/** What is done by codes. */
-export type Step = 'register' | 'ask' | 'prove' | 'askToConfirm' | 'confirm';
+/** Actions with mailed codes. */
+export type CodeStep = 'register' | 'ask' | 'prove' | 'askToConfirm' | 'confirm';
 
 export interface AccountsDeps {
   readonly sql: SqlDatabase;
@@ -22,32 +22,32 @@ export interface AccountsDeps {
   readonly passcodes: Passcodes;
   readonly tokens: Tokens;
   readonly outbox: Outbox;
-  readonly limits: Limits;
+  readonly limits: SignInLimitDeps;
   readonly merchants: Pick<ManageMerchant, 'prepare' | 'register' | 'rotateSecret'>;
   /**
-   * Waits until every instance reads what was appended up to a position of the log; null for all that is there now.
+   * Waits until every instance has read the log up to a position; null for its current end.
    * @throws Unavailable after 5 s
    */
   readonly inForce: (position: bigint | null) => Promise<void>;
   readonly registration: RegistrationPolicy;
-  /** False where no mail can be sent: then nobody can be asked for a code. */
+  /** False if no mail can be sent: then no codes can be requested. */
   readonly sendsMail: boolean;
-  /** Told how each went, for metrics: `ok`, or the refusal's code. */
-  readonly observe?: (step: Step, result: string) => void;
+  /** Reports each result for metrics: `ok`, or the refusal's code. */
+  readonly observe?: (step: CodeStep, result: string) => void;
   readonly crash?: CrashPoint;
 }
 
 export interface Mailed {
-  /** Null: to nobody, with the same work. */
+  /** Null: no recipient, with the same work. */
   readonly to: KnownPerson | null;
   readonly registrationId: string | null;
   readonly kept: KeptCode;
-  readonly letter: Letter;
-  /** What the code is kept under besides its challenge; the challenge alone where it is left out. */
+  readonly letter: EmailText;
+  /** Key under which the code is stored. Default: the challenge alone. */
   readonly bind?: (challenge: string) => string;
 }
 
-/** Keeps the code and has it mailed, in the caller's transaction. */
+/** Stores the code and queues its mail, in the caller's transaction. */
 export async function mailCode(
   { ids, outbox, clock }: Pick<AccountsDeps, 'ids' | 'outbox' | 'clock'>,
   tx: Sql,
@@ -60,10 +60,10 @@ export async function mailCode(
   return { challenge, expiresAt };
 }
 
-/** open: anybody registers. invited: whom the operator has invited. closed: nobody; who is known signs in all the same. */
+/** open: anyone registers. invited: only people whom the operator invited. closed: nobody. Existing users can always sign in. */
 export const registrationPolicies = ['open', 'invited', 'closed'] as const;
 export type RegistrationPolicy = (typeof registrationPolicies)[number];
 
-/** Whether this installation lets somebody in: without an invitation only where anybody may register. */
+/** True if this installation admits the person: without an invitation only under the open policy. */
 export const isWelcome = (policy: RegistrationPolicy, person: KnownPerson | null): person is KnownPerson =>
   person !== null && (policy === 'open' || person.provedAt !== null || person.invitedAt !== null);

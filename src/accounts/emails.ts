@@ -1,16 +1,16 @@
-/** What is written to people. Nothing that a stranger could word is in it: somebody else's text under our name would be believed. */
+/** Texts of e-mails. They contain nothing that a stranger could write: readers would trust it under our name. */
 
 import { domainToASCII } from 'node:url';
 import { minute_ms } from '../../domain/time.ts';
 
-export interface Letter {
+export interface EmailText {
   readonly subject: string;
   readonly text: string;
 }
 
 export const codeLife_ms = 10 * minute_ms;
 
-const letter = (subject: string, ...paragraphs: readonly string[]): Letter => ({
+const letter = (subject: string, ...paragraphs: readonly string[]): EmailText => ({
   subject,
   text: `${paragraphs.join('\n\n')}\n`,
 });
@@ -18,7 +18,7 @@ const letter = (subject: string, ...paragraphs: readonly string[]): Letter => ({
 const minutes = codeLife_ms / minute_ms;
 const where = (address: string) => `The request came from the network address ${address}.`;
 
-export const signInLetter = (code: string, address: string): Letter =>
+export const signInEmail = (code: string, address: string): EmailText =>
   letter(
     'Your sign-in code',
     `Your code is ${code}`,
@@ -26,8 +26,8 @@ export const signInLetter = (code: string, address: string): Letter =>
     `${where(address)} If that was not you, ignore this mail: nobody can sign in without the code.`,
   );
 
-/** The app's id is left out: whoever registers chooses it, and could write a message in it. */
-export const registrationLetter = (code: string, address: string): Letter =>
+/** Omits the app's id, which the requester chooses and could turn into a message. */
+export const registrationEmail = (code: string, address: string): EmailText =>
   letter(
     'Confirm your app',
     `Your code is ${code}`,
@@ -35,7 +35,7 @@ export const registrationLetter = (code: string, address: string): Letter =>
     `${where(address)} If that was not you, ignore this mail: nothing is registered without the code.`,
   );
 
-export const confirmLetter = (code: string, words: string, address: string): Letter =>
+export const confirmationEmail = (code: string, words: string, address: string): EmailText =>
   letter(
     'Confirm a refund',
     `Your code is ${code}`,
@@ -44,14 +44,14 @@ export const confirmLetter = (code: string, words: string, address: string): Let
     `${where(address)} If that was not you, somebody else uses your session: sign in, end all sessions, and check the audit trail of your apps. Without the code no money is sent.`,
   );
 
-export const newBrowserLetter = (address: string): Letter =>
+export const newBrowserEmail = (address: string): EmailText =>
   letter(
     'New sign-in',
     `Somebody has signed in to your account from a new browser, from the network address ${address}.`,
     'If that was not you, somebody can read your mail. Sign in, end all sessions, and check the audit trail of your apps.',
   );
 
-export const invitationLetter = (url: string | null): Letter =>
+export const invitationEmail = (url: string | null): EmailText =>
   letter(
     'You are invited to register',
     `You are invited to accept payments with us. Register with this e-mail address${url === null ? '.' : ` at ${url}`}`,
@@ -60,18 +60,18 @@ export const invitationLetter = (url: string | null): Letter =>
 
 const emailMax = 254;
 const localMax = 64;
-/** RFC 5322's dot-atom: no quotes, no comments, nothing that a mail's header could be broken with. */
+/** RFC 5322's dot-atom: no quotes, no comments, no character that could break a mail header. */
 const local = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
-/** Host names of DNS; the last label is no number, so an IP address is none. */
+/** Host names of DNS. The last label is no number, which excludes IP addresses. */
 const domain = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/;
-/** What a domain may be written with: host names of all scripts, and none of what a URL parser would drop or decode. */
+/** Allowed input for a domain: host names of all scripts, and no character that a URL parser would drop or decode. */
 const written = /^[\p{L}\p{M}\p{N}.-]+$/u;
 
 /**
- * The one spelling of an e-mail address, by which its person is known: lower case, the domain as DNS has it, so that letters which only
- * look alike stay different. Dots and `+tags` before the @ stay: whose mailbox they lead to is the mail server's matter.
+ * Canonical form of an e-mail address, which identifies its person: lower case, with the domain as in DNS, so look-alike letters stay
+ * different. Dots and `+tags` before the @ stay: the mail server decides about them.
  *
- * @returns undefined for text that is no address that mail can be sent to
+ * @returns undefined for text that is no address for mail
  */
 export function readEmail(text: string): string | undefined {
   const at = text.lastIndexOf('@');

@@ -1,15 +1,15 @@
-/** What owners are told by mail of their apps' changes: enough to know it, and nothing that whoever made it could word. */
+/** Mails to owners about changes of their apps: enough to notice them, and nothing that their author could write. */
 import { chainOf } from '../../domain/chains.ts';
 import type { MerchantEvent, SettlementWallet } from '../../domain/merchant/events.ts';
-import type { Letter } from './emails.ts';
+import type { EmailText } from './emails.ts';
 
-/** @param dashboard where to look; null where the installation does not know its own address */
-export function noticeOf(event: MerchantEvent, appId: string, dashboard: string | null): Letter | null {
+/** @param dashboard URL of the dashboard; null if the installation does not know its own address */
+export function noticeOf(event: MerchantEvent, appId: string, dashboard: string | null): EmailText | null {
   const happened = tellingOf(event);
   if (happened === null) return null;
   const [subject, ...said] = happened;
   const place = dashboard === null ? 'the dashboard' : dashboard;
-  // The operator does this one, so nobody else has the owner's session.
+  // Only the operator makes this change, so it is no sign of a stolen session.
   const warning =
     event.type === 'OwnerSet'
       ? 'If you did not expect this, ask the operator.'

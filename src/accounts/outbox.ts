@@ -1,29 +1,29 @@
-/** Mail that waits in Postgres until it is sent: put there in the transaction of what it tells of, sealed, and removed when it is sent. */
+/** Queue of mail in Postgres: written sealed in the transaction of its cause, and deleted when it is sent. */
 import { type Clock, type Ids, Unavailable } from '../../commands/ports.ts';
 import { type Instant, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 import type { SecretBox } from '../security/secretBox.ts';
-import type { Letter } from './emails.ts';
+import type { EmailText } from './emails.ts';
 
-export interface Mail extends Letter {
+export interface Mail extends EmailText {
   readonly to: string;
 }
 
-export interface NewMail extends Letter {
-  /** Sent only once under an id; left out: another one. */
+export interface NewMail extends EmailText {
+  /** Idempotency key. Default: a new id. */
   readonly mailId?: string;
-  /** Null for mail to nobody, which takes the same work. */
+  /** Null for mail without a recipient, which takes the same work. */
   readonly to: { readonly developerId: string; readonly email: string } | null;
-  /** Not sent any more after this. */
+  /** Age after which it is not sent any more. */
   readonly life_ms: number;
 }
 
 export interface Outbox {
-  /** @param sql the transaction that it belongs to. @throws Unavailable when too much waits */
+  /** @param sql the transaction of its cause. @throws Unavailable if the queue is full */
   put(sql: Sql, mail: NewMail): Promise<void>;
-  /** Ids of what is to be sent, oldest first; what is too old is among them, so that it is removed. */
+  /** Ids of mail to send, oldest first, including expired mail, which `open` deletes. */
   due(max: number, now: Instant): Promise<readonly string[]>;
-  /** Null for mail to nobody, for what is too old, and for what is gone. */
+  /** Null for mail without a recipient, expired mail, and deleted mail. */
   open(mailId: string): Promise<Mail | null>;
   remove(mailId: string): Promise<void>;
 }
@@ -37,7 +37,7 @@ export interface OutboxDeps {
 
 export const mailsChannel = 'mails';
 export const mailsWorkerName = 'mails';
-/** More than a mail server is sent in an hour. */
+/** More than a mail server accepts in an hour. */
 const waitingMax = 10_000;
 export const mailContext = (mailId: string): string => `mail:${mailId}`;
 

@@ -1,4 +1,4 @@
-/** Codes that are mailed: six digits, or eight where many are asked for, kept as salted scrypt hashes, for few tries and a short time. */
+/** Mailed codes: six digits, or eight after many requests, stored as salted scrypt hashes, for few attempts and a short time. */
 
 import { hash, randomBytes, randomInt, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { Unavailable } from '../../commands/ports.ts';
@@ -7,17 +7,17 @@ import type { Sql } from '../../projections/sql.ts';
 import { createBoundedQueue } from '../lib/boundedQueue.ts';
 import { codeLife_ms } from './emails.ts';
 
-/** What is kept of a code. */
+/** Stored form of a code. */
 export interface KeptCode {
   readonly salt: string;
   readonly codeHash: string;
 }
 
-/** Both take the same work, whatever they are asked. */
+/** Each method takes the same work for any input. */
 export interface Passcodes {
-  /** @throws Unavailable while too many codes are being hashed */
+  /** @throws Unavailable if too many codes are being hashed */
   make(digits?: CodeDigits): Promise<KeptCode & { readonly code: string }>;
-  /** @throws Unavailable while too many codes are being hashed */
+  /** @throws Unavailable if too many codes are being hashed */
   matches(code: string, kept: KeptCode): Promise<boolean>;
 }
 
@@ -25,14 +25,14 @@ export type CodeDigits = 6 | 8;
 
 const saltBytes = 16;
 const hashBytes = 32;
-/** About 40 ms: to try all codes against a stolen hash takes hours, and a code lives for minutes. */
+/** About 40 ms: trying all codes against a stolen hash takes hours, and a code lives for minutes. */
 const productCost: ScryptCost = { N: 2 ** 14, r: 8, p: 1 };
 
 export type ScryptCost = Pick<ScryptOptions, 'N' | 'r' | 'p'>;
 
-/** Each hash takes 16 MB and a thread of libuv, of which there are four: DNS and files need the others. */
+/** Each hash needs 16 MB and one of libuv's four threads: DNS and files need the others. */
 const hashesMax = 2;
-/** The last one waits about a second. */
+/** The last waiting request waits about a second. */
 const waitingMax = 50;
 const busyRetry_s = 2;
 
@@ -59,29 +59,34 @@ export function createPasscodes(cost: ScryptCost): Passcodes {
 
 export const scryptPasscodes = createPasscodes(productCost);
 
-/** Not on the thread of requests. */
+/** Runs outside the thread that serves requests. */
 const hashOf = (code: string, salt: string, cost: ScryptCost): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     scrypt(code, Buffer.from(salt, 'hex'), hashBytes, cost, (error, key) => (error ? reject(error) : resolve(key)));
   });
 
-// Codes that were mailed, each bound to the random text that only its asker has.
+// Mailed codes, each bound to the random text that only its requester has.
 
-export interface Asked extends KeptCode {
-  /** Null where no code is the right one. */
+export interface StoredChallenge extends KeptCode {
+  /** Null if no code is valid. */
   readonly developerId: string | null;
   readonly registrationId: string | null;
 }
 
-export interface Tried extends Asked {
+export interface Tried extends StoredChallenge {
   readonly digest: string;
   readonly triesLeft: number;
 }
 
 export const triesMax = 5;
 
-/** @param challenge 256 random bits: a plain hash is enough */
-export async function keepChallenge(sql: Sql, challenge: string, asked: Asked, now: Instant): Promise<Instant> {
+/** @param challenge 256 random bits, so a plain hash is enough */
+export async function keepChallenge(
+  sql: Sql,
+  challenge: string,
+  asked: StoredChallenge,
+  now: Instant,
+): Promise<Instant> {
   const expiresAt = plus(now, codeLife_ms);
   const { developerId, registrationId, salt, codeHash } = asked;
   await sql.query(
@@ -92,7 +97,7 @@ export async function keepChallenge(sql: Sql, challenge: string, asked: Asked, n
   return expiresAt;
 }
 
-/** Takes one of its tries, before anybody knows whether the code is right; null when there is none left, or no such challenge. */
+/** Uses up an attempt before the code is checked; null if none is left, or for an unknown challenge. */
 export async function takeTry(sql: Sql, challenge: string, now: Instant): Promise<Tried | null> {
   const [tried] = await sql.query<Tried>(
     `UPDATE ops.challenges SET tries = tries + 1 WHERE digest = $1 AND tries < $2 AND expires_at > $3
@@ -103,7 +108,7 @@ export async function takeTry(sql: Sql, challenge: string, now: Instant): Promis
   return tried ?? null;
 }
 
-/** @returns false when somebody else has used it up meanwhile */
+/** @returns false if a concurrent call has used it up */
 export async function useUp(sql: Sql, digest: string): Promise<boolean> {
   const used = await sql.query('DELETE FROM ops.challenges WHERE digest = $1 RETURNING 1', [digest]);
   return used.length === 1;

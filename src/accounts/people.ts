@@ -1,17 +1,17 @@
-/** People, by their e-mail and by the random id that events know. */
+/** People, by their e-mail address and by the random id that events contain. */
 import type { Clock, Ids } from '../../commands/ports.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { hour_ms, type Instant, plus } from '../../domain/time.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 import { badEmail, type Person } from './accounts.ts';
-import { invitationLetter, readEmail } from './emails.ts';
+import { invitationEmail, readEmail } from './emails.ts';
 import type { Outbox } from './outbox.ts';
 
 export interface KnownPerson extends Person {
   readonly invitedAt: Instant | null;
 }
 
-/** How long somebody is remembered who was named and never proved it. */
+/** Time after which a mentioned person without proof is forgotten. */
 export const unproved_ms = 24 * hour_ms;
 
 const columns =
@@ -34,7 +34,7 @@ export async function findPerson(sql: Sql, developerId: string): Promise<Person 
   return found ?? null;
 }
 
-/** The person of an address, who is made when it is named for the first time. */
+/** The person of an address, created at its first mention. */
 export async function mention(sql: Sql, email: string, newId: string, now: Instant): Promise<KnownPerson> {
   const [person] = await sql.query<KnownPerson>(
     `INSERT INTO ops.people (developer_id, email, mentioned_at) VALUES ($1, $2, $3)
@@ -55,7 +55,9 @@ export async function noteInvitation(sql: Sql, developerId: string, now: Instant
   await sql.query('UPDATE ops.people SET invited_at = $2 WHERE developer_id = $1', [developerId, now]);
 }
 
-/** With everything that is theirs but the apps, which go on without a person. @returns false when nobody has the address */
+/**
+ * Deletes the person and everything of theirs except the apps, which continue without an owner. @returns false if nobody has the address
+ */
 export async function erasePerson(sql: Sql, email: string): Promise<string | null> {
   const [erased] = await sql.query<{ id: string }>(
     'DELETE FROM ops.people WHERE email = $1 RETURNING developer_id AS id',
@@ -64,7 +66,7 @@ export async function erasePerson(sql: Sql, email: string): Promise<string | nul
   return erased?.id ?? null;
 }
 
-// What the operator does for people.
+// Operations on people for the operator.
 
 export interface OperatorDeps {
   readonly sql: SqlDatabase;
@@ -75,7 +77,7 @@ export interface OperatorDeps {
 
 const invitationLife_ms = 72 * hour_ms;
 
-/** The person of an address, who may sign in from now on; nobody is told. Repeating it answers the same person. */
+/** Admits the person of an address without sending mail. Repeating it returns the same person. */
 export async function welcome(
   { sql, clock, ids }: OperatorDeps,
   text: string,
@@ -90,21 +92,21 @@ export async function welcome(
   });
 }
 
-/** The same, and a mail says so. @param url where to register; null where the installation does not know its own address */
+/** Admits a person and sends them a mail. @param url registration page; null if the installation does not know its own address */
 export async function invite(deps: OperatorDeps, text: string, url: string | null) {
   const person = await welcome(deps, text);
   if (isRefusal(person)) return person;
   await deps.sql.transaction((tx) =>
-    deps.outbox.put(tx, { ...invitationLetter(url), to: person, life_ms: invitationLife_ms }),
+    deps.outbox.put(tx, { ...invitationEmail(url), to: person, life_ms: invitationLife_ms }),
   );
   return person;
 }
 
 /**
- * Removes a person with sessions, codes, registrations and mail, and what the apps show of themselves. The event log stays whole: it
- * never knew who it was. The apps go on without a person; the operator may give them to another.
+ * Deletes a person with sessions, codes, registrations and mail, and the profiles of their apps. The event log is unchanged: it contains no
+ * personal data. The apps continue without an owner; the operator may give them to another person.
  *
- * @returns the apps that the person had; a refusal when nobody has the address
+ * @returns the person's apps; a refusal if nobody has the address
  */
 export async function erase(
   { sql }: Pick<OperatorDeps, 'sql'>,

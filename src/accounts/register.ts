@@ -1,22 +1,22 @@
-/** Registering an app: it waits beside the log until its owner's e-mail is proved, and holds its id for a day. */
+/** Registration of an app: it waits outside the log until its owner's e-mail is proved, and reserves its id for a day. */
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { appKind } from '../../domain/merchant/app.ts';
 import type { SealedSecret, SettlementWallet } from '../../domain/merchant/events.ts';
 import { readProfileChange } from '../../domain/merchant/profile.ts';
 import { hour_ms, type Instant, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
-import { type Accounts, appTaken, badEmail, noMail, type RegistrationRequest, registrationClosed } from './accounts.ts';
+import { type AccountRegistration, type Accounts, appTaken, badEmail, noMail, registrationClosed } from './accounts.ts';
 import { type AccountsDeps, isWelcome, mailCode } from './deps.ts';
-import { readEmail, registrationLetter } from './emails.ts';
+import { readEmail, registrationEmail } from './emails.ts';
 import { findByEmail, mention } from './people.ts';
 import type { SignInLimits } from './signInLimits.ts';
 
 const nameMax = 40;
 const tailCharacters = 6;
 
-/** The id that is asked for, or one made of the name and something random, so that nobody is in its way. */
+/** The requested id, or one made from the name and random characters, so that nobody can block it. */
 export function appIdFor(
-  { kind, slug, displayName }: Pick<RegistrationRequest, 'kind' | 'slug' | 'displayName'>,
+  { kind, slug, displayName }: Pick<AccountRegistration, 'kind' | 'slug' | 'displayName'>,
   random: string,
 ): string | Refusal {
   if (slug === null)
@@ -26,7 +26,7 @@ export function appIdFor(
   return refuse('invalidRequest', 'slug must be 1 to 48 of a-z, 0-9, _ and -, a letter or digit at both ends', '/slug');
 }
 
-/** What is left of a name in the letters of ids. */
+/** Characters of a name that ids allow. */
 const readable = (name: string): string =>
   name
     .normalize('NFKD')
@@ -36,9 +36,9 @@ const readable = (name: string): string =>
     .slice(0, nameMax)
     .replaceAll(/^-+|-+$/g, '');
 
-// Apps that wait for proof of their owner's e-mail.
+// Registrations that wait for proof of their owner's e-mail.
 
-export interface Registration {
+export interface StoredRegistration {
   readonly registrationId: string;
   readonly appId: string;
   readonly developerId: string;
@@ -48,12 +48,12 @@ export interface Registration {
   readonly secret: SealedSecret;
 }
 
-export interface KeptRegistration extends Registration {
+export interface KeptRegistration extends StoredRegistration {
   readonly requestedAt: Instant;
   readonly expiresAt: Instant;
 }
 
-/** Nobody has proved anything: longer, and strangers could hold the names of others. */
+/** Short, because nobody has proved anything: strangers could otherwise reserve others' names. */
 export const life_ms = hour_ms;
 
 const columns = `registration_id AS "registrationId", app_id AS "appId", developer_id AS "developerId",
@@ -61,8 +61,8 @@ const columns = `registration_id AS "registrationId", app_id AS "appId", develop
   json_build_object('ciphertext', secret_ciphertext, 'fingerprint', secret_fingerprint) AS secret,
   requested_at AS "requestedAt", expires_at AS "expiresAt"`;
 
-/** @returns false when the app's id waits for somebody's proof already */
-export async function keepRegistration(sql: Sql, registration: Registration, now: Instant): Promise<boolean> {
+/** @returns false if the app's id is reserved already */
+export async function keepRegistration(sql: Sql, registration: StoredRegistration, now: Instant): Promise<boolean> {
   const { registrationId, appId, developerId, displayName, settlement, webhookUrl, secret } = registration;
   await sql.query('DELETE FROM ops.registrations WHERE app_id = $1 AND expires_at <= $2', [appId, now]);
   const kept = await sql.query(
@@ -85,8 +85,12 @@ export async function keepRegistration(sql: Sql, registration: Registration, now
   return kept.length === 1;
 }
 
-export async function findRegistration(sql: Sql, registrationId: string, now: Instant): Promise<Registration | null> {
-  const [found] = await sql.query<Registration>(
+export async function findRegistration(
+  sql: Sql,
+  registrationId: string,
+  now: Instant,
+): Promise<StoredRegistration | null> {
+  const [found] = await sql.query<StoredRegistration>(
     `SELECT ${columns} FROM ops.registrations WHERE registration_id = $1 AND expires_at > $2`,
     [registrationId, now],
   );
@@ -100,12 +104,12 @@ export const registrationsOf = (sql: Sql, developerId: string, now: Instant): Pr
     [developerId, now],
   );
 
-/** With the codes that would prove it. */
+/** Deletes the registration and its codes. */
 export async function dropRegistration(sql: Sql, developerId: string, appId: string): Promise<void> {
   await sql.query('DELETE FROM ops.registrations WHERE developer_id = $1 AND app_id = $2', [developerId, appId]);
 }
 
-/** One transaction keeps person, registration, code and mail. Whoever may not register is answered alike, and gets no code. */
+/** One transaction stores person, registration, code and mail. A person who may not register gets the same answer and no code. */
 export function createRegister(deps: AccountsDeps, signInLimits: SignInLimits): Accounts['register'] {
   const { sql, clock, ids, passcodes, merchants, registration: policy } = deps;
   return async (request, asker) => {
@@ -134,7 +138,7 @@ export function createRegister(deps: AccountsDeps, signInLimits: SignInLimits): 
       if (!(await keepRegistration(tx, { ...kept, registrationId, appId, developerId, displayName }, now))) {
         return appTaken(appId);
       }
-      const letter = registrationLetter(code, asker.address);
+      const letter = registrationEmail(code, asker.address);
       const to = isWelcome(policy, person) ? person : null;
       const asked = await mailCode(deps, tx, { to, registrationId, kept: keptCode, letter });
       const shown = { webhookSecret, webhookSecretFingerprint: kept.secret.fingerprint };

@@ -1,4 +1,4 @@
-/** People who are signed in: rows in Postgres, asked at every request, so that a session which is ended is ended everywhere. */
+/** Sessions: rows in Postgres, queried at every request, so an ended session is ended everywhere. */
 
 import { errors, jwtVerify, SignJWT } from 'jose';
 import type { Clock } from '../../commands/ports.ts';
@@ -10,7 +10,7 @@ import { algorithm, type SigningKeys } from './signingKeys.ts';
 export const sessionLife_ms = 12 * hour_ms;
 export const sessionIdle_ms = 2 * hour_ms;
 const seenStep_ms = minute_ms;
-/** Sessions of one person. Beginning another one ends the one that was idle longest. */
+/** Maximum sessions of one person. A further one ends the longest idle one. */
 export const sessionsMax = 20;
 const userAgentMax = 200;
 
@@ -34,7 +34,7 @@ export async function startSession(
   );
 }
 
-/** Whether it runs; a request of it, so it stays awake. */
+/** True if the session is valid. Extends its idle timeout. */
 export async function seeSession(sql: Sql, { sessionId, developerId }: SignedIn, now: Instant): Promise<boolean> {
   const [found] = await sql.query<{ seenAt: Instant }>(
     `SELECT seen_at AS "seenAt" FROM ops.sessions
@@ -56,7 +56,7 @@ export const runningSessions = (sql: Sql, developerId: string, now: Instant): Pr
     [developerId, now, plus(now, -sessionIdle_ms), sessionIdle_ms],
   );
 
-/** @param but stays; null ends all. @param only is ended; null for all */
+/** @param but session to keep; null ends all. @param only session to end; null for all */
 export async function endSessions(
   sql: Sql,
   developerId: string,
@@ -70,11 +70,11 @@ export async function endSessions(
   return ended.length;
 }
 
-// JSON web tokens of sessions. A good one says no more than which session it is of: whether that still runs, Postgres knows.
+// JSON web tokens of sessions. A valid one only names its session: Postgres knows whether the session is open.
 
 export interface Tokens {
   issue(session: SignedIn, expiresAt: Instant): Promise<string>;
-  /** Null for a token that is not ours, too old, or for something else. @throws Unavailable */
+  /** Null for a token that is forged, too old, or for another purpose. @throws Unavailable */
   read(token: string): Promise<SignedIn | null>;
 }
 

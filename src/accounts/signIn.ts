@@ -1,10 +1,10 @@
-/** Signing in: a code is mailed to whoever the address is of, and proves it once. */
+/** Sign-in: a code is mailed to the address's owner, and proves the address once. */
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { hour_ms, plus } from '../../domain/time.ts';
 import { type Accounts, type Asker, badEmail, codeExpired, codeWrong, noMail, type Proved } from './accounts.ts';
 import { type CarriedOut, carryOut } from './carryOut.ts';
 import { type AccountsDeps, isWelcome, mailCode } from './deps.ts';
-import { confirmLetter, newBrowserLetter, readEmail, signInLetter } from './emails.ts';
+import { confirmationEmail, newBrowserEmail, readEmail, signInEmail } from './emails.ts';
 import { isPasscode, type Tried, takeTry, useUp } from './passcodes.ts';
 import { findByEmail, findPerson, noteProof } from './people.ts';
 import { dropRegistration } from './register.ts';
@@ -13,7 +13,7 @@ import { type KnownBrowser, knownText, readKnown, type SignInLimits } from './si
 
 const noticeLife_ms = 24 * hour_ms;
 
-/** Whoever asks for whichever address: the same checks, the same work, the same answer. */
+/** Any caller and any address get the same checks, the same work and the same answer. */
 export function createAsk(deps: AccountsDeps, signInLimits: SignInLimits): Accounts['ask'] {
   const { sql, clock, passcodes, registration } = deps;
   return async (text, asker) => {
@@ -24,15 +24,15 @@ export function createAsk(deps: AccountsDeps, signInLimits: SignInLimits): Accou
     const asked = await signInLimits.askForCode(email, person?.developerId ?? null, asker);
     if (isRefusal(asked)) return asked;
     const { code, ...kept } = await passcodes.make(asked.digits);
-    const letter = signInLetter(code, asker.address);
+    const letter = signInEmail(code, asker.address);
     const to = isWelcome(registration, person) ? person : null;
     return sql.transaction((tx) => mailCode(deps, tx, { to, registrationId: null, kept, letter }));
   };
 }
 
 /**
- * The code stays good until the session is there: whoever was cut off before sends it again, and what was done is not done twice.
- * Crash after the proof is noted: nothing else is. After the app is registered: it has its owner, and the code still signs in.
+ * The code stays valid until the session exists: after an interruption it can be sent again, and no action is repeated. Crash after the
+ * proof is recorded: nothing else has happened. Crash after the app is registered: it has its owner, and the code still signs in.
  */
 export function createProve(deps: AccountsDeps): Accounts['prove'] {
   const { sql, clock, passcodes, crash = () => {} } = deps;
@@ -56,7 +56,7 @@ export function createProve(deps: AccountsDeps): Accounts['prove'] {
   };
 }
 
-/** The session, in the transaction that uses the code up: of two who send it at once, one is told that it was used. */
+/** Starts the session in the transaction that uses the code up: of two concurrent calls, one is refused because the code is used. */
 async function begin(
   deps: AccountsDeps,
   { digest, developerId }: Tried & { readonly developerId: string },
@@ -76,7 +76,7 @@ async function begin(
     await startSession(tx, session, asker, now);
     const person = await findPerson(tx, developerId);
     if (person && wasProved && !mine) {
-      await outbox.put(tx, { ...newBrowserLetter(asker.address), to: person, life_ms: noticeLife_ms });
+      await outbox.put(tx, { ...newBrowserEmail(asker.address), to: person, life_ms: noticeLife_ms });
     }
     return true;
   });
@@ -88,10 +88,10 @@ async function begin(
 const ofPerson = (browser: KnownBrowser | null, developerId: string): KnownBrowser | null =>
   browser?.developerId === developerId ? browser : null;
 
-// A code that is mailed to somebody who has signed in, for one thing that is to be done: who holds a session alone cannot do it, and the
-// code does nothing else, neither sign in nor the same with another amount.
+// A code mailed to a signed-in person for one action: a session alone cannot confirm it, and the code is valid for nothing else, neither
+// sign-in nor another amount.
 
-/** What is kept of a challenge follows from the thing as well. */
+/** Key of a challenge, which includes the action. */
 const boundTo = (challenge: string, thing: string): string => `${challenge} ${thing}`;
 
 export function createFreshCode(
@@ -108,7 +108,7 @@ export function createFreshCode(
       const asked = await signInLimits.askForCode(person.email, developerId, asker);
       if (isRefusal(asked)) return asked;
       const { code, ...kept } = await passcodes.make(asked.digits);
-      const letter = confirmLetter(code, words, asker.address);
+      const letter = confirmationEmail(code, words, asker.address);
       return sql.transaction((tx) =>
         mailCode(deps, tx, { to, registrationId: null, kept, letter, bind: (challenge) => boundTo(challenge, thing) }),
       );

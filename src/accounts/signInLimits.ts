@@ -1,4 +1,4 @@
-/** How often codes may be asked for: strangers use up no limit of somebody who has been here before. */
+/** Limits on requesting codes: strangers cannot use up the limits of known browsers. */
 
 import { hash } from 'node:crypto';
 import type { Clock } from '../../commands/ports.ts';
@@ -8,7 +8,7 @@ import { type SecretBox, SecretBoxError } from '../security/secretBox.ts';
 import type { Asker } from './accounts.ts';
 import type { CodeDigits } from './passcodes.ts';
 
-// What a browser keeps when somebody has signed in with it: proof that it may ask for codes again, whatever strangers do.
+// Token of a browser after a sign-in: proof that it may request codes again, whatever strangers do.
 
 export interface KnownBrowser {
   readonly developerId: string;
@@ -23,7 +23,7 @@ const textMax = 512;
 export const knownText = (box: Pick<SecretBox, 'seal'>, browser: KnownBrowser): string =>
   box.seal(JSON.stringify(browser), context);
 
-/** Null for text that we did not make, and for what is older than a year. */
+/** Null for text that this service did not make, or older than a year. */
 export function readKnown(box: Pick<SecretBox, 'open'>, text: string | null, now: Instant): KnownBrowser | null {
   if (text === null || text.length > textMax) return null;
   try {
@@ -36,9 +36,9 @@ export function readKnown(box: Pick<SecretBox, 'open'>, text: string | null, now
 }
 
 /**
- * signIn: codes asked for from one address. signInEmail: mailed to one address on behalf of strangers. signInKnown: asked for by one
- * browser that its owner has signed in with before, which the other two do not count. registration: registrations from one address.
- * shortCodesEmail, shortCodes: codes of six digits for one mailbox, and for all; further ones have eight.
+ * signIn: codes requested from one address. signInEmail: codes mailed to one address for strangers. signInKnown: codes requested by one
+ * known browser, which the other two do not count. registration: registrations from one address. shortCodesEmail, shortCodes: six-digit
+ * codes for one mailbox, and for all; further codes have eight digits.
  */
 export type SignInLimitName =
   | 'signIn'
@@ -48,8 +48,8 @@ export type SignInLimitName =
   | 'shortCodesEmail'
   | 'shortCodes';
 
-export interface Limits {
-  /** Null where there is no limit. @throws Unavailable when the count cannot be known */
+export interface SignInLimitDeps {
+  /** Null if there is no limit. @throws Unavailable if the count is unknown */
   count(
     name: SignInLimitName,
     who: string,
@@ -57,7 +57,7 @@ export interface Limits {
   ): Promise<{ readonly allowed: boolean; readonly reset_s: number } | null>;
 }
 
-/** How the code that is mailed must be. */
+/** Properties of the mailed code. */
 export interface Code {
   readonly digits: CodeDigits;
 }
@@ -70,7 +70,7 @@ export interface SignInLimits {
 }
 
 export interface SignInLimitsDeps {
-  readonly limits: Limits;
+  readonly limits: SignInLimitDeps;
   readonly box: Pick<SecretBox, 'open'>;
   readonly clock: Pick<Clock, 'now'>;
 }
@@ -91,8 +91,8 @@ export function createSignInLimits({ limits, box, clock }: SignInLimitsDeps): Si
   }
 
   /**
-   * Whoever asks for codes of other people can guess them: five tries a code. Many codes for one mailbox, or for all mailboxes together,
-   * are not refused, since that would lock out owners. They have eight digits instead.
+   * A requester of many codes can guess one: five attempts per code. Many codes for one mailbox, or for all together, are not refused,
+   * since that would lock out owners. They have eight digits instead.
    */
   async function digitsFor(mailbox: string): Promise<CodeDigits> {
     const one = await limits.count('shortCodesEmail', mailbox);

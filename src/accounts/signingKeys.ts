@@ -1,4 +1,4 @@
-/** Ed25519 keys that sign the tokens of sessions: a new one every month, known to all instances through Postgres. */
+/** Ed25519 keys that sign session tokens: a new one every month, shared by all instances through Postgres. */
 import { exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { Clock, Ids } from '../../commands/ports.ts';
 import { epochMs, hour_ms, plus } from '../../domain/time.ts';
@@ -8,9 +8,9 @@ import { type SecretBox, SecretBoxError } from '../security/secretBox.ts';
 type Key = Awaited<ReturnType<typeof importJWK>>;
 
 export interface SigningKeys {
-  /** The newest; made when there is none, or the newest is a month old. */
+  /** The newest key; creates one if there is none, or if it is a month old. */
   current(): Promise<{ readonly kid: string; readonly key: Key }>;
-  /** What checks a signature; undefined for a name that is none of ours. */
+  /** Key for checking a signature; undefined for an unknown key id. */
   publicKey(kid: string): Promise<Key | undefined>;
 }
 
@@ -33,7 +33,7 @@ interface Row {
   readonly created_at: string;
 }
 
-/** Two instances that make a key at the same time make two: both are good. */
+/** Two instances that create a key concurrently create two: both are valid. */
 export function createSigningKeys({ sql, box, clock, ids }: SigningKeysDeps): SigningKeys {
   const checking = new Map<string, Key>();
   let signing: { readonly kid: string; readonly key: Key; readonly until_ms: number } | undefined;
@@ -57,7 +57,7 @@ export function createSigningKeys({ sql, box, clock, ids }: SigningKeysDeps): Si
     return { kid, key: privateKey, until_ms: epochMs(now) + signsFor_ms };
   }
 
-  /** Undefined when it was sealed under a master key that is no longer used: its tokens have ended. */
+  /** Undefined for a key sealed under a former master key: its tokens have ended. */
   function opened({ kid, sealed }: Pick<Row, 'kid' | 'sealed'>): JWK | undefined {
     try {
       return JSON.parse(box.open(sealed, signingKeyContext(kid))) as JWK;

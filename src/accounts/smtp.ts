@@ -4,7 +4,9 @@ import { Unavailable } from '../../commands/ports.ts';
 import { readEmail } from './emails.ts';
 import type { Mail } from './outbox.ts';
 
-/** @returns false when the server will never take it. @throws Unavailable when it cannot be asked now; Error when it refuses us */
+/**
+ * @returns false if the server refuses it for good. @throws Unavailable if the server cannot be reached; Error if it refuses this sender
+ */
 export type SendMail = (mail: Mail) => Promise<boolean>;
 
 export interface MailSettings {
@@ -14,7 +16,7 @@ export interface MailSettings {
   readonly from: string;
 }
 
-/** One address, with a name in front or without. */
+/** One address, with an optional name before it. */
 export function isSender(text: string): boolean {
   const [, address = text] = /^[^<>\p{C}"]*<([^<>]+)>$/u.exec(text) ?? [];
   return readEmail(address) !== undefined;
@@ -26,12 +28,12 @@ const connectionsMax = 3;
 
 export interface Smtp {
   readonly send: SendMail;
-  /** Greets the server and signs in, without a mail. @throws Error that says why not */
+  /** Connects to the server and signs in, without sending mail. @throws Error with the reason */
   verify(): Promise<void>;
   close(): void;
 }
 
-/** A user's password goes over TLS or not at all. */
+/** Sends a password only over TLS. */
 export function createSmtp({ url, from }: MailSettings): Smtp {
   const options = {
     url,
@@ -45,7 +47,7 @@ export function createSmtp({ url, from }: MailSettings): Smtp {
     disableUrlAccess: true,
   } as const;
   let opened: Promise<Transporter> | undefined;
-  /** The library is loaded by the first mail: most processes send none. */
+  /** The first mail loads the library: most processes send none. */
   const transport = () => {
     opened ??= import('nodemailer').then(({ createTransport }) => createTransport(options, { from }));
     return opened;
@@ -57,7 +59,7 @@ export function createSmtp({ url, from }: MailSettings): Smtp {
     close: () => void opened?.then((transporter) => transporter.close()),
     async send({ to, subject, text }) {
       try {
-        // As an object: a list of addresses cannot be made of it.
+        // As an object, which cannot turn into a list of addresses.
         const transporter = await transport();
         await transporter.sendMail({
           to: { name: '', address: to },
@@ -79,7 +81,7 @@ interface SmtpError {
   readonly responseCode?: number;
 }
 
-/** The server's own words may hold the address or the text: they are not passed on. */
+/** The server's own words may contain the address or the text, so they are not passed on. */
 function refusedOrThrown(error: unknown): boolean {
   const { code = 'unknown', command = '', responseCode = 0 } = error as SmtpError;
   if (command.startsWith('RCPT') && responseCode >= 500) return false;

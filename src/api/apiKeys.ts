@@ -1,4 +1,4 @@
-/** Whose a key is, as the read models, the list of revoked keys and the log agree on it. */
+/** App of a key, checked against the read models, the list of revoked keys and the log. */
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -15,38 +15,37 @@ import type { Notification } from '../postgres/listen.ts';
 import { type RevocationTimes, revocationTimes, revokedKeysChannel } from '../postgres/revokedKeys.ts';
 import { type RetryDeps, retryUnavailable, startWaits } from '../process/retryUnavailable.ts';
 
-// What an instance knows of revoked keys: a set in memory that is never older than a few seconds, or no answer at all.
+// Known revoked keys: a set in memory that is at most a few seconds old, or no answer at all.
 
 export interface RevocationsDeps {
-  /** Of its own: requests must not be able to hold these readings up. Its statements end within the patience. */
+  /** Separate connection, so requests cannot delay these reads. Its statements have a timeout. */
   readonly sql: Sql;
-  /** Of the channel of revoked keys at least. Losing one costs no more than the time until the next reading. */
+  /** Contains at least the channel of revoked keys. A lost notification only delays until the next read. */
   readonly notifications: Observable<Notification>;
   readonly clock: Pick<Clock, 'sleep'>;
-  /** Time since whenever, which no setting of a clock moves. */
+  /** Monotonic time, which no clock change affects. */
   readonly elapsed_ms: () => number;
-  /** What an operator finds this instance by. */
+  /** Name by which an operator finds this instance. */
   readonly name: string;
-  /** Told while Postgres does not answer at the start. */
+  /** Reports that Postgres does not answer at the start. */
   readonly tell: RetryDeps['tell'];
   readonly times?: RevocationTimes;
 }
 
 export interface Revocations {
-  /** @throws Unavailable when this instance could not ask for too long: it must not accept what others have revoked */
+  /** @throws Unavailable if this instance could not read for too long: it must not accept a key that others have revoked */
   isRevoked(keyId: string): boolean;
-  /** Reads no more, and nobody waits for this instance any more. */
+  /** Stops reading, and other instances no longer wait for this one. */
   close(): Promise<void>;
 }
 
 /**
- * Knows all keys revoked so far when it resolves, and each later one soon: at a notification, or at the next reading.
+ * Resolves once all keys revoked so far are known; later ones follow at a notification, or at the next read.
  *
- * Whoever revokes a key waits until all instances that have been heard of lately know it. An instance that is cut off or was stopped
- * for a while is no exception: its patience counts from when its last reading began, so it refuses all keys before it could accept
- * one that was revoked in the meantime.
+ * A revocation waits until all recently active instances know it. An instance that is cut off or was paused is no exception: its timeout
+ * counts from the start of its last read, so it refuses all keys before it could accept one revoked meanwhile.
  *
- * @throws Unavailable when the list cannot be read at the start, for as long as a start is patient
+ * @throws Unavailable if the list cannot be read within the start's timeout
  */
 export async function followRevocations(deps: RevocationsDeps): Promise<Revocations> {
   const { sql, clock, elapsed_ms, name, tell, times = revocationTimes } = deps;
@@ -59,7 +58,7 @@ export async function followRevocations(deps: RevocationsDeps): Promise<Revocati
   let readBegan_ms = 0;
   let wake = new AbortController();
 
-  /** What is new, and with it, when that is due, the word of what is known already. */
+  /** Reads new entries, and reports this instance's progress when that is due. */
   async function read(): Promise<void> {
     const begun_ms = elapsed_ms();
     const due = told !== known || begun_ms - told_ms >= times.beat_ms;
@@ -74,7 +73,7 @@ export async function followRevocations(deps: RevocationsDeps): Promise<Revocati
       told = known;
       told_ms = begun_ms;
     }
-    // The last known row is read again: where it is another one, Postgres came back from a backup and counts its rows anew.
+    // Reads the last known row again: if it differs, Postgres was restored from a backup and numbers its rows anew.
     const isSameList = known === 0n || (rows[0]?.number === known && revoked.has(rows[0].key_id));
     for (const { key_id } of rows) revoked.add(key_id);
     known = isSameList ? (rows.at(-1)?.number ?? known) : 0n;
@@ -86,7 +85,7 @@ export async function followRevocations(deps: RevocationsDeps): Promise<Revocati
       wake = new AbortController();
       const done = await read().then(
         () => true,
-        // No report here: readiness has it, and requests with keys are refused.
+        // No report here: readiness includes it, and requests with keys are refused.
         () => false,
       );
       if (!done || told === known) await clock.sleep(times.poll_ms, AbortSignal.any([ending.signal, wake.signal]));
@@ -119,13 +118,13 @@ export async function followRevocations(deps: RevocationsDeps): Promise<Revocati
 }
 
 /**
- * A reading that takes longer is given up while the patience lasts. A new connection may take longer than that where processors are
- * busy: its first reading only comes too late for keys to be accepted, and the next one does not.
+ * A slower read is given up while the timeout still runs. A new connection may take longer on busy processors: then only its first read is
+ * too late to accept keys.
  */
 const readingLimits = { connectionsMax: 1, statementTimeout_ms: 1_000, patience_ms: 500, connecting_ms: 5_000 };
 const confirmedMax = 10_000;
 
-/** On a connection of its own. */
+/** Uses its own connection. */
 export async function openRevocations({ config, clock, notifications, telemetry }: Core): Promise<Revocations> {
   const sql = openDatabase({ url: config.databaseUrl, applicationName: 'revoked keys', ...readingLimits });
   const name = `${hostname()}:${config.port} (process ${process.pid})`;
@@ -147,8 +146,8 @@ export async function openRevocations({ config, clock, notifications, telemetry 
 }
 
 /**
- * The caller that a key's hash stands for. Before an instance accepts a key for the first time, it asks the log as well: the read
- * models may not know of a revocation yet, and a Postgres from a backup may have lost it from the list. Later ones are in the list.
+ * Caller of a key's hash. Before an instance accepts a key for the first time, it queries the log as well: the read models may lag behind a
+ * revocation, and a Postgres restored from a backup may lack it. Later revocations are in the list.
  */
 export function callersByKey({
   reads,
@@ -174,15 +173,15 @@ export function callersByKey({
   };
 }
 
-// When API keys were last used: by the hour, remembered here and written in batches, so that no request waits for it.
+// Last use of API keys by the hour, collected in memory and written in batches, so no request waits for it.
 
 const write_ms = 30_000;
-/** Beyond so many keys, further ones wait for the next batch. */
+/** Maximum collected keys; further ones wait for the next batch. */
 const keysMax = 10_000;
 
 export interface KeyUses {
   used(keyId: string): void;
-  /** Writes what is new. A failure leaves it for the next time. */
+  /** Writes new uses. After a failure the next write includes them. */
   write(): Promise<void>;
   /** Every half minute, until the signal aborts. */
   keepWriting(clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void>;

@@ -21,7 +21,7 @@ import {
   track,
 } from './middleware.ts';
 import { ListenersFull } from './news.ts';
-import type { Json } from './openapi/components.ts';
+import type { DocumentJson } from './openapi/components.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { type Admission, type Clients, createAdmission, type Rates, rateLimited } from './rateLimits.ts';
 import { type Answer, type AnyRoute, createRouter, type Gate, send } from './router.ts';
@@ -46,18 +46,18 @@ import { type RefundRoutesDeps, refundRoutes } from './routes/refunds.ts';
 import { type SettingsRoutesDeps, settingsRoutes } from './routes/settings.ts';
 
 /** Pages for people, such as the dashboard, beside the routes for programs. */
-export interface Pages {
+export interface PageRoutes {
   /** Serves the pages; a request for any other path goes on to the next router. */
   routerBehind(gate: Gate): Router;
-  /** Returns the page of an error; undefined where no person looks at the answer. */
+  /** Returns the page of an error; undefined for programs' requests. */
   errorPage(error: ApiError, request: Request, response: Response): Pick<Answer, 'type' | 'body'> | undefined;
 }
 
-/** What people read, mounted beside the API. */
+/** Pages for people, mounted beside the API. */
 export interface Website {
-  readonly pages: readonly Pages[];
-  /** Routes of the documentation, which shows the OpenAPI document. */
-  readonly documentation: (document: () => Json) => readonly AnyRoute[];
+  readonly pages: readonly PageRoutes[];
+  /** Routes of the documentation, which includes the OpenAPI document. */
+  readonly documentation: (document: () => DocumentJson) => readonly AnyRoute[];
 }
 
 /** Needs of every request, whatever its route. */
@@ -116,7 +116,7 @@ export function createApp(deps: ApiDeps, website: Website): Express {
   return serve(deps, access, routes, website.pages);
 }
 
-/** For operators alone: health, readiness with its reasons, metrics. */
+/** For operators only: health, readiness with its reasons, metrics. */
 export function createOperationsApp(deps: OperationsDeps): Express {
   const nobody: Access = { authenticate: async () => null as never, findApp: async () => null };
   return serve(deps, nobody, operationRoutes(deps), [], [requireLocalHost(deps.names ?? [])]);
@@ -126,7 +126,7 @@ function serve(
   deps: ServerDeps,
   access: Access,
   routes: readonly AnyRoute[],
-  pages: readonly Pages[] = [],
+  pages: readonly PageRoutes[] = [],
   guards: readonly RequestHandler[] = [],
 ): Express {
   const app = express();
@@ -140,7 +140,7 @@ function serve(
   app.use(requireOneHost);
   for (const guard of guards) app.use(guard);
   app.use(countOptions(admission));
-  // Programs ask most, and first for what is first among the routes: creating a payment. No page has a path of theirs.
+  // API requests are the most frequent, and the first routes match fastest: creating a payment is first. No page has a path of theirs.
   app.use(createRouter(routes, gate));
   for (const each of pages) app.use(each.routerBehind(gate));
   app.use(() => {
@@ -163,13 +163,13 @@ const answerError =
   (
     { logger, reportUnavailable }: Pick<ServerDeps, 'logger' | 'reportUnavailable'>,
     admission: Admission,
-    pages: readonly Pages[],
+    pages: readonly PageRoutes[],
   ): ErrorRequestHandler =>
   async (thrown, request, response, next) => {
     if (response.headersSent) return next(thrown);
     const { requestId, route } = localsOf(response);
     const failed = asApiError(thrown);
-    // Faults of the service use up no caller's limit.
+    // Errors of the service do not count against a caller's limit.
     const isCallers = statusOfError(failed.code) < 500;
     const refused = isCallers && (await admission.ofUncounted(request, response).catch(asApiError));
     const error = refused || failed;
@@ -185,10 +185,10 @@ const answerError =
     send(response, { status, headers, type, body: problem(error.code, error.message, requestId, error.errors) });
   };
 
-/** Those who wait do so for half a minute at most. */
+/** Waiting requests wait half a minute at most. */
 const fullRetry_s = 5;
 
-/** Chains' nodes are away for longer than stores. */
+/** Chain nodes are unavailable for longer than stores. */
 const passingRetry_s = 2;
 
 /** A damaged stream is refused until an operator has repaired it. */

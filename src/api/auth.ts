@@ -1,4 +1,4 @@
-/** Who calls: API keys, looked up by hash through a short-lived cache, and people who have signed in. */
+/** Authentication: API keys, looked up by hash through a short-lived cache, and signed-in people. */
 
 import type { Request } from 'express';
 import type { Clock } from '../../commands/ports.ts';
@@ -9,7 +9,7 @@ import type { AnyCaller, Auth, CallerOf, Owner, SignedIn } from './callers.ts';
 import { ApiError } from './errors.ts';
 
 export interface Access {
-  /** @throws ApiError unauthenticated, scope_insufficient, invalidRequest for an owner of several apps who names none */
+  /** @throws ApiError unauthenticated, scope_insufficient, invalidRequest if an owner of several apps names none */
   authenticate<A extends Auth>(request: Request, auth: A): Promise<CallerOf<A>>;
   /** Reads the settings that are in force. No answer is older than the call. @throws Unavailable */
   findApp(appId: string): Promise<App | null>;
@@ -74,7 +74,7 @@ export function createAccess(deps: AccessDeps): Access {
     return auth === 'person' ? person : { ...person, appId: await appActedOn(request, person) };
   }
 
-  /** Somebody else's app is answered like one that does not exist. */
+  /** Another owner's app is answered like an unknown one. */
   async function appActedOn({ headers }: Request, { developerId }: SignedIn): Promise<string> {
     const named = headers['x-app-id'];
     const own = await deps.appsOf(developerId);
@@ -89,13 +89,13 @@ export function createAccess(deps: AccessDeps): Access {
   }
 }
 
-/** Apps named in an error at most. */
+/** Maximum apps listed in an error. */
 const namedMax = 10;
 
 /** A JSON web token has three parts; no API key has a dot. */
 const isSessionToken = (credential: string): boolean => credential.split('.').length === 3;
 
-/** The app, if payments of it are created without a key; null of a closed app and of one that does not exist. */
+/** The app, if it allows payments without a key; null for any other app and for an unknown one. */
 export async function openApp({ findApp }: Access, appId: string): Promise<App | null> {
   const app = appId.startsWith('wallet_') ? await findApp(appId) : null;
   return app?.keylessAllowed ? app : null;
@@ -104,9 +104,9 @@ export async function openApp({ findApp }: Access, appId: string): Promise<App |
 export const unauthenticated = (message: string): ApiError =>
   new ApiError('unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer realm="payment-api"' } });
 
-/** The key or token of the request. An Authorization header that is no bearer token is a proxy's beside an X-API-Key. */
+/** Key or token of the request. Beside an X-API-Key, an Authorization header without a bearer token belongs to a proxy. */
 function presented({ headers }: Request): string | null {
-  // An empty header is what a client without a key configured sends.
+  // A client without a configured key sends an empty header.
   const own = headers['x-api-key'] || undefined;
   const authorization = headers.authorization?.trim() || undefined;
   const bearer = /^bearer +([^\s]+)$/i.exec(authorization ?? '')?.[1];

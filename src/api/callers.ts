@@ -1,17 +1,17 @@
-/** Who may call a route, and who does. */
+/** Permissions of routes, and callers. */
 import type { Caller } from '../../queries/apps.ts';
 import type { SignedIn } from '../accounts/accounts.ts';
 
 export type { SignedIn };
 
-/** Somebody who has signed in and acts on an app of theirs. */
+/** A signed-in person who acts on their app. */
 export interface Owner extends SignedIn {
   readonly appId: string;
 }
 
 /**
- * none: keys are not looked at. optional: a key that is sent must be valid. orders, admin: a key of at least that scope.
- * person: somebody who has signed in. owner: the same, who acts on an app of theirs. app: an owner, or a key of scope admin.
+ * none: ignores keys. optional: a sent key must be valid. orders, admin: a key of at least that scope. person: a signed-in person. owner: a
+ * signed-in person who acts on their app. app: an owner, or a key of scope admin.
  */
 export type Auth = 'none' | 'optional' | 'orders' | 'admin' | 'person' | 'owner' | 'app';
 
@@ -24,6 +24,6 @@ interface Callers {
   owner: Owner;
   app: Caller | Owner;
 }
-/** Whoever a route can be called by. */
+/** Any caller of a route. */
 export type AnyCaller = Exclude<Callers[Auth], null>;
 export type CallerOf<A extends Auth> = Callers[A];

@@ -1,4 +1,4 @@
-/** One error shape for everything that is not an answer (RFC 9457 problem details with this API's fields). */
+/** The single error format of the API (RFC 9457 problem details with this API's fields). */
 
 import Type, { type Static } from 'typebox';
 import type { Refusal, RefusalCode } from '../../domain/decider.ts';
@@ -41,7 +41,7 @@ const kinds = {
 export type ErrorCode = keyof typeof kinds;
 export const errorCodes = Object.keys(kinds) as ErrorCode[];
 
-/** What is wrong where; `pointer` is a JSON pointer into the body, or `/<name>` of a path or query parameter. */
+/** An error of one field; `pointer` is a JSON pointer into the body, or `/<name>` of a path or query parameter. */
 export interface FieldError {
   readonly pointer: string;
   readonly message: string;
@@ -73,7 +73,7 @@ export const ErrorResponse = Type.Object(
 );
 export type ErrorResponse = Static<typeof ErrorResponse>;
 
-/** Thrown anywhere below a route; the router answers it. */
+/** Thrown anywhere below a route; the router turns it into an answer. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
@@ -93,7 +93,7 @@ export class ApiError extends Error {
 
 export const statusOfError = (code: ErrorCode): number => kinds[code][0];
 
-/** Faults of the request as a whole point at its root. */
+/** Errors of the request as a whole point at its root. */
 const wholeRequest: ReadonlySet<ErrorCode> = new Set(['payloadTooLarge', 'unsupportedMediaType', 'methodNotAllowed']);
 
 export function problem(code: ErrorCode, message: string, requestId: string, fields: readonly FieldError[] = []) {
@@ -114,15 +114,15 @@ const json = 'application/json; charset=utf-8';
 const problemJson = 'application/problem+json; charset=utf-8';
 
 /**
- * The media type of errors: JSON like every other answer, because most clients read nothing else; problem details
- * (RFC 9457) for those whose Accept names them, at least as high as JSON. The body is the same.
+ * Media type of errors: JSON by default, because most clients read nothing else; problem details (RFC 9457) if the Accept header prefers
+ * them. The body is the same.
  */
 export function errorType(accept: string | undefined): string {
   const quality = qualityOf(accept, 'application/problem+json');
   return quality > 0 && quality >= qualityOf(accept, 'application/json') ? problemJson : json;
 }
 
-/** How refusals of commands are answered. Those of the treasury mean: try again later. */
+/** Error code of each refusal. Treasury refusals mean: retry later. */
 const codeOfRefusal: Readonly<Record<RefusalCode, ErrorCode>> = {
   invalidRequest: 'invalidRequest',
   forbidden: 'forbidden',
@@ -165,7 +165,7 @@ export function errorOfRefusal({ refused, message, pointer, retryAfter_s: told_s
   });
 }
 
-/** @param cause for the operator alone */
+/** @param cause for the operator only */
 export const unavailable = (message: string, retryAfter_s: number, cause?: unknown): ApiError =>
   new ApiError('unavailable', message, {
     headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter_s))) },

@@ -1,10 +1,10 @@
-/** Exports of payments. One takes as long as its reader does, so only a few run at a time. */
+/** Exports of payments. An export runs as fast as its reader, so few run concurrently. */
 import type { CsvFilter } from '../../queries/paymentsCsv.ts';
 import { unavailable } from './errors.ts';
 import { rateLimited } from './rateLimits.ts';
 import type { Streamed } from './stream.ts';
 
-/** @param over aborts when the answer is over, however: the export's place is free then. @throws ApiError, Unavailable */
+/** @param over aborts when the answer ends in any way, which releases the export's slot. @throws ApiError, Unavailable */
 export type ExportPayments = (filter: CsvFilter, over: AbortSignal) => Promise<Streamed>;
 
 export interface ExportLimits {
@@ -39,7 +39,7 @@ export function limitExports(
   };
 }
 
-/** What fails at once fails here, while it can still be said in an answer. */
+/** Reads the first piece, so an immediate failure can still become an error answer. */
 async function begun(pieces: AsyncIterable<string>): Promise<AsyncIterable<string>> {
   const source = pieces[Symbol.asyncIterator]();
   const first = await source.next();

@@ -18,7 +18,7 @@ import { headsOf } from '../../queries/operations.ts';
 import { openObligations, openPromises } from '../../queries/payouts.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
 import type { Site } from '../../web/parts/frame.ts';
-import { addressBook, canonicalTxHash, walletLinkOf } from '../chains/families.ts';
+import { canonicalTxHash, familyAddresses, walletLinkOf } from '../chains/families.ts';
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
 import { createHeadTree } from '../postgres/headTree.ts';
@@ -41,14 +41,14 @@ import { createOpenPlaces } from './openPlaces.ts';
 import { metrics, readiness } from './operations.ts';
 import { admitApp, createClients, createRates, type Rates, unlimited } from './rateLimits.ts';
 import { queriesOf } from './reads.ts';
-import type { LinkDeps } from './routes/links.ts';
+import type { LinkRoutePorts } from './routes/links.ts';
 import type { ProofDeps } from './routes/proof.ts';
 import { type HttpServer, startHttp } from './server.ts';
 
 /** Needs of the API and of the pages beside it. */
 export type HttpDeps = ApiDeps & WebsiteDeps;
 
-// The commands of payments, with their needs filled in.
+// Payment commands with their dependencies.
 
 type PaymentCommands = Pick<
   HttpDeps,
@@ -74,7 +74,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
     handle,
     clock,
     ids: randomIds,
-    addresses: addressBook,
+    addresses: familyAddresses,
     deposits,
     canReceive: receiverChecks,
     feeOf: () => config.fee,
@@ -92,7 +92,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
   const ingesters = new Map([...chains].map(([id, { ingester }]) => [id, ingester]));
   const lookUp = createPayinLookUp({ handle, clock, ingesters, signal });
   const choice = { handle, clock, deposits, offers: create.offers, crash: core.crash };
-  const register = { handle, clock, addresses: addressBook, canonicalTxHash, lookUp };
+  const register = { handle, clock, addresses: familyAddresses, canonicalTxHash, lookUp };
 
   return {
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
@@ -105,17 +105,17 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
 
 // Reusable payment links over HTTP.
 
-export function linksOf({ handle, clock, chains, reads }: Core, rates: Rates): LinkDeps {
+export function linksOf({ handle, clock, chains, reads }: Core, rates: Rates): LinkRoutePorts {
   const manage = createManageLinks({
     handle,
     clock,
     ids: randomIds,
-    addresses: addressBook,
+    addresses: familyAddresses,
     offers: ({ id }: Chain) => chains.has(id),
     countOpen: (appId, max) => countOpenLinks(reads, appId, max),
   });
   return {
-    // Nobody fills the log with links. To close one is never too much.
+    // A limit prevents filling the log with links. Closing a link is always allowed.
     async create(app, request, by) {
       await admitApp(rates, 'changes', app.appId);
       return manage.create(app, request, by);
@@ -126,7 +126,7 @@ export function linksOf({ handle, clock, chains, reads }: Core, rates: Rates): L
   };
 }
 
-// What people who have signed in may see and change of their apps.
+// Settings and apps for signed-in owners.
 
 /** Maximum time that a change of settings waits for the read models. */
 const inForceWithin_ms = 5_000;
@@ -137,13 +137,16 @@ type OwnersDeps = Pick<
   'merchants' | 'shown' | 'appsOf' | 'listApps' | 'getSettings' | 'listKeys' | 'listChanges' | 'findLogo'
 >;
 
-export function ownersOf({ clock, reads, store, merchants, projected, caughtUp }: Core, rates: Rates): OwnersDeps {
+export function personCommands(
+  { clock, reads, store, merchants, projected, caughtUp }: Core,
+  rates: Rates,
+): OwnersDeps {
   const log = { history: (stream: string) => readStream(store, stream), read: eventCodec.read };
   return {
-    merchants: counted(merchants, rates),
+    merchants: countedCommands(merchants, rates),
     shown: async ({ position }) => {
       const wait = { timeout_ms: inForceWithin_ms };
-      // A null position: the log said so before. An earlier request that said so may not be projected yet.
+      // A null position: the log had the change already, perhaps from an earlier request that is not projected yet.
       await (position === null ? caughtUp(wait) : projected(position, wait)).catch((error: unknown) => {
         throw unavailable(
           'The change is recorded, but not in force yet: send the same request again.',
@@ -162,11 +165,11 @@ export function ownersOf({ clock, reads, store, merchants, projected, caughtUp }
   };
 }
 
-/** Changes of an app that its owner makes. All but cancelSettlement and revokeKey, which protect an app, @throws ApiError rateLimited */
+/** Owners' commands. All except cancelSettlement and revokeKey, which protect an app, @throws ApiError rateLimited */
 export type OwnersCommands = HttpDeps['merchants'];
 
-/** Nobody fills an app's history or the disk with settings. What protects an app is never too much. */
-export function counted(merchants: OwnersCommands, rates: Rates): OwnersCommands {
+/** Limits changes, so nobody fills an app's history or the disk. Protective actions are always allowed. */
+export function countedCommands(merchants: OwnersCommands, rates: Rates): OwnersCommands {
   type Command<A extends unknown[], R> = (appId: string, ...rest: A) => Promise<R>;
   const limited =
     <A extends unknown[], R>(command: Command<A, R>): Command<A, R> =>
@@ -190,7 +193,7 @@ export function counted(merchants: OwnersCommands, rates: Rates): OwnersCommands
   };
 }
 
-/** What anybody may read of heads, and evidence of payments. */
+/** Public log heads, and evidence of payments. */
 export function proofOf({ store, writes }: Pick<Core, 'store' | 'writes'>): ProofDeps {
   const reading: EvidenceDeps = { store, codec: eventCodec, tree: createHeadTree(writes) };
   return {
@@ -202,13 +205,13 @@ export function proofOf({ store, writes }: Pick<Core, 'store' | 'writes'>): Proo
 }
 
 export interface Servers {
-  /** Of the API, or without that role of the operations port. */
+  /** URL of the API, or of the operations port without the API role. */
   readonly url: string;
   readonly operationsUrl: string;
   close(): Promise<void>;
 }
 
-/** Opens the operations port, and the API where this instance has that role. @throws CannotListen */
+/** Opens the operations port, and the API if this instance has that role. @throws CannotListen */
 export async function startServers(core: Core, signal: AbortSignal, hasApi: boolean): Promise<Servers> {
   const operations = await startOperations(core);
   try {
@@ -257,7 +260,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
       events: (appId, page) => listEvents(reads, appId, page),
       lastOrdinal: (appId) => lastOrdinal(reads, appId),
     },
-    ...ownersOf(core, rates),
+    ...personCommands(core, rates),
     ...webhooksOf({ ...core, rates, send: webhookSender(core, core) }),
     cashback: cashbackOf(core, publicUrl),
     refunds: refundsOf(core),
@@ -284,7 +287,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     const { url, close } = await startHttp(app, { host, port, setBy: ['PORT', 'HOST'], clients, connections });
     listening = url;
     const end = async () => {
-      // Those who wait are answered, so that the rest need not wait for them.
+      // Answers waiting requests, so closing need not wait for them.
       news.close();
       paymentNews.close();
       await close().finally(revocations.close);
@@ -308,7 +311,7 @@ const siteOf = (config: Config): Site => ({
   demoEmail: config.demoEmail,
 });
 
-/** What every instance answers to its operator, whatever its roles: health, readiness, metrics. */
+/** Operations port of every instance, in any role: health, readiness, metrics. */
 function startOperations(core: Core): Promise<HttpServer> {
   const clients = createClients([]);
   const app = createOperationsApp({

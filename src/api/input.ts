@@ -1,4 +1,4 @@
-/** What callers send: read, then checked by compiled schemas. Errors say which field is wrong and what it must be. */
+/** Input of callers: parsed, then checked by compiled schemas. Errors name the field and the rule. */
 
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
@@ -9,12 +9,12 @@ import { parseInstant } from '../../domain/time.ts';
 import { parseKey } from '../security/apiKey.ts';
 import { ApiError, type FieldError } from './errors.ts';
 
-/** Suggests a known name for one that is not known. */
+/** Suggests a known name for an unknown one. */
 
-/** Longer names are cut: what is compared is bounded. */
+/** Compares only this many characters of longer names. */
 const compared = 32;
 
-/** The known name that takes the fewest edits to reach; letter case, hyphens and underscores do not count. */
+/** Known name with the fewest edits; letter case, hyphens and underscores do not count. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const wanted = plain(name);
   let nearest: { readonly candidate: string; readonly distance: number } | undefined;
@@ -27,7 +27,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
 
 const plain = (name: string): string => name.slice(0, compared).replaceAll(/[-_]/g, '').toLowerCase();
 
-/** Levenshtein: single characters added, left out or replaced. */
+/** Levenshtein distance: added, removed or replaced characters. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {
@@ -61,7 +61,7 @@ export async function readBody(request: Request, response: Response): Promise<un
   if (isJson === false) {
     throw new ApiError('unsupportedMediaType', 'send the body as Content-Type: application/json');
   }
-  // The parser knows the charset by its registered name alone; many clients send utf8.
+  // The parser knows the charset only by its registered name; many clients send utf8.
   if (utf8.test(String(request.headers['content-type']))) request.headers['content-type'] = 'application/json';
   await received(parse, request, response);
   return request.body;
@@ -88,7 +88,7 @@ export interface Upload {
   readonly max_bytes: number;
 }
 
-/** A reader of bodies that are files themselves. What a file is called proves nothing: whoever uses it looks. */
+/** Reader of file bodies. A file's declared type proves nothing: the user of the bytes checks them. */
 export function uploadReader({
   types,
   max_bytes,
@@ -103,11 +103,11 @@ export function uploadReader({
   };
 }
 
-/** The parser's errors have a `type`. Any other error is a connection that broke. */
+/** Errors of the parser have a `type`. Any other error is a broken connection. */
 function asApiError(error: unknown, request: Request, response: Response, max_bytes: number): ApiError {
   switch ((error as { type?: string }).type) {
     case 'entity.too.large':
-      // What is still on its way is read and thrown away, so that the answer arrives; the connection ends with it.
+      // Reads and discards the rest of the body, so the answer arrives; then the connection ends.
       response.setHeader('Connection', 'close');
       request.resume();
       return new ApiError('payloadTooLarge', `the body is larger than ${max_bytes} bytes: send less`);
@@ -124,7 +124,7 @@ function asApiError(error: unknown, request: Request, response: Response, max_by
   }
 }
 
-/** Refuses a parameter that is unknown or sent twice: a misspelt filter must not be left out in silence. */
+/** Refuses an unknown or repeated parameter: a misspelt filter must not be ignored silently. */
 export function readQuery(request: Pick<Request, 'url'>, check: Validate | undefined): Record<string, string> {
   const values: Record<string, string> = Object.create(null);
   const start = request.url.indexOf('?');
@@ -151,11 +151,11 @@ function badParameter(name: string, message: string): ApiError {
 
 const ajv = withOwnKeywords(new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, verbose: true }));
 
-/** Errors told at most: enough to correct a form in one go, too few to mirror a hostile body. */
+/** Maximum errors in an answer: enough to correct a form in one go, too few to mirror a hostile body. */
 export const errorsMax = 20;
 
 function withOwnKeywords(ajv: Ajv2020): Ajv2020 {
-  // The package is CommonJS: its default export is seen as the module.
+  // The package is CommonJS: its default export appears as the module.
   (addFormats as unknown as (ajv: Ajv2020, formats: string[]) => void)(ajv, ['uuid', 'date']);
   ajv.addKeyword({
     keyword: 'wellFormed',
@@ -180,7 +180,7 @@ function withOwnKeywords(ajv: Ajv2020): Ajv2020 {
 
 export const compileBody = (schema: TSchema): Validate => validator(schema, 'body');
 
-/** Parameters arrive as text: integers among them are read. A blank text is none, nor is 1e1. */
+/** Parameters are text: parses integers among them. Blank text and 1e1 are no integers. */
 export function compileParameters(schema: TSchema): Validate {
   const check = validator(schema, 'parameter');
   const { properties } = schema as unknown as { properties: Readonly<Record<string, { readonly type?: unknown }>> };
@@ -195,7 +195,7 @@ export function compileParameters(schema: TSchema): Validate {
   };
 }
 
-/** The schema is compiled when it is first needed: all of them together are a tenth of a start's work. */
+/** Compiles the schema on first use: all of them together cost a tenth of the start. */
 function validator(schema: TSchema, what: string): Validate {
   let compiled: ValidateFunction | undefined;
   return (value) => {
@@ -267,8 +267,8 @@ function unknownField({ params, data, parentSchema }: ErrorObject): string {
 const isKeyName = (name: string): boolean => /^(x[-_]?)?api[-_]?key$|^authorization$|^bearer$/i.test(name);
 
 /**
- * Marks that turn the direction of what follows, and characters that are not seen: with them a text reads as another one. Joiners
- * (U+200C, U+200D) pass: Persian, Indic scripts and emoji are written with them.
+ * Direction marks and invisible characters, which can make a text read as another one. Joiners (U+200C, U+200D) pass: Persian, Indic
+ * scripts and emoji need them.
  */
 const misleading = /[\u0080-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
 

@@ -1,12 +1,12 @@
-/** A new API key is answered when every instance accepts it. Its text is in that answer alone, so no retry can return the same key. */
+/** A new API key is returned once every instance accepts it. Only that answer contains the key, so no retry can return it. */
 import type { By } from '../../commands/handle.ts';
-import type { Changed, KeyRequest, ManageMerchant, ShownKey } from '../../commands/manageMerchant.ts';
+import type { Changed, IssuedKeyText, KeyRequest, ManageMerchant } from '../../commands/manageMerchant.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { unavailable } from './errors.ts';
 
 /** Waits for the read models of every instance. */
 export interface InForce {
-  /** Waits at most 5 s for every instance to read the change. @throws ApiError unavailable after that; the change stays recorded */
+  /** Waits up to 5 s until every instance has read the change. @throws ApiError unavailable after that; the change stays recorded */
   readonly shown: (change: Changed) => Promise<void>;
 }
 
@@ -18,8 +18,8 @@ export interface IssueKeyDeps extends InForce {
 const retry_s = 2;
 
 /**
- * Issues a key, and revokes it if it is not in force in time: then nobody has it, and the same request issues another one. Crash before the
- * revocation: nobody has the key.
+ * Issues a key, and revokes it if it is not in force in time: then nobody has it, and a repeated request issues another one. Crash before
+ * the revocation: nobody has the key.
  * @throws ApiError unavailable
  */
 export async function issueKey(
@@ -27,7 +27,7 @@ export async function issueKey(
   appId: string,
   request: KeyRequest,
   by: By,
-): Promise<ShownKey | Refusal> {
+): Promise<IssuedKeyText | Refusal> {
   const issued = await merchants.issueKey(appId, request, by);
   if (isRefusal(issued)) return issued;
   try {

@@ -1,4 +1,4 @@
-/** Every limit that a caller can meet, for the OpenAPI document and for docs/reference/limits.md. */
+/** Every limit that a caller can reach, for the OpenAPI document and docs/reference/limits.md. */
 import { askingLimits, askingPlaces } from '../../commands/askingContracts.ts';
 import { openLinksMax } from '../../commands/links.ts';
 import { amountMax_usd } from '../../commands/paymentRequest.ts';
@@ -23,7 +23,7 @@ import { bodyMax_bytes, errorsMax, fieldsMax, formMax_bytes } from './input.ts';
 import { defaultLimits } from './middleware.ts';
 import { defaultListenerLimits, defaultPageListenerLimits } from './news.ts';
 import { defaultOpenLimits } from './openPlaces.ts';
-import { defaultRates, partOf } from './rateLimits.ts';
+import { defaultRates, shareOfLimit } from './rateLimits.ts';
 import { pageMax, pageSize, waitMax_s } from './schemas/queries.ts';
 import { defaultConnectionLimits, headersMax_bytes } from './server.ts';
 
@@ -35,7 +35,7 @@ const busy = '503 `unavailable`, Retry-After';
 const limited = '429 `rateLimited`, Retry-After';
 const { min, max } = anyAmountLimits;
 
-/** What is limited, to how much, and what comes of more. */
+/** Subject, limit, and the effect of exceeding it. */
 const limits: readonly (readonly [what: string, limit: string, beyond: string])[] = [
   ['a request’s body', `${count(bodyMax_bytes)} bytes`, '413 `payloadTooLarge`'],
   ['a request’s headers together', `${count(headersMax_bytes)} bytes`, '431 `headersTooLarge`'],
@@ -58,18 +58,22 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['requests of one app’s keys', perMinute(defaultRates.app), limited],
   ['payments created without a key, of one address', perMinute(defaultRates.keylessCreation), limited],
   ['open payments without a key, of one address', count(defaultRates.keylessOpen.requestsMax), limited],
-  ['open payments without a key, of one address for one app', count(partOf(defaultRates.keylessOpen)), limited],
+  ['open payments without a key, of one address for one app', count(shareOfLimit(defaultRates.keylessOpen)), limited],
   ['open payments of one app, with and without a key', count(defaultOpenLimits.openPerAppMax), limited],
   ['open payments of one app that were created without a key', count(defaultOpenLimits.keylessOpenPerAppMax), limited],
   ['open payments with reusable links, of one app', count(defaultRates.linkOpen.requestsMax), limited],
-  ['open payments with reusable links, of one app from one address', count(partOf(defaultRates.linkOpen)), limited],
+  [
+    'open payments with reusable links, of one app from one address',
+    count(shareOfLimit(defaultRates.linkOpen)),
+    limited,
+  ],
   ['reusable links of one app that are open', count(openLinksMax), '409 `conflict`'],
   ['sites that may show payment pages in a frame, of one app', count(embeddingSitesMax), '400 `invalidRequest`'],
   ['codes for sign-in or registration, requested from one address', perHour(defaultRates.signIn), limited],
   ['codes for one e-mail address', perHour(defaultRates.signInEmail), limited],
   [
     'codes for one e-mail address, requested from one address',
-    `${count(partOf(defaultRates.signInEmail))} an hour`,
+    `${count(shareOfLimit(defaultRates.signInEmail))} an hour`,
     limited,
   ],
   [

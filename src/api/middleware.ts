@@ -1,4 +1,4 @@
-/** What every request passes before any route: its id, the security headers, the limit on requests in progress, an end that is recorded. */
+/** Steps of every request before its route: id, security headers, limit on requests in progress, log entry at its end. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
@@ -14,7 +14,7 @@ export interface RequestLocals {
   /** The matched path's pattern. */
   route: string;
   keyId: string | null;
-  /** For people: errors are pages as well. */
+  /** Errors are pages for people as well. */
   isPage: boolean;
   /** True once a rate limit has counted the request. */
   isCounted: boolean;
@@ -24,7 +24,7 @@ export const localsOf = (response: Response): RequestLocals => response.locals a
 
 const wellFormedId = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** Nothing from elsewhere, nothing inline: also for /docs and the dashboard. */
+/** Nothing from other origins and nothing inline: also for /docs and the dashboard. */
 const directives = {
   defaultSrc: ["'none'"],
   scriptSrc: ["'self'"],
@@ -36,13 +36,13 @@ const directives = {
   frameAncestors: ["'none'"],
 };
 
-/** @param more what this answer may do besides */
+/** @param more additional permissions of this answer */
 export const contentSecurityPolicy = (more: Partial<typeof directives>): string =>
   headersOf(helmet.contentSecurityPolicy({ useDefaults: false, directives: { ...directives, ...more } })).get(
     'Content-Security-Policy',
   ) ?? '';
 
-/** The same for every answer, so helmet is asked once. */
+/** Equal for every answer, so helmet runs once. */
 const headers = headersOf(
   helmet({ contentSecurityPolicy: { useDefaults: false, directives }, xFrameOptions: { action: 'deny' } }),
 );
@@ -67,7 +67,7 @@ export interface TrackDeps {
   readonly observe?: (seen: RequestSeen) => void;
 }
 
-/** Gives the request its id (the caller's, when it is well formed) and records how it ended. */
+/** Gives the request its id (the caller's, if it is well formed) and records its outcome. */
 export function track({ ids, logger, observe }: TrackDeps): RequestHandler {
   return (request, response, next) => {
     const started = performance.now();
@@ -91,13 +91,13 @@ export function track({ ids, logger, observe }: TrackDeps): RequestHandler {
   };
 }
 
-/** Good answers are in the metrics, and what they changed is in the event log: only debugging needs their lines. */
+/** Successful answers are in the metrics, and their changes in the event log: only debugging needs their lines. */
 function writeLog(logger: Logger, seen: RequestSeen, { requestId, keyId }: RequestLocals): void {
   const level = seen.status >= 500 ? 'warn' : seen.status >= 400 ? 'info' : 'debug';
   if (logger.isLevelEnabled(level)) logger[level]({ requestId, keyId, ...seen }, 'request');
 }
 
-/** A request with two Host headers can be for one site to a proxy and for another to us. Only HTTP/1.0 (health checks) may have none. */
+/** Refuses two Host headers: a proxy may read one site and this service another. Only HTTP/1.0 (health checks) may have none. */
 export function requireOneHost({ rawHeaders, httpVersion }: Request, _response: Response, next: NextFunction): void {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -112,10 +112,10 @@ export function requireOneHost({ rawHeaders, httpVersion }: Request, _response: 
 const localHost = /^(localhost|[a-z0-9_-]+|[0-9.]+|\[[0-9a-f:.]+\])(:[0-9]+)?$/i;
 
 /**
- * Refuses a Host that could be anybody's domain. Such a domain may resolve to this port (DNS rebinding), and a page of it could then read
+ * Refuses a Host that could be a public domain. Such a domain may resolve to this port (DNS rebinding), and a page of it could then read
  * every answer in an operator's browser.
  *
- * @param names further names that this port has
+ * @param names additional names of this port
  */
 export const requireLocalHost =
   (names: readonly string[]): RequestHandler =>
@@ -132,7 +132,7 @@ export const requireLocalHost =
 export interface HttpLimits {
   /** Maximum number of requests in progress; further requests are answered 503 at once. */
   readonly concurrentMax: number;
-  /** Interval of signs of life to an open page, and of checks whose page it is. */
+  /** Interval of heartbeats to an open page, and of checks of its session. */
   readonly heartbeat_ms: number;
 }
 
@@ -145,16 +145,16 @@ const overloadRetry_s = 1;
 
 export interface RequestLimit {
   /** Counts the request until its response is over. @throws ApiError when too many are in progress */
-  enter(response: Response): Place;
+  enter(response: Response): RequestSlot;
 }
 
-/** Of a request in progress. */
-export interface Place {
-  /** Gives the place away for as long as nothing is done but wait. @throws ApiError when too many are in progress afterwards */
+/** Slot of a request in progress. */
+export interface RequestSlot {
+  /** Releases the slot during a wait. @throws ApiError if too many are in progress afterwards */
   aside<T>(wait: () => Promise<T>): Promise<T>;
 }
 
-/** A bound on the requests in progress: beyond it, an honest 503 at once is better than a slow answer to everybody. */
+/** Limit on requests in progress: beyond it, an immediate 503 is better than slow answers for everybody. */
 export function createRequestLimit(max: number): RequestLimit {
   let inProgress = 0;
   const take = (): void => {

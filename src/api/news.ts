@@ -1,26 +1,26 @@
-/** The feed as the edge uses it: what happened to an app's payments, and word of what happens next. */
+/** Feed for the API: an app's payment events, and notification of new ones. */
 import type { AppEvent } from '../../queries/feed.ts';
 import { networksOf } from './rateLimits.ts';
 
 export interface Feed extends AppNews {
   /** The next events after an ordinal, in order. @throws Unavailable */
   events(appId: string, page: { readonly after: string; readonly limit: number }): Promise<readonly AppEvent[]>;
-  /** Of the app's newest event; `0` while it has none. @throws Unavailable */
+  /** Ordinal of the app's newest event; `0` while it has none. @throws Unavailable */
   lastOrdinal(appId: string): Promise<string>;
 }
 
 export interface AppNews {
   /**
-   * Something happened to payments of the app: yields the newest ordinal of its feed, or null where only a look can tell. What happens
-   * while the consumer is busy is one news. Nothing is missed from this call on, so: call, then read the feed, then wait for the next.
+   * Yields the newest ordinal of the app's feed after each change, or null if only a query can tell. Changes while the consumer is busy are
+   * merged into one. Nothing is missed after this call, so: call, then read the feed, then wait for the next.
    *
-   * @param signal ends it and gives its place back; so does the end of the service
+   * @param signal ends it and releases its slot; so does the end of the service
    * @throws ListenersFull
    */
   changes(appId: string, signal: AbortSignal): AsyncIterableIterator<string | null>;
 }
 
-/** How many may wait for news at a time. */
+/** Maximum concurrent listeners. */
 export interface ListenerLimits {
   readonly perApp: number;
   readonly perInstance: number;
@@ -28,43 +28,43 @@ export interface ListenerLimits {
 
 export const defaultListenerLimits: ListenerLimits = { perApp: 100, perInstance: 2_000 };
 
-/** Too many wait already. Its message says what for. */
+/** Too many listeners. The message names the limit. */
 export class ListenersFull extends Error {
   override readonly name = 'ListenersFull';
   readonly of: 'one' | 'instance';
-  /** @param of whether one app or payment has too many, or the whole instance */
+  /** @param of scope of the limit: one app or payment, or the whole instance */
   constructor(of: ListenersFull['of'], message: string) {
     super(message);
     this.of = of;
   }
 }
 
-/** News of single payments, for the pages of those who pay them. */
+/** Change notifications of single payments, for payment pages. */
 
 export interface PaymentNews {
   /**
-   * Something happened to the payment, or its chain has moved on while somebody waits for that. What happens while the consumer is busy is
-   * one news. Nothing is missed from this call on, so: call, then read the payment, then wait for the next.
+   * Notifies of a change of the payment, or of its chain's new blocks if the page waits for them. Changes while the consumer is busy are
+   * merged into one. Nothing is missed after this call, so: call, then read the payment, then wait for the next.
    *
-   * @param signal ends it and gives its place back; so does the end of the service
+   * @param signal ends it and releases its slot; so does the end of the service
    * @throws ListenersFull
    */
   listen(page: OpenPage, signal: AbortSignal): PaymentListener;
 }
 
-/** A page that somebody looks at. */
+/** An open payment page. */
 export interface OpenPage {
   readonly paymentId: string;
   readonly appId: string;
-  /** Of the visitor: an IPv4 address, or the /64 of an IPv6 address. */
+  /** Visitor's network: an IPv4 address, or the /64 of an IPv6 address. */
   readonly address: string;
 }
 
-/** How many open pages may wait for news at a time. */
+/** Maximum concurrently waiting pages. */
 export interface PageListenerLimits {
-  /** It has one payer, who may have several screens. */
+  /** Per payment: one payer may have several screens. */
   readonly perPayment: number;
-  /** Of one visitor's address, whichever payments they are of; less where few places are free. */
+  /** Per visitor's network, over all payments; less if few slots are free. */
   readonly perAddress: number;
   readonly perInstance: number;
 }
@@ -72,23 +72,23 @@ export interface PageListenerLimits {
 export const defaultPageListenerLimits: PageListenerLimits = { perPayment: 50, perAddress: 200, perInstance: 5_000 };
 
 export interface PaymentListener extends AsyncIterable<void> {
-  /** From now on news of this chain's head as well; null for none. */
+  /** Also notifies of this chain's new blocks from now on; null for none. */
   awaitHead(chainId: number | null): void;
 }
 
-// Divides the places of one process between the networks of its callers, so that a few networks cannot hold all of them.
+// Divides the slots of one process between the networks of its callers, so a few networks cannot hold all of them.
 
 export interface PlaceShares {
-  /** Takes a place until the returned function is called. Null if a network of the caller holds its share. */
+  /** Reserves a slot until the returned function is called. Null if a network of the caller holds its share. */
   take(client: string): (() => void) | null;
 }
 
-/** One network may hold as much as a quarter of the places that are free. */
+/** Maximum share of one network: a quarter of the free slots. */
 const freeParts = 4;
-/** Places that a network may hold however few are free. */
+/** Slots that a network may always hold. */
 const least = 10;
 
-/** @param perCallerMax of one IPv4 address or /64, however many places are free */
+/** @param perCallerMax maximum of one IPv4 address or /64, however many slots are free */
 export function createPlaceShares({
   placesMax,
   perCallerMax,

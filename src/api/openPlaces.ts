@@ -1,14 +1,14 @@
-/** How many payments of an app may wait for their money at a time, whoever creates them: each is watched for until its time has passed. */
+/** Limit on an app's open payments by any creator: each is watched until its time is over. */
 import type { TakePlace } from '../../commands/createPayment.ts';
 import { type Clock, Unavailable } from '../../commands/ports.ts';
 import { type Refusal, refuse } from '../../domain/decider.ts';
 import { epochMs } from '../../domain/time.ts';
 
-/** 0 is no limit. */
+/** 0 means no limit. */
 export interface OpenLimits {
-  /** Of an app's open payments, all together. */
+  /** Maximum open payments of an app. */
   readonly openPerAppMax: number;
-  /** Of those among them that were created without a key: strangers never use up what an app's own key needs. */
+  /** Maximum open payments created without a key: strangers never use up the capacity of an app's own key. */
   readonly keylessOpenPerAppMax: number;
 }
 
@@ -17,7 +17,7 @@ export const defaultOpenLimits: OpenLimits = { openPerAppMax: 100_000, keylessOp
 export interface OpenPlacesDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly limits: OpenLimits;
-  /** Open payments of an app, counted up to `max`: all of them, or those created without a key. @throws Unavailable */
+  /** Number of an app's open payments, counted up to `max`: all, or those created without a key. @throws Unavailable */
   readonly countOpen: (appId: string, kind: Kind, max: number) => Promise<number>;
 }
 
@@ -25,13 +25,13 @@ type Kind = 'all' | 'keyless';
 
 interface Count {
   readonly taken: Promise<{ open: number }>;
-  /** Infinity while it is being counted. */
+  /** Infinity during the count. */
   until_ms: number;
 }
 
-/** Counted once in this time, however many are created; those created here meanwhile are added. */
+/** Life of a count; payments created here meanwhile are added. */
 const countLife_ms = 1_000;
-/** The same where not even half of the places are taken. */
+/** Life of a count while less than half of the limit is used. */
 const easyLife_ms = 10_000;
 const retryAfter_s = 60;
 const appsMax = 10_000;
@@ -41,7 +41,7 @@ const refusals: Readonly<Record<Kind, string>> = {
   keyless: 'the app has too many open payments that were created without a key',
 };
 
-/** Takes a place for one more; one that is not used after all is free again with the next count. */
+/** Reserves one more open payment; an unused reservation is free again with the next count. */
 export function createOpenPlaces({ clock, limits, countOpen }: OpenPlacesDeps): TakePlace {
   const counts = new Map<string, Count>();
 
@@ -69,7 +69,7 @@ export function createOpenPlaces({ clock, limits, countOpen }: OpenPlacesDeps): 
   }
 
   return async (appId, { keyless }) => {
-    // Strangers are not let in uncounted. An app's own key is: what it may create while Postgres is away is bounded by its rate.
+    // Strangers are not admitted without a count. An app's own key is: its rate limits what it may create while Postgres is unavailable.
     const strangers = keyless ? await take(appId, 'keyless', limits.keylessOpenPerAppMax) : undefined;
     if (strangers) return strangers;
     return take(appId, 'all', limits.openPerAppMax).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** What an operator's probes ask: readiness and metrics. */
+/** Answers to an operator's probes: readiness and metrics. */
 import type { Clock } from '../../commands/ports.ts';
 import { epochMs, type Instant } from '../../domain/time.ts';
 import { countFailed, readModelFacts, scannedPasses } from '../../queries/operations.ts';
@@ -10,7 +10,7 @@ import { unreadableName } from '../postgres/unreadable.ts';
 import { unexplainedName } from '../workers/payins/unexplained.ts';
 import type { Readiness } from './routes/operations.ts';
 
-/** A chain may stand still for a moment; beyond this, its payins are seen late. */
+/** A chain may stop for a moment; beyond this limit its payins are detected late. */
 const chainLagMax_ms = 120_000;
 const answer_ms = 2_000;
 
@@ -21,10 +21,10 @@ const nothing = () => undefined;
 type Check = { readonly ok: boolean; readonly detail?: string };
 
 /**
- * Whether this instance can take payments: the store and Postgres answer, and the read models keep up. A chain that lags is shown
- * here and its routes are refused, but the instance is not ready only when all chains lag. A clock that is off is shown and is an alarm: an
- * instance that is set a minute wrong serves better than none. Waiting work is left to the metrics: one
- * merchant's deaf webhook receiver must not take the API from everybody.
+ * Whether this instance can accept payments: the store and Postgres answer, and the read models are current. A lagging chain is reported
+ * and its routes are refused; the instance is not ready only if all chains lag. A wrong clock is reported and raises an alarm: an instance
+ * that is a minute off serves better than none. Pending work is only in the metrics: one merchant's hanging webhook receiver must not stop
+ * the API for all.
  */
 export async function readiness(core: Core): Promise<Readiness> {
   const check = checker(core.clock);
@@ -54,18 +54,18 @@ const checker =
       const detail = await Promise.race([probe(), late]);
       return detail === undefined ? { ok: true } : { ok: true, detail };
     } catch (error) {
-      // A driver's error may name internal hosts: only messages of this file are shown.
+      // A driver's error may contain internal hosts: only messages of this file are published.
       return { ok: false, detail: error instanceof NotReady ? error.message : 'cannot be reached' };
     }
   };
 
-/** It must answer, by its leader, and take events: reads alone create no payment. */
+/** The store must answer through its leader and accept events: reads alone create no payment. */
 async function storeTakes({ canWrite, store }: Core): Promise<undefined> {
   if (!canWrite()) throw new NotReady('it is read, and cannot be written to: see the alarm eventStoreCannotWrite');
   await store.tail();
 }
 
-/** The log's end must be projected in time; a stopped set says why it stopped. */
+/** The log's end must be projected in time; a stopped set reports its reason. */
 async function projectionsKeepUp({ clock, reads, caughtUp }: Core): Promise<undefined> {
   const facts = await readModelFacts(reads, clock.now());
   for (const { set, stopped } of facts.sets) if (stopped !== null) throw new NotReady(`${set} has stopped: ${stopped}`);
@@ -73,7 +73,7 @@ async function projectionsKeepUp({ clock, reads, caughtUp }: Core): Promise<unde
   await caughtUp({ timeout_ms: answer_ms });
 }
 
-/** Judged by the pass that sees blocks first. @returns what an operator should look at all the same */
+/** Judged by the pass that reads blocks first. @returns a warning for the operator, if there is one */
 async function chainKeepsUp(
   { clock, reads, unavailable }: Core,
   { chainId, passes }: Ingester,
@@ -96,7 +96,7 @@ async function chainKeepsUp(
 
 type Needs = Pick<Core, 'clock' | 'reads' | 'telemetry'>;
 
-/** Prometheus text. While Postgres is away, its last values stand. */
+/** Prometheus text. While Postgres is unavailable, its last values remain. */
 export async function metrics(core: Needs): Promise<string> {
   await refresh(core).catch(() => {});
   return core.telemetry.registry.metrics();

@@ -1,4 +1,4 @@
-/** Rate limits: how often callers may ask, how all instances count it, and how answers tell them (draft-ietf-httpapi-ratelimit-headers). */
+/** Rate limits: their windows, their shared counts over all instances, and their answer headers (draft-ietf-httpapi-ratelimit-headers). */
 
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
@@ -12,29 +12,28 @@ import { addressList } from '../security/publicAddress.ts';
 import type { AnyCaller } from './callers.ts';
 import { ApiError } from './errors.ts';
 
-/** At most so many requests in a window; 0 is no limit. */
+/** Maximum requests in a window; 0 means no limit. */
 export interface Rate {
   readonly requestsMax: number;
   readonly window_s: number;
-  /** Parts that the limit is divided into: one sharer may use up one part, and at least `partLeast` requests. Default: no division. */
+  /** Number of shares of the limit: one sharer may use one share, and at least `partLeast` requests. Default: no division. */
   readonly parts?: number;
 }
 
-/** A part of a small limit still serves a few requests. */
+/** Minimum requests of a share. */
 const partLeast = 5;
 
-/** Returns the share of one sharer; the whole limit where nothing divides it. */
-export const partOf = ({ requestsMax, parts = 1 }: Rate): number =>
+/** Returns the share of one sharer; the whole limit without a division. */
+export const shareOfLimit = ({ requestsMax, parts = 1 }: Rate): number =>
   Math.min(requestsMax, Math.max(partLeast, Math.ceil(requestsMax / parts)));
 
 /**
  * address: requests without a valid key. key, app: requests with one. keylessCreation: payments created without a key, by address.
- * keylessOpen: the same for as long as such a payment stays open, and so no fewer than are open; each app is a sharer.
- * linkOpen: payments that payers made with an app's reusable links, for as long as one stays open; each address is a sharer.
- * redelivery, webhookTest: webhooks that an app's owner asks for, by app. changes: of an app's settings, by app.
- * signIn: codes to sign in with, by address; signInEmail: by whom they are for, each address a sharer; signInKnown: by the browser, where its owner has signed
- * in before. shortCodesEmail, shortCodes: six-digit codes for one mailbox, and for
- * all; further codes have eight digits. registration: by address. notice: mails of one kind to an app's owner, by app and kind.
+ * keylessOpen: such payments for as long as they stay open; each app is a sharer. linkOpen: payments created with an app's reusable links,
+ * for as long as one stays open; each address is a sharer. redelivery, webhookTest: webhooks requested by an app's owner, by app. changes:
+ * changes of an app's settings, by app. signIn: sign-in codes, by address; signInEmail: by recipient, each address a sharer; signInKnown:
+ * by known browser. shortCodesEmail, shortCodes: six-digit codes for one mailbox, and for all; further codes have eight digits.
+ * registration: by address. notice: mails of one kind to an app's owner, by app and kind.
  */
 export const rateNames = [
   'address',
@@ -60,7 +59,7 @@ export type RateLimits = Readonly<Record<RateName, Rate>>;
 const minute_s = 60;
 const hour_s = 60 * minute_s;
 const day_s = 24 * hour_s;
-/** As long as a payment may be paid. */
+/** Life of a payment. */
 const open_s = lifetime_ms / 1_000;
 
 export const defaultRates: RateLimits = {
@@ -82,35 +81,35 @@ export const defaultRates: RateLimits = {
   changes: { requestsMax: 120, window_s: hour_s },
 };
 
-/** How a caller stands after a request was counted. */
-export interface Counted extends Rate {
+/** A caller's count after a request. */
+export interface RateCount extends Rate {
   readonly name: RateName;
   readonly allowed: boolean;
   readonly remaining: number;
-  /** Until the window ends; at least 1. */
+  /** Seconds until the window ends; at least 1. */
   readonly reset_s: number;
 }
 
 export interface Rates {
   /**
-   * Counts a request. A /64 of IPv6 also counts under the networks around it. Null where there is no limit.
+   * Counts a request. A /64 of IPv6 also counts under the networks around it. Null if there is no limit.
    *
-   * @param sharer of the limit's parts: an address that uses an app's places, or the app that an address uses its places for
-   * @throws Unavailable where the count must be known and is not
+   * @param sharer of the limit's shares: an address that uses an app's limit, or the app for which an address uses its own
+   * @throws Unavailable if the count is required and unknown
    */
-  count(name: RateName, who: string, sharer?: string): Promise<Counted | null>;
+  count(name: RateName, who: string, sharer?: string): Promise<RateCount | null>;
 }
 
-/** Nobody is counted. */
+/** No limits. */
 export const unlimited: Rates = { count: async () => null };
 
 export interface Admission {
   /** All throw ApiError rateLimited. */
   ofStranger(request: Request, response: Response): Promise<void>;
-  /** Counts a request that failed before any limit counted it as a stranger's: no path, method or header is free. */
+  /** Counts a request that failed before any limit counted it as a stranger's: no path, method or header avoids the count. */
   ofUncounted(request: Request, response: Response): Promise<void>;
   ofCaller(caller: AnyCaller, response: Response): Promise<void>;
-  /** @param appId where the request names one */
+  /** @param appId if the request names one */
   ofKeylessCreation(request: Request, response: Response, appId?: string): Promise<void>;
 }
 
@@ -130,7 +129,7 @@ export function createAdmission(rates: Rates, clients: Pick<Clients, 'of'>): Adm
     },
     async ofCaller(caller, response) {
       if ('appId' in caller) await admit(response, 'app', caller.appId);
-      // A session is counted like a key: it is somebody's own.
+      // A session is counted like a key, because it belongs to a person.
       await admit(response, 'key', 'keyId' in caller ? caller.keyId : caller.sessionId);
     },
     async ofKeylessCreation(request, response, appId) {
@@ -141,7 +140,7 @@ export function createAdmission(rates: Rates, clients: Pick<Clients, 'of'>): Adm
   };
 }
 
-/** Accounts tell of their own; nobody is refused a notice. */
+/** Limits whose refusals the routes report; accounts report their own, and notices are never refused. */
 type Told = Exclude<RateName, SignInLimitName | 'notice'>;
 
 const refusals: Readonly<Record<Told, string>> = {
@@ -156,7 +155,7 @@ const refusals: Readonly<Record<Told, string>> = {
   changes: 'too many changes of this app’s settings',
 };
 
-/** Counts what an app's owner asks for. @throws ApiError rateLimited; Unavailable where the count must be known and is not */
+/** Counts a request of an app's owner. @throws ApiError rateLimited; Unavailable if the count is required and unknown */
 export async function admitApp(rates: Rates, name: Told, appId: string, sharer?: string): Promise<void> {
   const counted = await rates.count(name, appId, sharer);
   if (counted && !counted.allowed) throw rateLimited(refusals[name], counted.reset_s);
@@ -167,25 +166,25 @@ export const rateLimited = (what: string, retryAfter_s: number): ApiError =>
     headers: { 'Retry-After': String(retryAfter_s) },
   });
 
-function tell(response: Response, { name, requestsMax, window_s, remaining, reset_s }: Counted): void {
+function tell(response: Response, { name, requestsMax, window_s, remaining, reset_s }: RateCount): void {
   response.setHeader('RateLimit-Policy', `"${name}";q=${requestsMax};w=${window_s}`);
   response.setHeader('RateLimit', `"${name}";r=${remaining};t=${reset_s}`);
 }
 
-// Who calls, by network address. Limits of strangers count by it, so nobody may choose his own.
+// Network address of a caller. Strangers' limits use it, so no caller may choose their own.
 
 export interface Clients {
-  /** Whether requests from this address come through it, not from it. */
+  /** True if requests from this address are forwarded by a proxy of the operator. */
   isProxy(address: string): boolean;
-  /** What the request is counted under: an IPv4 address, or the /64 of an IPv6 address. */
+  /** Address that the request counts under: an IPv4 address, or the /64 of an IPv6 address. */
   of(request: IncomingMessage): string;
 }
 
 /**
- * X-Forwarded-For is believed from the operator's own proxies and from nobody else. Each hop added the address that it saw at the end, so
- * the list is read from there, until an address that is no proxy of ours: what stands before it may be made up.
+ * Trusts X-Forwarded-For only from the operator's own proxies. Each hop appends the address of its caller, so the list is read from its end
+ * to the first address that is no trusted proxy; earlier entries may be forged.
  *
- * @param trustedProxies CIDR blocks @throws Error naming the block that is none
+ * @param trustedProxies CIDR blocks @throws Error naming an invalid block
  */
 export function createClients(trustedProxies: readonly string[]): Clients {
   const proxies = addressList(trustedProxies);
@@ -210,10 +209,10 @@ export function createClients(trustedProxies: readonly string[]): Clients {
   };
 }
 
-/** Characters of X-Forwarded-For that are read, from its end: a caller can make the rest as long as they like. */
+/** Characters of X-Forwarded-For that are read, from its end: a caller can make it as long as they like. */
 const forwardedMax = 1_000;
 
-/** A socket that listens on IPv6 shows IPv4 as ::ffff:1.2.3.4. */
+/** An IPv6 socket reports IPv4 addresses as ::ffff:1.2.3.4. */
 export const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
 /** Some proxies add the port: 1.2.3.4:5678, [2001:db8::1]:5678. */
@@ -223,7 +222,7 @@ function addressIn(hop: string): string | undefined {
   return isIP(address) ? address : undefined;
 }
 
-/** An IPv6 subscriber has a /64 at least, and may call from any address in it. */
+/** An IPv6 subscriber has at least a /64, and may call from any address in it. */
 export function neighbourhoodOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [left = [], right = []] = address.split('::').map((part) => part.split(':').filter(Boolean));
@@ -235,13 +234,13 @@ export function neighbourhoodOf(address: string): string {
 
 export interface Network {
   readonly network: string;
-  /** Ordinary callers that the network may be as busy as. */
+  /** Number of ordinary callers that the network may use the limits of. */
   readonly callers: number;
 }
 
 /**
- * Returns the networks that a caller counts under besides its own, narrowest first: providers and tunnels assign a /56 or a /48, which is
- * 65,536 networks of size /64. Anything but a /64 counts under itself alone.
+ * Returns the additional networks that a caller counts under, narrowest first: providers and tunnels assign a /56 or a /48, which is 65,536
+ * networks of size /64. Anything but a /64 counts only under its own address.
  */
 export function networksOf(client: string): readonly Network[] {
   const own = { network: client, callers: 1 };
@@ -252,19 +251,19 @@ export function networksOf(client: string): readonly Network[] {
   return [own, { network: `${a}:${b}:${c}:${upper}::/56`, callers: 4 }, { network: `${a}:${b}:${c}::/48`, callers: 8 }];
 }
 
-// Counts that all instances share through Postgres.
+// Counts shared by all instances through Postgres.
 
 interface Counter {
-  /** @throws RateLimiterRes when it is too much */
+  /** @throws RateLimiterRes above the limit */
   consume(who: string): Promise<RateLimiterRes>;
-  /** Tells Postgres what was counted here. */
+  /** Writes local counts to Postgres. */
   settle?(): Promise<void>;
 }
 
 /**
- * What is seldom or costly is counted in Postgres at once, and is not allowed while Postgres is away: creating without a key, signing in,
- * registering, webhooks that somebody asks for. What an honest client does all day is counted here and settled once a second, so that no
- * request waits for it and an outage of Postgres stops nobody.
+ * Rare or costly requests are counted in Postgres at once, and refused while Postgres is unavailable: creating without a key, signing in,
+ * registering, requested webhooks. Frequent requests are counted locally and settled once a second, so no request waits for the count and
+ * an outage of Postgres stops nobody.
  */
 const strict: ReadonlySet<RateName> = new Set([
   'keylessCreation',
@@ -283,7 +282,7 @@ const strict: ReadonlySet<RateName> = new Set([
 
 const settle_ms = 1_000;
 const settledAtOnceMax = 500;
-/** Whoever has used less of a limit than this on an instance is not written to Postgres: most callers never are. */
+/** Callers below this share of a limit on an instance are not written to Postgres: most callers never reach it. */
 const toldFrom = 0.1;
 
 export interface SharedRates extends Rates {
@@ -303,7 +302,7 @@ export function createRates(sql: Sql, limits: RateLimits): SharedRates {
   const settle = async () => {
     for (const counter of counters.values()) await counter.settle?.();
   };
-  async function countUnder(name: RateName, rate: Rate, who: string): Promise<Counted> {
+  async function countUnder(name: RateName, rate: Rate, who: string): Promise<RateCount> {
     const { allowed, left } = await counterOf(name, rate)
       .consume(who)
       .then(
@@ -323,16 +322,16 @@ export function createRates(sql: Sql, limits: RateLimits): SharedRates {
     async keepSettling(clock, signal) {
       while (!signal.aborted) {
         await clock.sleep(settle_ms, signal);
-        // What was not told is told the next time.
+        // The next attempt writes failed counts.
         await settle().catch(() => {});
       }
     },
 
-    async count(name, who, sharer): Promise<Counted | null> {
+    async count(name, who, sharer): Promise<RateCount | null> {
       const rate = limits[name];
       if (rate.requestsMax === 0) return null;
-      // The narrowest first: a caller who is over one limit uses up no wider one.
-      let own: Counted | undefined;
+      // Narrowest first: a caller over one limit uses up no wider one.
+      let own: RateCount | undefined;
       for (const { under, max } of [...shares(rate, who, sharer), ...wholes(rate, who)]) {
         const counted = await countUnder(name, { ...rate, requestsMax: max }, under);
         if (!counted.allowed) return counted;
@@ -351,20 +350,20 @@ interface Limit {
 const wholes = ({ requestsMax }: Rate, who: string): readonly Limit[] =>
   networksOf(who).map(({ network, callers }) => ({ under: network, max: requestsMax * callers }));
 
-/** Of `who` and `sharer` one may be an address. A share as large as the whole limit is not counted. */
+/** Either `who` or `sharer` may be an address. A share as large as the whole limit is not counted. */
 function shares(rate: Rate, who: string, sharer: string | undefined): readonly Limit[] {
   if (sharer === undefined || rate.parts === undefined) return [];
   return networksOf(who).flatMap((whose) =>
     networksOf(sharer)
       .map((sharing) => ({
         under: `${whose.network} ${sharing.network}`,
-        max: partOf(rate) * whose.callers * sharing.callers,
+        max: shareOfLimit(rate) * whose.callers * sharing.callers,
       }))
       .filter(({ max }) => max < rate.requestsMax * whose.callers),
   );
 }
 
-/** Who is over the limit is remembered here until the window ends: a flood costs Postgres nothing. */
+/** Callers over the limit are remembered locally until the window ends, so a flood costs Postgres nothing. */
 function inPostgres(sql: Sql, name: RateName, { requestsMax, window_s }: Rate): Counter {
   return new RateLimiterPostgres({
     ...tableIn(sql),
@@ -375,7 +374,7 @@ function inPostgres(sql: Sql, name: RateName, { requestsMax, window_s }: Rate): 
   });
 }
 
-/** Several instances together let a little more through: what they count between two settlements, and below the share that is told. */
+/** Several instances together admit slightly more: the counts between two settlements, and those below the written share. */
 function settled(sql: Sql, name: RateName, { requestsMax, window_s }: Rate): Counter {
   const here = new RateLimiterMemory({ points: requestsMax, duration: window_s });
   const everywhere = new RateLimiterPostgres({
@@ -407,7 +406,7 @@ function settled(sql: Sql, name: RateName, { requestsMax, window_s }: Rate): Cou
   };
 }
 
-/** Our own connections instead of a driver's pool: their errors say what an outage is. The library reckons times as numbers. */
+/** Uses our connections instead of a driver's pool: their errors identify an outage. The library treats times as numbers. */
 const tableIn = (sql: Sql) => ({
   storeClient: {
     async query({ text, values }: { readonly text: string; readonly values: readonly unknown[] }) {

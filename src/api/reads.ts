@@ -1,4 +1,4 @@
-/** The queries of the API, with their needs filled in. */
+/** Queries of the API with their dependencies. */
 
 import { eventCodec } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
@@ -24,7 +24,7 @@ import type { PayLinkDeps } from './resource.ts';
 import type { MerchantRoutesDeps } from './routes/merchant.ts';
 import type { PaymentReads } from './routes/payments.ts';
 
-/** As payins are confirmed: the agreed amount decides, or what came. */
+/** Depth for confirming payins: the agreed amount decides, or the received one. */
 export function confirmationsNeeded(chains: Core['chains']) {
   return (chainId: ChainId, amount: string | null): number | null => {
     const ingester = chains.get(chainId)?.ingester;

@@ -1,4 +1,4 @@
-/** The payment as the API shows it (service reference 2.1 to 2.4), in its forms. */
+/** The payment in the API's formats (service reference 2.1 to 2.4). */
 
 import type { Profile } from '../../domain/merchant/profile.ts';
 import type { Payment } from '../../domain/payment/state.ts';
@@ -7,7 +7,7 @@ import type { Instant } from '../../domain/time.ts';
 import type { PaymentSecrets } from '../security/paymentSecrets.ts';
 import type { PaymentResponse } from './schemas/responses.ts';
 
-// Links to pay, and the branding of those who are paid, as answers show them.
+// Payment links and branding in answers.
 
 /** Needs of links to pay, and of the branding of the app that is paid. */
 export interface PayLinkDeps {
@@ -19,7 +19,7 @@ export interface PayLinkDeps {
   readonly findProfile: (appId: string) => Promise<Profile>;
 }
 
-/** Where a payment is paid and watched by whoever has its link. */
+/** Path of a payment's page for holders of its link. */
 export const payPath = (secret: string): string => `/pay/${secret}`;
 
 export const payLinkOf = (
@@ -27,16 +27,16 @@ export const payLinkOf = (
   paymentId: string,
 ): string => `${publicUrl()}${payPath(paymentSecrets.secretOf(paymentId))}`;
 
-/** A reusable link as it is sent to payers. */
+/** Path of a reusable link for payers. */
 export const linkPath = (linkId: string): string => `/link/${linkId}`;
 
 export const linkUrlOf = ({ publicUrl }: Pick<PayLinkDeps, 'publicUrl'>, linkId: string): string =>
   `${publicUrl()}${linkPath(linkId)}`;
 
-/** Where a picture is that an app has shown. */
+/** Path of an app's picture. */
 export const logoPath = (digest: string): string => `/logos/${digest}`;
 
-/** What a payment's answer says of its page. */
+/** Payment-page fields of an answer. */
 export interface PageFields {
   readonly paymentLink: string;
   readonly merchant: Branding | null;
@@ -49,13 +49,13 @@ export interface Branding {
   readonly supportContact: string | null;
 }
 
-/** Null for an app that shows nothing of itself. */
+/** Null for an app without branding. */
 export function brandingOf({ name, logo, colour, supportContact }: Profile, publicUrl: string): Branding | null {
   if (name === null && logo === null && colour === null && supportContact === null) return null;
   return { name, logoUrl: logo === null ? null : `${publicUrl}${logoPath(logo)}`, colour, supportContact };
 }
 
-/** A payment that is made is answered, with or without the branding that cannot be read just now. */
+/** A created payment is returned even if its branding cannot be read. */
 export function createPageFields(deps: PayLinkDeps) {
   return async ({ paymentId, appId }: { readonly paymentId: string; readonly appId: string }): Promise<PageFields> => {
     const shown = await deps.findProfile(appId).catch(() => null);
@@ -77,7 +77,7 @@ export function paymentResource(view: PaymentView, page: PageFields): PaymentRes
 export interface Resources {
   /** For the holder of the app's key. */
   full(view: PaymentView): Promise<PaymentResponse>;
-  /** For whoever creates it without a key. */
+  /** For the caller who creates it without a key. */
   ofCreator(view: PaymentView): Promise<PaymentResponse>;
 }
 
@@ -89,11 +89,11 @@ export function createResources(deps: PayLinkDeps): Resources {
   };
 }
 
-/** The payment as a command left it or found it: the log is ahead of the read models. */
+/** The payment as a command returned it: the log is ahead of the read models. */
 export const viewAfter = ({ payment, at }: { readonly payment: Payment; readonly at: Instant }): PaymentView =>
   viewOf(payment, at);
 
-/** For whoever holds the id: what to pay, until when, and how far it is. What belongs to the app is null. */
+/** For holders of the id: what to pay, until when, and the progress. The app's own fields are null. */
 export const publicResource = (view: PaymentView): PaymentResponse => ({
   ...webhookData(view),
   ...ofTheApp,
@@ -102,7 +102,7 @@ export const publicResource = (view: PaymentView): PaymentResponse => ({
   merchant: null,
 });
 
-/** For whoever created it without a key: the order id is the caller's own, and so is the page to pay at. */
+/** For the caller who created it without a key: the order id is their own, and so is the payment page. */
 export const creatorResource = (view: PaymentView, page: PageFields): PaymentResponse => ({
   ...webhookData(view),
   ...ofTheApp,

@@ -9,13 +9,13 @@ import type { Access } from './auth.ts';
 import type { AnyCaller, Auth, CallerOf } from './callers.ts';
 import { ApiError, type ErrorCode, errorOfRefusal } from './errors.ts';
 import { compileBody, compileParameters, readBody, readQuery, type Upload, uploadReader } from './input.ts';
-import { localsOf, type Place, type RequestLimit } from './middleware.ts';
+import { localsOf, type RequestLimit, type RequestSlot } from './middleware.ts';
 import type { Admission, Clients } from './rateLimits.ts';
 import { type Streamed, sendPieces } from './stream.ts';
 
-// Cross-origin access (CORS) to routes that work without a key. Browsers send neither keys nor cookies along.
+// Cross-origin access (CORS) to routes without a key. Browsers send neither keys nor cookies with it.
 
-/** Answer headers that pages of other origins may read. */
+/** Response headers that pages of other origins may read. */
 const exposed = ['Idempotent-Replayed', 'Location', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'];
 
 export const anyOriginHeaders: Map<string, string> = new Map([
@@ -40,7 +40,7 @@ export function preflightOf(routes: readonly AnyRoute[]): Readonly<Record<string
   };
 }
 
-/** What stands before every route. */
+/** Checks before every route. */
 export interface Gate {
   readonly access: Access;
   readonly admission: Admission;
@@ -58,7 +58,7 @@ export function createRouter(routes: readonly AnyRoute[], gate: Gate): Router {
   return router;
 }
 
-/** OPTIONS, and 405 for the methods that a path does not have. */
+/** Answers OPTIONS, and 405 for methods that a path does not have. */
 export function answerOtherMethods(
   resource: IRoute,
   path: string,
@@ -79,7 +79,7 @@ export function answerOtherMethods(
   });
 }
 
-/** Key, how often the caller asks, parameters, body, overload, handler: each may end the request with an ApiError. */
+/** Key, rate limits, parameters, body, overload, handler: each may end the request with an ApiError. */
 function serve(route: AnyRoute, gate: Gate): RequestHandler {
   const checkParams = route.params && compileParameters(route.params);
   const checkQuery = route.query && compileParameters(route.query);
@@ -98,7 +98,7 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
     const body = await read?.(request, response);
     checkBody?.(body);
     if (route.creates && !caller) await gate.admission.ofKeylessCreation(request, response, appIn(body));
-    // Only what is here whole takes a place: somebody who sends half a body keeps nobody out.
+    // Only a complete request uses a slot: a sender of half a body blocks nobody.
     const place = route.always ? anyPlace : gate.limit.enter(response);
     const by = { cause: causeOf(caller), requestId: locals.requestId };
     const answer = await route.handle({
@@ -115,7 +115,7 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
     else send(response, answer);
   };
 
-  /** Whose key it is; and whether he, or the address without a good key, may ask again already. */
+  /** Identifies the key's caller, and counts the request for them, or for the address without a valid key. */
   async function identify(request: Request, response: Response): Promise<AnyCaller | null> {
     const { access, admission } = gate;
     if (route.always) return null;
@@ -131,11 +131,11 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
 
 const appIn = (body: unknown): string | undefined => (body as { readonly appId?: string | null }).appId ?? undefined;
 
-/** Of requests that are not counted. */
-const anyPlace: Place = { aside: (wait) => wait() };
+/** Slot of requests that are not counted. */
+const anyPlace: RequestSlot = { aside: (wait) => wait() };
 
-/** Few requests wait: the signal is made when it is asked for. */
-function waitingOf(response: Response, place: Place): Waiting {
+/** Few requests wait: the signal is created on demand. */
+function waitingOf(response: Response, place: RequestSlot): Waiting {
   let away: AbortSignal | undefined;
   return {
     aside: place.aside,
@@ -172,34 +172,34 @@ export function send(response: Response, { status, body, type, headers }: Answer
   response.end(content);
 }
 
-// The declarative form of an endpoint. Router, validation, 405 with Allow and the OpenAPI document are all made from it.
+// Declarative form of an endpoint. Router, validation, 405 with Allow and the OpenAPI document follow from it.
 
 export interface ApiRequest<A extends Auth, P, Q, B> {
   readonly caller: CallerOf<A>;
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  /** What its events say of who caused them. */
+  /** Actor recorded in its events. */
   readonly by: By;
   readonly asker: RequestAsker;
   readonly waiting: Waiting;
 }
 
-/** Where the request came from, for those that nobody has signed. */
+/** Origin of the request, for anonymous requests. */
 export type RequestAsker = Pick<Asker, 'address' | 'userAgent'>;
 
-/** For requests that are answered when something happens. */
-export interface Waiting extends Place {
-  /** Aborts when the caller has gone away, or has been answered. */
+/** For requests that are answered at an event. */
+export interface Waiting extends RequestSlot {
+  /** Aborts when the caller disconnects, or has been answered. */
   readonly away: AbortSignal;
 }
 
-/** Objects are sent as JSON; text and bytes as `type` says. */
+/** Objects are sent as JSON; text and bytes with `type`. */
 export interface Answer {
   readonly status: number;
   readonly body: object | string | Uint8Array;
   readonly type?: string;
-  /** Null takes away one that every answer has. */
+  /** Null removes a header that every answer has. */
   readonly headers?: Readonly<Record<string, string | null>>;
 }
 
@@ -207,11 +207,11 @@ export type AnswerHeader = 'Location' | 'Idempotent-Replayed' | 'Retry-After';
 
 export interface AnswerSpec {
   readonly description: string;
-  /** Left out for answers that are not JSON. */
+  /** Omitted for answers other than JSON. */
   readonly schema?: TSchema;
-  /** Of an answer without a schema; text/plain when left out. */
+  /** Type of an answer without a schema. Default: text/plain. */
   readonly type?: string;
-  /** Besides those that every answer has. */
+  /** Headers besides those of every answer. */
   readonly headers?: readonly AnswerHeader[];
 }
 
@@ -228,18 +228,18 @@ export interface Route<
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** The body is a file: its handler gets the bytes as they came. */
+  /** The body is a file: its handler gets the raw bytes. */
   readonly upload?: Upload;
   readonly answers: Readonly<Record<number, AnswerSpec>>;
-  /** What may go wrong here besides what can go wrong everywhere. */
+  /** Errors of this route besides those of every route. */
   readonly errors: readonly ErrorCode[];
-  /** Null for pages and files, which the document leaves out. */
+  /** Null for pages and files, which the document omits. */
   readonly doc: Documentation | null;
   /** Pages of any origin may call it without a key (CORS, never with credentials). */
   readonly anyOrigin?: boolean;
-  /** Without a key, a good request is counted as a payment that a stranger creates. */
+  /** Without a key, a valid request counts as a stranger's payment creation. */
   readonly creates?: boolean;
-  /** Answered even when the service is overloaded, and however often somebody asks. */
+  /** Answered even under overload, and without a rate limit. */
   readonly always?: boolean;
   handle(request: ApiRequest<A, Static<P>, Static<Q>, Static<B>>): Promise<Answer | Streamed | Refusal>;
 }
@@ -251,12 +251,12 @@ export interface Documentation {
   readonly description?: string;
 }
 
-/** A route with its schemas' types forgotten: what tables of routes hold. */
+/** A route without its schemas' types, for tables of routes. */
 export type AnyRoute = Omit<Route, 'handle'> & {
   handle(request: ApiRequest<Auth, unknown, unknown, unknown>): Promise<Answer | Streamed | Refusal>;
 };
 
-/** Lets the handler's types follow from the schemas. The router only calls it with what they have accepted. */
+/** Infers the handler's types from the schemas. The router calls it only with accepted input. */
 export const route = <A extends Auth, P extends TSchema, Q extends TSchema, B extends TSchema>(
   definition: Route<A, P, Q, B>,
 ): AnyRoute => definition as unknown as AnyRoute;

@@ -5,16 +5,16 @@ import { type ErrorCode, errorType, problem, statusOfError } from './errors.ts';
 import { createPlaceShares } from './news.ts';
 import { type Clients, neighbourhoodOf, plainAddress } from './rateLimits.ts';
 
-// Bounds on what connections may hold before a request is there.
+// Limits on connections before a request exists.
 
 export interface ConnectionLimits {
   /** Open connections; further ones are closed at once. */
   readonly connectionsMax: number;
-  /** The same of one address, and less where few are free; a trusted proxy has only the bound on all. */
+  /** Maximum open connections per address, less if few are free; a trusted proxy only has the total limit. */
   readonly connectionsPerAddressMax: number;
-  /** How long the headers of a request may take to arrive. */
+  /** Timeout for the headers of a request. */
   readonly headersTimeout_ms: number;
-  /** How long the whole request may take, from its first byte or from the connection on. */
+  /** Timeout for the whole request, from its first byte or from the connection on. */
   readonly requestTimeout_ms: number;
 }
 
@@ -25,7 +25,7 @@ export const defaultConnectionLimits: ConnectionLimits = {
   requestTimeout_ms: 10_000,
 };
 
-/** Closes connections beyond the limits as they come. */
+/** Closes connections beyond the limits on arrival. */
 export function limitConnections(server: NetServer, limits: ConnectionLimits, clients: Pick<Clients, 'isProxy'>): void {
   const { connectionsMax, connectionsPerAddressMax } = limits;
   const shares = createPlaceShares({ placesMax: connectionsMax, perCallerMax: connectionsPerAddressMax });
@@ -40,19 +40,19 @@ export function limitConnections(server: NetServer, limits: ConnectionLimits, cl
 }
 
 export interface HttpServer {
-  /** Where it listens, without a slash at the end. */
+  /** Listening address, without a trailing slash. */
   readonly url: string;
-  /** Takes no new connections, lets requests in progress finish, then ends the rest. */
+  /** Refuses new connections, lets requests in progress finish, then ends the rest. */
   close(): Promise<void>;
 }
 
-/** Longer than a balancer's usual 60 s, so that the balancer closes idle connections first. */
+/** Longer than a balancer's usual 60 s, so the balancer closes idle connections first. */
 const keepAlive_ms = 65_000;
 export const headersMax_bytes = 16 * 1024;
-/** A webhook that somebody asked for is waited for: ten seconds for its receiver, and a moment to record what it answered. */
+/** Allows for a requested webhook: ten seconds for its receiver, and two to record the outcome. */
 const drainMax_ms = 12_000;
 const drainStep_ms = 50;
-/** How late a connection that took too long may be closed. */
+/** Interval of timeout checks for connections. */
 const checkConnections_ms = 1_000;
 
 export class CannotListen extends Error {
@@ -64,10 +64,10 @@ export class CannotListen extends Error {
 }
 
 export interface Listening {
-  /** 0 takes a free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
   readonly host: string;
-  /** The variables that choose port and host. */
+  /** Variables that configure port and host. */
   readonly setBy: readonly [string, string];
   readonly clients: Pick<Clients, 'isProxy'>;
   readonly connections?: ConnectionLimits;
@@ -83,13 +83,13 @@ export async function startHttp(app: Express, listening: Listening): Promise<Htt
       connectionsCheckingInterval: checkConnections_ms,
       keepAliveTimeout: keepAlive_ms,
       maxHeaderSize: headersMax_bytes,
-      // The app asks for it, and answers in its own error shape.
+      // The app checks it, and answers in the API's error format.
       requireHostHeader: false,
     },
     app,
   );
   limitConnections(server, connections, clients);
-  // Expectations other than 100-continue are left unmet, as the standard allows.
+  // Ignores expectations other than 100-continue, as the standard allows.
   server.on('checkExpectation', app);
   server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as Socket));
   await new Promise<void>((resolve, reject) => {
@@ -116,7 +116,7 @@ function drain(server: Server): Promise<void> {
 
 type BrokenRequest = NodeJS.ErrnoException & { readonly rawPacket?: Uint8Array };
 
-/** A request that is no HTTP never reaches the app. It is answered in the same error shape. */
+/** A malformed HTTP request never reaches the app. It gets the same error format. */
 function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
   const busy = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage;
   if (!socket.writable || error.code === 'ECONNRESET' || busy?.headersSent) return void socket.destroy();
@@ -134,7 +134,7 @@ function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
   socket.end(`${lines.join('\r\n')}\r\n\r\n${packet.startsWith('HEAD ') ? '' : body}`);
 }
 
-/** What could be read of the Accept header before the request broke. */
+/** Accept header, as far as it arrived before the request broke. */
 const acceptIn = (packet: string): string | undefined => /^accept:(.*)$/im.exec(packet)?.[1];
 
 const notHttp: readonly [ErrorCode, string] = ['invalidRequest', 'this is no well-formed HTTP/1.1 request'];

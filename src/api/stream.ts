@@ -1,4 +1,4 @@
-/** Answers that are sent piece by piece, as fast as their reader takes them and no faster. */
+/** Streams answers piece by piece at the reader's speed. */
 import { once } from 'node:events';
 import type { Request, Response } from 'express';
 
@@ -8,10 +8,10 @@ export interface Streamed {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A reader that takes nothing for so long is as good as gone. */
+/** Timeout for a reader that accepts nothing. */
 const stall_ms = 30_000;
 
-/** A reader that has gone is no fault, and nobody could be told of one: the connection ends before the content does. */
+/** A disconnected reader is no error, and cannot be notified: the connection ends before the content does. */
 export async function sendPieces(
   request: Request,
   response: Response,

@@ -6,7 +6,7 @@ interface Times {
   readonly updatedAfter?: string;
 }
 
-/** Brings a filter's times to UTC with milliseconds, as rows hold them. */
+/** Converts a filter's times to UTC with milliseconds, as in rows. */
 export function inUtc<F extends Times>(filter: F): F {
   const { createdAfter, createdBefore, updatedAfter } = filter;
   const read = Object.entries({ createdAfter, createdBefore, updatedAfter }).flatMap(([name, text]) => {

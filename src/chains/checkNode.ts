@@ -1,17 +1,17 @@
-/** What one node of a chain is, what it can and how far it has come, as an operator reads it before going live. */
+/** Identity, capabilities and progress of one node, for an operator before going live. */
 import type { Chain } from '../../domain/chains.ts';
 import { epochMs, type Instant } from '../../domain/time.ts';
 import type { Feature, NodeLook, WatchedNode } from './health.ts';
 
 export interface NodeReport {
   readonly node: string;
-  /** `look`: it can be used, and the problems are to be read. */
+  /** `look`: usable, with problems to read. */
   readonly verdict: 'fit' | 'look' | 'unfit';
-  /** Null when it does not say. */
+  /** Null if the node does not return it. */
   readonly identity: string | null;
   readonly head: string;
   readonly final: string;
-  /** For what it was asked of head and finality; null when it did not answer. */
+  /** Duration of the calls for head and finality; null without an answer. */
   readonly took_ms: number | null;
   readonly features: readonly Feature[];
   readonly problems: readonly string[];
@@ -19,7 +19,7 @@ export interface NodeReport {
 
 export interface CheckAbout {
   readonly chain: Pick<Chain, 'name' | 'block_ms'>;
-  /** The network that the service has read so far; null before that. */
+  /** Network that the service has read so far; null before that. */
   readonly remembered: string | null;
   readonly pace: boolean;
   readonly now: () => Instant;

@@ -1,11 +1,11 @@
-/** Signatures of Ed25519 (RFC 8032), which Solana and Stellar share. */
+/** Ed25519 signatures (RFC 8032) of Solana and Stellar. */
 import { createPublicKey, verify } from 'node:crypto';
 
 export const signature_bytes = 64;
 
 /**
- * @param publicKey 32 bytes; false for those that are no point of the curve
- * @param signature 64 bytes; false for one whose number is not reduced, as the copies are that anybody can make of a good one
+ * @param publicKey 32 bytes; returns false if they are no point of the curve
+ * @param signature 64 bytes; returns false if its number is not reduced, because anyone can derive such a copy from a valid one
  */
 export function isEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   const x = Buffer.from(publicKey).toString('base64url');

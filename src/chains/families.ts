@@ -8,33 +8,33 @@ import type { AddressBook } from './ports.ts';
 import { solana } from './solana/index.ts';
 import { stellar } from './stellar/index.ts';
 
-/** Every chain family that can be served; the only list of them. */
+/** Every chain family; the only list of them. */
 export const families = { evm, solana, stellar } as const satisfies Readonly<Record<ChainFamily, Family>>;
 
 export const allFamilies: readonly Family[] = Object.values(families);
 
-export const familyOf = ({ family }: Pick<Chain, 'family'>): Family => families[family];
+export const familyFor = ({ family }: Pick<Chain, 'family'>): Family => families[family];
 
-/** Addresses of every chain family, as their chains spell them. */
-export const addressBook: AddressBook = {
-  canonical: (chain, text) => familyOf(chain).canonicalAddress(chain, text),
+/** Addresses of every chain family, in their chains' spelling. */
+export const familyAddresses: AddressBook = {
+  canonical: (chain, text) => familyFor(chain).canonicalAddress(chain, text),
 };
 
-/** A transaction's identity as its chain spells it, or null when the text is none. */
-export const canonicalTxHash = (chain: Chain, text: string): string | null => familyOf(chain).canonicalTxHash(text);
+/** A transaction hash in its chain's spelling, or null if the text is none. */
+export const canonicalTxHash = (chain: Chain, text: string): string | null => familyFor(chain).canonicalTxHash(text);
 
 /**
- * What a wallet needs to pay, as a link of its chain's own; null for a payment that has none.
+ * Payment link in the format of its chain; null for a payment that has none.
  * @param amount in whole tokens; null leaves it to the payer
- * @param sandbox whether the chains are made up
+ * @param sandbox true if the chains are simulated
  */
 export const walletLinkOf = (payment: PaymentView, amount: string | null, sandbox = false): string | null =>
-  familyOf(chainOf(payment.sourceChainId)).walletLink?.(payment, amount, sandbox) ?? null;
+  familyFor(chainOf(payment.sourceChainId)).walletLink?.(payment, amount, sandbox) ?? null;
 
-/** The accounts that pay out. Null for a family of which no chain is served. */
+/** Accounts that pay out. Null for a family without a served chain. */
 export type Treasuries = { readonly [F in ChainFamily]: ReturnType<(typeof families)[F]['readTreasury']> };
 
-/** A family needs its treasury as soon as one of its chains is served. */
+/** A family needs its treasury once one of its chains is served. */
 export function readTreasuries(read: Reader, served: ReadonlySet<ChainFamily>, production: boolean): Treasuries {
   const treasuries = allFamilies.map((family) => [
     family.name,
@@ -43,10 +43,10 @@ export function readTreasuries(read: Reader, served: ReadonlySet<ChainFamily>, p
   return Object.fromEntries(treasuries) as Treasuries;
 }
 
-/** Whether a deposit of the family belongs to one payment by its derivation. */
+/** True if the derivation binds a deposit of the family to one payment. */
 export const derivesDepositFromPayment = (family: ChainFamily): boolean => families[family].derivesDepositFromPayment;
 
-/** Whether a payment's deposit is derived as these treasuries' deposits are. False for a family that is not served. */
+/** True if a payment's deposit is derived like these treasuries' deposits. False for a family that is not served. */
 export const ownDepositsOf =
   (treasuries: Treasuries) =>
   async (family: ChainFamily, paymentId: string, deposit: Deposit): Promise<boolean> => {

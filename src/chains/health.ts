@@ -1,70 +1,70 @@
-/** What an operator is to know of a chain and its nodes: each node is asked for itself, seldom, behind everything that is urgent. */
+/** Facts about a chain and its nodes for operators: each node is queried alone, rarely, with the lowest priority. */
 import type { Chain } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
 import { inParallel } from '../lib/inParallel.ts';
 import { type ChainNode, RpcFailed } from './node/jsonRpc.ts';
 import type { ChainRpc } from './node/nodes.ts';
 
-/** What a node shows of its chain at a moment. */
+/** State of a chain at a node at one moment. */
 export interface NodeLook {
   readonly head: { readonly blockNumber: bigint; readonly time: Instant };
-  /** What is final by what the configuration follows, or why the node cannot say; null where the configuration counts blocks. */
+  /** Final block by the configured tag, or why the node cannot return it; null if the configuration counts blocks. */
   readonly final: { readonly blockNumber: bigint } | { readonly why: string } | null;
 }
 
-/** Something that a node can or cannot. */
+/** A capability of a node. */
 export interface Feature {
   readonly what: string;
   readonly said: string;
-  /** False where the service cannot do without it. */
+  /** False if the service requires it. */
   readonly fits: boolean;
 }
 
-/** What the operator is to compare of a chain: its pace can be told on real networks only. */
-export interface Compared {
+/** Aspects to compare: a chain's pace is meaningful on real networks only. */
+export interface ComparedAspects {
   readonly pace: boolean;
 }
 
 export interface WatchedNode {
-  /** Its number in the configuration and its host. */
+  /** Number in the configuration and host. */
   readonly name: string;
-  /** What tells its network from all others, for ever; a node that is refused is asked as well. @throws RpcFailed */
+  /** Permanent identity of its network; also works for a refused node. @throws RpcFailed */
   identity(signal: AbortSignal): Promise<string>;
-  /** From now on nobody in this process asks the node about this chain. @param why null: it is asked again */
+  /** Stops all calls of this process to the node about this chain. @param why null: allows calls again */
   refuse(why: string | null): void;
-  /** Why it is not queried; null where it is. */
+  /** Reason why it is not queried; null if it is. */
   refused(): string | null;
   /** @throws RpcFailed */
   look(signal: AbortSignal): Promise<NodeLook>;
-  /** How its chain differs from what this release knows of it, each with what to do; what it cannot tell is left out. @throws RpcFailed */
-  differences(compared: Compared, signal: AbortSignal): Promise<readonly string[]>;
-  /** What it can, tried out: a few dozen calls, some of them large. */
+  /** Differences between its chain and this release's catalogue, each with what to do; undetectable ones are omitted. @throws RpcFailed */
+  differences(compared: ComparedAspects, signal: AbortSignal): Promise<readonly string[]>;
+  /** Its capabilities by trial: a few dozen calls, some of them large. */
   features(signal: AbortSignal): Promise<readonly Feature[]>;
 }
 
 export interface ChainHealth {
   readonly nodes: readonly WatchedNode[];
-  /** The usual time between two steps of what is final. */
+  /** Usual time between two final blocks. */
   readonly finalSteps_ms: number;
 }
 
 export interface TriedFeature {
   readonly what: string;
-  /** Whether the service cannot do without it. */
+  /** True if the service requires it. */
   readonly needed: boolean;
-  /** @returns what the node can, in words @throws RpcFailed when it cannot */
+  /** @returns the capability in words @throws RpcFailed if it is missing */
   tryOut(node: ChainNode): Promise<string>;
 }
 
-/** How a family asks one node. */
+/** Queries of a family to one node. */
 export interface HealthQuestions {
   identity(node: ChainNode): Promise<string>;
   look(node: ChainNode): Promise<NodeLook>;
-  /** Each is tried by itself: what a node refuses is its answer. */
+  /** Each is tried separately: a refusal is a result. */
   readonly features: readonly TriedFeature[];
-  /** Each answers undefined where there is no difference. */
+  /** Each returns undefined if there is no difference. */
   readonly comparisons: readonly ((node: ChainNode) => Promise<string | undefined>)[];
-  /** The time between blocks as the chain's own clock has it; undefined while it is too short to say. */
+  /** Time between blocks by the chain's own clock; undefined while it is too short to measure. */
   pace_ms(node: ChainNode): Promise<number | undefined>;
 }
 
@@ -86,7 +86,7 @@ export function createChainHealth(
     identity: (signal: AbortSignal) => identity(gate.whenRefused(signal)),
     look: (signal: AbortSignal) => look(connect(signal)),
     features: (signal: AbortSignal) => inParallel(features, 1, (feature) => tried(connect(signal), feature)),
-    async differences({ pace }: Compared, signal: AbortSignal) {
+    async differences({ pace }: ComparedAspects, signal: AbortSignal) {
       const node = connect(signal);
       const asked = [...comparisons, ...(pace ? [async () => paceProblem(chain, await pace_ms(node))] : [])];
       const answers = await Promise.allSettled(asked.map((compare) => compare(node)));
@@ -107,7 +107,7 @@ async function tried(node: ChainNode, { what, needed, tryOut }: TriedFeature): P
   }
 }
 
-/** Blocks that are slow for an hour are no other chain; half as long or twice as long lasts. */
+/** Blocks that are slow for an hour are no difference; twice or half the pace is. */
 const paceFactor = 1.5;
 
 function paceProblem({ id, name, block_ms }: Chain, measured_ms: number | undefined): string | undefined {

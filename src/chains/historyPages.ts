@@ -1,4 +1,4 @@
-/** How a family's history of an account is read a page at a time: range by range, each page ending with a block. */
+/** Paged history of an account for a family: range by range, each page ending at a block boundary. */
 import { higher, lower } from '../lib/inParallel.ts';
 import type { AccountTransaction, HistoryAsked, HistoryPage } from './ports.ts';
 
@@ -7,27 +7,27 @@ export interface BlockRange {
   readonly to: bigint;
 }
 
-/** A transaction of interest, before it is read. */
+/** A relevant transaction before it is read. */
 export interface Happened {
   readonly hash: string;
   readonly blockNumber: bigint;
 }
 
 export interface HappenedIn {
-  /** Each once, in no order. */
+  /** Each once, unordered. */
   readonly found: readonly Happened[];
-  /** Whether all that the account sent is among it. */
+  /** True if it contains all transactions that the account sent. */
   readonly complete: boolean;
 }
 
 export interface HistorySource {
-  /** Blocks that are searched at once. */
+  /** Blocks of one search. */
   readonly span: bigint;
   happenedIn(range: BlockRange): Promise<HappenedIn>;
   read(found: readonly Happened[]): Promise<readonly AccountTransaction[]>;
 }
 
-/** Searches of a page: one that finds nothing leads on all the same. */
+/** Maximum searches of a page: an empty search still advances. */
 const searchesMax = 10;
 
 export async function readPage(asked: HistoryAsked, source: HistorySource): Promise<HistoryPage> {
@@ -57,13 +57,13 @@ function restOf({ from, to, order, after }: HistoryAsked): BlockRange | null {
 const nextOf = ({ from, to }: BlockRange, order: Order, span: bigint): BlockRange =>
   order === 'oldestFirst' ? { from, to: lower(to, from + span - 1n) } : { from: higher(from, to - span + 1n), to };
 
-/** What is left once a block is read. */
+/** Remaining range after a block is read. */
 function behind({ from, to }: BlockRange, order: Order, block: bigint): BlockRange | null {
   const rest = order === 'oldestFirst' ? { from: block + 1n, to } : { from, to: block - 1n };
   return rest.from <= rest.to ? rest : null;
 }
 
-/** As many as fit, and of the last block all. @returns `upTo`: the last block, where some are left for the next page */
+/** Transactions up to the maximum, rounded up to whole blocks. @returns `upTo`: the last block, if some remain for the next page */
 function wholeBlocks({ found }: HappenedIn, order: Order, max: number) {
   const sign = order === 'oldestFirst' ? 1 : -1;
   const sorted = found.toSorted((a, b) => sign * Number(a.blockNumber - b.blockNumber));
@@ -72,7 +72,7 @@ function wholeBlocks({ found }: HappenedIn, order: Order, max: number) {
   return { taken, upTo: taken.length < sorted.length ? last : undefined };
 }
 
-/** Within a block the account's own go by their nonces; what else there is has no order of its own. */
+/** Within a block the account's own transactions are ordered by nonce; the others have no order. */
 function inOrder(found: readonly AccountTransaction[], order: Order): readonly AccountTransaction[] {
   const sign = order === 'oldestFirst' ? 1 : -1;
   const place = ({ nonce }: AccountTransaction) => nonce ?? -1n;

@@ -1,4 +1,4 @@
-/** Who signed a text, whatever family his address is of. */
+/** Signers of texts, for addresses of any family. */
 import { type AskingPlaces, askingPlaces } from '../../commands/askingContracts.ts';
 import { type MessageSigners, Unavailable } from '../../commands/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
@@ -7,7 +7,7 @@ import type { OpenChain } from './family.ts';
 
 const fullRetry_s = 2;
 
-/** @param chains where contracts can be asked */
+/** @param chains on which contracts can be queried */
 export function createMessageSigners(
   chains: ReadonlyMap<ChainId, Pick<OpenChain, 'acceptsMessage'>>,
   places: AskingPlaces = askingPlaces,
@@ -36,7 +36,7 @@ export function createMessageSigners(
   };
 }
 
-/** @throws Unavailable while all places are taken */
+/** @throws Unavailable while all slots are in use */
 function placesFor({ perContract, perInstance }: AskingPlaces) {
   const asked: string[] = [];
   return async <T>(contract: string, ask: () => Promise<T>): Promise<T> => {

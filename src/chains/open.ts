@@ -10,8 +10,10 @@ export interface Chains {
   readonly chains: ReadonlyMap<ChainId, OpenChain>;
   readonly deposits: Partial<Record<ChainFamily, DepositScheme>>;
   readonly receiverChecks: ReceiverChecks;
-  /** Where the configuration does not fit the chains, or its nodes cannot serve them. What cannot be asked in time is left out: nodes may
-   * be away. */
+  /**
+   * Mismatches between configuration and chains, and nodes that cannot serve them. Omits chains that do not answer in time: nodes may be
+   * temporarily unavailable.
+   */
   misfits(signal: AbortSignal): Promise<readonly string[]>;
 }
 
@@ -20,7 +22,7 @@ interface Configured {
   readonly treasuries: Treasuries;
 }
 
-/** Every chain that the configuration names. */
+/** Opens every configured chain. */
 export function openChains({ chains, treasuries }: Configured, needs: FamilyNeeds): Chains {
   const open = allFamilies.flatMap((family) => {
     const [first, ...others] = chains.filter(({ chainId }) => chainOf(chainId).family === family.name);
@@ -43,7 +45,7 @@ export function openChains({ chains, treasuries }: Configured, needs: FamilyNeed
 
 export type Signers = ReadonlyMap<ChainFamily, Signer>;
 
-/** A signer for each family whose treasury key this instance holds. What they spend counts together, over all chains. */
+/** One signer per family whose treasury key this instance holds. Their limits are common to all chains. */
 export function openSigners(
   { treasuries, signer, chains }: Configured & { readonly signer: SpendingLimits },
   clock: Pick<Clock, 'now'>,

@@ -1,6 +1,11 @@
-/** What each chain family implements; commands own these ports because they decide around them. */
+/** Ports of a chain family; commands own them because commands use them. */
 
 export * from '../../commands/accountHistory.ts';
 export * from '../../commands/chainPorts.ts';
-export type { AddressBook, CanReceive, DepositScheme, ReceiverChecks } from '../../commands/ports.ts';
+export type {
+  AddressSpelling as AddressBook,
+  CanReceive,
+  DepositScheme,
+  ReceiverChecks,
+} from '../../commands/ports.ts';
 export * from '../../commands/transferPorts.ts';

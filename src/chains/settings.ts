@@ -1,4 +1,4 @@
-/** What an operator may set of one chain. Without a node the chain is not served. */
+/** An operator's settings of one chain. A chain without a node is not served. */
 import { membersMax } from '../../domain/batch/events.ts';
 import type { Chain, ChainId } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
@@ -6,11 +6,11 @@ import type { Reader } from '../environment/reader.ts';
 import { type CoinSettings, readCoin } from './money/coins.ts';
 import { usuallyAgree } from './node/agreement.ts';
 
-/** How deep is final: a number of blocks or a time, a tag, or a tag and at least so many blocks or so much time. */
+/** Depth of finality: a number of blocks or a time, a tag, or a tag plus a minimum of blocks or time. */
 export interface DepthSetting {
   readonly blocks: number;
   readonly tag: 'safe' | 'finalized' | null;
-  /** In place of blocks. */
+  /** Instead of blocks. */
   readonly after_ms?: number;
 }
 
@@ -21,37 +21,37 @@ export interface DepthSettings {
   readonly payoutConfirmations?: DepthSetting;
 }
 
-/** Where gas is paid for. Undefined: the chain's default. */
+/** For chains with gas. Undefined: the chain's default. */
 export interface GasSettings {
-  /** Most gas that one transfer may need. */
+  /** Maximum gas of one transfer. */
   readonly gasMax?: bigint;
-  /** Most that is offered for a unit of gas. */
+  /** Maximum price per unit of gas. */
   readonly gasPriceMax_gwei?: bigint;
-  /** Most of it as a tip. */
+  /** Maximum tip within it. */
   readonly tipMax_gwei?: bigint;
 }
 
 export interface ChainSettings extends DepthSettings, GasSettings {
   readonly chainId: ChainId;
-  /** In order of preference. They may hold API keys and are never logged. */
+  /** In order of preference. They may contain API keys and are never logged. */
   readonly rpcUrls: readonly string[];
-  /** Of nodes that push what is new. They may hold API keys, too. */
+  /** Nodes that push notifications. They may contain API keys too. */
   readonly wsUrls?: readonly string[];
-  /** How many nodes must say the same, of usual sums and of large ones. */
+  /** Number of nodes that must agree, for usual and for large sums. */
   readonly agree: { readonly usual: number; readonly large: number };
   readonly largeFrom_usd?: bigint;
   readonly exposureMax_usd?: bigint;
   readonly poll_ms?: number;
-  /** Most that sweeps by schedule pay for one of gas, in wei. */
+  /** Maximum gas price of scheduled sweeps, in wei. */
   readonly sweepGasPriceMax?: bigint;
-  /** Payouts are put together, so many in one transaction at most; left out: each is one of its own. */
+  /** Maximum payouts per transaction. Default: one payout per transaction. */
   readonly payoutBatch?: PayoutBatchSettings;
   readonly coin: CoinSettings;
 }
 
 export interface PayoutBatchSettings {
   readonly most: number;
-  /** How long a payout waits for others. */
+  /** Maximum time that a payout waits for others. */
   readonly wait_s: number;
 }
 
@@ -62,7 +62,7 @@ const depthNames = {
 } as const satisfies Record<keyof DepthSettings, string>;
 
 interface ChainTraits {
-  /** Whether the chain leaves it to its users what is final. */
+  /** True if users of the chain choose the depth of finality. */
   readonly choosesDepth: boolean;
   readonly hasPushes: boolean;
   readonly hasBatches: boolean;
@@ -70,9 +70,7 @@ interface ChainTraits {
   readonly production: boolean;
 }
 
-/**
- * @returns undefined for a chain that the operator gives no node of
- */
+/** @returns undefined for a chain without a configured node */
 export function readChainSettings(
   read: Reader,
   { id, name }: Chain,
@@ -122,7 +120,7 @@ export function readChainSettings(
   };
 }
 
-/** What whoever stands on the way could change must not travel in clear. */
+/** Requires encryption for data that a network attacker could change. */
 function urlProblem(url: string, production: boolean, scheme: 'http' | 'ws' = 'http'): string | undefined {
   if (!new RegExp(`^${scheme}s?://`).test(url) || !URL.canParse(url)) return `is no ${scheme}(s) URL`;
   const { protocol, hostname } = new URL(url);
@@ -130,7 +128,7 @@ function urlProblem(url: string, production: boolean, scheme: 'http' | 'ws' = 'h
   return inClear ? `is ${scheme}: beyond this machine a node must be reached by ${scheme}s` : undefined;
 }
 
-/** Large sums take two nodes always, but for trying out. */
+/** Large sums always need two nodes, except in trials. */
 function readAgree(
   read: Reader,
   id: ChainId,

@@ -2,7 +2,7 @@
 import type { Reader } from '../environment/reader.ts';
 
 export interface Treasury {
-  /** As its chains spell it. */
+  /** In the chains' spelling. */
   readonly address: string;
   /** Null on an instance that does not sign. */
   readonly key: string | null;
@@ -11,12 +11,12 @@ export interface Treasury {
 export interface StatedAccount {
   readonly stated: string | null;
   readonly key: string | null;
-  /** Undefined when the curve has no such key. */
+  /** Undefined if the key is outside the curve's range. */
   readonly accountOf: (key: string) => string | undefined;
 }
 
-/** When both are stated, the key decides, and the address must be its account's. @param names of the variables */
-export function readAccount(
+/** If both are set, the key decides, and the address must be its account's. @param names of the variables */
+export function readTreasuryAccount(
   read: Reader,
   names: { readonly address: string; readonly key: string },
   { stated, key, accountOf }: StatedAccount,

@@ -1,22 +1,22 @@
 import { type ChainId, chains } from '../../domain/chains.ts';
 import type { Reader } from './reader.ts';
 
-/** Heads of the log: how often they are signed, and with what. Keys are 32 bytes as hex. */
+/** Heads of the log: their interval and keys. Keys are 32 bytes as hex. */
 export interface HeadSettings {
-  /** Null: one is derived from the master key. */
+  /** Null: derived from the master key. */
   readonly key: string | null;
-  /** That of before: it says that the other one follows. */
+  /** Former key, which signs that the new one follows. */
   readonly oldKey: string | null;
-  /** Why nobody has the one of before. */
+  /** Reason why the former key is lost. */
   readonly lost: string | null;
-  /** What comes first of these events and minutes makes the next head. */
+  /** Events or minutes after which the next head is signed, at the earlier of the two. */
   readonly events: number;
   readonly every_min: number;
-  /** The newest head's hash is put on that chain so often; null: not at all. */
+  /** Interval for anchoring the newest head's hash on that chain; null: never. */
   readonly anchor: { readonly chainId: ChainId; readonly every_hours: number } | null;
 }
 
-/** @param served chains that the service has nodes of */
+/** @param served chains with nodes */
 export function readHeads(read: Reader, served: ReadonlySet<ChainId>): HeadSettings {
   const key = (name: string) => read.hex(name, /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`');
   const anchor = readAnchor(read, served);

@@ -1,18 +1,21 @@
-/** The treasury's keys out of a sealed file: `KEYSTORE` names it, and its passphrase comes from a file or from a descriptor that the parent opened. */
+/**
+ * The treasury's keys from a sealed file: `KEYSTORE` names it, and its passphrase comes from a file or from a descriptor that the parent
+ * opened.
+ */
 
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
 import { closeSync, existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
-import { type Env, textOf, whyUnread } from './reader.ts';
+import { type Env, fileText, whyUnread } from './reader.ts';
 
-// A file of keys, sealed by a passphrase: scrypt makes a key of it, AES-256-GCM seals the entries. Nothing of the file can be changed, its
-// parameters neither, without it refusing to open.
+// A file of keys, sealed with a passphrase: scrypt derives a key, AES-256-GCM seals the entries. After any change of the file or its
+// parameters it does not open.
 
-/** Keys by the names of the variables that they stand for. */
-export type Entries = Readonly<Record<string, string>>;
+/** Keys by the names of their variables. */
+export type KeystoreEntries = Readonly<Record<string, string>>;
 
-/** A keystore that cannot be used. The message says why, and nothing of what is in it. */
+/** An unusable keystore. The message states the reason, and nothing of the content. */
 export class KeystoreError extends Error {
   override readonly name = 'KeystoreError';
 }
@@ -23,9 +26,9 @@ const key_bytes = 32;
 const salt_bytes = 32;
 const iv_bytes = 12;
 const tag_bytes = 16;
-/** 128 MiB and some tenths of a second for each guess; the least that OWASP's password storage cheat sheet takes for scrypt. */
+/** 128 MiB and some tenths of a second per guess; the minimum of OWASP's password storage cheat sheet for scrypt. */
 const cost = { N: 2 ** 17, r: 8, p: 1 } as const;
-/** A file that asks for less is too weak, for more it would take the memory of whoever opens it. */
+/** Minimum and maximum accepted: a smaller N is too weak, a larger one would exhaust memory. */
 const leastN = cost.N;
 const mostN = 2 ** 20;
 
@@ -53,11 +56,11 @@ const Sealed = Type.Object(
 type Sealed = Static<typeof Sealed>;
 
 /**
- * @param random so many bytes that nobody can guess; its own for every sealing
+ * @param random unpredictable bytes, new for every sealing
  * @returns the file's text
  * @throws KeystoreError for a passphrase that is too short
  */
-export function sealKeystore(entries: Entries, passphrase: string, random = randomBytes): string {
+export function sealKeystore(entries: KeystoreEntries, passphrase: string, random = randomBytes): string {
   if (passphrase.length < passphraseLeast)
     throw new KeystoreError(`the passphrase has under ${passphraseLeast} characters: take a longer one`);
   const scrypt = { ...cost, salt: random(salt_bytes).toString('base64url') };
@@ -68,8 +71,8 @@ export function sealKeystore(entries: Entries, passphrase: string, random = rand
   return `${JSON.stringify(file, null, 2)}\n`;
 }
 
-/** @throws KeystoreError when it is no keystore, was changed, or the passphrase is another one */
-export function openKeystore(text: string, passphrase: string): Entries {
+/** @throws KeystoreError if it is no keystore, was changed, or the passphrase is wrong */
+export function openKeystore(text: string, passphrase: string): KeystoreEntries {
   const { scrypt, iv, sealed } = parsed(text);
   const bytes = Buffer.from(sealed, 'base64url');
   const nonce = Buffer.from(iv, 'base64url');
@@ -109,7 +112,7 @@ const keyOf = (passphrase: string, { N, r, p, salt }: Sealed['scrypt']): Buffer 
 const associated = ({ N, r, p, salt }: Sealed['scrypt']): Buffer =>
   Buffer.from(`${format} ${N} ${r} ${p} ${salt}`, 'utf8');
 
-/** Each treasury key may be in it, under its variable's name, and nothing else. */
+/** Names of the treasury keys that it may contain. */
 export const keystoreNames = [
   'TREASURY_PRIVATE_KEY',
   'STELLAR_TREASURY_SECRET',
@@ -121,8 +124,8 @@ export const keystoreNames = [
 const isKeystoreName = (name: string): boolean => keystoreNames.some((each) => each === name);
 
 /**
- * The variables, with those that are in the keystore. Nothing is written to the process's own environment.
- * @param problems receives what is wrong, never a secret
+ * The variables, including those of the keystore. Does not change the process's own environment.
+ * @param problems receives the problems, never a secret
  */
 export function withKeystore(env: Env, problems: string[]): Env {
   const setting = (name: string): string | undefined => env[name]?.trim() || undefined;
@@ -130,7 +133,7 @@ export function withKeystore(env: Env, problems: string[]): Env {
   const from = { file: setting('KEYSTORE_PASSPHRASE_FILE'), descriptor: setting('KEYSTORE_PASSPHRASE_FD') };
   if (path === undefined) return env;
   try {
-    const entries = openKeystore(textOf(path), passphraseFrom(from));
+    const entries = openKeystore(fileText(path), passphraseFrom(from));
     const foreign = Object.keys(entries).filter((name) => !isKeystoreName(name));
     if (foreign.length > 0)
       throw new KeystoreError(
@@ -148,15 +151,15 @@ export function withKeystore(env: Env, problems: string[]): Env {
 
 export interface PassphraseFrom {
   readonly file?: string | undefined;
-  /** Open for reading, as with `3< passphrase`; closed once it is read. */
+  /** Open for reading, as with `3< passphrase`; closed after reading. */
   readonly descriptor?: string | undefined;
 }
 
-/** The first line. @throws KeystoreError when there is none, or two places name one */
+/** The first line. @throws KeystoreError if there is none, or two sources are set */
 export function passphraseFrom({ file, descriptor }: PassphraseFrom): string {
   if ((file === undefined) === (descriptor === undefined))
     throw new KeystoreError('set one of KEYSTORE_PASSPHRASE_FILE and KEYSTORE_PASSPHRASE_FD');
-  const text = file === undefined ? fromDescriptor(descriptor ?? '') : textOf(file);
+  const text = file === undefined ? fromDescriptor(descriptor ?? '') : fileText(file);
   const [line = ''] = text.split(/\r?\n/);
   if (line === '') throw new KeystoreError('its passphrase is empty');
   return line;
@@ -171,11 +174,11 @@ function fromDescriptor(stated: string): string {
   return text;
 }
 
-// A sealed file takes the place of the one before.
+// Replaces a sealed file.
 
 /**
- * Written beside it first: a stop half-way leaves the old one whole. Where the path is a link, the file that it leads to is replaced: else the
- * old keys would stay behind it. What lies where it is written beside is taken away, never written through.
+ * Writes a temporary file first, so an interruption leaves the old one whole. Replaces a symbolic link's target: otherwise the old keys
+ * would remain there. Deletes an existing file at the temporary path, and never writes through it.
  */
 export function replaceSealed(path: string, text: string): void {
   const file = existsSync(path) ? realpathSync(path) : path;

@@ -1,14 +1,14 @@
-/** Reads single variables, collects what is wrong with them, and prints none that may be secret. */
+/** Reads single variables, collects their problems, and prints no value that may be secret. */
 
 import { closeSync, openSync, readSync } from 'node:fs';
 import { parseAmount } from '../../domain/money.ts';
 
-// Secrets that come from files: `<NAME>_FILE` names one, as Docker, Kubernetes and systemd hand them over.
+// Secrets from files: `<NAME>_FILE` names one, as Docker, Kubernetes and systemd provide them.
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
 const most_bytes = 64 * 1024;
-/** What must never be lost or shown, by its variable. URLs of nodes come beside them. */
+/** Secret variables. URLs of nodes are secret too. */
 export const secretNames: ReadonlySet<string> = new Set([
   ...['MASTER_KEY', 'MASTER_KEY_OLD', 'TREASURY_PRIVATE_KEY', 'STELLAR_TREASURY_SECRET', 'STELLAR_CHANNEL_SECRETS'],
   ...[
@@ -25,10 +25,10 @@ export const secretNames: ReadonlySet<string> = new Set([
   ...['DEPLOYER_PRIVATE_KEY', 'STELLAR_DEPLOYER_SECRET'],
 ]);
 
-/** URLs of nodes often hold a provider's key. */
+/** URLs of nodes often contain a provider's key. */
 const isSecret = (name: string): boolean => secretNames.has(name) || /^RPC_URLS_\d+$/.test(name);
 
-/** The variable's value, from its file if it is a secret that has one. @param problems receives what is wrong, never a secret */
+/** The variable's value, from its file if it is a secret with one. @param problems receives the problems, never a secret */
 export function settingOf(env: Env, name: string, problems: string[]): string | undefined {
   const value = env[name]?.trim() || undefined;
   if (!isSecret(name)) return value;
@@ -44,21 +44,21 @@ export function settingOf(env: Env, name: string, problems: string[]): string | 
 
 function readFrom(file: string): { readonly text?: string; readonly reason?: string } {
   try {
-    const text = textOf(file).trim();
+    const text = fileText(file).trim();
     return text === '' ? { reason: `names ${file}, which is empty` } : { text };
   } catch (error) {
     return { reason: `names ${file}, which ${whyUnread(error)}` };
   }
 }
 
-/** Why a file of a secret was not read, in words that follow its name. */
+/** Returns why a secret's file was not read, in words that follow its name. */
 export function whyUnread(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return error instanceof RangeError ? message : `cannot be read (${code ?? message})`;
 }
 
-/** All of a file, as text. @throws RangeError when it is too large to be a secret */
-export function textOf(file: string): string {
+/** The whole file as text. @throws RangeError if it is too large to be a secret */
+export function fileText(file: string): string {
   const opened = openSync(file, 'r');
   try {
     const bytes = Buffer.alloc(most_bytes + 1);
@@ -74,7 +74,7 @@ export function textOf(file: string): string {
 
 export type Reader = ReturnType<typeof createReader>;
 
-/** @param problems receives a sentence about each value that cannot be used; what may be secret is never in it */
+/** @param problems receives a sentence about each unusable value; never a possible secret */
 export function createReader(env: Env, problems: string[]) {
   const raw = (name: string): string | undefined => settingOf(env, name, problems);
   const check = (good: boolean, problem: string): boolean => {
@@ -99,7 +99,7 @@ export function createReader(env: Env, problems: string[]) {
       check((values as readonly string[]).includes(value), `${name}: ${value} is not one of ${values.join(', ')}`);
       return value as T;
     },
-    /** Answers lower case, whichever the value is in. */
+    /** Returns lower case for any input case. */
     hex: (name: string, pattern: RegExp, what: string): string | null =>
       self.matching(name, new RegExp(pattern, 'i'), what)?.toLowerCase() ?? null,
     matching: (name: string, pattern: RegExp, what: string): string | null =>
@@ -120,7 +120,7 @@ export function createReader(env: Env, problems: string[]) {
       );
       return value;
     },
-    /** @param parse throws a RangeError that says what is wrong, behind the variable's name, and nothing of the value */
+    /** @param parse throws a RangeError with the reason, which follows the variable's name and excludes the value */
     parsed<T>(name: string, parse: (value: string) => T): T | null {
       const value = raw(name);
       if (value === undefined) return null;
@@ -160,8 +160,8 @@ export function createReader(env: Env, problems: string[]) {
 }
 
 /**
- * The URL of a store for logs and messages: without user and password, and without options, which may hold more of them. A password may
- * hold `/`, `?`, `#` and `@` as they are: all up to the last `@` is left out first.
+ * URL of a store for logs and messages: without user and password, and without options, which may contain them. A password may contain `/`,
+ * `?`, `#` and `@`: everything up to the last `@` is removed first.
  */
 export const withoutSecrets = (url: string): string =>
   url.replace(/^([^:]*:\/\/)(.*@)?/s, '$1').replace(/[?#].*$/s, '');

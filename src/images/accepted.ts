@@ -1,3 +1,3 @@
-/** Pictures that are taken for logos. */
+/** Picture types accepted for logos. */
 export const pictureTypes = ['image/png', 'image/jpeg', 'image/webp'] as const;
 export const pictureMax_bytes = 1_000_000;

@@ -1,4 +1,4 @@
-/** Pictures that strangers send, decoded and written anew, so that nothing of theirs but the pixels is ever served. */
+/** Decodes and re-encodes strangers' pictures, so only their pixels are ever served. */
 import { createHash } from 'node:crypto';
 import sharp, { type Sharp } from 'sharp';
 import type { Logo } from '../../commands/ports.ts';
@@ -8,14 +8,14 @@ import { pictureMax_bytes } from './accepted.ts';
 
 export const logoMax_bytes = 100_000;
 const side_px = 512;
-/** A picture of few bytes can unfold to gigabytes; this many pixels take 64 MB for a moment. */
+/** A picture of few bytes can expand to gigabytes; this many pixels need 64 MB temporarily. */
 const pixelsMax = 16_000_000;
 const timeout_s = 10;
-/** Pictures decoded at a time, and those that wait for it. */
+/** Maximum pictures decoded concurrently, and waiting. */
 const atOnceMax = 2;
 const waitingMax = 10;
 
-/** Formats of the library that nobody needs here are not even tried: each is a parser that strangers could attack. */
+/** Disables the library's unneeded formats: each is a parser that strangers could attack. */
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: ['VipsForeignLoadPngBuffer', 'VipsForeignLoadJpegBuffer', 'VipsForeignLoadWebpBuffer'],
@@ -25,9 +25,10 @@ sharp.cache(false);
 const admit = createBoundedQueue(atOnceMax, waitingMax);
 
 /**
- * A PNG or, where that is too large, a WebP of at most 512 × 512 pixels and 100,000 bytes, without metadata; an animation's first picture.
+ * Returns a PNG or, if that is too large, a WebP of at most 512 × 512 pixels and 100,000 bytes, without metadata; of an animation, its
+ * first picture.
  *
- * @param bytes a PNG, JPEG or WebP, whatever its sender calls it
+ * @param bytes a PNG, JPEG or WebP, regardless of its declared type
  */
 export async function readLogo(bytes: Uint8Array): Promise<Logo | Refusal> {
   if (bytes.byteLength > pictureMax_bytes)

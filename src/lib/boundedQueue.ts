@@ -1,7 +1,4 @@
-/**
- * Returns a function that runs work, `running` at a time, while at most `waiting` more wait their turn. It returns undefined for work
- * beyond that.
- */
+/** Returns a function that runs work, `running` at a time, while at most `waiting` more wait. It returns undefined for work beyond that. */
 export function createBoundedQueue(
   running: number,
   waiting: number,

@@ -1,11 +1,11 @@
 /** Caches and bounded maps. */
 import { type Instant, plus } from '../../domain/time.ts';
 
-/** Only for facts that may be this much older than the request. App settings may not. */
+/** Only for facts that may be this much older than the request, which excludes app settings. */
 const cacheLife_ms = 500;
 const cachedMax = 10_000;
 
-/** Caches found answers for 500 ms, at most 10,000 of them; concurrent callers share one look-up. Misses and failures are not cached. */
+/** Caches found answers for 500 ms, at most 10,000 of them; concurrent callers share one query. Misses and failures are not cached. */
 export function ttlCache<V>(
   find: (key: string) => Promise<V | null>,
   clock: { now(): Instant },
@@ -58,7 +58,7 @@ export function boundedTimes() {
     get: (key: string) => times.get(key),
     countAfter: (at_ms: number) => [...times.values()].filter((time_ms) => time_ms > at_ms).length,
     delete: (key: string) => void times.delete(key),
-    /** Infinity when there is none. */
+    /** Infinity if there is none. */
     nextAfter: (at_ms: number) =>
       [...times.values()].reduce((next, time_ms) => (time_ms > at_ms ? Math.min(next, time_ms) : next), Infinity),
     set(key: string, at_ms: number) {
@@ -77,9 +77,9 @@ export interface RecentlyUsed<V> {
 }
 
 /**
- * Keeps at least the `least` entries used last and at most twice as many, in two generations. An entry that is used moves into the
- * younger one. When that is full it becomes the older, and the former older one is forgotten at once. (Removing the oldest entries
- * of a single Map one by one is slow: each removal walks over the slots of those removed before it.)
+ * Keeps at least the `least` most recently used entries and at most twice as many, in two generations. A used entry moves to the younger
+ * generation. When that is full it becomes the older one, and the former older one is dropped at once. (Removing the oldest entries of a
+ * single Map one by one is slow: each removal walks over the slots of earlier removals.)
  */
 export function recentlyUsed<V>(least: number): RecentlyUsed<V> {
   let young = new Map<string, V>();

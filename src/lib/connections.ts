@@ -1,4 +1,4 @@
-/** Where a running service's stores are, for tools beside it: `DATA_DIR/connections.json`, readable by its owner only. */
+/** Store addresses of a running service, for tools beside it: `DATA_DIR/connections.json`, readable only by its owner. */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -16,7 +16,7 @@ export async function writeConnections(dataDir: string, connections: Connections
   await rename(draft, path(dataDir));
 }
 
-/** What the last service wrote that ran on this directory; it may have ended since. */
+/** Written by the last service of this directory, which may have ended since. */
 export async function readConnections(dataDir: string): Promise<Connections | undefined> {
   try {
     return JSON.parse(await readFile(path(dataDir), 'utf8')) as Connections;

@@ -1,4 +1,4 @@
-/** Works on items side by side, at most `max` at a time. No item is begun after an error. @returns the results in the order of the items */
+/** Processes items concurrently, at most `max` at a time. Starts no item after an error. @returns the results in the order of the items */
 export async function inParallel<T, R>(
   items: readonly T[],
   max: number,

@@ -7,7 +7,7 @@ export interface Wakeup<W> {
   readonly values: AsyncGenerator<W>;
 }
 
-/** @param signal ends the wakeup @param onEnd called once at the end, also when the consumer stops */
+/** @param signal ends the wakeup @param onEnd called once at the end, also if the consumer stops */
 export function createWakeup<W>(signal: AbortSignal, onEnd: () => void): Wakeup<W> {
   let latest: { readonly value: W } | null = null;
   let woken = Promise.withResolvers<void>();

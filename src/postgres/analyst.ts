@@ -3,15 +3,15 @@ import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 import { analyst, grantToAnalyst } from './analytics.ts';
 
-/** Of a statement, and of a transaction that does nothing: an analyst holds up no rebuild for longer. */
+/** Timeout of a statement, and of an idle transaction: the longest time that an analyst can delay a rebuild. */
 const statementTimeout_s = 60;
 const lockTimeout_s = 5;
 const connectionsMax = 5;
 const iterations = 4_096;
 
 /**
- * What Postgres keeps of a password (RFC 5802, `SCRAM-SHA-256$<iterations>:<salt>$<stored key>:<server key>`): the password itself is in no
- * statement, and so in no log of statements.
+ * Stored form of a password in Postgres (RFC 5802, `SCRAM-SHA-256$<iterations>:<salt>$<stored key>:<server key>`): the password itself
+ * appears in no statement, so in no log of statements.
  */
 export function scramOf(password: string, salt: Uint8Array): string {
   const salted = pbkdf2Sync(password.normalize('NFKC'), salt, iterations, 32, 'sha256');
@@ -22,12 +22,12 @@ export function scramOf(password: string, salt: Uint8Array): string {
 }
 
 /**
- * Makes the role, or sets its password. Its connections end when the read models are switched.
- * @throws Error where the service's own user may not make roles
+ * Creates the role, or sets its password. Its connections end when the read models are switched.
+ * @throws Error if the service's own user may not create roles
  */
 export async function makeAnalyst(database: SqlDatabase, password: string, salt: Uint8Array): Promise<void> {
   await database.transaction(async (tx) => {
-    // Roles belong to the whole server: two databases on it, or two instances, may come at once.
+    // Roles belong to the whole server: two databases or instances may run this concurrently.
     await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('analyst', 0))`);
     const [role] = await tx.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [analyst]);
     if (!role) await tx.query(`CREATE ROLE ${analyst} NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION`);
@@ -55,9 +55,9 @@ const settings: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Revokes what Postgres allows everybody by default and an analyst must not do. Tables, large objects and WAL records of their own fill the
- * disk, a lock by its name stops the work that the service guards with it, and a full queue of notifications fails the service's commits.
- * Only a superuser can revoke the functions from everybody.
+ * Revokes default permissions that an analyst must not have. Their own tables, large objects and WAL records would fill the disk, an
+ * advisory lock would stop the work that the service guards with it, and a full notification queue would fail the service's commits. Only a
+ * superuser can revoke the functions from everybody.
  */
 async function confine(tx: Sql): Promise<void> {
   const [here] = await tx.query<{ name: string }>('SELECT quote_ident(current_database()) AS name');
@@ -79,15 +79,15 @@ const open = (sql: Sql) =>
     [analyst],
   );
 
-/** A share of the notification queue that only a flood reaches: the service notifies a few bytes for each commit. */
+/** Share of the notification queue that only a flood reaches: the service sends a few bytes per commit. */
 const queueShareMax = 0.02;
 
 /**
- * Ends all sessions of analysts if Postgres's notification queue fills up: an open transaction of one that listens keeps the queue from being
- * emptied, and the command NOTIFY cannot be revoked.
+ * Ends all sessions of analysts if Postgres's notification queue fills up: an open transaction of a listening session prevents emptying the
+ * queue, and the command NOTIFY cannot be revoked.
  *
  * @returns number of sessions ended
- * @throws Error where the service's own user may not end sessions
+ * @throws Error if the service's own user may not end sessions
  */
 export async function endNotificationFlood(sql: Sql, shareMax: number = queueShareMax): Promise<number> {
   const ended = await sql.query(

@@ -1,4 +1,4 @@
-/** Makes schema `analytics`: views upon the public ones, for people who ask questions of their own. */
+/** Creates schema `analytics`: views over the public ones, for analysts' queries. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type ChainId, chains } from '../../domain/chains.ts';
@@ -9,17 +9,17 @@ import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 const lockTimeout_s = 3;
 const file = new URL('../../projections/migrations/analytics.sql', import.meta.url);
 
-/** Of a whole coin, in millionths of a dollar, where it is configured. */
+/** Price of a whole coin in millionths of a dollar, if it is configured. */
 export type CoinPrices = ReadonlyMap<ChainId, bigint>;
 
-/** What the views are not known by: another text makes them anew. */
+/** Identifies the views' text: a changed text recreates them. */
 const fingerprint = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 /**
- * The public views must be there. Nothing is done where all is as it should be, so that a start waits for no analyst's query.
- * Crash anywhere: it is one transaction.
- * @param prices null: as they were
- * @throws Error where somebody holds what it needs for longer than some seconds
+ * Requires the public views. Does nothing if all is current, so a start waits for no analyst's query. Crash anywhere: it is one
+ * transaction.
+ * @param prices null: unchanged
+ * @throws Error if somebody holds a needed lock for longer than some seconds
  */
 export async function makeAnalytics(database: SqlDatabase, prices: CoinPrices | null): Promise<void> {
   const text = [assetsView(prices ?? (await pricesSoFar(database))), await readFile(file, 'utf8')].join('\n');
@@ -27,7 +27,7 @@ export async function makeAnalytics(database: SqlDatabase, prices: CoinPrices | 
   const count = [...text.matchAll(/^CREATE OR REPLACE VIEW /gm)].length;
   if (await isMade(database, mark, count)) return;
   await database.transaction(async (tx) => {
-    // Two that start at once: the second finds it made. Whoever keeps them out for longer keeps no start.
+    // The second of two concurrent starts finds it done. A longer lock by others must not delay a start.
     await tx.query(`SET LOCAL lock_timeout = '${lockTimeout_s}s'`);
     await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('analytics', 0))`);
     if (await isMade(tx, mark, count)) return;
@@ -58,7 +58,7 @@ async function pricesSoFar(sql: Sql): Promise<CoinPrices> {
   return new Map(rows.map(({ id, price }) => [id, price]));
 }
 
-/** What the catalogue says of coins and tokens, which no event does. */
+/** Catalogue facts about coins and tokens, which no event contains. */
 function assetsView(prices: CoinPrices): string {
   const rows = chains.flatMap(({ id, name, tokens }) => {
     const coin = coinOf(id);
@@ -82,7 +82,10 @@ COMMENT ON COLUMN analytics.assets.price_usd IS 'Of a whole one: a token counts 
 
 export const analyst = 'analyst';
 
-/** Ends what analysts have open, so that views can be switched at once. Where that is not allowed, their statements end by their own limit. */
+/**
+ * Ends analysts' open transactions, so that views can be switched at once. If that is not allowed, their statements end by their own
+ * timeout.
+ */
 export const endAnalysts = (sql: Sql): Promise<unknown> =>
   sql.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -90,7 +93,7 @@ export const endAnalysts = (sql: Sql): Promise<unknown> =>
     [analyst],
   );
 
-/** Where there is such a role. */
+/** Grants read access, if the role exists. */
 export async function grantToAnalyst(tx: Sql): Promise<void> {
   const [role] = await tx.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [analyst]);
   if (!role) return;

@@ -2,7 +2,7 @@ import type { ChainId } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 
-/** What tells a chain's network from all others, as it was first seen; null before that. @throws Unavailable */
+/** Identity of a chain's network from its first read; null before that. @throws Unavailable */
 export async function identityOf(sql: Sql, chainId: ChainId): Promise<string | null> {
   const [row] = await sql.query<{ identity: string }>('SELECT identity FROM ops.chain_identities WHERE chain_id = $1', [
     chainId,
@@ -10,7 +10,7 @@ export async function identityOf(sql: Sql, chainId: ChainId): Promise<string | n
   return row?.identity ?? null;
 }
 
-/** Whoever is first decides. @returns what is remembered */
+/** The first caller decides. @returns the stored identity */
 export async function rememberIdentity(sql: Sql, chainId: ChainId, identity: string, at: Instant): Promise<string> {
   await sql.query(
     'INSERT INTO ops.chain_identities (chain_id, identity, noted_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
@@ -19,7 +19,7 @@ export async function rememberIdentity(sql: Sql, chainId: ChainId, identity: str
   return (await identityOf(sql, chainId)) ?? identity;
 }
 
-/** The highest block that any pass has read of the chain; null before the first. @throws Unavailable */
+/** Highest block of the chain that any pass has read; null before the first. @throws Unavailable */
 export async function furthestRead(sql: Sql, chainId: ChainId): Promise<bigint | null> {
   const [row] = await sql.query<{ block: string | null }>(
     'SELECT max(block_number)::text AS block FROM ops.chain_cursors WHERE chain_id = $1',
@@ -29,9 +29,9 @@ export async function furthestRead(sql: Sql, chainId: ChainId): Promise<bigint |
 }
 
 /**
- * Deletes what is noted of a network that began anew: its identity, how far it was read, and transactions and blocks that could not be
- * read. One statement, so that a crash leaves all or nothing.
- * @returns how many unreadable transactions were noted
+ * Deletes the records of a reset network: its identity, its read progress, and unreadable transactions and blocks. One statement, so that a
+ * crash leaves all or nothing.
+ * @returns number of recorded unreadable transactions
  */
 export async function forgetChain(sql: Sql, chainId: ChainId): Promise<number> {
   const [row] = await sql.query<{ unreadable: number }>(

@@ -16,11 +16,11 @@ export const endPassedChannel = 'end_passed';
 
 export interface Cursors {
   load(chainId: ChainId, pass: Pass): Promise<Cursor | null>;
-  /** Compare and set; `previous` is null for a pass that has no cursor yet. @throws CursorMoved */
+  /** Compare and set; `previous` is null for a pass without a cursor. @throws CursorMoved */
   save(next: Cursor, previous: Cursor | null): Promise<void>;
-  /** Tells whoever ends payments that a pass has come past the end of one. */
+  /** Notifies the expiry worker that a pass has scanned past a payment's end. */
   tellEndPassed(): Promise<void>;
-  /** How far the slowest of these passes has come, in the chain's time; null before all have begun. */
+  /** Chain time of the slowest of these passes; null before all have begun. */
   scannedTo(chainId: ChainId, passes: readonly Pass[]): Promise<Instant | null>;
 }
 
@@ -30,7 +30,7 @@ interface Row {
   readonly chain_time: string;
 }
 
-/** How far each pass of payin detection has come; survives rebuilds. */
+/** Progress of each payin pass; survives rebuilds. */
 export function createCursors(sql: Sql): Cursors {
   return {
     async load(chainId, pass) {

@@ -2,17 +2,19 @@ import { hash } from 'node:crypto';
 import pg from 'pg';
 import { Unavailable } from '../../commands/ports.ts';
 import { assert } from '../../domain/decider.ts';
-import type { Asking, Sql, SqlDatabase } from '../../projections/sql.ts';
+import type { QueryOptions, Sql, SqlDatabase } from '../../projections/sql.ts';
 
-/** A bounded pool. Every outage comes out as Unavailable. */
+/** A bounded pool. Every outage is reported as Unavailable. */
 export interface Database extends SqlDatabase {
   readonly url: string;
-  /** A connection of the caller's own, without statement timeout: for leases and notifications. The caller ends it; an `end` that it did not ask for means it broke. */
+  /**
+   * A separate connection without statement timeout: for leases and notifications. The caller ends it; any other `end` means that it broke.
+   */
   connect(name: string): Promise<pg.Client>;
   close(): Promise<void>;
 }
 
-/** What Postgres shows connections of the service as; its tools have other names. */
+/** Application names of the service's connections in Postgres; its tools have other names. */
 export const serviceConnections: readonly string[] = ['payment-intents', 'leases', 'listen', 'revoked keys'];
 
 export interface DatabaseOptions {
@@ -20,9 +22,9 @@ export interface DatabaseOptions {
   readonly applicationName?: string;
   readonly connectionsMax?: number;
   readonly statementTimeout_ms?: number;
-  /** How long to wait for the answer of a server that should have cancelled a statement. */
+  /** Maximum wait for a server that should have cancelled a statement. */
   readonly patience_ms?: number;
-  /** How long to wait for a connection. Default: `patience_ms`. */
+  /** Maximum wait for a connection. Default: `patience_ms`. */
   readonly connecting_ms?: number;
 }
 
@@ -46,11 +48,11 @@ export function openDatabase(options: DatabaseOptions): Database {
     statement_timeout: statement_ms,
     // The server cancels first; this is for a server that no longer answers.
     query_timeout: statement_ms + patience_ms,
-    // What a transaction asks for without waiting leaves together, and is answered in order.
+    // Concurrent statements of a transaction are sent together, and answered in order.
     pipeline: true,
   });
-  // A broken connection fails at its next use and leaves the pool. Without listeners its error would end the process at once,
-  // whether it is idle or between two statements of a transaction.
+  // A broken connection fails at its next use and leaves the pool. Without a listener its error would end the process at once, idle or
+  // between two statements of a transaction.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 
@@ -62,7 +64,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       const client = await pool.connect().catch(rethrow);
       let broken: Error | undefined;
       let over = false;
-      // What is asked for too late would run by itself, or in somebody else's transaction.
+      // A late statement would run outside the transaction, or in another one.
       const query: Sql['query'] = async (text, values, how) => {
         assert(!over, 'a statement was asked for behind the end of its transaction');
         return run(client, text, values, how);
@@ -99,14 +101,14 @@ async function run<R>(
   on: Pick<pg.ClientBase, 'query'>,
   text: string,
   values: readonly unknown[] = [],
-  { prepared = false }: Asking = {},
+  { prepared = false }: QueryOptions = {},
 ): Promise<R[]> {
   const query = { text, values: [...values], ...(prepared && { name: nameOf(text) }) };
   const { rows } = await on.query(query).catch(rethrow);
   return rows as R[];
 }
 
-/** A connection knows a prepared statement by a name of 63 bytes at most. */
+/** A prepared statement's name has at most 63 bytes. */
 const nameOf = (text: string): string => hash('sha256', text).slice(0, 32);
 
 function rethrow(error: unknown): never {
@@ -115,7 +117,7 @@ function rethrow(error: unknown): never {
 
 const { INT8, TIMESTAMPTZ } = pg.types.builtins;
 
-/** Keeps the driver from rounding numbers and from moving times into the local zone. */
+/** Prevents the driver from rounding numbers and from converting times to the local zone. */
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid, format) {
     if (oid === INT8) return BigInt;
@@ -126,21 +128,22 @@ const types: pg.CustomTypesConfig = {
 
 const isoOf = (text: string): string => new Date(text).toISOString();
 
-/** Errors of sockets and of the pg driver itself that say nothing about the statement. */
+/** Errors of sockets and of the pg driver itself, unrelated to the statement. */
 const lostConnection =
   /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|Connection terminated|connection timeout|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable|Client was closed|Cannot use a pool after calling end/i;
 
 /**
- * SQLSTATEs after which the same statement may succeed (PostgreSQL manual, appendix A): 08 connection (but 08P01, a protocol violation), 53 resources, 57 shutdown and
- * cancellation, 58 system, 25006 read-only after a failover, 40001/40P01 serialisation and deadlock, 55P03 lock timeout.
+ * SQLSTATEs after which the same statement may succeed (PostgreSQL manual, appendix A): 08 connection (but 08P01, a protocol violation), 53
+ * resources, 57 shutdown and cancellation, 58 system, 25006 read-only after a failover, 40001/40P01 serialisation and deadlock, 55P03 lock
+ * timeout.
  */
 const passing = /^(08(?!P01)...|53...|57...|58...|25006|25P0[34]|40001|40P01|55P03)$/;
 
-/** Turns what an outage or overload makes of a statement into `Unavailable`; every other error stays what it is. */
+/** Converts errors of an outage or overload to `Unavailable`; returns every other error unchanged. */
 export function unavailableOr(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { code = '' } = error as { code?: string };
-  // A refused connection to several addresses is an AggregateError without a message of its own.
+  // A refused connection to several addresses is an AggregateError without its own message.
   const text = `${code} ${error.message}`;
   if (!passing.test(code) && !lostConnection.test(text)) return error;
   return new Unavailable(`Postgres cannot answer now (${text.trim()}): try again`, 1, { cause: error });

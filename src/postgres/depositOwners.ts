@@ -1,23 +1,25 @@
 import type { Sql } from '../../projections/sql.ts';
 
-export interface DepositOwner {
+export interface StockedOwner {
   readonly address: string;
   readonly scheme: string;
   readonly salt: string;
 }
 
-/** Told when the stock has shrunk. */
+/** Notified when the stock has shrunk. */
 export const stockChannel = 'deposit_stock';
 
 export interface DepositOwners {
   count(): Promise<number>;
-  /** Addresses that are in stock already stay as they are. */
-  add(owners: readonly DepositOwner[]): Promise<void>;
-  /** Removes up to `max` from the stock: no other caller gets them. Those that a crash loses are never used. */
-  take(max: number): Promise<readonly DepositOwner[]>;
+  /** Addresses already in stock stay unchanged. */
+  add(owners: readonly StockedOwner[]): Promise<void>;
+  /** Removes up to `max` from the stock: no other caller gets them. Addresses lost in a crash are never used. */
+  take(max: number): Promise<readonly StockedOwner[]>;
 }
 
-/** The stock of deposit addresses in Postgres. Instances with the seed fill it, those that answer requests take from it. @throws Unavailable */
+/**
+ * Stock of deposit addresses in Postgres. Instances with the seed fill it; instances that answer requests take from it. @throws Unavailable
+ */
 export function createDepositOwners(sql: Sql): DepositOwners {
   return {
     async count() {
@@ -35,7 +37,7 @@ export function createDepositOwners(sql: Sql): DepositOwners {
     },
 
     take: (max) =>
-      sql.query<DepositOwner>(
+      sql.query<StockedOwner>(
         `WITH taken AS (
            DELETE FROM ops.deposit_owners WHERE address IN
              (SELECT address FROM ops.deposit_owners LIMIT $1 FOR UPDATE SKIP LOCKED)

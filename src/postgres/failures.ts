@@ -3,25 +3,25 @@ import { type Instant, minute_ms, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 
 export interface FailuresOptions {
-  /** A key is parked after so many failures that count. */
+  /** Number of counted failures after which a key is parked. */
   readonly attemptsMax?: number;
-  /** Before the second attempt; each pause after it is twice as long as the one before. */
+  /** Pause before the second attempt; each later pause doubles. */
   readonly firstPause_ms?: number;
   readonly pauseMax_ms?: number;
-  /** After what does not count as a failure: an outage of something else. */
+  /** Pause after an uncounted failure: an outage of another service. */
   readonly transientPause_ms?: number;
 }
 
-/** Failed attempts per key: a poisoned item waits, longer each time, and does not stop the others. */
+/** Failed attempts per key: a failing item waits, longer each time, and does not stop the others. */
 export interface WorkFailures {
-  /** @returns when it is due again; null when it is parked */
+  /** @returns time of the next attempt; null if the key is parked */
   failed(worker: string, key: string, error: unknown, at: Instant): Promise<Instant | null>;
-  /** Notes a key that is to be tried, unless it is noted already. It has not failed by that. */
+  /** Records a key for an attempt, unless it is recorded already. That is no failure. */
   note(worker: string, key: string, why: string, at: Instant): Promise<void>;
   succeeded(worker: string, key: string): Promise<void>;
-  /** An operator has the key tried again at once, as if it had never failed. @returns false when it had not */
+  /** For an operator: retries the key at once, as if it had never failed. @returns false if it had not failed */
   unpark(worker: string, key: string, at: Instant): Promise<boolean>;
-  /** Keys of a worker that are due and not parked: for work that stands in no to-do list. */
+  /** Keys of a worker that are due and not parked: for work outside the to-do lists. */
   due(worker: string, max: number, now: Instant): Promise<readonly { readonly key: string }[]>;
 }
 
@@ -33,13 +33,13 @@ const defaults: Required<FailuresOptions> = {
 };
 const errorTextMax = 2_000;
 
-/** The class decides, never the name. An error caused by a transient one is transient, and so are several that all are. */
+/** The error's class decides, never its name. An error caused by a transient one is transient, and so is a group of transient ones. */
 const isTransient = (error: unknown): boolean =>
   error instanceof TransientError ||
   (error instanceof AggregateError && error.errors.length > 0 && error.errors.every(isTransient)) ||
   (error instanceof Error && isTransient(error.cause));
 
-/** Failed work in Postgres: it waits longer each time, then is parked and stays visible. Rebuilds do not touch it. */
+/** Failed work in Postgres: it waits longer each time, then is parked and stays visible. Rebuilds do not change it. */
 export function createFailures(sql: Sql, options: FailuresOptions = {}): WorkFailures {
   const { attemptsMax, firstPause_ms, pauseMax_ms, transientPause_ms } = { ...defaults, ...options };
   return {

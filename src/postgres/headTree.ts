@@ -1,16 +1,16 @@
 import {
   bucketOf,
   type KeptLeaf,
-  type Part,
-  type Progress,
+  type Subtree,
   type TreeChange,
   TreeMoved,
+  type TreeProgress,
   type TreeStore,
 } from '../../commands/heads/tree.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 
-/** The tree of heads in Postgres. */
+/** Store of the tree of heads in Postgres. */
 export const createHeadTree = (database: SqlDatabase): TreeStore => ({
   progress: () => progressIn(database),
   parts: () => partsIn(database),
@@ -42,14 +42,14 @@ const changeIn = (tx: Sql): TreeChange => ({
   },
 });
 
-async function progressIn(sql: Sql): Promise<Progress | null> {
+async function progressIn(sql: Sql): Promise<TreeProgress | null> {
   const [row] = await sql.query<{ position: bigint; until: Instant; streams: bigint; events: bigint }>(
     'SELECT position, until, streams, events FROM ops.head_progress',
   );
   return row ?? null;
 }
 
-async function partsIn(sql: Sql): Promise<ReadonlyMap<number, Part>> {
+async function partsIn(sql: Sql): Promise<ReadonlyMap<number, Subtree>> {
   const rows = await sql.query<{ bucket: number; alone: boolean; hash: Buffer }>(
     'SELECT bucket, alone, hash FROM ops.head_buckets',
   );
@@ -77,7 +77,7 @@ const putLeaves = (tx: Sql, leaves: readonly KeptLeaf[]) =>
     ],
   );
 
-const putParts = (tx: Sql, parts: readonly (readonly [number, Part])[]) =>
+const putParts = (tx: Sql, parts: readonly (readonly [number, Subtree])[]) =>
   tx.query(
     `INSERT INTO ops.head_buckets (bucket, alone, hash) SELECT * FROM unnest($1::int[], $2::boolean[], $3::bytea[])
      ON CONFLICT (bucket) DO UPDATE SET alone = excluded.alone, hash = excluded.hash`,

@@ -1,4 +1,4 @@
-/** Which process does a task: one instance is active, the others stand by. */
+/** Assigns tasks to processes: one instance is active, the others stand by. */
 import type pg from 'pg';
 import type { Clock } from '../../commands/ports.ts';
 import type { Database } from './database.ts';
@@ -6,53 +6,53 @@ import type { Database } from './database.ts';
 export interface LeasesDeps {
   readonly database: Pick<Database, 'connect'>;
   readonly clock: Clock;
-  /** How long a session may say nothing before Postgres ends it, and with it its leases. */
+  /** Idle time after which Postgres ends a session and releases its leases. */
   readonly silence_ms?: number;
 }
 
 export interface Leases {
   /**
-   * Runs `work` while this process holds the lease of that name, one process at a time. Whoever does not hold it waits.
+   * Runs `work` while this process holds the lease of that name; other processes wait.
    *
-   * The lease only spares double work. A holder that lost it without noticing must be stopped by a fence on what it writes.
+   * The lease only saves double work. A holder that lost it unnoticed must be stopped by a fence on its writes.
    *
-   * @param work ends soon after its signal aborts; when the lease was lost, it is run again once the lease is held again
-   * @throws what `work` throws
+   * @param work ends soon after its signal aborts; after a lost lease, it runs again once the lease is held again
+   * @throws anything that `work` throws
    */
   hold(name: string, signal: AbortSignal, work: (held: AbortSignal) => Promise<void>): Promise<void>;
-  /** How many processes have asked this of that name and still live, this one among them. @throws when Postgres gives no answer */
+  /** Number of live processes that called this for that name, including this one. @throws if Postgres does not answer */
   present(name: string): Promise<number>;
-  /** Gives up whatever is held. */
+  /** Releases all held leases. */
   close(): Promise<void>;
 }
 
 /** A connection of this process, on which Postgres keeps its locks as long as both live. */
 interface Session {
-  /** Queries run one after the other. At most as many wait as there are tasks in this process. */
+  /** Queries run one after the other. Each task of this process has at most one waiting. */
   ask<T extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<readonly T[]>;
   readonly lost: AbortSignal;
-  /** Names of the leases held on it. They are kept here because the server grants a lock again to the session that has it. */
+  /** Names of the held leases. They are kept here because the server grants a lock again to its own session. */
   readonly held: Set<string>;
   end(): Promise<void>;
 }
 
-/** How soon a standby notices that a lease is free. */
+/** Interval at which a standby checks whether a lease is free. */
 const retry_ms = 500;
-/** How often a session makes sure that its connection, and with it its leases, still is there. */
+/** Interval at which a session checks its connection, and so its leases. */
 const heartbeat_ms = 5_000;
 
-/** Three heartbeats: an instance that is frozen or cut off keeps its connection as the server sees it, for hours. */
+/** Three heartbeats: the server would keep a frozen or disconnected instance's connection for hours. */
 const silenceUsual_ms = 15_000;
 
 /**
- * Leases as session advisory locks, all of a process on one connection: the server frees them when connection or process dies, or says
- * nothing.
+ * Leases as session advisory locks, all of a process on one connection: the server releases them when connection or process dies, or is
+ * silent.
  */
 export function openLeases({ database, clock, silence_ms = silenceUsual_ms }: LeasesDeps): Leases {
   let current: Promise<Session> | undefined;
   let closed = false;
 
-  /** The same one for all until it is lost. @throws when Postgres gives no connection */
+  /** The shared session until it is lost. @throws if Postgres gives no connection */
   function session(): Promise<Session> {
     if (closed) return Promise.reject(new Error('the leases of this process are closed'));
     const opening = current ?? openSession();
@@ -70,7 +70,7 @@ export function openLeases({ database, clock, silence_ms = silenceUsual_ms }: Le
     const client = await database.connect('leases');
     const lost = new AbortController();
     client.on('end', () => lost.abort());
-    // Ending cuts the connection, so that a query under way fails instead of waiting.
+    // Ending closes the connection, so a pending query fails instead of waiting.
     async function end(): Promise<void> {
       lost.abort();
       await client.end().catch(() => {});
@@ -101,20 +101,20 @@ export function openLeases({ database, clock, silence_ms = silenceUsual_ms }: Le
   }
 
   /**
-   * The session that holds the lease. Undefined, after a pause, when another process has it or Postgres gives no connection,
-   * for whatever reason: a task that tries in vain does less harm than one that gave up.
+   * The session that holds the lease. Undefined, after a pause, if another process has it or Postgres gives no connection: a task that
+   * retries in vain does less harm than one that gave up.
    */
   async function acquire(name: string, signal: AbortSignal): Promise<Session | undefined> {
     try {
       const on = await session();
       if (!on.held.has(name)) {
-        // The name is added before the answer: a second task of this process that asks meanwhile would be granted the lock, too.
+        // The name is added before the answer: a concurrent second task of this process would otherwise be granted the lock too.
         on.held.add(name);
         if (await locks(on, 'pg_try_advisory_lock', name).catch(() => false)) return on;
         on.held.delete(name);
       }
     } catch {
-      // Readiness tells why Postgres does not answer.
+      // Readiness reports why Postgres does not answer.
     }
     await clock.sleep(retry_ms, signal);
     return undefined;
@@ -122,7 +122,7 @@ export function openLeases({ database, clock, silence_ms = silenceUsual_ms }: Le
 
   async function release(on: Session, name: string): Promise<void> {
     if (on.lost.aborted) return;
-    // When unlocking fails, ending the session releases all its locks.
+    // If unlocking fails, ending the session releases all its locks.
     await locks(on, 'pg_advisory_unlock', name).catch(() => on.end());
     on.held.delete(name);
   }
@@ -155,7 +155,7 @@ export function openLeases({ database, clock, silence_ms = silenceUsual_ms }: Le
   };
 }
 
-/** A key of 64 bits stands in two columns. */
+/** A 64-bit key occupies two columns. */
 const countPresent = `SELECT count(*)::integer AS present
    FROM pg_locks, LATERAL (SELECT hashtextextended($1, 0) AS key) AS wanted
   WHERE locktype = 'advisory' AND mode = 'ShareLock' AND granted AND objsubid = 1

@@ -10,8 +10,8 @@ export interface Notification {
 const reconnect_ms = 500;
 
 /**
- * Notifications of these channels, over one connection for all subscribers; a broken one is opened again.
- * Notifications sent meanwhile are lost: so each (re)connect emits every channel once, with an empty payload.
+ * Notifications of these channels, over one connection for all subscribers; a broken one is reopened. Notifications sent meanwhile are
+ * lost, so each (re)connect emits every channel once, with an empty payload.
  */
 export function listen(database: Pick<Database, 'connect'>, channels: readonly string[]): Observable<Notification> {
   return new Observable<Notification>((out) => {

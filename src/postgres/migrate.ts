@@ -7,8 +7,8 @@ const directory = new URL('../../projections/migrations/', import.meta.url);
 const lock = 'migrations';
 
 /**
- * Migrates the operational schema: numbered SQL files, all in one transaction that also records them.
- * Several processes may call it at once; a kill leaves nothing to clean up.
+ * Migrates the operational schema: numbered SQL files, all in one transaction that also records them. Several processes may call it
+ * concurrently; a kill leaves nothing to clean up.
  */
 export async function migrate(database: Database): Promise<void> {
   const files = await migrationFiles();
@@ -24,7 +24,7 @@ export async function migrate(database: Database): Promise<void> {
   });
 }
 
-/** What the next start would make, in its order; nothing is changed. */
+/** Migrations of the next start, in order; changes nothing. */
 export async function waitingMigrations(sql: Sql): Promise<readonly string[]> {
   const files = await migrationFiles();
   const [made] = await sql.query<{ there: boolean }>(`SELECT to_regclass('ops.migrations') IS NOT NULL AS there`);
@@ -36,7 +36,7 @@ export async function waitingMigrations(sql: Sql): Promise<readonly string[]> {
 const migrationFiles = async (): Promise<readonly string[]> =>
   (await readdir(directory)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
 
-/** The tables and indexes of a projection set. */
+/** DDL of a projection set's tables and indexes. */
 export async function ddlOf(set: string): Promise<SetDdl> {
   return { tables: await readSql(`${set}.sql`), indexes: await readSql(`${set}.indexes.sql`) };
 }

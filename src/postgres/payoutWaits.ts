@@ -13,8 +13,8 @@ export interface PayoutWait {
 const messageMax = 1_000;
 
 /**
- * Notes why a payout waits, adds the time since it was last noted to the reason that was noted then, and forgets what was noted a day ago. All
- * parts of the statement see the rows as they were before it. @throws Unavailable
+ * Records why a payout waits, adds the time since the last record to the former reason, and deletes records older than a day. All parts of
+ * the statement see the rows as they were before it. @throws Unavailable
  */
 export async function notePayoutWait(
   sql: Sql,
@@ -43,7 +43,7 @@ export async function notePayoutWait(
   );
 }
 
-/** Why those of the payments wait that are not signed. @throws Unavailable */
+/** Reasons why the unsigned ones of these payments wait. @throws Unavailable */
 export const payoutWaits = (sql: Sql, paymentIds: readonly string[]) =>
   sql.query<PayoutWait & { readonly since: Instant }>(
     `SELECT w.payment_id AS "paymentId", w.chain_id AS "chainId", w.reason, w.message, w.since
@@ -52,7 +52,7 @@ export const payoutWaits = (sql: Sql, paymentIds: readonly string[]) =>
     [paymentIds],
   );
 
-/** Payouts of payments that wait for this reason since then, or longer, the oldest first. @throws Unavailable */
+/** Payments whose payouts have waited for this reason at least since then, oldest first. @throws Unavailable */
 export const payoutsWaitingSince = (sql: Sql, reason: string, since: Instant, max: number) =>
   sql.query<{ readonly paymentId: string; readonly chainId: ChainId }>(
     `SELECT w.payment_id AS "paymentId", w.chain_id AS "chainId"
@@ -62,7 +62,7 @@ export const payoutsWaitingSince = (sql: Sql, reason: string, since: Instant, ma
     [reason, since, max],
   );
 
-/** How many wait for what. @throws Unavailable */
+/** Number of waiting payouts per reason. @throws Unavailable */
 export const countPayoutWaits = (sql: Sql) =>
   sql.query<{ readonly chainId: number; readonly reason: string; readonly count: bigint }>(
     `SELECT w.chain_id AS "chainId", w.reason, count(*) AS count
@@ -70,9 +70,9 @@ export const countPayoutWaits = (sql: Sql) =>
       WHERE t.step = 'sign' GROUP BY 1, 2`,
   );
 
-// Chains whose payouts are to be paused before anything is signed: an older log would pay again what it does not know was paid.
+// Chains whose payouts must be paused before anything is signed: an older log would repeat payouts that it does not know.
 
-/** All chains of the catalogue: which are configured, the next start says. */
+/** All chains of the catalogue: the next start knows which ones are configured. */
 export const notePayoutsToPause = (sql: Sql): Promise<unknown> =>
   sql.query('INSERT INTO ops.payouts_to_pause (chain_id) SELECT unnest($1::int[]) ON CONFLICT DO NOTHING', [
     chains.map(({ id }) => id),

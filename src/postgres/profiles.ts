@@ -1,4 +1,4 @@
-/** Profiles and logos of apps in Postgres, beside the event log. */
+/** Profiles and logos of apps in Postgres, outside the event log. */
 import type { ProfileStore } from '../../commands/ports.ts';
 import type { Profile } from '../../domain/merchant/profile.ts';
 import type { Sql } from '../../projections/sql.ts';

@@ -1,19 +1,19 @@
-/** Revoked keys in Postgres, beside the read models, and the instances that must refuse them. */
+/** Revoked keys in Postgres, outside the read models, and the instances that must refuse them. */
 import type { Clock, RevokedKey, RevokedKeys } from '../../commands/ports.ts';
 import type { SqlDatabase } from '../../projections/sql.ts';
 
 export const revokedKeysChannel = 'revoked_keys';
 
 export interface RevocationTimes {
-  /** An instance reads the list this often, told or not. */
+  /** Interval at which an instance reads the list, even without a notification. */
   readonly poll_ms: number;
-  /** An instance whose last reading began longer ago answers no request with a key. */
+  /** Age of the last read's start after which an instance answers no request with a key. */
   readonly patience_ms: number;
-  /** An instance says this often that it is there. */
+  /** Interval at which an instance reports that it runs. */
   readonly beat_ms: number;
-  /** One that was silent for longer has ended, or its patience is over: it needs no waiting for. Above `patience_ms` + `beat_ms`. */
+  /** Silence after which an instance has ended or refuses keys, so nobody waits for it. Above `patience_ms` + `beat_ms`. */
   readonly gone_ms: number;
-  /** Waiting for instances ends after this. Above `gone_ms`, so that the killed ones are out. */
+  /** Maximum wait for instances. Above `gone_ms`, so killed ones are excluded. */
   readonly wait_ms: number;
 }
 
@@ -35,7 +35,7 @@ export function createRevokedKeys(
   return {
     add: ({ keyId, appId }: RevokedKey) =>
       database.transaction(async (tx) => {
-        // One writer at a time: else a lower number could become visible after a higher one, and nobody would read it.
+        // One writer at a time: otherwise a lower number could become visible after a higher one, and no reader would notice it.
         await tx.query('LOCK TABLE ops.revoked_keys IN SHARE ROW EXCLUSIVE MODE');
         await tx.query(
           'INSERT INTO ops.revoked_keys (key_id, app_id) VALUES ($1, $2) ON CONFLICT (key_id) DO NOTHING',

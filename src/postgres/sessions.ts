@@ -1,18 +1,18 @@
-/** Whether each connection to Postgres is a session of its own, with the options that it asked for. */
+/** Checks that each connection to Postgres is a separate session, with its requested options. */
 import type pg from 'pg';
 import type { Database } from './database.ts';
 
-/** SQLSTATE of a pooler that refuses what a session asks for. */
+/** SQLSTATE of a pooler that refuses a session's options. */
 const protocolViolation = '08P01';
 const remedy =
   'let DATABASE_URL name Postgres itself, or a pool in session mode (docs/operate/requirements-and-sizing.md#postgres)';
 
 /**
- * Returns why a pooler between the service and Postgres cannot be used; null where there is none, or it keeps sessions. PgBouncer with
- * `pool_mode` transaction or statement gives each transaction whichever session is free: leases, notifications and settings of a session
- * would be lost there without an error.
+ * Returns why a pooler between the service and Postgres cannot be used; null if there is none, or it keeps sessions. PgBouncer with
+ * `pool_mode` transaction or statement gives each transaction any free session: leases, notifications and settings of a session would be
+ * lost without an error.
  *
- * Two open connections are two sessions of the server, and each stays the same one.
+ * Two open connections must be two sessions of the server, and each must keep its own.
  * @throws Unavailable
  */
 export async function sessionFault(database: Pick<Database, 'connect'>): Promise<string | null> {
@@ -25,7 +25,7 @@ export async function sessionFault(database: Pick<Database, 'connect'>): Promise
   try {
     const [one, other] = [await connect(), await connect()];
     const first = await sessionOf(one);
-    // A transaction keeps the session that it was given, so that the first connection cannot be given it again.
+    // A transaction keeps its session, so the first connection cannot get it.
     await other.query('BEGIN');
     const second = await sessionOf(other);
     const third = await sessionOf(one);

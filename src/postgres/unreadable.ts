@@ -1,37 +1,37 @@
-/** Transactions that cannot be read, as Postgres remembers them: so many of a chain, and the blocks of whatever is too much. */
+/** Unreadable transactions in Postgres: up to a maximum per chain, and the blocks of any excess. */
 import { evidenceMax, type Unreadable } from '../../commands/chainPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 import type { WorkFailures } from './failures.ts';
 
-/** Where they are listed and tried again. queries/work.ts knows the name: the end of payments waits for them. */
+/** Worker name under which they are listed and retried. queries/work.ts knows the name: payments do not expire meanwhile. */
 export const unreadableName = (chainId: ChainId): string => `payins:${chainId}:unreadable`;
 
-/** Of one chain so many are tried one by one, so that a flood neither fills the table nor keeps the nodes busy. */
+/** Maximum per chain, so a flood neither fills the table nor keeps the nodes busy. */
 export const unreadableMax = 1_000;
-/** Of one deposit so many: whoever floods his own takes no room from the others. */
+/** Maximum per deposit: a flood of one deposit leaves room for the others. */
 export const unreadablePerDepositMax = 20;
 
-/** Blocks to be read again, for there was no room for each of their transactions. */
+/** Blocks to read again, because their transactions exceeded the maximum. */
 export interface UnreadBlocks {
   readonly from: bigint;
   readonly to: bigint;
 }
 
-export interface Noted {
-  /** Those that were not known. */
+export interface UnreadableRecord {
+  /** Transactions that were not recorded before. */
   readonly fresh: readonly Unreadable[];
-  /** Null when there was room for all. */
+  /** Null if there was room for all. */
   readonly beyond: UnreadBlocks | null;
 }
 
 export interface UnreadableNotes {
-  /** Crash half-way: the range is handled again, and what is noted already stays as it is. @throws Unavailable */
-  note(found: readonly Unreadable[], at: Instant): Promise<Noted>;
-  /** Those that are to be tried now, and not left to an operator. @throws Unavailable */
+  /** After a crash the range is handled again, and existing records stay unchanged. @throws Unavailable */
+  note(found: readonly Unreadable[], at: Instant): Promise<UnreadableRecord>;
+  /** Transactions to retry now, without those that wait for an operator. @throws Unavailable */
   due(max: number, now: Instant): Promise<readonly { readonly key: string; readonly addresses: readonly string[] }[]>;
-  /** The blocks were read again; what was noted of them since `before` stays. @throws Unavailable */
+  /** Removes blocks that were read again, unless recorded since `before`. @throws Unavailable */
   readAgain(blocks: UnreadBlocks, before: Instant): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ export function createUnreadableNotes(
   };
 }
 
-/** One for each transaction: each of its events may have paid another deposit of ours. */
+/** Merges by transaction: each of its events may have paid another deposit of ours. */
 function byTransaction(found: readonly Unreadable[]): readonly Unreadable[] {
   const transactions = new Map<string, Unreadable>();
   for (const each of found) {
@@ -89,7 +89,7 @@ function byTransaction(found: readonly Unreadable[]): readonly Unreadable[] {
   return [...transactions.values()];
 }
 
-/** What is kept of the worker's chain, and what may be added to it. */
+/** Number of recorded transactions of the chain, and the remaining room. */
 async function roomOf(sql: Sql, worker: string) {
   const rows = await sql.query<{ key: string; addresses: readonly string[] }>(
     'SELECT key, addresses FROM ops.unreadable_transactions WHERE worker = $1',
@@ -110,7 +110,7 @@ async function roomOf(sql: Sql, worker: string) {
       count(addresses);
       return true;
     },
-    /** @returns those that were not known of it */
+    /** @returns its addresses that were not recorded */
     add({ txHash, addresses }: Unreadable): readonly string[] {
       const before = known.get(txHash) ?? [];
       const more = addresses.filter((address) => !before.includes(address));
@@ -137,7 +137,7 @@ async function keep(
   );
 }
 
-/** The end of their payments waits too, and so does forgetting the note, until these are shown as well. */
+/** Adds deposits to a record: their payments do not expire, and the record is not deleted, until these are covered too. */
 async function keepMore(
   sql: Sql,
   worker: string,

@@ -1,4 +1,4 @@
-/** What the API and the workers report to telemetry. */
+/** Reports of the API and the workers to telemetry. */
 
 export interface RequestSeen {
   readonly method: string;
@@ -9,8 +9,8 @@ export interface RequestSeen {
 
 export type WorkReport =
   | { readonly worker: string; readonly kind: 'done'; readonly key: string }
-  /** Stopped in the middle, not failed: whoever runs next takes it up again. */
+  /** Interrupted, not failed: the next runner continues it. */
   | { readonly worker: string; readonly kind: 'interrupted'; readonly key: string }
   | { readonly worker: string; readonly kind: 'failed'; readonly key: string; readonly error: unknown }
-  /** The list itself could not be read, or a failure not be noted: tried again after a pause. */
+  /** The list could not be read, or a failure not recorded: retried after a pause. */
   | { readonly worker: string; readonly kind: 'stalled'; readonly error: unknown };

@@ -3,7 +3,7 @@ import type { Telemetry } from './telemetry.ts';
 
 export interface RetryDeps {
   readonly clock: Pick<Clock, 'sleep'>;
-  /** Receives each failure but the last. */
+  /** Receives each failure except the last. */
   readonly tell: (failure: Unavailable, pause_ms: number) => void;
 }
 
@@ -17,8 +17,8 @@ const triesMost = 8;
 const pause_ms = { first: 500, most: 8_000 };
 
 /**
- * Retries `work` while it throws `Unavailable`: at most 8 tries, with pauses of 0.5 s up to 8 s, about 30 s in all. For a start whose store
- * is slow or not there yet.
+ * Retries `work` while it throws `Unavailable`: at most 8 attempts, with pauses of 0.5 s up to 8 s, about 30 s in all. For a start whose
+ * store is slow or not there yet.
  * @throws the last error of `work`, or the first one that is not `Unavailable`
  */
 export async function retryUnavailable<T>({ clock, tell }: RetryDeps, work: () => Promise<T>): Promise<T> {

@@ -1,11 +1,11 @@
-/** The real process: its clock and its randomness behind the ports, where a crash test ends it, and what its children inherit. */
+/** The real process: clock and randomness behind the ports, crash points of tests, and the environment of child processes. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { uuidV8 } from '../../commands/paymentId.ts';
 import type { Clock, CrashPoint, Ids } from '../../commands/ports.ts';
 import { instant } from '../../domain/time.ts';
 
-/** The text of the last millisecond: one request asks for the time several times. */
+/** Text of the last millisecond: one request reads the time several times. */
 let last = { epoch_ms: 0, at: instant(0) };
 
 export const systemClock: Clock = {
@@ -27,8 +27,8 @@ export const randomIds: Ids = {
 };
 
 /**
- * For crash tests of the real process: `payout.afterSign` ends the process with SIGKILL when it first comes to that point,
- * `payout.afterSign#3` when it comes there for the third time. Configuration refuses it in production.
+ * For crash tests of the real process: `payout.afterSign` ends the process with SIGKILL at the first arrival at that point,
+ * `payout.afterSign#3` at the third. Configuration refuses it in production.
  */
 export function crashPointFrom(setting: string | undefined): CrashPoint {
   if (!setting) return () => {};
@@ -41,12 +41,12 @@ export function crashPointFrom(setting: string | undefined): CrashPoint {
   };
 }
 
-/** What a program needs to run at all. */
+/** Variables that any program needs. */
 const passedOn: ReadonlySet<string> = new Set([
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'TMPDIR', 'TMP', 'TEMP', 'TZ', 'LANG', 'LANGUAGE'],
   ...['LD_LIBRARY_PATH', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS', 'NODE_V8_COVERAGE'],
 ]);
 
-/** The environment for a child process: these variables alone, so that no child holds a key or a password of the service. */
+/** Environment of a child process: only these variables, so no child has a key or a password of the service. */
 export const childEnvironment = (environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => passedOn.has(name) || name.startsWith('LC_')));

@@ -6,7 +6,7 @@ import type { RequestSeen, WorkReport } from './reports.ts';
 
 export type { Logger } from 'pino';
 
-/** JSON lines on stdout; keys, secrets and codes never appear in them, nor what would steer the terminal of who reads them. */
+/** JSON lines on stdout, without keys, secrets, codes and terminal control characters. */
 export const createLogger = (level: string): Logger =>
   pino({
     level,
@@ -30,18 +30,18 @@ export const createLogger = (level: string): Logger =>
 
 export type Telemetry = ReturnType<typeof createTelemetry>;
 
-/** How detection and work stand at a moment. */
-export interface Standing {
+/** Progress of detection and work at one moment. */
+export interface WorkProgress {
   readonly passes: readonly { readonly chainId: number; readonly pass: string; readonly lag_s: number }[];
   readonly payoutWaits: readonly { readonly chainId: number; readonly reason: string; readonly count: number }[];
   readonly parkedItems: readonly { readonly worker: string; readonly count: number }[];
-  /** How long the oldest entry of each to-do list has been due. */
-  /** Funded payments of which nothing may be signed. */
+  /** Due time of the oldest entry of each to-do list. */
+  /** Number of funded payments that must not be signed. */
   readonly held: number;
   readonly oldestDue_s: Readonly<Record<'payments' | 'webhooks', number>>;
 }
 
-/** How long a part of a node has stood still. */
+/** Time since a node's value last changed. */
 export interface NodeStanding {
   readonly chainId: number;
   readonly node: string;
@@ -49,10 +49,10 @@ export interface NodeStanding {
   readonly standing_ms: number;
 }
 
-/** How often the event loop's lag is sampled. Every ten milliseconds, as by default, costs a third of a percent of a core. */
+/** Interval of event-loop samples. The default of ten milliseconds costs a third of a percent of a core. */
 const lagSample_ms = 100;
 
-/** What operators watch: work done, failed and waiting, lags, alarms. Scraped at /metrics. */
+/** Metrics and alarms for operators: work done, failed and waiting, and lags. Scraped at /metrics. */
 export function createTelemetry(logger: Logger) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagSample_ms });
@@ -153,7 +153,7 @@ export function createTelemetry(logger: Logger) {
     registers,
   });
 
-  /** Finding a series by its labels takes longer than adding to it. There are as many as routes, methods and statuses allow. */
+  /** Finding a series by its labels takes longer than adding to it. Their number is bounded by routes, methods and statuses. */
   const series = new Map<string, Pick<Histogram.Internal<'method' | 'route' | 'status'>, 'observe'>>();
   function seriesOf(
     method: string,
@@ -179,7 +179,7 @@ export function createTelemetry(logger: Logger) {
     observeRequest: ({ method, route, status, duration_s }: RequestSeen): void =>
       seriesOf(method, route, status).observe(duration_s),
     observeClock: (offset_ms: number): void => clockOffset.set(offset_ms / 1_000),
-    /** @param kind `unknown` for words that are not in the table: they are logged, so that they get there */
+    /** @param kind `unknown` for texts outside the table: they are logged, so that they can be added */
     countRefusal(chainId: number, kind: string, detail: string): void {
       refusals.inc({ chain: chainId, kind });
       if (kind === 'unknown')
@@ -193,8 +193,8 @@ export function createTelemetry(logger: Logger) {
     countSignIn: (step: string, result: string): void => signIns.inc({ step, result }),
     observeFloat: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
       float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),
-    /** What the database knows, for every instance alike. */
-    observeStanding({ passes, payoutWaits, parkedItems, held: heldPayments, oldestDue_s }: Standing): void {
+    /** Values from the database, equal on every instance. */
+    observeStanding({ passes, payoutWaits, parkedItems, held: heldPayments, oldestDue_s }: WorkProgress): void {
       held.set(heldPayments);
       for (const [list, age_s] of Object.entries(oldestDue_s)) oldestDue.set({ list }, age_s);
       waiting.reset();

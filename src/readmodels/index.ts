@@ -8,7 +8,7 @@ import { LogSetBack } from './logSetBack.ts';
 import { type ProjectionReport, runProjections } from './projections.ts';
 import { sharedLog } from './sharedLog.ts';
 
-/** Keeps both sets of read models filled. A set that meets a poison event stops, loudly; the other goes on. */
+/** Keeps both sets of read models filled. A set stops with an alarm at a poison event; the other continues. */
 export async function runProjectionsRole(core: Core, signal: AbortSignal): Promise<void> {
   const { store, clock, database, leases, crash, telemetry, workHandle } = core;
   const shared = { ...store.workers, ...sharedLog(store.workers) };

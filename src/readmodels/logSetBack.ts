@@ -1,6 +1,6 @@
 /**
- * Recognizes the event log by the last event that was applied. Positions alone cannot say which log this is: the store writes records of its
- * own behind the last event, so a checkpoint may be behind the last event, and another log may be longer than ours.
+ * Identifies the event log by the last applied event. Positions alone cannot identify a log: the store writes its own records after the
+ * last event, so a checkpoint may be after the last event, and another log may be longer than ours.
  */
 import { streamPrefixes } from '../../commands/codec.ts';
 import { type Clock, type EventStore, Unavailable } from '../../commands/ports.ts';
@@ -9,7 +9,7 @@ import type { Sql } from '../../projections/sql.ts';
 import { notePayoutsToPause } from '../postgres/payoutWaits.ts';
 import { systemClock } from '../process/system.ts';
 
-/** The log was restored from a backup, or is another one. Nothing may run on it: read models and scans would leave out what it has. */
+/** The log was restored from a backup, or is another log. Nothing may run on it: read models and scans would miss its events. */
 export class LogSetBack extends Error {
   override readonly name = 'LogSetBack';
   /** @param where the position, or the revision of a stream. @param found id of the event there */
@@ -30,9 +30,9 @@ interface Options {
 }
 
 /**
- * A leader that was frozen may lead for a few seconds more when it goes on, and answers from a log that ends earlier. An event behind that
- * end is therefore read again before anybody is accused. A log that reaches further and has another event there needs no second read: no
- * leader shows what is not replicated.
+ * A leader that was frozen may lead for a few more seconds when it resumes, with an older log. So an event after that end is read again
+ * before an error is reported. A log that extends further with another event there needs no second read: no leader returns an unreplicated
+ * event.
  */
 const confirmation = { tries: 11, pause_ms: 1_000 } as const;
 
@@ -42,7 +42,7 @@ const tables = { projections: 'ops.projections', followers: 'ops.followers' } as
 interface Checkpoint {
   readonly table: keyof typeof tables;
   readonly name: string;
-  /** Of read models: the live generation, and one that a rebuild fills. */
+  /** Generation of read models: the live one, or one that a rebuild fills. */
   readonly generation: number | null;
   readonly position: bigint | null;
   readonly event_id: string | null;
@@ -51,7 +51,7 @@ interface Checkpoint {
 }
 
 /**
- * Compares every checkpoint with the log, and corrects those that the log cannot continue: see `corrected`.
+ * Compares every checkpoint with the log, and corrects unusable ones: see `corrected`.
  * @throws LogSetBack, Unavailable
  */
 export async function refuseSetBack(sql: Sql, log: Log, options: Options = {}): Promise<void> {
@@ -89,9 +89,9 @@ export async function findLost(
 }
 
 /**
- * The scans of all chains begin again where the restored log ends, and what follows the log goes on there: what they have passed since was
- * recorded in the lost part of it. Payouts are paused by the next start, for what was paid since is unknown, too. To be done before the
- * read models are filled anew, so that a crash in between is noticed again.
+ * Restarts the scans of all chains at the restored log's end, and followers continue there: later progress was recorded in the lost part.
+ * The next start pauses payouts, because lost payouts are unknown too. Run it before the read models are rebuilt, so a crash in between is
+ * detected again.
  * @param followers names of those whose last event is lost
  */
 export async function forgetLost(sql: Sql, end: bigint, followers: readonly string[] = []): Promise<void> {
@@ -120,7 +120,7 @@ async function readCheckpoints(sql: Sql): Promise<readonly Checkpoint[]> {
   ];
 }
 
-/** What a checkpoint should be; null when it is right. */
+/** Corrected checkpoint; null if it is right. */
 type Correction = Pick<Checkpoint, 'position' | 'event_id' | 'applied_position' | 'applied_id'> | null;
 
 /** Before the first event of a log. */
@@ -128,9 +128,10 @@ const beginning: Correction = { position: 0n, event_id: null, applied_position: 
 
 /**
  * - The last applied event is not at its position: the log is not ours.
- * - The event at the position is another application's, and gone (deleted, or in a part of a shared store that was restored): the checkpoint
- *   goes back to the last applied event. Nothing of ours was read in between.
- * - An older version wrote the checkpoint without an event: the log's last event before it becomes the known one.
+ * - The event at the position belongs to another application, and is gone (deleted, or in a restored part of a shared store): the
+ * checkpoint
+ * moves back to the last applied event. No event of ours was read in between.
+ * - An older version wrote the checkpoint without an event: the log's last event before it is stored.
  */
 async function corrected(sql: Sql, log: Log, checkpoint: Checkpoint, options: Options): Promise<Correction> {
   const { position, event_id, applied_position, applied_id } = checkpoint;
@@ -151,7 +152,7 @@ interface Known {
   readonly where: string;
   readonly eventId: string;
   readonly find: () => Promise<LogPlace | null>;
-  /** Whether what the leader has ends before that place. */
+  /** True if the leader's log ends before that position. */
   readonly endsBefore: () => Promise<boolean>;
 }
 
@@ -168,8 +169,8 @@ async function recognize(known: Known, { clock = systemClock, signal }: Options)
 }
 
 /**
- * The position says nothing of the log: it may be that of a record of the store's own. The newest event in the feed does, where there is one.
- * Events behind the position need nothing: the next batch brings them, and with them a known event.
+ * The position alone says nothing about the log: it may be that of a record of the store's own. The newest event of the feed identifies it,
+ * if there is one. Otherwise nothing is needed: the next batch stores a known event.
  */
 async function adopted(sql: Sql, log: Log, position: bigint, options: Options): Promise<Correction> {
   const witness = await newestInFeed(sql);
@@ -197,7 +198,7 @@ async function adopted(sql: Sql, log: Log, position: bigint, options: Options): 
   };
 }
 
-/** Too many events of other applications behind it: it becomes known with our next event. */
+/** Too many events of other applications follow it: our next event stores it. */
 const lastOwn = (log: Log): Promise<LogPlace | null> =>
   log.lastEvent(streamPrefixes).catch((error: unknown) => {
     if (error instanceof Unavailable) return null;
@@ -219,7 +220,7 @@ async function newestInFeed(sql: Sql): Promise<Witness | null> {
   return newest;
 }
 
-/** A runner that has moved the checkpoint meanwhile knows better: its position is another one. */
+/** A runner that has moved the checkpoint meanwhile is more current: its position differs. */
 async function correct(
   sql: Sql,
   { table, name, generation, position }: Checkpoint,

@@ -1,6 +1,6 @@
 /**
- * Who looks at a payment's page hears when something happens to that payment. Read models notify by app: for an app with open pages its
- * feed is read on from where it was, once for all of them, and the payments in it are told. Heads are asked for while somebody waits.
+ * Notifies open payment pages of changes of their payment. Read models notify per app: for an app with open pages its feed is read once for
+ * all of them, and their payments are notified. New blocks are queried while a page waits for them.
  */
 
 import type { Observable } from 'rxjs';
@@ -19,12 +19,12 @@ import {
 import { createWakeup, type Wakeup } from '../lib/wakeup.ts';
 import type { Notification } from '../postgres/listen.ts';
 
-/** Notified by the read models with `<appId> <newest ordinal>`, or with nothing where only a look can tell. */
+/** Notified by the read models with `<appId> <newest ordinal>`, or empty if only a query can tell. */
 export const appEventsChannel = 'app_events';
 
 type Listener = Wakeup<string | null>;
 
-/** @param notifications of `appEventsChannel` at least: one connection for all who wait */
+/** @param notifications contains at least `appEventsChannel`: one connection for all listeners */
 export function createAppNews(
   notifications: Observable<Notification>,
   limits: ListenerLimits = defaultListenerLimits,
@@ -66,34 +66,34 @@ export function createAppNews(
 }
 
 export interface PaymentNewsDeps {
-  /** Of `appEventsChannel` at least: one connection for all who wait. */
+  /** Contains at least `appEventsChannel`: one connection for all listeners. */
   readonly notifications: Observable<Notification>;
   readonly lastOrdinal: (appId: string) => Promise<string>;
   readonly events: (
     appId: string,
     page: { readonly after: string; readonly limit: number },
   ) => Promise<readonly { readonly ordinal: string; readonly paymentId: string }[]>;
-  /** The newest block of each chain that has been read. */
+  /** Newest block of each chain that was read. */
   readonly heads: () => Promise<ReadonlyMap<number, bigint>>;
   readonly clock: Pick<Clock, 'sleep'>;
 }
 
 const page = 100;
-/** Further behind than this, everybody of the app looks for themselves. */
+/** Maximum pages to catch up; beyond it all pages of the app query for themselves. */
 const pagesMax = 10;
 const headPoll_ms = 1_000;
 
 interface Open extends PaymentListener {
   readonly paymentId: string;
-  /** Whose head it waits for. */
+  /** Chain whose head the page waits for. */
   readonly awaited: () => number | null;
   tell(): void;
 }
 
-/** An app whose pages are open. */
+/** An app with open pages. */
 interface Pages {
   readonly open: Set<Open>;
-  /** Reads the app's feed on, and tells the pages of the payments in it. */
+  /** Reads new entries of the app's feed, and notifies the pages of their payments. */
   readOn(): void;
 }
 
@@ -158,10 +158,10 @@ export function createPaymentNews(
   };
 }
 
-/** One reading of an app's feed at a time; what is notified meanwhile is read behind it. */
+/** Reads an app's feed once at a time; notifications during a read cause another one. */
 function pagesOf({ events, lastOrdinal }: PaymentNewsDeps, appId: string): Pages {
   const open = new Set<Open>();
-  /** Up to where the feed was read, from where it ended when the first page was opened. */
+  /** End of the feed that was read, initially its end when the first page was opened. */
   let seen = lastOrdinal(appId);
   let busy = false;
   let again = false;
@@ -187,7 +187,7 @@ function pagesOf({ events, lastOrdinal }: PaymentNewsDeps, appId: string): Pages
     busy = true;
     while (again && open.size > 0) {
       again = false;
-      // Where the feed cannot be read, or too much has happened, everybody looks for themselves.
+      // If the feed cannot be read, or too much has happened, every page queries for itself.
       await read().catch(() => {
         seen = lastOrdinal(appId);
         seen.catch(() => {});
@@ -196,12 +196,12 @@ function pagesOf({ events, lastOrdinal }: PaymentNewsDeps, appId: string): Pages
     }
     busy = false;
   }
-  // Until it was known, notifications told nothing: who has looked by then looks once more.
+  // Earlier notifications were unusable, so pages that have queried by then query once more.
   seen.then(() => tell(() => true)).catch(() => {});
   return { open, readOn: () => void readOn() };
 }
 
-/** @returns starts to watch, unless it does already: until nobody waits any more */
+/** @returns function that starts watching, unless it already runs, until no page waits */
 function headWatch(
   { heads, clock }: PaymentNewsDeps,
   everybody: () => readonly Open[],

@@ -1,9 +1,18 @@
-/** Runs a projection set: follows the log from its checkpoint, commits batch by batch, survives outages, stops at poison; lets others wait for it. */
+/**
+ * Runs a projection set: follows the log from its checkpoint, commits batch by batch, survives outages, stops at poison events; lets others
+ * wait for its progress.
+ */
 
 import { exhaustMap, filter, from, map, merge, type Observable, Subject, take, takeUntil, timer } from 'rxjs';
 import { type Codec, streamPrefixes } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
-import { type Batch, type Clock, type CrashPoint, type EventStore, Unavailable } from '../../commands/ports.ts';
+import {
+  type Clock,
+  type CrashPoint,
+  type EventBatchRead,
+  type EventStore,
+  Unavailable,
+} from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { epochMs } from '../../domain/time.ts';
 import { describeTables } from '../../projections/apply.ts';
@@ -46,7 +55,7 @@ export interface ProjectionDeps {
 export interface RunProjections extends ProjectionDeps {
   readonly leases: Leases;
   readonly clock: Clock;
-  /** Writes to the log what this version introduces, before events are projected; repeated until it succeeds. @throws Unavailable */
+  /** Writes this version's introductions to the log before events are projected; repeated until it succeeds. @throws Unavailable */
   readonly introduce?: () => Promise<void>;
   readonly report?: (report: ProjectionReport) => void;
 }
@@ -57,28 +66,31 @@ export type ProjectionReport =
       readonly set: string;
       readonly events: number;
       readonly position: bigint;
-      /** Caught up with the log's end. */
+      /** True at the log's end. */
       readonly live: boolean;
-      /** How old the newest event of the batch was when its rows were committed; null for a batch without events. */
+      /** Age of the batch's newest event at the commit of its rows; null for a batch without events. */
       readonly lag_ms: number | null;
     }
   | { readonly kind: 'retrying'; readonly set: string; readonly error: Error; readonly pause_ms: number }
   | { readonly kind: 'stopped'; readonly set: string; readonly error: unknown };
 
-/** Events per transaction. Catching up, large batches move most payments through several events for one row's cost. */
+/** Events per transaction. While catching up, a large batch moves most payments through several events for one row's cost. */
 export const batchSizes = { eventsMin: 10_000, eventsMax: 20_000 } as const;
-/** When events come this densely, or nobody is in a hurry, a commit waits for more: a commit of many costs little more than a commit of one. */
+/** If events are this dense, or the set may lag, a commit waits for more: a large commit costs little more than a small one. */
 const crowd = { events: 5, gather_ms: 20 };
-/** A position without events of ours is stored at most this often: it is a commit, and other applications may write a thousand events a second. */
+/**
+ * Minimum interval for storing a position without events of ours: it is a commit, and other applications may write a thousand events a
+ * second.
+ */
 const passedEvery_ms = 1_000;
 const firstPause_ms = 100;
 const pauseMax_ms = 5_000;
 
 /**
- * Runs until the signal aborts. One process at a time runs a set, a standby takes over. Outages and a switch to another
- * generation are waited out; anything else is the program's own mistake and stops the set.
+ * Runs until the signal aborts. One process at a time runs a set, a standby takes over. Waits out outages and a switch to another
+ * generation; any other error is the program's own and stops the set.
  *
- * @throws PoisonEvent, ProjectionOutdated, LogSetBack and what else cannot pass by itself; said in the checkpoint's row too
+ * @throws PoisonEvent, ProjectionOutdated, LogSetBack and other permanent errors; also recorded in the checkpoint's row
  */
 export async function runProjections(options: RunProjections): Promise<void> {
   const { database, leases, clock, set, signal, introduce = async () => {}, report = () => {} } = options;
@@ -111,7 +123,10 @@ export async function runProjections(options: RunProjections): Promise<void> {
   });
 }
 
-/** Another log stops the set, and readiness says so: the API would go on creating payments whose payins nobody sees. @throws LogSetBack, Unavailable */
+/**
+ * Another log stops the set, and readiness reports it: otherwise the API would create payments whose payins are not detected. @throws
+ * LogSetBack, Unavailable
+ */
 async function recognizeLog({ store, database, clock, set }: RunProjections, signal: AbortSignal): Promise<void> {
   try {
     await refuseSetBack(database, store, { clock, signal });
@@ -122,7 +137,7 @@ async function recognizeLog({ store, database, clock, set }: RunProjections, sig
   }
 }
 
-/** What another try can cure. */
+/** Errors that a retry can cure. */
 const passes = (error: unknown): error is Error => error instanceof Unavailable || error instanceof FenceLost;
 
 async function runGeneration(
@@ -148,18 +163,18 @@ async function runGeneration(
   }
 }
 
-/** A generation as it is filled. */
+/** Progress of a generation that is being filled. */
 export interface FillProgress {
   readonly at: Generation;
-  /** Commits the events of a batch, or notes that there were none of ours up to its position. */
+  /** Commits the events of a batch, or records that none up to its position are ours. */
   apply(batch: EventBatch): Promise<void>;
   /** Stores the last position without events of ours. */
   end(): Promise<void>;
 }
 
 /**
- * The checkpoint is always at an event: at the last one applied, or at another application's that was passed since. Records of the store's
- * own are passed as well, and not stored.
+ * The checkpoint is always at an event: the last applied one, or a later one of another application. The store's own records are passed and
+ * not stored.
  */
 export async function openProgress(deps: ProjectionDeps, generation: Generation): Promise<FillProgress> {
   const { store, clock = systemClock } = deps;
@@ -192,13 +207,13 @@ export async function openProgress(deps: ProjectionDeps, generation: Generation)
   };
 }
 
-/** Commits batches to one generation; a batch that fails for good is taken event by event, so that exactly the poison is left. */
+/** Commits batches to one generation; retries a permanently failing batch event by event, so only the poison event remains. */
 export async function committer(
   { store, database, codec, set, move, crash = () => {} }: ProjectionDeps,
   generation: Generation,
 ): Promise<(from: Generation, batch: EventBatch) => Promise<Generation>> {
   const tables = await describeTables(database, generation.schema);
-  // A rebuild may have switched since the generation was looked up, and dropped it.
+  // A rebuild may have switched since the generation was read, and dropped it.
   if (tables.size === 0) throw new FenceLost(generation);
   const fold = createFold({
     read: codec.read,
@@ -229,23 +244,23 @@ export async function committer(
 export interface FollowOptions {
   readonly after: bigint | null;
   readonly prefixes: readonly string[];
-  /** While catching up, a batch is not handed out with fewer events. */
+  /** Minimum events of a batch while catching up. */
   readonly eventsMin: number;
-  /** Reading ahead stops at so many, rounded up to the store's batch. */
+  /** Maximum events read ahead, rounded up to the store's batch. */
   readonly eventsMax: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * The log's events, read ahead while the consumer is busy. All events that have arrived are the next batch: batches are
- * large while catching up or under load, and a single event is handed out at once.
+ * The log's events, read ahead while the consumer is busy. All events that have arrived form the next batch: batches are large while
+ * catching up or under load, and a single event is delivered at once.
  *
- * Ends when the signal aborts. @throws Unavailable when the subscription breaks
+ * Ends when the signal aborts. @throws Unavailable if the subscription breaks
  */
-export async function* follow(store: Pick<EventStore, 'all'>, options: FollowOptions): AsyncGenerator<Batch> {
+export async function* follow(store: Pick<EventStore, 'all'>, options: FollowOptions): AsyncGenerator<EventBatchRead> {
   const { after, prefixes, eventsMin, eventsMax, signal } = options;
   const stop = new AbortController();
-  let held: (Batch & { events: StoredEvent[] }) | null = null;
+  let held: (EventBatchRead & { events: StoredEvent[] }) | null = null;
   let [news, room] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let ended = false;
   let failure: unknown;
@@ -272,7 +287,7 @@ export async function* follow(store: Pick<EventStore, 'all'>, options: FollowOpt
   try {
     for (;;) {
       await news.promise;
-      const batch: Batch | null = held;
+      const batch: EventBatchRead | null = held;
       if (!batch) break;
       held = null;
       room.resolve();
@@ -288,7 +303,7 @@ export async function* follow(store: Pick<EventStore, 'all'>, options: FollowOpt
   }
 }
 
-// Waiting until the read models hold a position.
+// Waits until the read models have reached a position.
 
 export interface WaitOptions {
   readonly timeout_ms?: number;
@@ -296,24 +311,24 @@ export interface WaitOptions {
 }
 
 /**
- * Resolves once the read models hold everything up to the position, in whichever process they are filled.
- * @throws Unavailable when that takes too long
+ * Resolves once the read models contain everything up to the position, in any process that fills them.
+ * @throws Unavailable after a timeout
  */
 export type WaitUntilProjected = (position: bigint, options?: WaitOptions) => Promise<void>;
 
 /**
- * Resolves once the read models hold every event of ours that is in the log now. Events of other applications are not waited for: their
- * positions are stored now and then.
- * @returns position of the last of these events; that of the read models when there was nothing to wait for
- * @throws Unavailable when that takes too long
+ * Resolves once the read models contain every event of ours that is in the log now. Does not wait for events of other applications, whose
+ * positions are stored only occasionally.
+ * @returns position of the last of these events; that of the read models if there was nothing to wait for
+ * @throws Unavailable after a timeout
  */
 export type WaitUntilCaughtUp = (options?: WaitOptions) => Promise<bigint>;
 
 const timeoutDefault_ms = 5_000;
-/** How often the checkpoint is read while no notification comes. */
+/** Poll interval of the checkpoint while no notification arrives. */
 const poll_ms = 100;
 
-/** @param checkpoint of the read models that are waited for */
+/** @param checkpoint of the read models */
 export function caughtUpWaiter(
   store: Pick<EventStore, 'lastEvent'>,
   checkpoint: () => Promise<bigint>,
@@ -328,7 +343,7 @@ export function caughtUpWaiter(
   };
 }
 
-/** How far a projection set has come; 0 before the first event. */
+/** Position of a projection set; 0 before the first event. */
 export async function checkpointOf(sql: Sql, set = 'work'): Promise<bigint> {
   const [row] = await sql.query<{ position: bigint | null }>(
     `SELECT position FROM ops.projections WHERE set_name = $1 AND status = 'active'`,
@@ -337,10 +352,10 @@ export async function checkpointOf(sql: Sql, set = 'work'): Promise<bigint> {
   return row?.position ?? 0n;
 }
 
-/** @param notifications of the `projected` channel at least */
+/** @param notifications contains at least the `projected` channel */
 export function projectedWaiter(sql: Sql, notifications: Observable<Notification>, set = 'work'): WaitUntilProjected {
   return async (position, { timeout_ms = timeoutDefault_ms, signal } = {}) => {
-    // The checkpoint is read each time: a Postgres that crashed may have come back without its last rows.
+    // Reads the checkpoint each time: a crashed Postgres may have lost its last rows.
     const checkpoint = () => checkpointOf(sql, set);
     if (position <= (await checkpoint())) return;
     const stop = new Subject<void>();

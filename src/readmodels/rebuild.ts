@@ -1,16 +1,16 @@
-/** Fills the next generation of a projection set beside the live one and switches to it. Nothing that acts on the world is part of it. */
+/** Fills the next generation of a projection set beside the live one and switches to it. It never acts on the world. */
 import { streamPrefixes } from '../../commands/codec.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { assert } from '../../domain/decider.ts';
 import { notifyAll } from '../../projections/commit.ts';
 import {
+  activate,
   dropBuilding,
   dropRetired,
   type Generation,
   inSchema,
   lockActive,
   openBuilding,
-  show,
 } from '../../projections/generations.ts';
 import { quoted } from '../../projections/sql.ts';
 import { endAnalysts } from '../postgres/analytics.ts';
@@ -19,26 +19,26 @@ import { refuseSetBack } from './logSetBack.ts';
 import { batchSizes, follow, openProgress, type ProjectionDeps } from './projections.ts';
 
 export interface RebuildDeps extends ProjectionDeps {
-  /** The log is older than the live generation, which holds what is lost: nothing is waited for, nor taken from an earlier rebuild. */
+  /** The log is older than the live generation, which contains lost events: waits for nothing, and reuses nothing of an earlier rebuild. */
   readonly logRestored?: boolean;
-  readonly onProgress?: (progress: Progress) => void;
+  readonly onProgress?: (progress: RebuildProgress) => void;
 }
 
-export interface Progress {
+export interface RebuildProgress {
   readonly events: bigint;
-  /** Positions in the log: how far it is, and where the log ended when it began. */
+  /** Log positions: the current one, and the log's end at the start. */
   readonly position: bigint;
   readonly tail: bigint;
 }
 
-/** How long the live runner may be held up while the new generation takes the last events. */
+/** Maximum pause of the live runner while the new generation catches up. */
 const switch_ms = 10_000;
-/** So often at most is tried again what Postgres sends away. */
+/** Maximum attempts after Postgres cancels a statement. */
 const triesMax = 5;
 
 /**
- * Crash anywhere before the switch: the live generation was never touched, and running it again goes on where it stopped.
- * After the switch the new one is live; the former one is dropped then or by the next rebuild.
+ * Crash anywhere before the switch: the live generation is unchanged, and another run continues. After the switch the new one is live; the
+ * former one is dropped then or by the next rebuild.
  *
  * @throws LogSetBack, Unavailable, PoisonEvent, FenceLost (another rebuild of the set is running)
  */
@@ -59,8 +59,8 @@ export async function rebuild(deps: RebuildDeps): Promise<Generation> {
   await catchUp(({ live }) => live, signal);
   await progress.end();
 
-  // What was once visible must not vanish again, or a payin could miss its deposit: the live runner waits until the new
-  // generation holds every event that the old one holds.
+  // Visible rows must not vanish again, or a payin could miss its deposit: the live runner waits until the new generation contains every
+  // event of the old one.
   const active = await tried(switchOver);
   await tried(() => dropRetired(database, set.name));
   return active;
@@ -74,11 +74,11 @@ export async function rebuild(deps: RebuildDeps): Promise<Generation> {
       inTime.throwIfAborted();
       await endAnalysts(tx);
       await notifyAll(tx, set);
-      return await show(tx, progress.at);
+      return await activate(tx, progress.at);
     });
   }
 
-  /** Readers, and the former runner, may hold what this waits for and wait for what this holds: one of both is sent away then. */
+  /** Readers, and the former runner, may deadlock with this statement: Postgres then cancels one of the two. */
   async function tried<T>(act: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {

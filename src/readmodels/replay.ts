@@ -1,4 +1,6 @@
-/** Fills read models as of a moment into a schema of their own. Nothing is appended, notified, sent or signed: the live ones are not touched. */
+/**
+ * Fills read models as of a moment into a separate schema. Appends, notifies, sends and signs nothing, and does not touch the live ones.
+ */
 import { streamPrefixes } from '../../commands/codec.ts';
 import { type AsOf, upTo } from '../../domain/asOf.ts';
 import type { EventBatch } from '../../projections/commit.ts';
@@ -7,19 +9,19 @@ import { advanceReplay, finishReplay, openReplay, type Replay, replayedSet } fro
 import { projectionSets } from '../../projections/sets.ts';
 import { ddlOf } from '../postgres/migrate.ts';
 import { batchSizes, committer, follow, type ProjectionDeps } from './projections.ts';
-import type { Progress } from './rebuild.ts';
+import type { RebuildProgress } from './rebuild.ts';
 
 export interface ReplayDeps extends Omit<ProjectionDeps, 'set' | 'move'> {
   readonly into: string;
-  /** Null for all that there is. */
+  /** Null for the whole log. */
   readonly until: AsOf | null;
-  readonly onProgress?: (progress: Progress) => void;
+  readonly onProgress?: (progress: RebuildProgress) => void;
 }
 
 /**
- * A time ends before the first event of the log that was written later, whatever the clocks say of those behind it.
+ * A time ends before the first later event of the log, whatever the clocks say about the events after it.
  *
- * Crash anywhere: rows and checkpoint are committed together, and running it again goes on behind the last batch.
+ * Crash anywhere: rows and checkpoint are committed together, and another run continues after the last batch.
  *
  * @throws NoReplay, PoisonEvent, FenceLost (another replay fills the schema), Unavailable
  */
@@ -43,7 +45,10 @@ export async function replay(deps: ReplayDeps): Promise<Replay> {
   throw new Error('a subscription ends only when its signal aborts');
 }
 
-/** @param from where the rows stand now; null before the first event. @returns what is up to the moment, and whether that is all of it */
+/**
+ * @param from current position of the rows; null before the first event. @returns the events up to the moment, and whether the moment is
+ * reached
+ */
 function cutAt(batch: EventBatch, until: AsOf | null, from: bigint | null) {
   if (until === null) return { ...batch, whole: true };
   const events = upTo(batch.events, until);

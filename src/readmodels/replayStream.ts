@@ -1,4 +1,4 @@
-/** One stream, event by event, and what each of them changed. */
+/** One stream, event by event, with the changes of each. */
 import { ChainBroken, type Codec, linkOf, type Tip, tipOf, verifyChain } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import { type AsOf, upTo } from '../../domain/asOf.ts';
@@ -7,23 +7,29 @@ import { type Category, streams } from '../../domain/streams.ts';
 
 export interface StreamStep {
   readonly stored: StoredEvent;
-  /** What its successor names it by. */
+  /** Hash that the next event holds of it. */
   readonly link: string;
   /** False for an event of a type that this version does not know: it changes nothing. */
   readonly known: boolean;
-  readonly changes: readonly Change[];
-  /** The state after it, as JSON: big numbers are texts, and secrets are left out. */
-  readonly state: Json;
+  readonly changes: readonly LeafChange[];
+  /** State after the event as JSON: big numbers are texts, and secrets are omitted. */
+  readonly state: ReplayedJson;
 }
 
-/** Null: it was not there, or is not there any more. */
-export interface Change {
+/** Null: absent. */
+export interface LeafChange {
   readonly field: string;
   readonly before: string | null;
   readonly after: string | null;
 }
 
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+export type ReplayedJson =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly ReplayedJson[]
+  | { readonly [name: string]: ReplayedJson };
 
 const pageSize = 500;
 
@@ -33,9 +39,9 @@ interface Deps {
 }
 
 /**
- * Page by page, its hash chain checked: of a long stream no more than a page and one state are in memory.
- * @param until null for all of it
- * @throws ChainBroken, Unavailable; Error for a name that is of no category
+ * Page by page, with its hash chain checked: even of a long stream only a page and one state are in memory.
+ * @param until null for the whole stream
+ * @throws ChainBroken, Unavailable; Error for a name of no category
  */
 export async function* replayStream(
   { store, codec }: Deps,
@@ -43,7 +49,7 @@ export async function* replayStream(
   until: AsOf | null,
 ): AsyncGenerator<StreamStep> {
   const decider = deciderOf(stream);
-  let [state, plain, tip]: [unknown, Json, Tip | null] = [decider.initial, plainOf(decider.initial), null];
+  let [state, plain, tip]: [unknown, ReplayedJson, Tip | null] = [decider.initial, plainOf(decider.initial), null];
   for (;;) {
     const page = await store.read(stream, { from: (tip?.revision ?? -1n) + 1n, max: pageSize });
     const broken = verifyChain(page, tip);
@@ -52,7 +58,7 @@ export async function* replayStream(
     for (const stored of wanted) {
       const event = codec.read(stored) as DomainEvent | undefined;
       if (event) state = decider.evolve(state, event as never);
-      const next: Json = event ? plainOf(state) : plain;
+      const next: ReplayedJson = event ? plainOf(state) : plain;
       yield { stored, link: linkOf(stored), known: event !== undefined, changes: changesOf(plain, next), state: next };
       plain = next;
     }
@@ -71,11 +77,11 @@ function deciderOf(stream: string): Decider<unknown, never> {
   return streams[category as Category].decider;
 }
 
-/** Encrypted or not: whoever reads over somebody's shoulder sees none. */
+/** Secret fields, encrypted or not: the output may be seen by others. */
 const secret = /^(idSalt|webhookSecret|ciphertext|formerKeys)$/;
 const hidden = '(a secret)';
 
-const plainOf = (state: unknown): Json =>
+const plainOf = (state: unknown): ReplayedJson =>
   JSON.parse(
     JSON.stringify(state, (name, value: unknown) => {
       if (value !== null && secret.test(name)) return hidden;
@@ -85,7 +91,7 @@ const plainOf = (state: unknown): Json =>
     }) ?? 'null',
   );
 
-function changesOf(before: Json, after: Json): readonly Change[] {
+function changesOf(before: ReplayedJson, after: ReplayedJson): readonly LeafChange[] {
   const [was, is] = [leaves(before), leaves(after)];
   const fields = [...new Set([...was.keys(), ...is.keys()])];
   return fields.flatMap((field) => {
@@ -94,13 +100,13 @@ function changesOf(before: Json, after: Json): readonly Change[] {
   });
 }
 
-/** `payins[0].phase`, and the value as text. What is empty has no leaves but is there. */
-function leaves(value: Json, path = '', into = new Map<string, string>()): ReadonlyMap<string, string> {
+/** Leaf values with paths like `payins[0].phase`. An empty container counts as a leaf. */
+function leaves(value: ReplayedJson, path = '', into = new Map<string, string>()): ReadonlyMap<string, string> {
   if (value === null) return into;
   if (typeof value !== 'object') return into.set(path, String(value));
   for (const [name, inner] of Object.entries(value)) {
     const step = Array.isArray(value) ? `[${name}]` : path === '' ? name : `.${name}`;
-    leaves(inner as Json, `${path}${step}`, into);
+    leaves(inner as ReplayedJson, `${path}${step}`, into);
   }
   return into;
 }

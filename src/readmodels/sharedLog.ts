@@ -1,14 +1,14 @@
-/** One subscription for all who follow the log's end: each event is read, and its seal checked, once for all of them. */
-import type { Batch, EventStore } from '../../commands/ports.ts';
+/** One subscription for all followers of the log's end: each event is read, and its seal checked, once for all of them. */
+import type { EventBatchRead, EventStore } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 
-/** So many of the newest events are kept for those who are busy. Who falls behind them reads by himself, until he has caught up. */
+/** Number of newest events kept for busy followers. A follower that falls behind them reads separately until it has caught up. */
 const keptDefault = 10_000;
 
 /**
- * The same as `store.all`. Each reader catches up by himself; who has come to the end shares what comes next.
- * A subscription that breaks is told to all who share it.
- * @param keptMax events that are kept; a batch of the store comes on top
+ * Same interface as `store.all`. Each reader catches up separately; readers at the end share the next events. A broken subscription is
+ * reported to all of its readers.
+ * @param keptMax kept events, plus one batch of the store
  */
 export function sharedLog(store: Pick<EventStore, 'all'>, keptMax = keptDefault): Pick<EventStore, 'all'> {
   const tails = new Map<string, Tail>();
@@ -37,7 +37,7 @@ export function sharedLog(store: Pick<EventStore, 'all'>, keptMax = keptDefault)
           after = batch.position;
           ({ live } = batch);
           yield batch;
-          // Not before: whoever was told that more comes waits for it.
+          // Not before: a reader that expects more events waits for them.
           if (live && (tails.get(of)?.has(after) ?? true)) break;
         }
         if (live && after !== null && !signal.aborted && !tails.has(of)) openTail(of, prefixes, after);
@@ -48,15 +48,15 @@ export function sharedLog(store: Pick<EventStore, 'all'>, keptMax = keptDefault)
 
 type Tail = ReturnType<typeof createTail>;
 
-/** The newest batches of one subscription, and those who read them. */
+/** Newest batches of one subscription, and their readers. */
 function createTail(after: bigint, keptMax: number, ended: () => void) {
   const stop = new AbortController();
-  const kept: Batch[] = [];
+  const kept: EventBatchRead[] = [];
   let kept_events = 0;
-  /** Everything behind this position is kept. */
+  /** Everything after this position is kept. */
   let begin = after;
   let end = after;
-  /** How many batches came before the first that is kept. */
+  /** Number of batches before the first kept one. */
   let dropped = 0;
   let readers = 0;
   let over = false;
@@ -68,12 +68,12 @@ function createTail(after: bigint, keptMax: number, ended: () => void) {
     news = Promise.withResolvers();
   }
 
-  function keep(batch: Batch): void {
+  function keep(batch: EventBatchRead): void {
     kept.push(batch);
     kept_events += weightOf(batch);
     end = batch.position;
     while (kept_events > keptMax && kept.length > 1) {
-      const oldest = kept.shift() as Batch;
+      const oldest = kept.shift() as EventBatchRead;
       kept_events -= weightOf(oldest);
       begin = oldest.position;
       dropped += 1;
@@ -88,10 +88,10 @@ function createTail(after: bigint, keptMax: number, ended: () => void) {
   return {
     has: (position: bigint): boolean => !over && !stop.signal.aborted && position >= begin && position <= end,
 
-    /** Reads on until nobody reads what it keeps, or the subscription breaks. */
+    /** Reads on until no reader uses its batches, or the subscription breaks. */
     async fill(from: Pick<EventStore, 'all'>, prefixes: readonly string[]): Promise<void> {
       try {
-        // In an empty log nothing has a position yet.
+        // An empty log has no positions yet.
         const options = { after: after === 0n ? null : after, prefixes, signal: stop.signal };
         for await (const batch of from.all(options)) {
           keep(batch);
@@ -105,8 +105,8 @@ function createTail(after: bigint, keptMax: number, ended: () => void) {
       tell();
     },
 
-    /** All that has come meanwhile is one batch. Ends when what is next is not kept any more. @throws what broke the subscription */
-    async *read(position: bigint, signal: AbortSignal): AsyncGenerator<Batch> {
+    /** Merges all new events into one batch. Ends when the next one is no longer kept. @throws the error that broke the subscription */
+    async *read(position: bigint, signal: AbortSignal): AsyncGenerator<EventBatchRead> {
       readers += 1;
       signal.addEventListener('abort', tell, { once: true });
       let next = dropped + firstBehind(kept, position);
@@ -130,16 +130,16 @@ function createTail(after: bigint, keptMax: number, ended: () => void) {
   };
 }
 
-/** One that only tells of a position takes its place as well. */
-const weightOf = ({ events }: Batch): number => Math.max(1, events.length);
+/** A batch with only a position counts as well. */
+const weightOf = ({ events }: EventBatchRead): number => Math.max(1, events.length);
 
-function firstBehind(batches: readonly Batch[], position: bigint): number {
+function firstBehind(batches: readonly EventBatchRead[], position: bigint): number {
   const at = batches.findLastIndex((batch) => batch.position <= position);
   return at + 1;
 }
 
-/** Who joins may stand in the midst of a batch. */
-const eventsBehind = (batches: readonly Batch[], position: bigint): readonly StoredEvent[] =>
+/** A joining reader may be in the middle of a batch. */
+const eventsBehind = (batches: readonly EventBatchRead[], position: bigint): readonly StoredEvent[] =>
   batches.flatMap(({ events }) =>
     (events[0]?.position ?? 0n) > position ? events : events.filter((each) => each.position > position),
   );

@@ -2,14 +2,14 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { NewKey } from '../../commands/manageMerchant.ts';
 
-/** `pi_live_`, 32 random base62 characters (190 bits), 6 of checksum. All keys share the prefix, so that leaks can be searched for. */
+/** `pi_live_`, 32 random base62 characters (190 bits), a checksum of 6. All keys share the prefix, so leaks can be searched for. */
 const prefix = 'pi_live_';
 const randomCharacters = 32;
 const checksumCharacters = 6;
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${randomCharacters + checksumCharacters}}$`);
 
-/** Makes a key. `key` is for its owner, once; only `hash` and `hint` are kept. */
+/** Makes a key. `key` goes to its owner once; only `hash` and `hint` are stored. */
 export function newApiKey(random: (bytes: number) => Uint8Array = randomBytes): NewKey {
   const body = prefix + randomText(randomCharacters, random);
   const key = body + checksumOf(body);
@@ -17,8 +17,8 @@ export function newApiKey(random: (bytes: number) => Uint8Array = randomBytes): 
 }
 
 /**
- * The hash to look a key up by; undefined for text that is no key (a typo, another service's key), without any look-up.
- * A plain SHA-256 is enough: 190 random bits cannot be guessed from it.
+ * Hash for looking up a key; undefined for text that is no key (a typo, another service's key), without a query. A plain SHA-256 is enough:
+ * 190 random bits cannot be guessed from it.
  */
 export function parseKey(text: string): string | undefined {
   if (!shape.test(text)) return undefined;
@@ -30,7 +30,7 @@ const hashOf = (key: string): string => hash('sha256', key, 'hex');
 
 const hintOf = (key: string): string => `${prefix}…${key.slice(-4)}`;
 
-/** CRC-32 in base62: finds every single wrong character. */
+/** CRC-32 in base62: detects every single wrong character. */
 function checksumOf(body: string): string {
   let rest = crc32(body);
   let text = '';
@@ -42,7 +42,7 @@ function checksumOf(body: string): string {
 }
 
 function randomText(length: number, random: (bytes: number) => Uint8Array): string {
-  // Bytes from 248 on are thrown away: 248 is a multiple of 62, so every character is equally likely.
+  // Discards bytes from 248 on: 248 is a multiple of 62, so every character is equally likely.
   const fair = digits.length * 4;
   let text = '';
   while (text.length < length) {

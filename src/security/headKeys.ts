@@ -1,13 +1,13 @@
-/** The keys of heads. Without one of its own an installation signs with one that is derived from its master key. */
+/** Keys of heads. Without a configured key, an installation derives one from its master key. */
 import { type HeadKey, headKeyOf } from '../../commands/heads/chain.ts';
 import type { HeadKeys } from '../../commands/heads/sign.ts';
 import type { HeadSettings } from '../environment/heads.ts';
 import { deriveKey } from './paymentSecrets.ts';
 
-/** @param sealKey of the master key: of former ones it is kept, so that theirs still says that another key follows */
+/** @param sealKey of the master key: those of former master keys are kept, so they can sign that another key follows */
 const derived = (sealKey: Uint8Array): HeadKey => headKeyOf(deriveKey(sealKey, 'heads of the log'));
 
-/** @param sealKeys of the master key and of those before it, the one in force first */
+/** @param sealKeys of the current master key and then the former ones */
 export function headKeysOf(
   { key, oldKey, lost }: Pick<HeadSettings, 'key' | 'oldKey' | 'lost'>,
   [inForce, ...before]: readonly [Uint8Array, ...(readonly Uint8Array[])],

@@ -1,4 +1,4 @@
-/** Secrets in links to pay: who has one sees and pays that payment, and learns nothing with which to find another. */
+/** Secrets in payment links: a holder sees and pays that payment, and learns nothing about others. */
 import {
   createCipheriv,
   createDecipheriv,
@@ -9,16 +9,16 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 
-/** A key of its own for each use (HKDF, RFC 5869). */
+/** A separate key per use (HKDF, RFC 5869). */
 export const deriveKey = (masterKey: Uint8Array, use: string): Buffer =>
   Buffer.from(hkdfSync('sha256', masterKey, new Uint8Array(), `payment-intents ${use}`, 32));
 
 export interface PaymentSecrets {
-  /** 43 characters of base64url, always the same for a payment. @param paymentId a UUID */
+  /** 43 characters of base64url, equal on each call for a payment. @param paymentId a UUID */
   secretOf(paymentId: string): string;
   /**
-   * The id of the payment that a secret was made for; null for every other text.
-   * @throws what `former` throws, for a text that the current key does not open
+   * Id of a secret's payment; null for any other text.
+   * @throws the error of `former`, for a text that the current key does not open
    */
   paymentIdOf(secret: string): string | null;
 }
@@ -28,14 +28,14 @@ const idBytes = 16;
 const form = /^[\w-]{43}$/;
 
 /**
- * A secret is the payment's id, sealed: nothing has to be stored, and payments made before there were pages have one as well.
+ * A secret is the payment's sealed id: nothing is stored, and payments from before payment pages have one as well.
  *
- * Deterministic authenticated encryption in the manner of SIV (RFC 5297), of what node:crypto has: the tag is HMAC-SHA-256 of the id, cut
- * to 128 bits, and at the same time the IV of AES-256-CTR, which hides the id. A tag depends on the whole id, so two ids never share a key
- * stream but for a collision of 128 bits, and no nonce has to be random. AES-GCM is not used for that reason: it breaks when a nonce repeats.
+ * Deterministic authenticated encryption in the manner of SIV (RFC 5297), built from node:crypto: the tag is HMAC-SHA-256 of the id, cut to
+ * 128 bits, and at the same time the IV of AES-256-CTR, which hides the id. A tag depends on the whole id, so two ids share a key stream
+ * only after a 128-bit collision, and no nonce has to be random. AES-GCM is unsuitable: it breaks if a nonce repeats.
  *
  * @param masterKey of this installation: new secrets are made with it
- * @param former keys of the master keys before it: what was made with them still opens. Asked at each use; few of them
+ * @param former keys of former master keys: their secrets still open. Called at each use; there are few
  */
 export function createPaymentSecrets(
   masterKey: Uint8Array,
@@ -54,7 +54,7 @@ export function createPaymentSecrets(
     paymentIdOf(secret) {
       if (!form.test(secret)) return null;
       const bytes = Buffer.from(secret, 'base64url');
-      // The last character has two bits to spare: one spelling alone is good.
+      // The last character has two spare bits: only one spelling is accepted.
       if (bytes.toString('base64url') !== secret) return null;
       const id = opened(current, bytes) ?? openedByOneOf(former(), bytes);
       return id === null ? null : uuidOf(id);
@@ -62,7 +62,7 @@ export function createPaymentSecrets(
   };
 }
 
-/** Made once: OpenSSL takes five times as long to make a key out of bytes as to use it. */
+/** Made once: OpenSSL takes five times as long to make a key from bytes as to use it. */
 export interface LinkKeys {
   readonly tag: KeyObject;
   readonly hide: KeyObject;

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * IPv4 that is nobody's public server: IANA's special-purpose registry, multicast, the 6to4 relay, reserved space, and public addresses
- * at which a cloud answers its own machines.
+ * IPv4 without public servers: IANA's special-purpose registry, multicast, the 6to4 relay, reserved space, and public addresses at which a
+ * cloud answers its own machines.
  */
 const special4 = [
   '0.0.0.0/8',
@@ -31,13 +31,13 @@ const special4 = [
 ];
 
 /**
- * All public IPv6 lies in here. Outside of it, and so refused: loopback, unique local (metadata of AWS and Google Cloud among them),
+ * All public IPv6 is in this range. Everything outside is refused: loopback, unique local (including the metadata of AWS and Google Cloud),
  * link-local, multicast, and the forms that carry an IPv4 address (::/96, ::ffff:0:0/96, NAT64 64:ff9b::/96 and 64:ff9b:1::/48).
  */
 const global6 = ['2000::/3'];
 
 const special6 = [
-  '2001::/23', // protocol assignments, Teredo (carries IPv4) among them
+  '2001::/23', // protocol assignments, including Teredo (carries IPv4)
   '2001:db8::/32',
   '2002::/16', // 6to4 (carries IPv4)
   '2620:4f:8000::/48', // AS112
@@ -49,7 +49,7 @@ const refused4 = addressList(special4);
 const accepted6 = addressList(global6);
 const refused6 = addressList(special6);
 
-/** Whether a literal address may be a server on the public internet. False for anything that is no address. */
+/** True if a literal address may be a server on the public internet. False for anything else. */
 export function isPublicAddress(address: string): boolean {
   // An address with a zone (fe80::1%eth0) belongs to one link.
   if (address.includes('%')) return false;
@@ -63,10 +63,10 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** ISATAP (RFC 5214) puts an IPv4 address behind 0:5efe or 200:5efe, under whatever prefix: 2606:4700::5efe:10.0.0.1. */
+/** ISATAP (RFC 5214) puts an IPv4 address after 0:5efe or 200:5efe, under any prefix: 2606:4700::5efe:10.0.0.1. */
 const carriesIsatap = (address: string): boolean => /^(?:[^:]+:){4}(?:0|200):5efe:/.test(eightGroups(address));
 
-/** In lower case, an IPv4 tail as hex, and with the zeros that `::` stands for. */
+/** In lower case, with an IPv4 tail as hex, and with the zeros of `::`. */
 function eightGroups(address: string): string {
   const spelled = new URL(`https://[${address}]/`).hostname.slice(1, -1);
   const zeros = 8 - spelled.split(':').filter((group) => group !== '').length;
@@ -76,10 +76,10 @@ function eightGroups(address: string): string {
 export type AddressCheck = (address: string) => boolean;
 
 /**
- * The addresses that webhooks may be sent to: public ones, and those an operator allows.
+ * Allowed addresses of webhooks: public ones, and those that an operator allows.
  *
  * @param allowed CIDR blocks like `10.1.0.0/16` or `127.0.0.1/32`
- * @throws Error naming the block that is none
+ * @throws Error naming an invalid block
  */
 export function createAddressCheck(allowed: readonly string[]): AddressCheck {
   const list = addressList(allowed);
@@ -92,15 +92,15 @@ export function createAddressCheck(allowed: readonly string[]): AddressCheck {
 /** Domains without public servers (RFC 6761, 6762, 7686, 8375, 9476; ICANN's choice for private networks). */
 const privateDomains = ['localhost', 'local', 'internal', 'home.arpa', 'onion', 'alt', 'test', 'invalid'];
 
-/** Whether a host name can be of a server on the public internet: not `localhost`, not a bare word, nothing under private domains. */
+/** True if a host name may belong to a public server: not `localhost`, not a bare word, nothing under private domains. */
 export function isPublicName(host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '');
   return name.includes('.') && !privateDomains.some((domain) => name.endsWith(`.${domain}`));
 }
 
 /**
- * The URLs that webhooks may be sent to, as far as they tell by themselves: what a name stands for is only seen when one is sent.
- * An operator who allows blocks has names of his own for them.
+ * Allowed URLs of webhooks, as far as the text decides: a name's addresses are only checked when one is sent. An operator who allows blocks
+ * has their own names for them.
  *
  * @param allowed as for `createAddressCheck`
  */
@@ -113,13 +113,13 @@ export function createTargetCheck(allowed: readonly string[]): (url: string) => 
   };
 }
 
-/** The address that a URL's host spells out, brackets off; undefined for a name. `https://0x7f.1` is 127.0.0.1 already when parsed. */
+/** Literal address of a URL's host, without brackets; undefined for a name. Parsing has turned `https://0x7f.1` into 127.0.0.1. */
 export function literalAddress(url: URL): string | undefined {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   return isIP(host) ? host : undefined;
 }
 
-/** @throws Error naming the block that is none */
+/** @throws Error naming an invalid block */
 export function addressList(blocks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const block of blocks) {
@@ -134,7 +134,7 @@ export function addressList(blocks: readonly string[]): BlockList {
   return list;
 }
 
-/** Whether a text is a CIDR block. */
+/** True if a text is a CIDR block. */
 export function isBlock(text: string): boolean {
   try {
     addressList([text]);

@@ -1,4 +1,4 @@
-/** Seals under what this service writes: nobody else can make one, whoever may write to the log. */
+/** Seals on this service's events: nobody else can make one, even with write access to the log. */
 
 import { createHash, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import Type, { type Static } from 'typebox';
@@ -8,9 +8,9 @@ import { deriveKey, type LinkKeys, linkKeyBytesOf, linkKeysOf } from './paymentS
 import { createSecretBox, SecretBoxError } from './secretBox.ts';
 
 export interface Seals {
-  /** Tells keys apart without giving them away. */
+  /** Identifies a key without revealing it. */
   readonly keyId: string;
-  /** `<key id>.<HMAC-SHA-256 as base64url>`. @param link `linkOf` the event */
+  /** `<key id>.<HMAC-SHA-256 as base64url>`. @param link `linkOf` of the event */
   sealOf(link: string): string;
   isSealOf(link: string, seal: string): boolean;
 }
@@ -20,7 +20,7 @@ export const createSeals = (masterKey: Uint8Array): Seals => sealsWith(sealKeyOf
 
 export const sealKeyOf = (masterKey: Uint8Array): Buffer => deriveKey(masterKey, 'event seals');
 
-/** @param bytes `sealKeyOf` a master key: that of a former one is kept, the master key itself is not */
+/** @param bytes `sealKeyOf` of a master key: a former one's is stored, the master key itself is not */
 export function sealsWith(bytes: Uint8Array): Seals {
   const key = createSecretKey(bytes);
   const keyId = createHash('sha256')
@@ -39,7 +39,7 @@ export function sealsWith(bytes: Uint8Array): Seals {
   };
 }
 
-// What is kept of master keys that were changed: enough to check their seals and to open their links, not to decrypt what they hid.
+// Stored parts of former master keys: enough to check their seals and to open their links, not to decrypt their secrets.
 
 export interface FormerKey {
   readonly seals: Seals;
@@ -48,7 +48,7 @@ export interface FormerKey {
 
 const Key = Type.String({ pattern: '^[\\w-]{43}$' });
 const Kept = Type.Array(Type.Object({ seal: Key, tag: Key, hide: Key }));
-/** As it is written: 32 bytes each, as base64url. */
+/** Stored form: 32 bytes each, as base64url. */
 export type KeptKey = Static<typeof Kept>[number];
 const kept = Compile(Kept);
 
@@ -66,7 +66,7 @@ export const formerKeyOf = ({ seal, tag, hide }: KeptKey): FormerKey => ({
 export const hideFormer = (masterKey: Uint8Array, ids: ChangedIds, former: readonly KeptKey[]): string =>
   createSecretBox(masterKey).seal(JSON.stringify(former), contextOf(ids));
 
-/** Null when it was not written by somebody who had the master key, for just this change. */
+/** Null unless an owner of the master key wrote it for exactly this change. */
 export function openFormer(masterKey: Uint8Array, change: KeyChange): readonly KeptKey[] | null {
   try {
     const opened: unknown = JSON.parse(createSecretBox(masterKey).open(change.formerKeys, contextOf(change)));

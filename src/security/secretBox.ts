@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
-/** Encrypts secrets at rest. The context (whose secret, for what) is authenticated: a ciphertext opens only where it belongs. */
+/** Encrypts secrets at rest. The context (owner and purpose) is authenticated: a ciphertext opens only in its own context. */
 export interface SecretBox {
   seal(plain: string, context: string): string;
-  /** @throws SecretBoxError when sealed under another key, for another context, or changed */
+  /** @throws SecretBoxError if sealed under another key or for another context, or changed */
   open(sealed: string, context: string): string;
 }
 
@@ -18,11 +18,11 @@ const tagBytes = 16;
 const format = 'v1';
 
 /**
- * AES-256-GCM under master keys of 32 bytes. Sealed text: `v1.<key id>.<base64url of IV, ciphertext, tag>`.
- * A random IV of 96 bits is safe for 2^32 secrets per key.
+ * AES-256-GCM under master keys of 32 bytes. Sealed text: `v1.<key id>.<base64url of IV, ciphertext, tag>`. A random IV of 96 bits is safe
+ * for 2^32 secrets per key.
  *
  * @param current seals and opens
- * @param former only open: what was sealed before the master key was changed
+ * @param former only open: for texts sealed before the master key was changed
  */
 export function createSecretBox(current: Uint8Array, former: readonly Uint8Array[] = []): SecretBox {
   const keys = new Map([...former, current].map((key) => [keyIdOf(key), key]));
@@ -59,17 +59,17 @@ export function createSecretBox(current: Uint8Array, former: readonly Uint8Array
   };
 }
 
-/** Whether a sealed text names this key as its own. */
+/** True if a sealed text names this key. */
 export const isSealedUnder = (key: Uint8Array, sealed: string): boolean => sealed.startsWith(sealedPrefix(key));
 
-/** What every text begins with that is sealed under the key. */
+/** Prefix of every text sealed under the key. */
 export const sealedPrefix = (key: Uint8Array): string => `${format}.${keyIdOf(key)}.`;
 
 /**
- * Reads a master key as configuration gives it.
+ * Reads a master key from configuration.
  *
  * @param text 64 hex characters
- * @throws SecretBoxError saying what a key looks like; the text itself is not repeated
+ * @throws SecretBoxError with a key's format; the text itself is not repeated
  */
 export function parseMasterKey(text: string): Uint8Array {
   if (!/^[0-9a-fA-F]{64}$/.test(text)) {
@@ -80,7 +80,7 @@ export function parseMasterKey(text: string): Uint8Array {
   return Buffer.from(text, 'hex');
 }
 
-/** Tells keys apart without giving them away. @throws SecretBoxError for a key of another length */
+/** Identifies a key without revealing it. @throws SecretBoxError for a key of another length */
 export function keyIdOf(key: Uint8Array): string {
   if (key.length !== keyBytes) throw new SecretBoxError(`a master key has ${keyBytes} bytes, not ${key.length}`);
   return createHash('sha256').update('payment-intents secret box key id').update(key).digest('hex').slice(0, 8);

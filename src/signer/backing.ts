@@ -1,4 +1,4 @@
-/** What pays for each kind of transfer, proven by the signer's own nodes: the money came in, to a deposit of ours, and is enough. */
+/** Funding of each kind of transfer, proven by the signer's own nodes: the money arrived at a deposit of ours, and is enough. */
 import type { Ingester } from '../../commands/chainPorts.ts';
 import { currentState } from '../../commands/handle.ts';
 import type { Clock } from '../../commands/ports.ts';
@@ -15,7 +15,7 @@ import { addressBook, addressBookInstance, usableAddress } from '../../domain/tr
 import { unmatched } from '../../domain/unmatched.ts';
 import { unmatchedBacking } from '../../domain/unmatchedRefund.ts';
 import { createOwnMoney, type OwnMoneyDeps, type ProveFunding } from '../workers/payouts/fundingProof.ts';
-import { type Backing, type Funding, notOrdered, type Ordered } from './orders.ts';
+import { notOrdered, type ProveBacking, type ProvenFunding, type ProvenOrder } from './orders.ts';
 
 export interface BackingDeps extends OwnMoneyDeps {
   readonly clock: Pick<Clock, 'now'>;
@@ -23,7 +23,7 @@ export interface BackingDeps extends OwnMoneyDeps {
   readonly proveFunding: ProveFunding;
 }
 
-type Backed = Omit<Ordered, 'movesAway'>;
+type Backed = Omit<ProvenOrder, 'movesAway'>;
 
 const ofTreasury: Backed = { funding: null, prove: async () => nothingToProve };
 
@@ -32,7 +32,7 @@ const fundingOf = (
   { chainId, token }: Asset,
   amount: bigint,
   came: readonly Pick<Payin, 'id' | 'amount'>[],
-): Funding => ({
+): ProvenFunding => ({
   paymentId,
   asset: `${chainId} ${token.address}`,
   amount,
@@ -51,7 +51,7 @@ function accepted<T>(backing: T | Refusal): T {
   return backing;
 }
 
-export function createBacking(deps: BackingDeps): Backing {
+export function createBacking(deps: BackingDeps): ProveBacking {
   const { handle, clock, ingesters, proveFunding } = deps;
   const own = createOwnMoney(deps);
 
@@ -111,7 +111,7 @@ export function createBacking(deps: BackingDeps): Backing {
     const book = await currentState(handle, addressBook, addressBookInstance);
     const entry = usableAddress(book, { chainId, address, memo: memo ?? undefined }, clock.now());
     if (isRefusal(entry)) throw notOrdered(entry.message);
-    // Where the book knows one memo for an address, leaving it out is a way for operators to name it: not for what is signed.
+    // Operators may omit the memo if the book has exactly one for an address; a signed order may not.
     if (entry.memo !== memo) throw notOrdered(`the address book has ${address} with ${entry.memo}, and not without`);
     return ofTreasury;
   }

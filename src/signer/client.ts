@@ -1,23 +1,31 @@
-/** The treasury's keys as another process has them: the port of a signer, over HTTPS with certificates of both ends. */
+/** Treasury keys in another process: a signer's port over HTTPS, with certificates on both sides. */
 import { Agent, request } from 'node:https';
 import { Unavailable } from '../../commands/ports.ts';
 import { PayoutBlocked, type Signer, SigningRefused } from '../../commands/transferPorts.ts';
 import { blockReasons, signingReasons } from '../../domain/transfer/waiting.ts';
 import type { DepositOwner } from '../chains/family.ts';
-import { type Accounts, type Asked, messageMax_bytes, paths, type Refused, read, write } from './protocol.ts';
+import {
+  messageMax_bytes,
+  type Refused,
+  read,
+  type SignerAccounts,
+  type SigningRequest,
+  signerPaths,
+  write,
+} from './protocol.ts';
 import type { Tls } from './settings.ts';
 
 export interface RemoteSigner {
-  /** The accounts whose keys it holds. @throws Unavailable */
-  accounts(): Promise<Accounts>;
-  /** As the port has it; it signs for this account alone. */
+  /** Accounts of its keys. @throws Unavailable */
+  accounts(): Promise<SignerAccounts>;
+  /** A signer port for this account only. */
   signerOf(account: string): Signer;
   /** Deposit addresses whose keys it can derive. @throws Unavailable */
   depositOwners(count: number): Promise<readonly DepositOwner[]>;
   close(): void;
 }
 
-/** Looking at the money and at what was signed before takes the signer some calls to its nodes. */
+/** The signer needs several calls to its nodes to check the money and earlier signatures. */
 const answer_ms = 30_000;
 const retryAfter_s = 5;
 const connectionsMax = 16;
@@ -39,12 +47,14 @@ export function createRemoteSigner(url: string, tls: Tls): RemoteSigner {
   }
 
   return {
-    accounts: async () => (await ask('GET', paths.accounts, read.accounts)).accounts,
-    depositOwners: async (count) => (await ask('POST', paths.owners, read.owners, { count })).owners,
+    accounts: async () => (await ask('GET', signerPaths.accounts, read.accounts)).accounts,
+    depositOwners: async (count) => (await ask('POST', signerPaths.owners, read.owners, { count })).owners,
     signerOf: (account) => ({
       account,
-      check: (unsigned, purpose) => ask('POST', paths.check, () => undefined, { unsigned, purpose } satisfies Asked),
-      sign: (unsigned, purpose) => ask('POST', paths.sign, read.signed, { unsigned, purpose } satisfies Asked),
+      check: (unsigned, purpose) =>
+        ask('POST', signerPaths.check, () => undefined, { unsigned, purpose } satisfies SigningRequest),
+      sign: (unsigned, purpose) =>
+        ask('POST', signerPaths.sign, read.signed, { unsigned, purpose } satisfies SigningRequest),
     }),
     close: () => agent.destroy(),
   };
@@ -53,7 +63,7 @@ export function createRemoteSigner(url: string, tls: Tls): RemoteSigner {
 const unavailable = (why: string): Unavailable =>
   new Unavailable(`the signer does not answer (${why}): payouts wait for it`, retryAfter_s);
 
-/** The signer's own words, as the error that its reason belongs to. */
+/** The signer's message as the error of its reason. */
 function refusalOf(status: number, text: string): Error {
   let refused: Refused;
   try {
@@ -77,7 +87,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** One request and its whole answer, in time and of no more than `messageMax_bytes`. */
+/** One request and its whole answer, within the timeout and at most `messageMax_bytes`. */
 function exchange(agent: Agent, url: URL, method: string, body: unknown): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const headers = body === undefined ? {} : { 'content-type': 'application/json' };

@@ -1,4 +1,4 @@
-/** Who signs for this instance: its own keys, or the signer that SIGNER_URL names. */
+/** Signers of this instance: its own keys, or the signer that SIGNER_URL names. */
 import type { ChainFamily } from '../../domain/chains.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { SpentLately } from '../chains/money/spending.ts';
@@ -8,11 +8,11 @@ import type { Core } from '../core.ts';
 import { createRemoteSigner, type RemoteSigner } from './client.ts';
 import { loadTls } from './settings.ts';
 
-/** Null where this instance signs itself, or not at all. */
+/** Null if this instance signs itself, or not at all. */
 export const remoteSignerOf = ({ signing: { remote } }: Config): RemoteSigner | null =>
   remote && createRemoteSigner(remote.url, loadTls(remote.tls));
 
-/** A signer for each family that is served; none where keys are neither here nor with a signer. */
+/** A signer per served family; none if keys are neither here nor at a signer. */
 export function signersOf({ config, clock }: Pick<Core, 'config' | 'clock'>, lately?: SpentLately): Signers {
   const remote = remoteSignerOf(config);
   if (remote === null) return openSigners(config, clock, lately);

@@ -1,6 +1,6 @@
 /**
- * What a signer of its own does before it signs. It believes nobody who asks: what is ordered it reads in the log by itself, what came in
- * it looks at on the chain by itself, and what it signed before it has written down itself.
+ * Checks of a separate signer before each signature. It trusts no caller: it reads orders from the log, money from the chain, and earlier
+ * signatures from its own record.
  */
 
 import type { Clock } from '../../commands/ports.ts';
@@ -18,31 +18,31 @@ import type { Instant } from '../../domain/time.ts';
 import { keyOf } from '../../domain/transfer/shapes.ts';
 import { type Spent, spenderOf } from '../chains/money/spending.ts';
 import { serializeByKey } from '../lib/serialize.ts';
-import type { Funding, Orders } from './orders.ts';
-import type { Asked } from './protocol.ts';
+import type { Orders, ProvenFunding } from './orders.ts';
+import type { SigningRequest } from './protocol.ts';
 import type { SigningRecord } from './record.ts';
 
 export interface NotaryDeps {
   readonly signers: ReadonlyMap<ChainFamily, Signer>;
   readonly rails: ReadonlyMap<ChainId, Pick<PayoutRail, 'fate'>>;
-  /** What the service's log orders. */
+  /** Orders in the service's log. */
   readonly orders: Orders;
   readonly record: SigningRecord;
-  /** What the signers' limits have counted for a purpose at the last signature. */
+  /** Amounts that the signers' limits counted for a purpose at the last signature. */
   readonly spent: (unsigned: Unsigned, reference: string) => Spent | undefined;
   readonly clock: Pick<Clock, 'now'>;
 }
 
 export interface Notary {
   /** @throws SigningRefused, PayoutBlocked, Unavailable */
-  check(asked: Asked, signal: AbortSignal): Promise<void>;
-  sign(asked: Asked, signal: AbortSignal): Promise<Signed>;
+  check(asked: SigningRequest, signal: AbortSignal): Promise<void>;
+  sign(asked: SigningRequest, signal: AbortSignal): Promise<Signed>;
 }
 
-/** Earlier signatures that are looked for on the chain; one for which there are more waits for an operator. */
+/** Maximum earlier signatures searched on the chain; a transfer with more waits for an operator. */
 const earlierMax = 100;
 
-/** A key looks at what it is asked alone, and at nothing that could be away: what else goes wrong there is wrong with that. */
+/** A key only uses its input, and nothing that could be unavailable, so any error means a bad request. */
 async function readable<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -61,8 +61,8 @@ export function createNotary({ signers, rails, orders, record, spent, clock }: N
     throw new SigningRefused('chain', `this signer holds no key for ${chainOf(chainId).name}`);
   }
 
-  /** Of one payment one at a time: between what was signed before and what is written down nobody else signs of its money. */
-  async function sign(asked: Asked, signal: AbortSignal): Promise<Signed> {
+  /** One signature per payment at a time: between the check of earlier signatures and the record, nobody else signs its money. */
+  async function sign(asked: SigningRequest, signal: AbortSignal): Promise<Signed> {
     const { unsigned, purpose } = asked;
     const signer = signerFor(unsigned);
     const ordered = await orders.of(asked, 'sign');
@@ -92,8 +92,8 @@ export function createNotary({ signers, rails, orders, record, spent, clock }: N
     return signed;
   }
 
-  /** Of what was signed before and could land besides, what this signer's own nodes prove dead. */
-  async function provenDead({ unsigned, purpose }: Asked, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  /** Earlier signatures that could land in addition and that this signer's own nodes prove dead. */
+  async function provenDead({ unsigned, purpose }: SigningRequest, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const earlier = await record.signaturesFor(purpose.reference);
     const others = besides(earlier, signatureOf(unsigned, { hash: '', bytes: '' }, clock.now()));
     if (others.length > earlierMax)
@@ -114,8 +114,8 @@ export function createNotary({ signers, rails, orders, record, spent, clock }: N
     return dead;
   }
 
-  /** Of other transfers that were signed from the same money, those that its own nodes prove to be dead. */
-  async function endedBesides(reference: string, funding: Funding | null, signal: AbortSignal) {
+  /** Other transfers signed from the same money that its own nodes prove dead. */
+  async function endedBesides(reference: string, funding: ProvenFunding | null, signal: AbortSignal) {
     const ended = new Set<string>();
     for (const other of funding ? await record.othersOf(reference, funding) : []) {
       const known = await record.signaturesFor(other);

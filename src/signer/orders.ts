@@ -1,4 +1,4 @@
-/** Whether the log, as this signer reads it, orders a transfer, and whether its money is there for this signer's own nodes. */
+/** Checks that the log, as this signer reads it, orders a transfer, and that its money exists at this signer's own nodes. */
 import { currentState, type Handle } from '../../commands/handle.ts';
 import {
   type Outgoing,
@@ -14,43 +14,43 @@ import { liveAttempts, noncesUsedUp } from '../../domain/transfer/leg.ts';
 import { cancelReference, keyOf, moneyLeaves, type TransferKey } from '../../domain/transfer/shapes.ts';
 import { nonceOf, objectionTo, whilePaused } from '../../domain/treasury/nonces.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../../domain/treasury/state.ts';
-import { type Asked, write } from './protocol.ts';
+import { type SigningRequest, write } from './protocol.ts';
 
-export interface Ordered {
-  /** Whether it takes money away: only then its signatures must not land besides each other. */
+export interface ProvenOrder {
+  /** True if it moves money out: only then two of its signatures must not both land. */
   readonly movesAway: boolean;
-  /** Which payment pays for it, and by which transfers that came in; null where none does. */
-  readonly funding: Funding | null;
-  /** @returns looks again right before the signature. @throws PayoutBlocked, SigningRefused when the money is not there for it */
+  /** Payment and incoming transfers that fund it; null if none do. */
+  readonly funding: ProvenFunding | null;
+  /** @returns a second check for right before the signature. @throws PayoutBlocked, SigningRefused if the money is missing */
   prove(signal: AbortSignal): Promise<StillFunded>;
 }
 
-export interface Funding {
+export interface ProvenFunding {
   readonly paymentId: string;
-  /** The chain and the token of what came in, in whose smallest units the amounts are. */
+  /** Chain and token of the received money; amounts are in its smallest units. */
   readonly asset: string;
-  /** What the transfer takes of it. */
+  /** Amount that the transfer uses. */
   readonly amount: bigint;
-  /** Each is shown by the signer's own nodes before anything is signed. */
+  /** The signer's own nodes prove each before anything is signed. */
   readonly came: readonly { readonly transferId: string; readonly amount: bigint }[];
 }
 
 export interface Orders {
   /**
-   * @param step what is signed has its own nonce; what is only looked at may have one that nobody holds yet
-   * @throws SigningRefused for what the log does not order just so
+   * @param step a signature has its own nonce; a check may have one that nobody holds yet
+   * @throws SigningRefused for anything that the log does not order exactly
    */
-  of(asked: Asked, step: 'check' | 'sign'): Promise<Ordered>;
+  of(asked: SigningRequest, step: 'check' | 'sign'): Promise<ProvenOrder>;
 }
 
-/** Who pays for a transfer of one kind, and what proves it. */
-export type Backing = (key: TransferKey, outgoing: Outgoing) => Promise<Omit<Ordered, 'movesAway'>>;
+/** Funding of transfers of one kind, and its proof. */
+export type ProveBacking = (key: TransferKey, outgoing: Outgoing) => Promise<Omit<ProvenOrder, 'movesAway'>>;
 
 export interface OrdersDeps {
   /** Reads the service's log. */
   readonly handle: Handle;
   readonly owners: TransferOwners;
-  readonly backing: Backing;
+  readonly backing: ProveBacking;
   /** The treasury's own account on a chain, whichever accounts number its transfers. */
   readonly accountOn: (chainId: ChainId) => string | undefined;
 }
@@ -59,7 +59,7 @@ export function createOrders({ handle, owners, backing, accountOn }: OrdersDeps)
   const stateOf = (chainId: ChainId, account: string): Promise<TreasuryState> =>
     currentState(handle, treasury, treasuryInstance(chainId, account));
 
-  /** A numbering account signs nothing while it or the treasury itself is paused, and for nobody but who has the nonce. */
+  /** A numbering account signs nothing while it or the treasury itself is paused, and only for the purpose with the nonce. */
   async function treasuryOf({ chainId, account }: Unsigned): Promise<TreasuryState> {
     const state = await stateOf(chainId, account);
     const own = accountOn(chainId) ?? account;
@@ -69,17 +69,17 @@ export function createOrders({ handle, owners, backing, accountOn }: OrdersDeps)
     return state;
   }
 
-  async function cancel({ unsigned, purpose }: Asked): Promise<Ordered> {
+  async function cancel({ unsigned, purpose }: SigningRequest): Promise<ProvenOrder> {
     const { assigned, cancelled } = await treasuryOf(unsigned);
     const { nonce } = unsigned;
-    // By a transfer's reference it would stand in the limits for what that takes.
+    // With a transfer's reference it would replace that transfer in the limits.
     if (purpose.reference !== cancelReference(nonce)) throw notOrdered(`${purpose.reference} is no cancel's reference`);
     if (![...assigned, ...cancelled].some((each) => each.nonce === nonce))
       throw notOrdered(`nonce ${nonce} of ${unsigned.account} was given to nobody: there is nothing to cancel`);
     return { movesAway: false, funding: null, prove: async () => async () => {} };
   }
 
-  async function transfer({ unsigned, purpose }: Asked, step: 'check' | 'sign'): Promise<Ordered> {
+  async function transfer({ unsigned, purpose }: SigningRequest, step: 'check' | 'sign'): Promise<ProvenOrder> {
     const key = keyOf(purpose.reference);
     const outgoing = await owners[key.kind]?.load(key);
     if (!outgoing || !isPurpose(purpose, outgoing))
@@ -95,7 +95,7 @@ export function createOrders({ handle, owners, backing, accountOn }: OrdersDeps)
 }
 
 /**
- * What is asked before a nonce is taken has one that nobody can hold. What is signed has the purpose's own, or that of the attempt that it
+ * A check before a nonce is assigned has one that nobody can hold. A signature has the purpose's own, or that of the attempt that it
  * outbids.
  */
 function checkStep(
@@ -120,7 +120,7 @@ function checkStep(
   if (own !== nonce && !isFree) throw notOrdered(`nonce ${nonce} of ${account} is not that of ${purpose.reference}`);
 }
 
-/** To the letter: what was signed before, and limits, are found by the reference, and `refund-01` would be another than `refund-1`. */
+/** Exact comparison: earlier signatures and limits are found by the reference, and `refund-01` differs from `refund-1`. */
 const isPurpose = ({ kind, reference, appId }: SigningPurpose, outgoing: Outgoing): boolean =>
   kind === outgoing.purpose.kind && reference === outgoing.purpose.reference && (appId ?? null) === outgoing.appId;
 

@@ -1,4 +1,4 @@
-/** What a service and a signer of its own say to each other: JSON over HTTPS, in which whole numbers of any size are `{"n":"…"}`. */
+/** Protocol between a service and a separate signer: JSON over HTTPS, with integers of any size as `{"n":"…"}`. */
 import Type, { type Static, type TSchema } from 'typebox';
 import Compile from 'typebox/compile';
 import type { SigningPurpose, Unsigned } from '../../commands/transferPorts.ts';
@@ -6,16 +6,16 @@ import { chainIds } from '../../domain/chains.ts';
 import { Address, closed, nullable, oneOf, Text } from '../../domain/schema.ts';
 import { purposeKinds } from '../../domain/transfer/shapes.ts';
 
-export const paths = {
+export const signerPaths = {
   accounts: '/v1/accounts',
   check: '/v1/check',
   sign: '/v1/sign',
   owners: '/v1/deposit-owners',
 } as const;
 
-/** A request or an answer; the largest transaction and what it is for fit in many times. */
+/** Maximum size of a request or an answer, several times the largest transaction with its purpose. */
 export const messageMax_bytes = 256 * 1024;
-/** Addresses made at a time. */
+/** Maximum addresses per request. */
 export const ownersMax = 100;
 
 const Whole = Type.Object({ n: Type.String({ pattern: '^[0-9]{1,78}$' }) }, closed);
@@ -41,7 +41,7 @@ const SignRequest = Type.Object(
             receiverMemo: nullable(Text(128)),
             amount: Whole,
           },
-          // The rest of an order is the family's business: its signer rebuilds the transaction from it.
+          // The family handles the rest of an order: its signer rebuilds the transaction from it.
           { additionalProperties: true },
         ),
         validUntil: nullable(Text(64)),
@@ -73,17 +73,20 @@ const OwnersAnswer = Type.Object(
   },
   closed,
 );
-/** Why nothing was signed. `refused` is a reason of `SigningRefused` or `PayoutBlocked`, or `unavailable` while its nodes or stores are. */
+/**
+ * Reason of a refused signature. `refused` is a reason of `SigningRefused` or `PayoutBlocked`, or `unavailable` during an outage of its
+ * nodes or stores.
+ */
 const RefusedAnswer = Type.Object({ refused: Text(64), message: Text(2_000) }, closed);
 
 export type Refused = Static<typeof RefusedAnswer>;
-export type Accounts = Static<typeof AccountsAnswer>['accounts'];
-export interface Asked {
+export type SignerAccounts = Static<typeof AccountsAnswer>['accounts'];
+export interface SigningRequest {
   readonly unsigned: Unsigned;
   readonly purpose: SigningPurpose;
 }
 
-/** @throws RangeError for a text that is not of that shape */
+/** @throws RangeError for a text of another form */
 const reading = <T>(schema: TSchema) => {
   const shape = Compile(schema);
   return (text: string): T => {
@@ -102,7 +105,7 @@ const reading = <T>(schema: TSchema) => {
 };
 
 export const read = {
-  asked: reading<Asked>(SignRequest),
+  asked: reading<SigningRequest>(SignRequest),
   signed: reading<Static<typeof SignedAnswer>>(SignedAnswer),
   accounts: reading<Static<typeof AccountsAnswer>>(AccountsAnswer),
   ownersWanted: reading<Static<typeof OwnersRequest>>(OwnersRequest),

@@ -1,4 +1,6 @@
-/** What a signer of its own remembers: a log in its own event store, which the service cannot write to. Appended before a signature leaves. */
+/**
+ * Record of a separate signer: a log in its own event store, which the service cannot write to. Appended before a signature is returned.
+ */
 import type { Handle } from '../../commands/handle.ts';
 import { currentState } from '../../commands/handle.ts';
 import type { Clock } from '../../commands/ports.ts';
@@ -15,32 +17,32 @@ import {
 } from '../../domain/signing/signingHour.ts';
 import { epochMs } from '../../domain/time.ts';
 import type { Spent } from '../chains/money/spending.ts';
-import type { Funding } from './orders.ts';
+import type { ProvenFunding } from './orders.ts';
 
 export interface SigningRecord {
-  /** What was signed for a transfer, oldest first. */
+  /** Signatures for a transfer, oldest first. */
   signaturesFor(reference: string): Promise<readonly Signature[]>;
-  /** Other transfers that were signed from the same money. */
-  othersOf(reference: string, funding: Pick<Funding, 'paymentId' | 'asset'>): Promise<readonly string[]>;
+  /** Other transfers signed from the same money. */
+  othersOf(reference: string, funding: Pick<ProvenFunding, 'paymentId' | 'asset'>): Promise<readonly string[]>;
   /**
-   * Notes all about a signature that is about to leave. Crash anywhere: nothing has left, and the same asked again goes on where it was.
-   * @throws SigningRefused when another payment has the money, or an earlier signature could land besides
+   * Records a signature before it is returned. Crash anywhere: nothing was returned, and a repeated request continues.
+   * @throws SigningRefused if another payment has the money, or an earlier signature could land in addition
    */
-  note(noted: Noted): Promise<void>;
-  /** What counts towards the limits of an hour. */
+  note(noted: SignatureRecord): Promise<void>;
+  /** Amounts that count towards the hourly limits. */
   spentLately(): Promise<readonly Spent[]>;
 }
 
-export interface Noted {
+export interface SignatureRecord {
   readonly reference: string;
-  /** The payment that pays for it, and by which transfers; none for what moves nothing away. */
-  readonly funding: Funding | null;
-  /** Null for what moves nothing away: any number of such may land. */
+  /** Payment and incoming transfers that fund it; none for a transfer that moves no money out. */
+  readonly funding: ProvenFunding | null;
+  /** Null for a transfer that moves no money out: any number of such may land. */
   readonly signature: Signature | null;
   readonly counted: Counted;
   /** Earlier hashes that can never land. */
   readonly proven: ReadonlySet<string>;
-  /** Other transfers of the same payment, of which all that was signed can never land. */
+  /** Other transfers of the same payment whose signatures can never land. */
   readonly deadBesides: ReadonlySet<string>;
 }
 

@@ -1,4 +1,4 @@
-/** The signer's side of the wire: HTTPS that takes no connection without a certificate of its own authority. */
+/** Server of the signer: HTTPS that accepts only connections with a certificate of its own authority. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
@@ -10,36 +10,36 @@ import type { DepositOwner } from '../chains/family.ts';
 import type { Signers } from '../chains/open.ts';
 import type { Notary } from './notary.ts';
 import {
-  type Accounts,
-  type Asked,
   messageMax_bytes,
   ownersMax,
-  paths,
   type Refused,
   read,
+  type SignerAccounts,
+  type SigningRequest,
+  signerPaths,
   write,
 } from './protocol.ts';
 import type { Tls } from './settings.ts';
 
-/** What it answers with. Each throws SigningRefused, PayoutBlocked, or what says that something it stands on is away. */
+/** Operations of the signer. Each throws SigningRefused, PayoutBlocked, or an error of an unavailable dependency. */
 export interface Answering {
-  readonly accounts: Accounts;
-  check(asked: Asked): Promise<void>;
-  sign(asked: Asked): Promise<Signed>;
+  readonly accounts: SignerAccounts;
+  check(asked: SigningRequest): Promise<void>;
+  sign(asked: SigningRequest): Promise<Signed>;
   /** @param count at most `ownersMax` */
   depositOwners(count: number): Promise<readonly DepositOwner[]>;
-  /** Told of each request, with what became of it. */
-  told(line: Told): void;
+  /** Receives each request with its outcome. */
+  told(line: RequestLine): void;
 }
 
-export interface Told {
+export interface RequestLine {
   readonly path: string;
-  /** Of the caller's certificate. */
+  /** Name in the caller's certificate. */
   readonly caller: string;
   readonly status: number;
-  readonly purpose?: Asked['purpose'];
+  readonly purpose?: SigningRequest['purpose'];
   readonly refused?: Refused;
-  /** What went wrong, in words that the caller is not told. */
+  /** Error for the operator, which the caller does not receive. */
   readonly failure?: unknown;
 }
 
@@ -50,10 +50,10 @@ export interface SignerServer {
 
 const request_ms = 10_000;
 const connectionsMax = 64;
-/** Connections without a certificate so far. A further one takes the place of the oldest: an honest handshake takes milliseconds. */
+/** Maximum connections without a certificate so far. A further one replaces the oldest: an honest handshake takes milliseconds. */
 const handshakesMax = 32;
 
-/** @throws Error when the port cannot be used */
+/** @throws Error if the port cannot be used */
 export async function startSignerServer(
   answering: Answering,
   { host, port, tls }: { readonly host: string; readonly port: number; readonly tls: Tls },
@@ -61,14 +61,14 @@ export async function startSignerServer(
   const server = createServer(
     {
       ...{ ...tls, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' },
-      // Whoever has no certificate holds a place among the connections for no longer than a handshake takes.
+      // A connection without a certificate occupies a slot no longer than a handshake takes.
       ...{ handshakeTimeout: request_ms, requestTimeout: request_ms, connectionsCheckingInterval: request_ms },
     },
     (request, response) => void answer(answering, request, response),
   );
   server.maxConnections = connectionsMax + handshakesMax;
   boundHandshakes(server);
-  // A handshake without a certificate of ours: there is nobody to answer.
+  // A handshake without a certificate of ours gets no answer.
   server.on('tlsClientError', (_, socket) => socket.destroy());
   const listening = Promise.withResolvers<void>();
   server.once('error', listening.reject);
@@ -84,7 +84,7 @@ export async function startSignerServer(
   };
 }
 
-/** Keeps silent connections from holding the port: whoever reaches it can open them without a certificate. */
+/** Prevents silent connections from occupying the port: anyone who reaches it can open them without a certificate. */
 function boundHandshakes(server: Server): void {
   const open = new Map<string, Socket>();
   const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
@@ -102,28 +102,28 @@ async function answer(answering: Answering, request: IncomingMessage, response: 
   const path = request.url ?? '';
   const socket = request.socket as import('node:tls').TLSSocket;
   const caller = String(socket.getPeerCertificate().subject?.CN ?? 'without a name');
-  let purpose: Asked['purpose'] | undefined;
-  const send = (status: number, body: unknown, why: Pick<Told, 'refused' | 'failure'> = {}): void => {
+  let purpose: SigningRequest['purpose'] | undefined;
+  const send = (status: number, body: unknown, why: Pick<RequestLine, 'refused' | 'failure'> = {}): void => {
     answering.told({ path, caller, status, ...(purpose && { purpose }), ...why });
     response.writeHead(status, { 'content-type': 'application/json' }).end(write(body));
   };
-  const asked = async (): Promise<Asked> => {
+  const asked = async (): Promise<SigningRequest> => {
     const parsed = read.asked(await bodyOf(request));
     ({ purpose } = parsed);
     return parsed;
   };
   try {
     switch (`${request.method} ${path}`) {
-      case `GET ${paths.accounts}`:
+      case `GET ${signerPaths.accounts}`:
         return send(200, { accounts: answering.accounts });
-      case `POST ${paths.check}`:
+      case `POST ${signerPaths.check}`:
         await answering.check(await asked());
         return send(200, {});
-      case `POST ${paths.sign}`: {
+      case `POST ${signerPaths.sign}`: {
         const { bytes, hash } = await answering.sign(await asked());
         return send(200, { bytes, hash });
       }
-      case `POST ${paths.owners}`: {
+      case `POST ${signerPaths.owners}`: {
         const { count } = read.ownersWanted(await bodyOf(request));
         return send(200, { owners: await answering.depositOwners(Math.min(count, ownersMax)) });
       }
@@ -148,7 +148,7 @@ function refusalOf(error: unknown): [number, Refused, unknown?] {
   return [503, { refused: 'failed', message }, error];
 }
 
-/** @throws RangeError for one that is too long */
+/** @throws RangeError for a body that is too long */
 async function bodyOf(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   let length = 0;
@@ -160,17 +160,17 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-// What a signer answers with: its notary for transfers, and addresses whose keys it alone can derive.
+// Operations of a signer: its notary for transfers, and addresses whose keys only it can derive.
 
-/** How long it looks at its nodes and the log for one request. */
+/** Timeout for its nodes and the log per request. */
 const patience_ms = 25_000;
 
 export interface AnsweringDeps {
   readonly signers: Signers;
   readonly notary: Notary;
-  /** Makes one address by a salt of its own; null where none of the families has such. */
+  /** Makes one address with a new salt; null if no family has such addresses. */
   readonly makeOwner: (() => DepositOwner) | null;
-  readonly told: (line: Told) => void;
+  readonly told: (line: RequestLine) => void;
 }
 
 export function createAnswering({ signers, notary, makeOwner, told }: AnsweringDeps): Answering {

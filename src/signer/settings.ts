@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Reader } from '../environment/reader.ts';
 
-// Certificates of both ends. Each shows its own, and takes nobody whose certificate the one authority has not signed.
+// Certificates of both sides. Each presents its own, and accepts only certificates of the one authority.
 
 export interface TlsFiles {
   readonly caFile: string;
@@ -16,8 +16,8 @@ export interface Tls {
 }
 
 /**
- * SIGNER_CA_FILE, SIGNER_CERT_FILE, SIGNER_KEY_FILE: an authority made for this alone, and what it has signed for this end.
- * @param because when they are needed; null while they are not
+ * SIGNER_CA_FILE, SIGNER_CERT_FILE, SIGNER_KEY_FILE: a dedicated authority, and this side's certificate from it.
+ * @param because why they are required; null if they are not
  */
 export function readTlsFiles(read: Reader, because: string | null): TlsFiles {
   const file = (name: string): string => {
@@ -28,22 +28,22 @@ export function readTlsFiles(read: Reader, because: string | null): TlsFiles {
   return { caFile: file('SIGNER_CA_FILE'), certFile: file('SIGNER_CERT_FILE'), keyFile: file('SIGNER_KEY_FILE') };
 }
 
-/** @throws Error that names the file which cannot be read */
+/** @throws Error that names an unreadable file */
 export const loadTls = ({ caFile, certFile, keyFile }: TlsFiles): Tls => ({
   ca: readFileSync(caFile, 'utf8'),
   cert: readFileSync(certFile, 'utf8'),
   key: readFileSync(keyFile, 'utf8'),
 });
 
-/** Who signs for the treasury, as configuration says it. */
+/** Signing for the treasury, from configuration. */
 export interface SignerSettings {
-  /** Another process that holds the keys; null: this instance holds them, or does not sign. */
+  /** Process that holds the keys; null: this instance holds them, or does not sign. */
   readonly remote: { readonly url: string; readonly tls: TlsFiles } | null;
-  /** Of the role `signer`: where those that may ask reach it. */
+  /** For the role `signer`: its address for callers. */
   readonly server: { readonly host: string; readonly port: number; readonly tls: TlsFiles } | null;
 }
 
-/** @param isSigner whether this instance is the one that signs for others */
+/** @param isSigner true if this instance signs for others */
 export function readSigner(read: Reader, isSigner: boolean): SignerSettings {
   const url = read.url('SIGNER_URL', /^https:$/)?.replace(/\/+$/, '') ?? null;
   const host = read.text('SIGNER_HOST', '127.0.0.1');

@@ -1,12 +1,12 @@
-/** EVENTSTORE_URL, in every form that the official client takes, and in those of its passwords and lists that it takes wrong. */
+/** EVENTSTORE_URL, in every form of the official client, including passwords and lists that the client parses wrongly. */
 import { parseConnectionString, type QueryOptions } from '@eventstore/db-client/dist/Client/parseConnectionString.js';
 import { socketOf } from './wire.ts';
 
 export interface StoreAddress {
-  /** One: that node, or the cluster's DNS name with `discover`; several: nodes of a cluster, each may be asked for the others. */
+  /** One host: that node, or the cluster's DNS name with `discover`; several: nodes of a cluster, each of which knows the others. */
   readonly hosts: readonly { readonly address: string; readonly port: number }[];
   readonly discover: boolean;
-  /** Of the embedded node; null with hosts. */
+  /** Socket of the embedded node; null with hosts. */
   readonly socket: string | null;
   readonly user: { readonly username: string; readonly password: string } | null;
   readonly options: QueryOptions;
@@ -19,20 +19,20 @@ export const embedded = 'embedded';
 
 const portDefault = 2113;
 const host = String.raw`(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?`;
-/** A password may hold anything: it ends at the first `@` behind which there are hosts and nothing but options. */
+/** A password may contain any character: it ends at the first `@` that is followed by hosts and options only. */
 const form = new RegExp(
   String.raw`^(?:esdb|kurrentdb)(?<discover>\+discover)?://(?:(?<user>[^:@]+):(?<password>.+?)@)?(?<hosts>${host}(?:\s*,\s*${host})*)/*(?:\?(?<options>.*))?$`,
   'is',
 );
 
-/** As the client spells them; it reads them in any case, with `_` and `-` left out. */
+/** In the client's spelling; it reads them in any case, ignoring `_` and `-`. */
 const known = [
   ...['tls', 'tlsCAFile', 'userCertFile', 'userKeyFile', 'connectionName', 'nodePreference', 'throwOnAppendFailure'],
   ...['maxDiscoverAttempts', 'discoveryInterval', 'gossipTimeout', 'keepAliveInterval', 'keepAliveTimeout'],
   'defaultDeadline',
 ] as const satisfies readonly (keyof QueryOptions)[];
 
-/** @throws RangeError: what is wrong with it, and never a part of it that may be secret */
+/** @throws RangeError with the problem, and without any part that may be secret */
 export function storeAddress(url: string): StoreAddress {
   const socket = socketOf(url);
   const none = { discover: false, user: null, options: { tls: false }, unknown: [] };
@@ -64,7 +64,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Each is read by the client on its own: it prints the whole URL, with the password, to say what is wrong with it. */
+/** The client parses each separately: otherwise it prints the whole URL, with the password, in its error. */
 function optionsOf(text: string): Pick<StoreAddress, 'options' | 'unknown'> {
   let options: QueryOptions = {};
   const unknown: string[] = [];
@@ -87,6 +87,6 @@ function optionOf(key: (typeof known)[number], value: string): QueryOptions {
   }
 }
 
-/** Whether any of its hosts is reached in clear, and is not this machine. */
+/** True if any of its hosts is another machine without TLS. */
 export const isInClear = ({ hosts, options }: StoreAddress): boolean =>
   options.tls === false && hosts.some(({ address }) => !/^(localhost|127(\.\d+){3}|\[::1\])$/i.test(address));

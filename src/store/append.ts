@@ -1,4 +1,4 @@
-/** Appends to the event store: requests and answers on the wire, and many appends over one BatchAppend call for each connection. */
+/** Appends to the event store: requests and answers on the wire, and many appends over one BatchAppend call per connection. */
 
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,13 +7,20 @@ import { convertToCommandError, parseUUID } from '@eventstore/db-client/dist/uti
 import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 import { type Appended, type EventStore, type SealedEvent, Unavailable } from '../../commands/ports.ts';
-import type { Connection } from './connection.ts';
-import { definiteRefusal, isConnectionLoss, isNotLeader, mayBeWritten, NotAppended, reasonOf } from './failures.ts';
+import type { StoreConnection } from './connection.ts';
+import {
+  definiteRefusal,
+  isConnectionLoss,
+  isNotLeader,
+  mayBeWritten,
+  NotAppended,
+  storeReasonOf,
+} from './failures.ts';
 import { eachField, textAt, type WireWriter, wireWriter } from './wire.ts';
 
 export interface AppendedAt {
   readonly revision: bigint;
-  /** The server leaves it out when it finds the append written before. */
+  /** The server omits it for an append that was written before. */
   readonly position: bigint | null;
 }
 
@@ -23,19 +30,19 @@ export interface AppendAnswer {
   readonly outcome: AppendedAt | AppendFailure;
 }
 
-/** @returns an error of the client. @param stream that was to be appended to */
+/** @returns an error of the client. @param stream of the append */
 export type AppendFailure = (stream: string) => Error;
 
 const { responseDeserialize } = rpc.StreamsService.batchAppend;
 
 /**
- * Reads a `BatchAppendResp` (event_store.client.streams). That all went well is what nearly every answer says: it is read field by field,
- * at a fifth of what the generated message takes. Every other answer is that message's to read.
- * @throws Error for what is none
+ * Reads a `BatchAppendResp` (event_store.client.streams). Nearly every answer is a success: it is parsed by hand, in a fifth of the
+ * generated message's time. The generated message parses every other answer.
+ * @throws Error for an invalid message
  */
 export const appendAnswer = (bytes: Buffer): AppendAnswer => plainSuccess(bytes) ?? answerOf(bytes);
 
-/** Null for an answer that says more, or says it otherwise. */
+/** Null for an answer with other fields, or in another form. */
 function plainSuccess(bytes: Buffer): AppendAnswer | null {
   let correlationId = '';
   let revision = -1;
@@ -56,7 +63,7 @@ function plainSuccess(bytes: Buffer): AppendAnswer | null {
 
 const isExact = (number: number): boolean => number >= 0 && number <= Number.MAX_SAFE_INTEGER;
 
-/** Of a `UUID` that is spelled as text; empty for one that is not. */
+/** Text of a `UUID` in text form; empty for another form. */
 function uuidIn(bytes: Buffer, from: number, to: number): string {
   let text = '';
   eachField(bytes, from, to, (field, value, end) => {
@@ -65,7 +72,7 @@ function uuidIn(bytes: Buffer, from: number, to: number): string {
   return text;
 }
 
-/** Of an `AllStreamPosition`. */
+/** Commit position of an `AllStreamPosition`. */
 function commitIn(bytes: Buffer, from: number, to: number): number {
   let commit = -1;
   eachField(bytes, from, to, (field, value) => {
@@ -93,19 +100,19 @@ function answerOf(bytes: Buffer): AppendAnswer {
   };
 }
 
-/** One append, as it is encoded for the wire. */
+/** One append, encoded for the wire. */
 export interface Append {
   readonly stream: string;
   readonly expected: bigint | 'no_stream';
   readonly events: readonly SealedEvent[];
 }
 
-/** Ids, tags, lengths and numbers take less than this, per request and per event. */
+/** Upper bound for ids, tags, lengths and numbers, per request and per event. */
 const overhead_bytes = 256;
 
 /**
  * One whole append as a `BatchAppendReq` (event_store.client.streams), with the fields of its last byte first.
- * @param correlationId a UUID, under which the answer comes
+ * @param correlationId a UUID, which the answer repeats
  * @param deadline_s seconds since 1970; the server drops an append that it has not begun by then
  */
 export function appendRequest(correlationId: string, { stream, expected, events }: Append, deadline_s: number): Buffer {
@@ -165,7 +172,7 @@ function uuid(wire: WireWriter, text: string): void {
   wire.message(1, message);
 }
 
-/** Settles with the server's answer, or rejects with an error of the client. Has no time limit of its own. */
+/** Settles with the server's answer, or rejects with an error of the client. Has no timeout of its own. */
 export type AppendCall = (append: Append) => Promise<AppendedAt>;
 
 type Call = ClientDuplexStream<Buffer, AppendAnswer>;
@@ -185,12 +192,12 @@ const { path } = rpc.StreamsService.batchAppend;
 const asIs = (request: Buffer): Buffer => request;
 
 /**
- * The official client opens the call and knows the server; what goes over it is written and read here. Its own `appendToStream` makes
- * base64 of the data and reads that again, twice, writes every event twice and ties the appends of all its instances together.
+ * The official client opens the call and finds the server; the messages are written and read here. Its own `appendToStream` encodes the
+ * data as base64 and parses that again, twice, writes every event twice and couples the appends of all its instances.
  *
- * What is asked for in one turn of the event loop leaves together: the server then finds more to write to disk at once.
+ * Appends of one turn of the event loop are sent together: the server can then write more to disk at once.
  */
-export function createAppendCall({ client, heard }: Connection): AppendCall {
+export function createAppendCall({ client, heard }: StoreConnection): AppendCall {
   const sent = new Map<string, Waiting & { readonly call: Call }>();
   let unsent: Waiting[] = [];
 
@@ -208,7 +215,7 @@ export function createAppendCall({ client, heard }: Connection): AppendCall {
     new WeakMap(),
   );
 
-  /** An answer that nobody waits for any more, as after a resend, is ignored. */
+  /** Ignores an answer without a waiter, as after a resend. */
   function answered({ correlationId, outcome }: AppendAnswer): void {
     heard();
     const waiting = sent.get(correlationId);
@@ -250,26 +257,30 @@ export function createAppendCall({ client, heard }: Connection): AppendCall {
 }
 
 export interface AppendLimits {
-  /** How long one attempt may stay unanswered before the identical events are sent again. */
+  /** Timeout of one attempt, after which the identical events are sent again. */
   readonly attempt_ms: number;
-  /** How long the outcome is sought in all. */
+  /** Total time for determining the outcome. */
   readonly append_ms: number;
 }
 
 const backoff_ms = { first: 50, most: 1_000 };
 
-/** How long a store may be away before an append is given up that is surely not in it: time enough to find another leader. */
+/** Unavailability after which an unsent append is given up: time enough to find another leader. */
 const unsent_ms = 1_000;
 
 type AppendFor = (away_ms: number) => EventStore['append'];
 
 /**
- * Appends, sending until the outcome is known. Resending is safe: at an exact revision the store compares event ids, so
- * whichever copy comes first is written and the others are told its revision. When the time is up the outcome stays unknown:
- * the caller must read the stream before deciding again, which every decision after a failure does.
- * @returns for callers who wait so long for a store that is away, to learn what became of what they have sent
+ * Appends, sending until the outcome is known. Resending is safe: at an exact revision the store compares event ids, so the first copy is
+ * written and the others return its revision. After the timeout the outcome stays unknown: the caller must read the stream before deciding
+ * again, which every decision after a failure does.
+ * @returns for callers who wait that long for an unavailable store, to learn the outcome of a sent append
  */
-export function createAppending(connection: Connection, limits: AppendLimits, read: EventStore['read']): AppendFor {
+export function createAppending(
+  connection: StoreConnection,
+  limits: AppendLimits,
+  read: EventStore['read'],
+): AppendFor {
   const { reach } = connection;
   const send = createAppendCall(connection);
 
@@ -279,7 +290,7 @@ export function createAppending(connection: Connection, limits: AppendLimits, re
     return { revision, position: position ?? (await positionOf(append.stream, revision)) };
   }
 
-  /** An append found to have been written before is answered without a position when its event cannot be read any more. */
+  /** An append that was written before is answered without a position if its event cannot be read any more. */
   async function positionOf(stream: string, revision: bigint): Promise<bigint> {
     const [event] = await read(stream, { from: revision, max: 1 });
     return event?.position ?? 0n;
@@ -299,7 +310,7 @@ export function createAppending(connection: Connection, limits: AppendLimits, re
         unsure ||= mayBeWritten(error);
         if (isConnectionLoss(error)) {
           connection.moved();
-          // Where the leader is, the client has just been told.
+          // The error has just given the leader's address to the client.
           if (!isNotLeader(error)) reach.lost();
           lostAt_ms ??= performance.now();
           until_ms = Math.min(until_ms, lostAt_ms + (unsure ? away_ms : unsent_ms));
@@ -316,7 +327,7 @@ export function createAppending(connection: Connection, limits: AppendLimits, re
       ? `whether ${events.length} event(s) were appended to ${stream} is unknown; read the stream before deciding again`
       : `nothing was appended to ${stream}`;
     return new Unavailable(
-      `no answer from the event store at ${connection.server} (${reasonOf(cause)}): ${outcome}`,
+      `no answer from the event store at ${connection.server} (${storeReasonOf(cause)}): ${outcome}`,
       1,
       {
         cause,

@@ -1,26 +1,26 @@
-/** The client of the event store: reads, appends and subscriptions, with a limit on the calls in progress. */
+/** Client of the event store: reads, appends and subscriptions, with a limit on the calls in progress. */
 
 import { type EventStore, type ReadOptions, Unavailable } from '../../commands/ports.ts';
 import { assert, type LogPlace, placeOf, type StoredEvent } from '../../domain/decider.ts';
 import { type AppendLimits, createAppending } from './append.ts';
-import { connect, lastOfAll, type Patience } from './connection.ts';
+import { connectStore, lastOfAll, type Patience } from './connection.ts';
 import { isInvalidPosition } from './failures.ts';
-import type { Wanted } from './read.ts';
+import type { ReadQuery } from './read.ts';
 import { followAll } from './subscription.ts';
 
 export interface EventStoreOptions extends Partial<AppendLimits & Patience> {
   /** As in EVENTSTORE_URL. */
   readonly url: string;
-  /** Callers on behalf of a request. */
+  /** Limits of calls for requests. */
   readonly requests?: CallerLimits;
-  /** Callers that carry on payments: their queue is never full of requests. */
+  /** Limits of calls for workers: requests never fill their queue. */
   readonly workers?: CallerLimits;
 }
 
 export interface OpenEventStore extends EventStore {
-  /** The same store, with the queue that is kept for workers. */
+  /** The same store, with the workers' queue. */
   readonly workers: EventStore;
-  /** Appends still under way end with their outcome unknown: let callers finish first. */
+  /** Pending appends end with an unknown outcome: let callers finish first. */
   close(): Promise<void>;
 }
 
@@ -28,12 +28,12 @@ export interface OpenEventStore extends EventStore {
 const readLimit = 10_000;
 
 /**
- * A filtered read says nothing while the server passes other applications' events, which would look as if the connection had fallen silent:
- * it ends before that. The server passes some 100,000 events in that time.
+ * Timeout of a filtered read: the server sends nothing while it passes other applications' events, which would look like a dead connection.
+ * It passes some 100,000 events in that time.
  */
 const filteredRead_ms = 1_500;
 
-/** About 100 appends in flight in all: more only add waiting. */
+/** About 100 appends in flight in total: more only add waiting. */
 const defaults = {
   attempt_ms: 5_000,
   append_ms: 20_000,
@@ -44,15 +44,15 @@ const defaults = {
 };
 
 /**
- * The event store behind `@eventstore/db-client` 6.2.1, with what that client leaves to its caller: a time limit on
- * appends, resending after an unknown outcome, bounded concurrency, typed errors. Nothing is connected before first use.
+ * The event store behind `@eventstore/db-client` 6.2.1, with the parts that this client leaves to its caller: a timeout for appends,
+ * resending after an unknown outcome, bounded concurrency, typed errors. Connects on first use.
  *
- * Open one per process: when a connection breaks, the client fails the pending appends of all its instances. (They would
- * be sent again; it only costs time.)
+ * Open one per process: if a connection breaks, the client fails the pending appends of all its instances. (They would be sent again; it
+ * only costs time.)
  */
 export function openEventStore(options: EventStoreOptions): OpenEventStore {
   const { url, read_ms, silence_ms, requests, workers, ...limits } = { ...defaults, ...options };
-  const connection = connect(url, { read_ms, silence_ms });
+  const connection = connectStore(url, { read_ms, silence_ms });
   const { mustBeUp } = connection;
 
   async function read(
@@ -70,8 +70,8 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
     return last?.position ?? 0n;
   }
 
-  /** One event of the log, or none. @returns null also for a position that the server refuses: no event begins there */
-  async function one(wanted: Omit<Wanted, 'stream' | 'max'>): Promise<StoredEvent | null> {
+  /** One event of the log, or none. @returns null also for a position that the server refuses, because no event begins there */
+  async function one(wanted: Omit<ReadQuery, 'stream' | 'max'>): Promise<StoredEvent | null> {
     try {
       const limit_ms = wanted.prefixes && filteredRead_ms;
       const [event = null] = await connection.read({ stream: null, max: 1, ...wanted }, limit_ms);
@@ -88,7 +88,7 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
     return event?.position === position ? placeOf(event) : null;
   }
 
-  /** Where nobody else writes to the store, its last event answers. Reading back to a match is bounded once there is one behind `after`. */
+  /** If nobody else writes to the store, its last event answers. Reading back to a match is bounded once there is one after `after`. */
   async function lastEvent(prefixes: readonly string[], after = 0n): Promise<LogPlace | null> {
     const newest = await one({ backwards: true });
     if (newest === null || newest.position <= after) return null;
@@ -100,19 +100,19 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
 
   async function isAnyBehind(prefixes: readonly string[], after: bigint): Promise<boolean> {
     try {
-      // The event at the position itself may be a match.
-      const wanted: Wanted = { stream: null, from: after, backwards: false, max: 2, prefixes };
+      // The event at the position itself may match.
+      const wanted: ReadQuery = { stream: null, from: after, backwards: false, max: 2, prefixes };
       const found = await connection.read(wanted, filteredRead_ms);
       return found.some(({ position }) => position > after);
     } catch (error) {
-      // No event begins there: only reading back from the end can say.
+      // No event begins there: only reading back from the end can tell.
       if (isInvalidPosition(error)) return true;
       throw error;
     }
   }
 
   const appendFor = createAppending(connection, limits, read);
-  const behind = (limited: Limiter, append: EventStore['append']): EventStore => ({
+  const behind = (limited: CallQueue, append: EventStore['append']): EventStore => ({
     async append(stream, expected, events) {
       assert(events.length > 0, `an append to ${stream} holds at least one event`);
       mustBeUp();
@@ -126,37 +126,37 @@ export function openEventStore(options: EventStoreOptions): OpenEventStore {
   });
 
   return {
-    ...behind(createLimiter('request', requests), appendFor(requests.away_ms)),
-    workers: behind(createLimiter('worker', workers), appendFor(workers.away_ms)),
+    ...behind(createCallQueue('request', requests), appendFor(requests.away_ms)),
+    workers: behind(createCallQueue('worker', workers), appendFor(workers.away_ms)),
     close: connection.close,
   };
 }
 
-export interface Limits {
-  /** How many run side by side. */
+export interface QueueLimits {
+  /** Maximum concurrent calls. */
   readonly inFlight: number;
-  /** How many more may wait their turn. */
+  /** Maximum waiting calls. */
   readonly queued: number;
-  /** How long one may wait its turn. */
+  /** Maximum wait of a call. */
   readonly wait_ms: number;
 }
 
-export interface CallerLimits extends Limits {
-  /** How long they wait for a store that went away after they had sent something. */
+export interface CallerLimits extends QueueLimits {
+  /** Maximum wait for a store that became unavailable after something was sent. */
   readonly away_ms: number;
 }
 
 /**
- * Runs a piece of work at once or when its turn comes.
- * @throws Unavailable when too many wait already, or the turn does not come in time: the work has not begun, nothing was sent
+ * Runs work at once or after a wait.
+ * @throws Unavailable if too many wait already, or after the maximum wait: the work has not begun, nothing was sent
  */
-export type Limiter = <T>(work: () => Promise<T>) => Promise<T>;
+export type CallQueue = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * A limiter of its own keeps one kind of callers from starving another.
+ * A separate limiter prevents one kind of callers from starving another.
  * @param kind of callers, for messages
  */
-export function createLimiter(kind: string, limits: Limits): Limiter {
+export function createCallQueue(kind: string, limits: QueueLimits): CallQueue {
   const waiting = new Set<() => void>();
   let running = 0;
 
@@ -184,7 +184,7 @@ export function createLimiter(kind: string, limits: Limits): Limiter {
     try {
       return await work();
     } finally {
-      // A turn is handed over, not given back: `running` stays, so that no newcomer slips in between.
+      // A slot is passed on, not released: `running` stays equal, so no newcomer can take it in between.
       const [next] = waiting;
       if (next) next();
       else running--;

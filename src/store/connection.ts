@@ -1,4 +1,4 @@
-/** The way to the event store: always to its leader, given up when it is lost or silent, and known to be there or not. */
+/** Connection to the event store: always to its leader, dropped when it is lost or silent, with a known availability. */
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,11 +20,11 @@ import { Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { withoutSecrets } from '../environment/reader.ts';
 import { type StoreAddress, storeAddress } from './address.ts';
-import { isConnectionLoss, isDamaged, leaderOf, NoLeader, reasonOf, Silent, unusable } from './failures.ts';
-import { createHearing, type Hearing, readCall, type Wanted } from './read.ts';
+import { isConnectionLoss, isDamaged, leaderOf, NoLeader, Silent, storeReasonOf, unusable } from './failures.ts';
+import { createHearing, type Hearing, type ReadQuery, readCall } from './read.ts';
 
 export interface WaysOptions {
-  /** `host:port` or `unix:/path`; several, or with `discover`: nodes that are asked who leads. */
+  /** `host:port` or `unix:/path`; several, or with `discover`: nodes that are queried for the leader. */
   readonly targets: readonly string[];
   readonly discover: boolean;
   readonly credentials: ChannelCredentials;
@@ -36,11 +36,11 @@ export interface WaysOptions {
 type ClientOf<C> = new (address: string, credentials: ChannelCredentials, options: ClientOptions) => C;
 
 export interface Ways {
-  /** A client of the node that leads, as far as is known. @throws NoLeader */
+  /** A client of the leading node, as far as is known. @throws NoLeader */
   clientOf<C extends GrpcClient>(Kind: ClientOf<C>): Promise<C>;
-  /** Tell how a call of a client ended: a lost one is not taken again, and where the leader is, is gone to. */
+  /** Reports a call's failure: a lost client is not reused, and a new leader's address is followed. */
   failed(client: GrpcClient, error: unknown): void;
-  /** Closes the connection in use, if there is one, with all that runs over it. */
+  /** Closes the current connection, if there is one, with all its calls. */
   drop(): void;
   close(): void;
 }
@@ -51,14 +51,14 @@ interface Way {
   readonly clients: Map<unknown, GrpcClient>;
 }
 
-/** The official client's: the largest event and more. */
+/** The official client's limit: more than the largest event. */
 const receivedMost_bytes = 17 * 1024 * 1024;
-/** A node that is back is found soon. */
+/** Short, so a restarted node is found soon. */
 const reconnect_ms = { first: 100, most: 500 };
 
 /**
- * Opens the way to the store's leader, in place of the official client's own: one connection for each node, kept while it reconnects. The
- * official client opens a connection for each failed call, and each stays open: 26 after one outage.
+ * Opens connections to the store's leader, instead of the official client: one connection per node, kept while it reconnects. The official
+ * client opens a connection for each failed call, and each stays open: 26 after one outage.
  */
 export function createWays(options: WaysOptions): Ways {
   const { targets, discover, credentials } = options;
@@ -76,7 +76,7 @@ export function createWays(options: WaysOptions): Ways {
     return channel;
   };
 
-  /** One that waits to connect again is kept: closed, it would connect all the same (grpc-js 1.14.7). */
+  /** Keeps a connection that waits to reconnect: closed, it would reconnect anyway (grpc-js 1.14.7). */
   function release(target: string): void {
     const channel = channels.get(target);
     const state = channel?.getConnectivityState(false);
@@ -106,7 +106,7 @@ export function createWays(options: WaysOptions): Ways {
       );
       return found;
     } catch (error) {
-      throw new NoLeader((error as AggregateError).errors.map(reasonOf).join('; '));
+      throw new NoLeader((error as AggregateError).errors.map(storeReasonOf).join('; '));
     }
   }
 
@@ -120,7 +120,7 @@ export function createWays(options: WaysOptions): Ways {
         (error, info) => {
           const found = info?.getMembersList().find(leads)?.getHttpEndPoint();
           if (found) resolve(`${found.getAddress()}:${found.getPort()}`);
-          else reject(new Error(`${target}: ${error ? reasonOf(error) : 'knows of no leader'}`));
+          else reject(new Error(`${target}: ${error ? storeReasonOf(error) : 'knows of no leader'}`));
         },
       );
     });
@@ -175,15 +175,15 @@ const channelOptions = ({ pingEvery_ms, pingTimeout_ms }: WaysOptions) => ({
 
 export interface OpenClient {
   readonly client: EventStoreDBClient;
-  /** Ends every call, and the connection in use: the next call looks for the leader anew. */
+  /** Ends every call, and the current connection: the next call searches the leader again. */
   drop(): void;
   close(): Promise<void>;
 }
 
-/** A node that stands still is noticed by pings, and one that is asked who leads is not waited for. The URL's own settings win. */
+/** Pings detect a frozen node, and a query for the leader has a timeout. The URL's own settings take precedence. */
 const defaults = { keepAliveInterval: 5_000, keepAliveTimeout: 3_000, gossipTimeout: 2 };
 
-/** @throws RangeError for an address that cannot be used: what is wrong with EVENTSTORE_URL, and nothing secret of it */
+/** @throws RangeError for an unusable address: the problem with EVENTSTORE_URL, without secrets */
 export function openClient(url: string): OpenClient {
   const address = named(() => storeAddress(url));
   const { user, options } = address;
@@ -229,7 +229,7 @@ function waysOf(address: StoreAddress): Ways {
   });
 }
 
-/** -1 switches pings off. */
+/** -1 disables pings. */
 const orNever = (ms: number): number => (ms < 0 ? Number.MAX_VALUE : ms);
 
 function credentialsOf({ options }: StoreAddress) {
@@ -265,14 +265,14 @@ function named<T>(read: () => T): T {
 const probePause_ms = 200;
 
 /**
- * Knows whether the store answers. While it does not, callers are turned away at once instead of being sent into a
- * timeout, and one probe finds out when it is back.
+ * Availability of the store. While it is unavailable, callers are refused at once instead of waiting for a timeout, and one probe detects
+ * its return.
  */
 export interface Reachability {
   readonly up: boolean;
-  /** Tell that a call lost its connection. */
+  /** Reports that a call lost its connection. */
   lost(): void;
-  /** Resolves true as soon as the store is up, false when `within_ms` have passed. */
+  /** Resolves true as soon as the store is available, false after `within_ms`. */
   whenUp(within_ms: number): Promise<boolean>;
   close(): void;
 }
@@ -290,7 +290,7 @@ export function createReachability(probe: () => Promise<unknown>): Reachability 
         down = null;
         return;
       } catch {
-        // Still away; the next probe follows.
+        // Still unavailable; the next probe follows.
       }
     }
   }
@@ -319,36 +319,36 @@ export function createReachability(probe: () => Promise<unknown>): Reachability 
   };
 }
 
-/** The official client and what is known of the way to its server. */
-export interface Connection extends Hearing {
+/** The official client and the state of its connection. */
+export interface StoreConnection extends Hearing {
   readonly client: EventStoreDBClient;
   readonly reach: Reachability;
-  /** For messages: without the user and password a connection string may hold. */
+  /** For messages: without the user and password of the connection string. */
   readonly server: string;
-  /** Aborts when calls are sent another way from now on: what was opened before is to be opened anew. */
+  /** Aborts when calls use another connection from now on: older subscriptions must be reopened. */
   readonly left: AbortSignal;
-  /** Tell of a failure that lost the connection, or found another leader: the client goes another way by itself. */
+  /** Reports a failure that lost the connection, or found another leader: the client then reconnects. */
   moved(): void;
-  /** @throws Unavailable when the store is known to be away: nothing has been sent */
+  /** @throws Unavailable if the store is known to be unavailable: nothing has been sent */
   mustBeUp(): void;
   /**
-   * What is asked for; nothing of a stream that is not there.
-   * @param limit_ms default: the patience of this connection. @throws Unavailable when the store cannot be reached, or takes longer
+   * Reads the wanted events; none for a missing stream.
+   * @param limit_ms default: the timeout of this connection. @throws Unavailable if the store cannot be reached, or after the timeout
    */
-  read(wanted: Wanted, limit_ms?: number): Promise<readonly StoredEvent[]>;
+  read(wanted: ReadQuery, limit_ms?: number): Promise<readonly StoredEvent[]>;
   close(): Promise<void>;
 }
 
 export interface Patience {
   readonly read_ms: number;
-  /** How long calls may wait while nothing at all comes from the server. */
+  /** Maximum wait of calls while nothing at all arrives from the server. */
   readonly silence_ms: number;
 }
 
-/** The first calls after a broken connection, or to a node that has just ceased to lead, may fail once more. */
+/** The first calls after a broken connection, or to a node that has just lost leadership, may fail once more. */
 const triesMost = 3;
 
-export function connect(url: string, { read_ms, silence_ms }: Patience): Connection {
+export function connectStore(url: string, { read_ms, silence_ms }: Patience): StoreConnection {
   const opened = openClient(url);
   const { client } = opened;
   const server = withoutSecrets(url);
@@ -363,7 +363,7 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
     left = new AbortController();
   }
 
-  async function ask(wanted: Wanted, limit_ms = read_ms): Promise<readonly StoredEvent[]> {
+  async function ask(wanted: ReadQuery, limit_ms = read_ms): Promise<readonly StoredEvent[]> {
     const { events, cancel } = readCall(client, hearing, wanted);
     try {
       return await hearing.answered(events, limit_ms, `reading ${wanted.stream ?? 'the log'}`);
@@ -373,7 +373,7 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
     }
   }
 
-  /** Any answer will do, also a refusal. */
+  /** Any answer will do, including a refusal. */
   const probe = () =>
     ask(lastOfAll).catch((error) => {
       if (isConnectionLoss(error) || error instanceof Unavailable) throw error;
@@ -384,22 +384,22 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
     if (!reach.up) throw new Unavailable(`the event store at ${server} cannot be reached; nothing was sent`);
   }
 
-  async function read(wanted: Wanted, limit_ms?: number): Promise<readonly StoredEvent[]> {
+  async function read(wanted: ReadQuery, limit_ms?: number): Promise<readonly StoredEvent[]> {
     for (let tries = 1; ; tries += 1) {
       mustBeUp();
       try {
         return await ask(wanted, limit_ms);
       } catch (error) {
-        if (isDamaged(error)) throw new Unavailable(reasonOf(error), 1, { cause: error });
+        if (isDamaged(error)) throw new Unavailable(storeReasonOf(error), 1, { cause: error });
         const refused = unusable(error);
         if (!isConnectionLoss(error)) throw refused ?? error;
         moved();
-        // Whoever has waited in silence once waits no longer.
+        // After one silent wait it does not wait again.
         if (tries < triesMost && !(error instanceof Silent)) continue;
         reach.lost();
         throw (
           refused ??
-          new Unavailable(`the event store at ${server} cannot be reached: ${reasonOf(error)}`, 1, {
+          new Unavailable(`the event store at ${server} cannot be reached: ${storeReasonOf(error)}`, 1, {
             cause: error,
           })
         );
@@ -425,5 +425,5 @@ export function connect(url: string, { read_ms, silence_ms }: Patience): Connect
   };
 }
 
-/** The log's last event, if there is one, as its leader has it. */
-export const lastOfAll: Wanted = { stream: null, backwards: true, max: 1 };
+/** The log's last event, if there is one, from its leader. */
+export const lastOfAll: ReadQuery = { stream: null, backwards: true, max: 1 };

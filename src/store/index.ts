@@ -1,4 +1,4 @@
-/** The event store: the one that EVENTSTORE_URL names, or a node of the service's own, whose troubles an operator is told. */
+/** The event store: the one of EVENTSTORE_URL, or an embedded node, whose problems are reported to an operator. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
@@ -9,7 +9,7 @@ import { type EmbeddedNode, spawnEmbeddedNode } from './node/spawn.ts';
 import type { Trouble } from './node/trouble.ts';
 
 export interface EmbeddedStore extends EmbeddedNode {
-  /** Whether it takes what is to be written: false while its disk is full. */
+  /** True if it accepts writes: false while its disk is full. */
   canWrite(): boolean;
 }
 
@@ -21,7 +21,7 @@ export async function embeddedStore(config: Config, telemetry: Telemetry): Promi
   const node = await spawnEmbeddedNode({
     dataDir,
     onLost(loss) {
-      // Another one begins without a trouble.
+      // A restarted node begins without a problem.
       canWrite = true;
       telemetry.alarm(
         'eventStoreLost',
@@ -55,7 +55,7 @@ function tellTrouble({ alarm, logger }: Telemetry, trouble: Trouble): void {
   } else alarm('eventStoreFailed', {}, trouble.message);
 }
 
-/** @throws ConfigError for a URL, or a certificate in it, that cannot be used */
+/** @throws ConfigError for an unusable URL, or an unusable certificate in it */
 export function openStore(url: string, { logger }: Telemetry): OpenEventStore {
   try {
     const { unknown } = storeAddress(url);

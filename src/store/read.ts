@@ -1,4 +1,6 @@
-/** Readings that end: one call each, opened by the official client, which knows the server. What goes over it is written and read here. */
+/**
+ * Reads of bounded length: one call each, opened by the official client, which finds the server. The messages are written and read here.
+ */
 
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { convertToCommandError, isClientCancellationError } from '@eventstore/db-client/dist/utils/index.js';
@@ -10,28 +12,30 @@ import type { StoredEvent } from '../../domain/decider.ts';
 import { Silent } from './failures.ts';
 import { eachField, textAt, type WireWriter, wireWriter } from './wire.ts';
 
-export interface Wanted {
+export interface ReadQuery {
   /** Null for the whole log. */
   readonly stream: string | null;
-  /** First revision of a stream, or position of an event of the log (forwards: inclusive). Default: the end that the direction starts at. */
+  /**
+   * First revision of a stream, or position of an event of the log (forwards: inclusive). Default: the end that the direction starts at.
+   */
   readonly from?: bigint | undefined;
   readonly backwards: boolean;
   readonly max: number;
-  /** Of the whole log: only events of streams whose names begin with one of these. Default: all events. */
+  /** For the whole log: only events of streams with one of these name prefixes. Default: all events. */
   readonly prefixes?: readonly string[];
 }
 
-/** Size of a request without names, upper bound. */
+/** Upper bound for a request without names. */
 const overhead_bytes = 128;
 
-/** Records that the server looks at in one step of a filtered read. */
+/** Records that the server examines in one step of a filtered read. */
 const filterWindow = 4_096;
 
 /**
- * A `ReadReq` (event_store.client.streams) that asks for ids as text and no links, with the fields of its last byte first.
+ * A `ReadReq` (event_store.client.streams) with text ids and without links, with the fields of its last byte first.
  * @see https://github.com/kurrent-io/KurrentDB/blob/master/proto/Grpc/streams.proto
  */
-export function readRequest({ stream, from, backwards, max, prefixes }: Wanted): Buffer {
+export function encodeReadRequest({ stream, from, backwards, max, prefixes }: ReadQuery): Buffer {
   const names = [stream ?? '', ...(prefixes ?? [])];
   const wire = wireWriter(overhead_bytes + names.reduce((bytes, name) => bytes + name_bytes(name), 0));
   const options = wire.mark();
@@ -60,12 +64,12 @@ export function readRequest({ stream, from, backwards, max, prefixes }: Wanted):
   return wire.done();
 }
 
-/** A name as UTF-8 with its tag and length, upper bound. */
+/** Upper bound for a name as UTF-8 with its tag and length. */
 const name_bytes = (name: string): number => 3 * name.length + 8;
 
 function filter(wire: WireWriter, prefixes: readonly string[]): void {
   const filter = wire.mark();
-  wire.uint64(5, 1); // checkpointIntervalMultiplier: of subscriptions, but it must not be 0
+  wire.uint64(5, 1); // checkpointIntervalMultiplier: only for subscriptions, but it must not be 0
   wire.uint64(3, filterWindow); // max
   const names = wire.mark();
   for (const prefix of prefixes.toReversed()) wire.text(2, prefix);
@@ -82,13 +86,13 @@ function position(wire: WireWriter, at: bigint): void {
 
 const empty = (wire: WireWriter, field: number): void => wire.message(field, wire.mark());
 
-/** `ReadResp.event`: a message of one of several kinds begins with the field that says which. */
+/** `ReadResp.event`: a message with alternatives begins with the field of its alternative. */
 const eventTag = 0x0a;
 const json = 'application/json';
 
 /**
- * The event in a `ReadResp` (event_store.client.streams) that was asked for with ids as text; null when the message says
- * something else. Straight from the bytes: by way of the generated messages an event costs three times as much.
+ * The event in a `ReadResp` (event_store.client.streams) with text ids; null if the message has another content. Parsed by hand: with the
+ * generated messages an event costs three times as much.
  */
 export function recordedEvent(message: Buffer): StoredEvent | null {
   if (message[0] !== eventTag) return null;
@@ -136,7 +140,7 @@ export function recordedEvent(message: Buffer): StoredEvent | null {
   };
 }
 
-/** What others wrote into this store may be no JSON: it is passed on as it is. */
+/** Foreign events in this store may not be JSON: their text is passed on unchanged. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -145,10 +149,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Settles with all that was asked for, or rejects with an error of the client. Has no time limit of its own. */
+/** Settles with all wanted events, or rejects with an error of the client. Has no timeout of its own. */
 export interface ReadCall {
   readonly events: Promise<readonly StoredEvent[]>;
-  /** Nobody waits for it any more. */
+  /** No caller waits for it any more. */
   cancel(): void;
 }
 
@@ -156,21 +160,23 @@ type Call = ClientReadableStream<StoredEvent | messages.ReadResp>;
 
 const { path, responseDeserialize } = rpc.StreamsService.read;
 const asIs = (request: Buffer): Buffer => request;
-/** What is no event says nothing of a reading's content: that there is no such stream, or where it begins and ends. */
+/** Other messages say nothing about the events: a missing stream, or its first and last position. */
 const said = (message: Buffer): StoredEvent | messages.ReadResp =>
   recordedEvent(message) ?? responseDeserialize(message);
 
-/** Who closes the connection is told nothing by the server. */
+/** The server reports nothing when the client closes the connection. */
 const failureOf = (error: Error): unknown =>
   isClientCancellationError(error as never)
     ? new Unavailable('the connection to the event store was closed while it was read')
     : convertToCommandError(error as never);
 
-/** The official client's own `readStream` hands each event through two streams more and makes three objects of it: it takes twice the time. */
-export function readCall(client: EventStoreDBClient, { heard }: Pick<Hearing, 'heard'>, wanted: Wanted): ReadCall {
+/**
+ * The official client's own `readStream` passes each event through two more streams and makes three objects of it: it takes twice the time.
+ */
+export function readCall(client: EventStoreDBClient, { heard }: Pick<Hearing, 'heard'>, wanted: ReadQuery): ReadCall {
   const open = client['GRPCStreamCreator'](rpc.StreamsClient, 'read', (streams): Call => {
     const settings = client['callArguments']({ requiresLeader: true }, { deadline: Number.POSITIVE_INFINITY });
-    return streams.makeServerStreamRequest(path, asIs, said, readRequest(wanted), ...settings);
+    return streams.makeServerStreamRequest(path, asIs, said, encodeReadRequest(wanted), ...settings);
   });
   const opened: Promise<Call> = open();
   const events = opened.then(
@@ -199,7 +205,7 @@ export function readCall(client: EventStoreDBClient, { heard }: Pick<Hearing, 'h
 const tooLate = (limit_ms: number, what: string): Unavailable =>
   new Unavailable(`${what} took longer than ${limit_ms} ms`);
 
-/** Settles as `work` does, or throws Unavailable after `limit_ms`; what comes later is ignored. */
+/** Settles as `work` does, or throws Unavailable after `limit_ms`; later results are ignored. */
 export async function within<T>(work: Promise<T>, limit_ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -212,20 +218,20 @@ export async function within<T>(work: Promise<T>, limit_ms: number, what: string
   }
 }
 
-/** Notices a connection that stays and says nothing. HTTP/2's pings tell the same of a process that is stopped, three times later. */
+/** Detects an open but silent connection. HTTP/2's pings also detect a stopped process, but three times later. */
 export interface Hearing {
-  /** Waits for a call's answer. @throws Silent when nothing at all is heard for long; Unavailable after `limit_ms` */
+  /** Waits for a call's answer. @throws Silent after a long silence; Unavailable after `limit_ms` */
   answered<T>(work: Promise<T>, limit_ms: number, what: string): Promise<T>;
-  /** Tell of whatever comes from the server. */
+  /** Reports any message from the server. */
   heard(): void;
 }
 
 const looks = 4;
 
 /**
- * Looks are counted, not time: a process that stood still itself, or was given no time, has looked once.
- * @param silence_ms how long a server may be busy with what it is asked and say nothing to anybody
- * @param silent told once each time, before calls fail: the connection is to be given up
+ * Counts checks, not time: a process that was paused itself has checked once.
+ * @param silence_ms maximum time that a server may be busy without sending anything
+ * @param silent called once per silence, before calls fail: the connection must be dropped
  */
 export function createHearing(silence_ms: number, silent: () => void): Hearing {
   const waiting = new Set<(error: Silent) => void>();

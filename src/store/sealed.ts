@@ -1,4 +1,4 @@
-/** A seal on every event: whoever else may write to the log, what he writes is not believed. */
+/** A seal on every event: an event of another writer is not trusted. */
 import { ChainBroken, linkOf } from '../../commands/codec.ts';
 import { createHandle, type HandleDeps, readStream } from '../../commands/handle.ts';
 import { type EventStore, Unavailable } from '../../commands/ports.ts';
@@ -7,21 +7,21 @@ import { beginSealing, type KeyChange, sealing, sealingInstance } from '../../do
 import { createSeals, type FormerKey, formerKeyOf, type KeptKey, openFormer, type Seals } from '../security/seals.ts';
 
 export interface Sealing {
-  /** It is asked before each use. @throws Unavailable */
+  /** Called before each use. @throws Unavailable */
   readonly trust: () => Trust | Promise<Trust>;
-  /** Told of each event that is not ours, perhaps more than once. */
+  /** Receives each foreign event, possibly more than once. */
   readonly tell: (broken: ChainBroken) => void;
 }
 
-/** Which seals are believed where in the log. */
+/** Valid seals for each part of the log. */
 export interface Trust {
-  /** Makes new ones. */
+  /** Makes new seals. */
   readonly seals: Seals;
-  /** Position where seals began. */
+  /** Position at which seals began. */
   readonly begun: bigint;
-  /** Oldest first; each is good up to the event that changed it. */
+  /** Oldest first; each is valid up to the event that changed it. */
   readonly former: readonly (FormerKey & { readonly kept: KeptKey; readonly until: bigint })[];
-  /** The last change; null when there was none. */
+  /** The last change; null if there was none. */
   readonly change: { readonly data: KeyChange; readonly finished: boolean } | null;
 }
 
@@ -42,10 +42,10 @@ function brokenAt(stored: StoredEvent, trust: Trust): ChainBroken | null {
 }
 
 /**
- * The same store, where every event that is appended gets a seal, and only sealed ones are believed: a read that meets another throws, a
- * subscription leaves it out, so that nobody's events hold up those of others.
+ * A store that seals every appended event and trusts only sealed ones: a read that finds an invalid one throws, and a subscription skips
+ * it, so foreign events block no others.
  *
- * A seal covers stream, revision, id, type, data, metadata and the predecessor's link: it cannot be moved to another place.
+ * A seal covers stream, revision, id, type, data, metadata and the predecessor's hash: it is valid at one position only.
  */
 export function sealedStore(store: EventStore, sealed: Sealing): EventStore {
   const { tell } = sealed;
@@ -67,7 +67,7 @@ export function sealedStore(store: EventStore, sealed: Sealing): EventStore {
           return { ...event, metadata: { ...event.metadata, seal: seals.sealOf(link) } };
         }),
       );
-      // A stream that somebody deleted takes a first event, and goes on counting where it ended.
+      // A deleted stream accepts a first event, and continues its revisions.
       const { revision } = appended;
       if (revision !== first + BigInt(events.length) - 1n)
         refuse(
@@ -111,7 +111,7 @@ interface Beginning extends Believing {
 }
 
 export const sealingStream = `${sealing.category}-${sealingInstance}`;
-/** Behind every position of a log. */
+/** After every position of a log. */
 const never = 2n ** 64n;
 
 /** The secrets that the former key encrypted are not all under the new one. */
@@ -125,10 +125,10 @@ export class KeyChangeUnfinished extends Error {
 }
 
 /**
- * Which seals are believed in this log. What says so must itself be sealed: each change by the key before it, and the last one opens with
- * the master key alone, which gives all former keys.
+ * Valid seals of this log. Their events must themselves be sealed: each change by the previous key, and the last one opens only with the
+ * master key, which reveals all former keys.
  *
- * @throws Unavailable; ChainBroken when the log was sealed with another key, or a change is not ours
+ * @throws Unavailable; ChainBroken if the log was sealed with another key, or a change is not ours
  */
 export async function trustIn(store: EventStore, { masterKey, tell }: Believing): Promise<Trust> {
   const events = await readStream(store, sealingStream);
@@ -136,7 +136,7 @@ export async function trustIn(store: EventStore, { masterKey, tell }: Believing)
   const seals = createSeals(masterKey);
   const ours = changes.findLastIndex(({ data }) => (data as KeyChange).keyId === seals.keyId);
   const opened = ours < 0 ? null : openFormer(masterKey, changes[ours]?.data as KeyChange);
-  // A change that the master key does not open gives no former key: then the first event that is not under this key is refused.
+  // A change that the master key does not open reveals no former key: then the first event under another key is refused.
   const kept = opened?.length === ours + 1 ? opened : [];
   const former = kept.map((key, index) => ({ ...formerKeyOf(key), kept: key, until: changes[index]?.position ?? -1n }));
   const data = changes.at(-1)?.data as KeyChange | undefined;
@@ -152,8 +152,8 @@ export async function trustIn(store: EventStore, { masterKey, tell }: Believing)
 }
 
 /**
- * Opens one store with seals; they begin here and now when no version before sealed. Which may have to wait until the store is there:
- * `sealed` says why the log cannot be believed, `formerKeys` throws Unavailable until it is known.
+ * Opens one store with seals; they begin now if no earlier version sealed. This may have to wait for the store: `sealed` says why the log
+ * cannot be trusted, `formerKeys` throws Unavailable until it is known.
  */
 export function withSeals<S extends EventStore & { readonly workers: EventStore }>(
   store: S,
@@ -165,7 +165,7 @@ export function withSeals<S extends EventStore & { readonly workers: EventStore 
   async function ask(): Promise<Trust> {
     const found = await trustIn(store.workers, { masterKey, tell });
     if (found.change && !found.change.finished) throw new KeyChangeUnfinished(found.change.data);
-    // What is written before seals begin is the event with which they do.
+    // The event that begins sealing is the first sealed one.
     const strict = sealedStore(store.workers, { tell, trust: () => ({ ...found, begun: 0n }) });
     const handle = createHandle({ ...deciding, store: strict });
     const facts = { cause: 'worker:sealing', appId: null } as const;
@@ -180,7 +180,7 @@ export function withSeals<S extends EventStore & { readonly workers: EventStore 
     });
     return asked;
   }
-  /** What the log cannot tell yet, or tells of itself as a whole, is no failure of whose work meets it. @throws Unavailable */
+  /** A failure to read the log's seals is no failure of the work that needs them. @throws Unavailable */
   async function inUse(): Promise<Trust> {
     try {
       return await trust();
@@ -197,7 +197,7 @@ export function withSeals<S extends EventStore & { readonly workers: EventStore 
     sealed: async () => trust(),
     formerKeys() {
       if (known !== null) return known.former;
-      // Nobody else may ask for long.
+      // Possibly the only caller for a long time.
       inUse().catch(() => {});
       throw new Unavailable('the event store has not told yet which master keys there were before');
     },

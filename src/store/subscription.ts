@@ -1,4 +1,4 @@
-/** A subscription to the whole log, with a position that is safe to keep. */
+/** A subscription to the whole log, with a position that is safe to store. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { convertToCommandError } from '@eventstore/db-client/dist/utils/index.js';
@@ -6,22 +6,24 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
-import { type Batch, Unavailable } from '../../commands/ports.ts';
+import { type EventBatchRead, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
-import type { Connection } from './connection.ts';
-import { reasonOf, unusable } from './failures.ts';
+import type { StoreConnection } from './connection.ts';
+import { storeReasonOf, unusable } from './failures.ts';
 import { recordedEvent } from './read.ts';
 
 const maxBatch = 500;
 
-/** Events that the server looks at between two checkpoints: many while catching up, one when live, so that a subscriber learns of the log's end. */
+/**
+ * Events that the server examines between two checkpoints: many while catching up, one when live, so a subscriber learns of the log's end.
+ */
 const catchUpWindow = 512;
 const liveWindow = 1;
 
-/** Servers before 24.2 never say that a subscriber has caught up: after so long a silence they are asked something else. */
+/** Servers before 24.2 never report that a subscriber has caught up: after this silence they get another query. */
 const quiet_ms = 1_000;
 
-/** What older servers send in place of a position that they do not know (uint64 max). */
+/** Value of older servers for an unknown position (uint64 max). */
 const noPosition = 0xffff_ffff_ffff_ffffn;
 
 type Tail = () => Promise<bigint>;
@@ -34,7 +36,7 @@ export interface AllOptions {
 
 /**
  * The server has no record at the position to continue after. Callers subscribe again from an event that they find in the log
- * (src/readmodels/logSetBack.ts): a record of the store's own, which a checkpoint may name, can be missing from another leader's log.
+ * (src/readmodels/logSetBack.ts): a record of the store's own, at which a checkpoint may be, can be missing from another leader's log.
  */
 export class ForeignPosition extends Unavailable {
   override readonly name = 'ForeignPosition';
@@ -47,13 +49,17 @@ export class ForeignPosition extends Unavailable {
 }
 
 /**
- * Follows $all. A first subscription catches up with a wide window; when live, a second one takes over from the same position with the narrow
- * one. A position behind the last event is followed in silence until the log has grown past it: the store's own records lie there, or the log
- * is another one. Callers recognize the log by an event (src/readmodels/logSetBack.ts).
+ * Follows $all. A first subscription catches up with a wide window; when live, a second one continues from the same position with the
+ * narrow one. A position after the last event is followed silently until the log has grown past it: it belongs to the store's own records,
+ * or the log is another one. Callers identify the log by an event (src/readmodels/logSetBack.ts).
  * @param tail of the leader's log
  * @throws ForeignPosition, Unavailable
  */
-export async function* followAll(connection: Connection, options: AllOptions, tail: Tail): AsyncGenerator<Batch> {
+export async function* followAll(
+  connection: StoreConnection,
+  options: AllOptions,
+  tail: Tail,
+): AsyncGenerator<EventBatchRead> {
   let { after } = options;
   if (options.signal.aborted) return;
   for await (const batch of follow(connection, options, catchUpWindow, tail)) {
@@ -65,7 +71,12 @@ export async function* followAll(connection: Connection, options: AllOptions, ta
 }
 
 /** One subscription as batches. */
-async function* follow(connection: Connection, options: AllOptions, window: number, tail: Tail): AsyncGenerator<Batch> {
+async function* follow(
+  connection: StoreConnection,
+  options: AllOptions,
+  window: number,
+  tail: Tail,
+): AsyncGenerator<EventBatchRead> {
   const { signal } = options;
   const inbox = await openInbox(connection, options, window, tail);
   signal.addEventListener('abort', inbox.wake);
@@ -81,7 +92,7 @@ async function* follow(connection: Connection, options: AllOptions, window: numb
       } else if (inbox.failure !== undefined) throw brokenOff(inbox.failure, options.after);
       else {
         await inbox.news(live);
-        // Events of the same packets come into the same batch.
+        // Events of the same packets belong to the same batch.
         await nextTurn();
       }
     }
@@ -91,8 +102,8 @@ async function* follow(connection: Connection, options: AllOptions, window: numb
   }
 }
 
-/** What has arrived from one subscription; it stops reading while nobody takes it out. */
-async function openInbox(connection: Connection, options: AllOptions, window: number, tail: Tail) {
+/** Events that have arrived from one subscription; it stops reading while nobody consumes them. */
+async function openInbox(connection: StoreConnection, options: AllOptions, window: number, tail: Tail) {
   let arrived: StoredEvent[] = [];
   let reached = 0n;
   let caughtUp = false;
@@ -131,8 +142,8 @@ async function openInbox(connection: Connection, options: AllOptions, window: nu
     .on('end', () => fail('the server ended it'));
 
   /**
-   * A server that is busy is silent as well, and so is one that this process was too busy to hear: it has nothing more where it answers
-   * another question and says nothing here meanwhile.
+   * A busy server is silent as well, and so is one that this process was too busy to read: it has nothing more if it answers another query
+   * and sends nothing here meanwhile.
    */
   async function onSilence(): Promise<void> {
     const before = heard;
@@ -145,7 +156,7 @@ async function openInbox(connection: Connection, options: AllOptions, window: nu
   }
 
   return {
-    /** What has arrived already, no more: large batches while catching up, single events when live. */
+    /** Takes the events that have arrived: large batches while catching up, single events when live. */
     take(): { events: readonly StoredEvent[]; reached: bigint; caughtUp: boolean } {
       const taken = { events: arrived, reached, caughtUp };
       arrived = [];
@@ -182,21 +193,25 @@ async function openInbox(connection: Connection, options: AllOptions, window: nu
 const invalidArgument = 3;
 
 function brokenOff(failure: unknown, after: bigint | null): Error {
-  const reason = reasonOf(failure);
+  const reason = storeReasonOf(failure);
   const code = typeof failure === 'object' && failure !== null && 'code' in failure ? failure.code : undefined;
   return code === invalidArgument
     ? new ForeignPosition(after, reason)
     : (unusable(failure) ?? new Unavailable(`the event store's subscription broke off: ${reason}; subscribe again`));
 }
 
-/** An event, or what the server says between events. */
+/** An event, or another message of the server. */
 type Said = StoredEvent | messages.ReadResp;
 
 const { path, requestSerialize, responseDeserialize } = rpc.StreamsService.read;
 const said = (message: Buffer): Said => recordedEvent(message) ?? responseDeserialize(message);
 
-/** Opened by the official client, which knows the server; the events are read here. */
-function subscribe({ client }: Connection, options: AllOptions, window: number): Promise<ClientReadableStream<Said>> {
+/** Opened by the official client, which finds the server; the events are parsed here. */
+function subscribe(
+  { client }: StoreConnection,
+  options: AllOptions,
+  window: number,
+): Promise<ClientReadableStream<Said>> {
   const request = subscribeRequest(options, window);
   const open = client['GRPCStreamCreator'](rpc.StreamsClient, 'subscribeToAll', (streams) => {
     const settings = client['callArguments']({ requiresLeader: true }, { deadline: Number.POSITIVE_INFINITY });

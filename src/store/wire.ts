@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 
 /**
- * Protocol buffer fields written from the last byte to the first. A message's length is known once its content is written,
- * so that nothing is measured before or copied afterwards.
+ * Protocol buffer fields written from the last byte to the first. A message's length is known once its content is written, so nothing is
+ * measured before or copied afterwards.
  * @see https://protobuf.dev/programming-guides/encoding/
  */
 export interface WireWriter {
-  /** Where the next byte goes; pass it to `message` to close what was written since. */
+  /** Current position; pass it to `message` to close the fields written since. */
   mark(): number;
   bytes(field: number, value: Uint8Array): void;
   text(field: number, value: string): void;
   uint64(field: number, value: number | bigint): void;
-  /** Leaves so many bytes as they are. */
+  /** Skips this many bytes. */
   room(bytes: number): void;
-  /** Turns everything written since `mark` into one nested message. */
+  /** Wraps everything written since `mark` into one nested message. */
   message(field: number, mark: number): void;
   done(): Buffer;
 }
@@ -74,21 +74,21 @@ export function wireWriter(capacity: number): WireWriter {
   };
 }
 
-/** Walks over the fields of a message in their order. */
+/** Walks over the fields of a message in order. */
 export interface WireReader {
-  /** Enters the nested message (or the text) that stands next; returns its length. */
+  /** Enters the next nested message (or text); returns its length. */
   enter(): number;
   skip(bytes: number): void;
-  /** A number that stands next, exact up to 2^53. */
+  /** Reads the next number, exact up to 2^53. */
   number(): number;
   readonly at: number;
 }
 
-/** Reads only what `wireWriter` wrote: the caller knows which field comes next. */
+/** Reads only the output of `wireWriter`: the caller knows which field is next. */
 export function wireReader(bytes: Uint8Array): WireReader {
   let at = 0;
   const byte = (): number => bytes[at++] ?? 0;
-  /** Behind a tag. */
+  /** After a tag. */
   function number(): number {
     byte();
     let value = 0;
@@ -111,9 +111,9 @@ export function wireReader(bytes: Uint8Array): WireReader {
 }
 
 /**
- * Tells every field of the message between `from` and `to`: of a number the number (exact up to 2^53), of a nested message,
- * a text or bytes where they begin and end.
- * @throws RangeError for what is no message
+ * Calls back for every field of the message between `from` and `to`: with a number's value (exact up to 2^53), or the start and end of a
+ * nested message, a text or bytes.
+ * @throws RangeError for an invalid message
  */
 export function eachField(
   bytes: Uint8Array,
@@ -148,12 +148,12 @@ export function eachField(
 export const textAt = (bytes: Buffer, from: number, to: number): string => bytes.toString('utf8', from, to);
 
 const scheme = 'esdb+unix://';
-/** What `sockaddr_un` holds everywhere, without the zero at its end. */
+/** Portable size of `sockaddr_un`, without the zero at its end. */
 const pathMost_bytes = 103;
 
 export const socketIn = (dataDir: string): string => join(dataDir, 'socket');
 
-/** The connection string of the embedded node's Unix socket: `esdb+unix:///data/eventstore/socket`. */
+/** Connection string of the embedded node's Unix socket: `esdb+unix:///data/eventstore/socket`. */
 export const socketUrl = (path: string): string => `${scheme}${encodeURI(path)}`;
 
 /** Null for a connection string of another kind. */

@@ -19,20 +19,20 @@ import { boundedTimes } from '../lib/cache.ts';
 import type { WorkFailures } from '../postgres/failures.ts';
 import type { WorkReport } from '../process/reports.ts';
 
-/** Drains a to-do list. An entry is a hint: `act` reads the stream or the chain before it does anything. */
+/** Drains a to-do list. An entry is a hint: `act` reads the stream or the chain before it acts. */
 export interface Worker<T> {
   readonly name: string;
-  /** Items worked on side by side. */
+  /** Maximum concurrent items. */
   readonly concurrency: number;
   /** Due and not parked, oldest first. */
   due(max: number, now: Instant): Promise<readonly T[]>;
-  /** What has one action at a time and is parked after failures: a payment, a delivery, a pass of a chain. */
+  /** Key of the item that has one action at a time and is parked after failures: a payment, a delivery, a pass of a chain. */
   keyOf(item: T): string;
-  /** When something that `due` left out is due, as far as the worker itself knows. */
+  /** Due time of an item that `due` omitted, as far as the worker itself knows. */
   nextDue?(now: Instant): Instant | null;
-  /** At most so many items of one owner, such as an app, are worked on at a time: a slow one leaves room for others. */
+  /** Maximum concurrent items of one owner, such as an app: a slow one leaves room for others. */
   readonly share?: { readonly max: number; of(item: T): string };
-  /** What its list names was noted among the failures: a success takes the note away, however often the item was noted before. */
+  /** The list's items are recorded as failures: a success deletes the record, whatever its age. */
   readonly noted?: true;
   act(item: T, signal: AbortSignal): Promise<void>;
 }
@@ -42,33 +42,35 @@ export interface WorkerRun {
   readonly wake: Observable<unknown>;
   readonly clock: Clock;
   readonly failures: Pick<WorkFailures, 'failed' | 'succeeded'>;
-  /** Once aborted no new item is begun; the observable completes when those begun have ended. */
+  /** After an abort no new item begins; the observable completes when the started ones have ended. */
   readonly signal: AbortSignal;
-  /** The longest pause before the list is read again without a wake. */
+  /** Maximum pause before the list is read again without a wake. */
   readonly idle_ms?: number;
 }
 
-/** After a round that found something, or was woken; doubled after each one that found nothing, up to `idle_ms`. */
+/** Pause after a round with items or a wake; doubled after each empty round, up to `idle_ms`. */
 const firstPause_ms = 500;
 const idleDefault_ms = 10_000;
 const itemsPerRoundMax = 200;
-/** After a list was read it is left alone for so many times as long: under load many changes cost one reading, which takes a fifth of the time. */
+/**
+ * Minimum pause after reading a list, as a multiple of its duration: under load many changes cost one read, which uses a fifth of the time.
+ */
 const restFactor = 4;
 const restMost_ms = 100;
 const rememberedMax = 10_000;
 
 /**
- * Runs a worker until its signal aborts: a round after every wake, when a failed item is to be tried again, and at least every `idle_ms`.
- * An item still being worked on is passed over, so each key has one action at a time and a slow one delays no other; the list
- * is read again when its action has ended.
+ * Runs a worker until its signal aborts: a round after every wake, at the retry of a failed item, and at least every `idle_ms`. Skips an
+ * item that is still being processed, so each key has one action at a time and a slow one delays no other; reads the list again when its
+ * action has ended.
  */
 export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<WorkReport> {
   const busy = new Set<string>();
   const shares = new Map<string, number>();
-  /** Keys known to have no noted failure: their next success needs no note either. */
+  /** Keys without a recorded failure: their next success needs no write. */
   const clean = new Set<string>();
   const { signal, clock, idle_ms = idleDefault_ms } = run;
-  /** When failed items are to be tried again. */
+  /** Retry times of failed items. */
   const retryAt = boundedTimes();
   const passedOver = new Set<string>();
   const again = new Subject<void>();
@@ -82,7 +84,7 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
   signal.addEventListener('abort', () => waking.unsubscribe(), { once: true });
 
   const pause = () => {
-    // A clock that was set back makes no rest longer.
+    // A clock that was set back does not extend a pause.
     const rest_ms = Math.min(restUntil_ms - epochMs(clock.now()), restMost_ms);
     return (rest_ms > 0 ? from(clock.sleep(rest_ms, signal)) : of(undefined)).pipe(mergeMap(wakeUp));
   };
@@ -93,7 +95,7 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
     return race(wake, from(clock.sleep(pause_ms(clock.now()), signal))).pipe(take(1));
   };
 
-  /** Until the next item that is known to become due; of all others the wake tells. */
+  /** Until the next item with a known due time; wakes announce the others. */
   function pause_ms(now: Instant): number {
     const now_ms = epochMs(now);
     const next = worker.nextDue?.(now);
@@ -136,7 +138,7 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
     }
   }
 
-  /** @returns whether the item is to be worked on: it counts as busy from here on */
+  /** @returns true if the item is to be processed: it counts as busy from here on */
   function begin(item: T): boolean {
     const { share } = worker;
     const taken = share ? (shares.get(share.of(item)) ?? 0) : 0;

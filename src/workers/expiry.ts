@@ -1,4 +1,4 @@
-/** Ends payments that were not funded in time, by the source chain's clock and not by ours. */
+/** Expires payments that were not funded in time, by the source chain's clock and not by the service's. */
 
 import { currentState, type Handle } from '../../commands/handle.ts';
 import type { Clock } from '../../commands/ports.ts';
@@ -16,7 +16,7 @@ export interface ExpiryDeps {
   readonly handle: Handle;
   readonly clock: Clock;
   readonly due: (max: number, now: Instant) => Promise<readonly PaymentKey[]>;
-  /** How far all final passes of a chain have come, in the chain's time; null before their first range. */
+  /** Chain time up to which all final passes of a chain have scanned; null before their first range. */
   readonly scannedTo: (chainId: ChainId) => Promise<Instant | null>;
 }
 
@@ -30,13 +30,13 @@ export function expiryWorker(deps: ExpiryDeps): Worker<PaymentKey> {
     async act({ paymentId }) {
       const payment = await currentState(handle, paymentDecider, paymentId);
       if (!payment || nextStep(payment, clock.now()).do !== 'expire') return;
-      // All of its sources: the payer may choose another chain meanwhile, and the decision is on what is chosen by then.
+      // All of its sources: the payer may choose another chain meanwhile, and the decision uses the current choice.
       const chainIds = [...new Set(payableFrom(payment).map(({ chainId }) => chainId))];
       const scanned = await Promise.all(
         chainIds.map(async (chainId) => [chainId, await deps.scannedTo(chainId)] as const),
       );
       const outcome = await expirePayment(deps, payment.terms, new Map(scanned));
-      // A chain is not past the end, or a payin that was on time is still becoming final: the list brings the payment again.
+      // A chain is not past the end, or a payin in time is not final yet: the list returns the payment again.
       if (isRefusal(outcome) && outcome.refused !== 'illegalStep') throw new Error(outcome.message);
     },
   };

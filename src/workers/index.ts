@@ -1,10 +1,13 @@
-/** Payins, payouts, webhooks and expiry: what acts on the world. One active instance each, standbys take over; webhooks and expiry can be shared. */
+/**
+ * Payins, payouts, webhooks and expiry: all actions on the world. One active instance each, with standbys; webhooks and expiry can be
+ * shared.
+ */
 import { filter, NEVER, type Observable } from 'rxjs';
 import { eventCodec } from '../../commands/codec.ts';
 import { currentState } from '../../commands/handle.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { merchant } from '../../domain/merchant/state.ts';
-import { dueExpiries, duePolicyRefunds, dueWebhooks, type Share, unfinishedMatches } from '../../queries/work.ts';
+import { dueExpiries, duePolicyRefunds, dueWebhooks, unfinishedMatches, type WorkerShare } from '../../queries/work.ts';
 import { createRates } from '../api/rateLimits.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { DepositOwner } from '../chains/family.ts';
@@ -36,7 +39,7 @@ import { createWebhookWorker, deliveriesPerAppMax } from './webhooks/webhooks.ts
 
 const unmatchedIdle_ms = 30_000;
 
-/** Resolves when the signal has aborted and what was begun has ended. */
+/** Resolves when the signal has aborted and started work has ended. */
 export async function runSubscribersRole(core: Core, signal: AbortSignal): Promise<void> {
   const failures = createFailures(core.database);
   const changes = followChanges(core, signal);
@@ -47,8 +50,8 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
   const run = (role: string, wake: Observable<unknown>, ...workers: readonly RoleWorker[]) =>
     runRoleWorkers({ ...core, failures, wake }, role, workers, signal);
   // biome-ignore lint/suspicious/noExplicitAny: a worker hands its own items to itself
-  const shared = (role: string, wake: Observable<unknown>, workerOf: (share: Share) => Worker<any>) => {
-    const workersOf = (share: Share) => [{ worker: workerOf(share) }];
+  const shared = (role: string, wake: Observable<unknown>, workerOf: (share: WorkerShare) => Worker<any>) => {
+    const workersOf = (share: WorkerShare) => [{ worker: workerOf(share) }];
     return runSharedWorkers({ ...core, failures, wake }, role, core.config.workerShares, workersOf, signal);
   };
 
@@ -56,7 +59,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     ...[...core.chains.values()].map((chain) =>
       run(`payins:${chain.ingester.chainId}`, NEVER, ...payinWorkers(core, failures, chain, changes)),
     ),
-    // An instance without the treasury's keys leaves the payouts to one that has them.
+    // An instance without the treasury's keys leaves the payouts to one with them.
     ...(signers.size > 0 ? [run('payouts', told('transfers'), ...transferWorkers(core, signers, lately))] : []),
     run('books', NEVER, ...booksWorkers(core)),
     run('payoutAudit', NEVER, ...transferAudits(core)),
@@ -74,7 +77,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
   ]);
 }
 
-/** Filled by an instance that has the seed, or whose signer has it. */
+/** Filled by an instance with the seed, or with a signer that has it. */
 function depositStock({ config, clock, database }: Core): readonly RoleWorker[] {
   const owners = createDepositOwners(database);
   const stocked = (make: (count: number) => Promise<readonly DepositOwner[]>): RoleWorker => ({
@@ -96,18 +99,18 @@ const policyRefunds = (core: Core) =>
     due: (max, now) => duePolicyRefunds(core.database, { worker: policyRefundsWorkerName, max, now }),
   });
 
-function webhooks(core: Core, share: Share) {
-  // Of all shares together, whoever has them.
+function webhooks(core: Core, share: WorkerShare) {
+  // For all shares together, on any instance.
   const perAppMax = Math.ceil(deliveriesPerAppMax / share.of);
   return createWebhookWorker({
     perAppMax,
-    // Twice as many: those that are being claimed are still in the list.
+    // Twice as many, because claimed ones are still in the list.
     due: (max, now) => dueWebhooks(core.database, { worker: 'webhooks', max, now, perApp: 2 * perAppMax, share }),
     send: webhookSender(core, { handle: core.workHandle, store: core.store.workers }),
   });
 }
 
-/** Nobody is told where no mail is sent; whoever sets SMTP_URL later begins there. */
+/** Without mail nobody is notified; a later SMTP_URL begins at that time. */
 async function notices(core: Core, signal: AbortSignal): Promise<void> {
   const { config, leases, workHandle, database, store, clock, telemetry } = core;
   if (config.mail === null) return;
@@ -134,7 +137,7 @@ const unmatchedMoney = ({ workHandle, clock, database }: Core) =>
     due: (max, now) => unfinishedMatches(database, { worker: unfinishedMatchesName, max, now }),
   });
 
-function expiry({ workHandle, clock, chains, database }: Core, share: Share) {
+function expiry({ workHandle, clock, chains, database }: Core, share: WorkerShare) {
   const cursors = createCursors(database);
   const finalPasses = (chainId: ChainId) =>
     chains.get(chainId)?.ingester.passes.filter((pass) => pass !== 'head') ?? [];

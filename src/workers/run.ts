@@ -1,39 +1,39 @@
 import type { Observable } from 'rxjs';
 import type { Clock } from '../../commands/ports.ts';
-import type { Share } from '../../queries/work.ts';
+import type { WorkerShare } from '../../queries/work.ts';
 import type { Leases } from '../postgres/leases.ts';
 import type { Telemetry } from '../process/telemetry.ts';
 import { runWorker, type Worker, type WorkerRun } from './engine.ts';
 
-// Divides a task over the processes that do it: each share has a lease, and each process takes its fair part of them.
+// Divides a task over its processes: each share has a lease, and each process holds its fair number of them.
 
-export interface Division {
+export interface ShareDivision {
   readonly leases: Pick<Leases, 'hold' | 'present'>;
   readonly clock: Clock;
-  /** Of the task. Processes that name other numbers of shares do its work twice, and are kept from harm by what they write alone. */
+  /** Name of the task. Processes with different numbers of shares do its work twice; only the fences on their writes prevent harm. */
   readonly name: string;
   readonly shares: number;
   readonly signal: AbortSignal;
 }
 
-/** How soon a process notices that another one came or went. */
+/** Interval at which a process detects others that joined or left. */
 const look_ms = 2_000;
 
 /**
- * Runs `work` for each share that this process holds, until the signal aborts. Who holds more than its part, because another process has
- * come, gives shares up; those of one that has gone are taken over.
+ * Runs `work` for each share that this process holds, until the signal aborts. A process with more than its fair number, because another
+ * has joined, releases shares; those of a process that left are taken over.
  *
  * @param work of a share, counted from 1; ends soon after its signal aborts
- * @throws what `work` throws
+ * @throws anything that `work` throws
  */
-export async function divide(
-  { leases, clock, name, shares, signal }: Division,
+export async function divideShares(
+  { leases, clock, name, shares, signal }: ShareDivision,
   work: (share: number, held: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const mine = new Map<number, AbortController>();
   let fair = 0;
 
-  /** While nobody can say it is as it was. */
+  /** While the count is unknown it stays unchanged. */
   async function count(): Promise<void> {
     const present = await leases.present(name).catch(() => null);
     if (present !== null) fair = Math.ceil(shares / present);
@@ -55,7 +55,7 @@ export async function divide(
       }
       const giveUp = new AbortController();
       await leases.hold(`${name}:${share}/${shares}`, AbortSignal.any([signal, giveUp.signal]), async (held) => {
-        // Other shares came first: this one is another process's.
+        // Other shares were acquired first: this one is for another process.
         if (mine.size >= fair) return;
         mine.set(share, giveUp);
         try {
@@ -80,10 +80,7 @@ export interface WorkersDeps {
   readonly wake: Observable<unknown>;
 }
 
-/**
- * A worker, what wakes it (left out: what wakes the role), the longest pause before it reads its list without a wake, and where its
- * failures are noted (left out: where the role's are).
- */
+/** A worker, its wake (default: the role's), its maximum pause without a wake, and the record of its failures (default: the role's). */
 export interface RoleWorker {
   // biome-ignore lint/suspicious/noExplicitAny: a worker hands its own items to itself; nobody else reads them
   readonly worker: Worker<any>;
@@ -93,8 +90,8 @@ export interface RoleWorker {
 }
 
 /**
- * Runs a role's workers while this process holds the role's lease: one active instance, hot standbys.
- * Resolves when the signal has aborted and what was begun has ended.
+ * Runs a role's workers while this process holds the role's lease: one active instance, hot standbys. Resolves when the signal has aborted
+ * and started work has ended.
  */
 export const runRoleWorkers = (
   deps: WorkersDeps,
@@ -104,19 +101,19 @@ export const runRoleWorkers = (
 ): Promise<void> => deps.leases.hold(leaseOf(role), signal, (held) => runWorkers(deps, role, workers, held));
 
 /**
- * The same of a role whose payments are divided over all instances that have it.
- * @param shares how many parts there are; with one it is as above
+ * Runs a role whose payments are divided over all its instances.
+ * @param shares number of shares; with one it is as above
  */
 export const runSharedWorkers = (
   deps: WorkersDeps,
   role: string,
   shares: number,
-  workersOf: (share: Share) => readonly RoleWorker[],
+  workersOf: (share: WorkerShare) => readonly RoleWorker[],
   signal: AbortSignal,
 ): Promise<void> =>
   shares === 1
     ? runRoleWorkers(deps, role, workersOf({ number: 1, of: 1 }), signal)
-    : divide({ ...deps, name: leaseOf(role), shares, signal }, (number, held) =>
+    : divideShares({ ...deps, name: leaseOf(role), shares, signal }, (number, held) =>
         runWorkers(deps, `${role}:${number}/${shares}`, workersOf({ number, of: shares }), held),
       );
 

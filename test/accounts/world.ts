@@ -7,7 +7,7 @@ import { createManageMerchant } from '../../commands/manageMerchant.ts';
 import { type CrashPoint, Unavailable } from '../../commands/ports.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { hour_ms, instant, plus } from '../../domain/time.ts';
-import type { Asker, RegistrationRequest } from '../../src/accounts/accounts.ts';
+import type { AccountRegistration, Asker } from '../../src/accounts/accounts.ts';
 import { createAccounts } from '../../src/accounts/createAccounts.ts';
 import type { AccountsDeps } from '../../src/accounts/deps.ts';
 import { createOutbox, type Mail } from '../../src/accounts/outbox.ts';
@@ -33,7 +33,7 @@ export const asker = (more: Partial<Asker> = {}): Asker => ({
   ...more,
 });
 
-export const request = (more: Partial<RegistrationRequest> = {}): RegistrationRequest => ({
+export const request = (more: Partial<AccountRegistration> = {}): AccountRegistration => ({
   email: ada,
   displayName: 'Ada’s beans',
   kind: 'merchant',
@@ -202,7 +202,7 @@ export async function askedCode({ accounts, mails }: World, email: string, from:
 }
 
 /** Registers an app and proves it. */
-export async function registered(world: World, more: Partial<RegistrationRequest> = {}, from: Asker = asker()) {
+export async function registered(world: World, more: Partial<AccountRegistration> = {}, from: Asker = asker()) {
   const registering = accepted(await world.accounts.register(request(more), from));
   const [mail] = await world.mails();
   const code = codeIn(mail ?? assert.fail('no mail'));

@@ -13,9 +13,9 @@ import { hour_ms } from '../../domain/time.ts';
 import { changesPage, type HistoryDeps } from '../../queries/appHistory.ts';
 import type { Settings, ShownWallet } from '../../queries/apps.ts';
 import { listedOf } from '../../queries/links.ts';
-import { type AuditDeps, listKeys } from '../../queries/merchantAudit.ts';
+import { type AppAuditDeps, listKeys } from '../../queries/merchantAudit.ts';
 import type { HttpDeps } from '../../src/api/index.ts';
-import { addressBook } from '../../src/chains/families.ts';
+import { familyAddresses } from '../../src/chains/families.ts';
 import { readLogo } from '../../src/images/logo.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
@@ -30,7 +30,7 @@ export interface Owners
     'shown' | 'findSession' | 'appsOf' | 'listApps' | 'getSettings' | 'listKeys' | 'listChanges' | 'findLogo' | 'links'
   > {
   readonly merchants: ManageMerchant;
-  readonly audit: AuditDeps;
+  readonly audit: AppAuditDeps;
   readonly handle: Handle;
 }
 
@@ -89,7 +89,7 @@ export function ownersDeps(clock: Clock): Owners {
         handle,
         clock,
         ids: randomIds,
-        addresses: addressBook,
+        addresses: familyAddresses,
         offers: () => true,
         countOpen: async (appId) => (await linksOf(appId)).filter(({ closedAt }) => closedAt === null).length,
       }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
 import { ApiError } from '../../src/api/errors.ts';
-import { counted, type OwnersCommands, ownersOf } from '../../src/api/index.ts';
+import { countedCommands, type OwnersCommands, personCommands } from '../../src/api/index.ts';
 import { type Rates, unlimited } from '../../src/api/rateLimits.ts';
 import type { Core } from '../../src/core.ts';
 
@@ -19,7 +19,7 @@ describe('changes of an app’s settings', () => {
     };
     const done = async () => ({ position: null });
     const commands = new Proxy({}, { get: () => done }) as OwnersCommands;
-    const limited = counted(commands, rates);
+    const limited = countedCommands(commands, rates);
     const key = { name: 'till', scope: 'orders', expiresAt: null } as const;
     const ordinary = [
       () => limited.setProfile('merchant_shop', {}, by),
@@ -44,7 +44,7 @@ describe('changes of an app’s settings', () => {
       await end();
     };
     const ownersWith = (end: () => Promise<unknown>) =>
-      ownersOf(
+      personCommands(
         { merchants: {}, projected: reached('projected', end), caughtUp: reached('caughtUp', end) } as unknown as Core,
         unlimited,
       );

@@ -33,7 +33,7 @@ import { createClients, unlimited } from '../../src/api/rateLimits.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { type Listening, startHttp } from '../../src/api/server.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
-import { addressBook, canonicalTxHash, walletLinkOf } from '../../src/chains/families.ts';
+import { canonicalTxHash, familyAddresses, walletLinkOf } from '../../src/chains/families.ts';
 import { createMessageSigners } from '../../src/chains/messages.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
@@ -277,7 +277,7 @@ export function commandsOn(
     handle,
     clock,
     ids: randomIds,
-    addresses: addressBook,
+    addresses: familyAddresses,
     offers: (chain: Chain) => chain.family !== 'solana',
     deposits: { evm: createEvmDeposits({ treasury }), stellar: stellarDeposits() },
     canReceive: { stellar: canReceive },
@@ -285,7 +285,7 @@ export function commandsOn(
     payoutCostOf: freePayouts,
     checkRoute: () => undefined,
   };
-  const registering = { handle, clock, addresses: addressBook, canonicalTxHash, lookUp: () => {} };
+  const registering = { handle, clock, addresses: familyAddresses, canonicalTxHash, lookUp: () => {} };
   return {
     createPayment: (request, settings, caller) => createPayment(creating, request, settings, caller),
     quotePayment: (request, settings, caller) => quotePayment(creating, request, settings, caller),
@@ -295,14 +295,14 @@ export function commandsOn(
     refunds: createRefunds({
       handle,
       clock,
-      addresses: addressBook,
+      addresses: familyAddresses,
       canReceive: {},
       payoutCostOf: async () => ({ cost_microUsd: 50_000n, least_microUsd: 0n }),
     }),
     refundAddresses: createRefundAddresses({
       handle,
       clock,
-      addresses: addressBook,
+      addresses: familyAddresses,
       signers: createMessageSigners(new Map()),
       service,
     }),

@@ -21,7 +21,7 @@ import {
   webhook,
 } from '../../domain/webhook.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
-import { addressBook } from '../../src/chains/families.ts';
+import { familyAddresses } from '../../src/chains/families.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { freePayouts } from '../support/payoutCosts.ts';
 
@@ -53,7 +53,7 @@ export function histories(handle: Handle, clock: Clock, idOf: (stream: string, t
     handle,
     clock,
     ids: randomIds,
-    addresses: addressBook,
+    addresses: familyAddresses,
     deposits: { evm: createEvmDeposits({ treasury }) },
     canReceive: {},
     feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 10 }),

@@ -50,7 +50,7 @@ async function watched(rpcUrl: string, deposits: number): Promise<readonly strin
   const counted = counting(createSolanaRpc(config));
   const ingester = createSolanaIngester(config, { open: pagesOf(owners), late: async () => [] }, counted.rpc);
   const accounts = owners.map((owner) => tokenAccountOf(owner, usdc.mint));
-  const plain = await measured(counted.calls, () => counted.rpc.first((each) => askAll(each, accounts), signal));
+  const plain = await measured(counted.calls, () => counted.rpc.firstAnswer((each) => askAll(each, accounts), signal));
 
   const rows: string[][] = [];
   for (const pass of passes) {
@@ -113,7 +113,7 @@ function counting(rpc: SolanaRpc): { readonly rpc: SolanaRpc; calls(): number } 
   const countedRpc = (own: SolanaRpc): SolanaRpc => ({
     ...own,
     as: (priority) => countedRpc(own.as(priority)),
-    first: (ask, until) => own.first((node) => ask(counted(node)), until),
+    firstAnswer: (ask, until) => own.firstAnswer((node) => ask(counted(node)), until),
     answer: (ask, until) => own.answer((node) => ask(counted(node)), until),
   });
   return { rpc: countedRpc(rpc), calls: () => calls };

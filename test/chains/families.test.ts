@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { type ChainFamily, chains } from '../../domain/chains.ts';
-import { allFamilies, families, familyOf } from '../../src/chains/families.ts';
+import { allFamilies, families, familyFor } from '../../src/chains/families.ts';
 import type { Family, OpenChain, OpenFamily } from '../../src/chains/family.ts';
 import { freeCoin } from '../support/payoutCosts.ts';
 import { draft } from './draft/index.ts';
@@ -81,7 +81,7 @@ describe('a chain family', () => {
     const short: Readonly<Record<ChainFamily, Family>> = { evm, solana };
     assert.equal(Object.keys(short).length, allFamilies.length - 1);
     for (const [name, family] of Object.entries(families)) assert.equal(family.name, name);
-    for (const chain of chains) assert.equal(familyOf(chain).name, chain.family);
+    for (const chain of chains) assert.equal(familyFor(chain).name, chain.family);
   });
 
   it('has the rooms of all others, under the same names', () => {

@@ -6,7 +6,7 @@ import { type DepositScheme, Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/recordPayin.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { Payment } from '../../domain/payment/state.ts';
-import { addressBook, canonicalTxHash } from '../../src/chains/families.ts';
+import { canonicalTxHash, familyAddresses } from '../../src/chains/families.ts';
 import { minute } from '../support/payments.ts';
 import { accepted, Crashed, crashAt } from '../support/processes.ts';
 import { order, refusal, sale, merchant as shop, wallet, world as worldOf } from './creating.ts';
@@ -167,7 +167,7 @@ describe('choosing what to pay from', () => {
     const { choose, payment, start, clock } = await given();
     await accepted(choose(payment, solana));
     const looked: unknown[] = [];
-    const deps = { handle: start(), clock, addresses: addressBook, canonicalTxHash };
+    const deps = { handle: start(), clock, addresses: familyAddresses, canonicalTxHash };
     const lookUp = ({ terms }: Payment, txHash: string) => void looked.push([terms.source.chainId, txHash]);
     const signature = '5'.repeat(87);
     const hint = { txHash: signature, fromAddress: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU' };

@@ -8,7 +8,7 @@ import {
 } from '../../commands/createPayment.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
-import { addressBook } from '../../src/chains/families.ts';
+import { familyAddresses } from '../../src/chains/families.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { merchantWallet, treasuryAccount } from '../support/payments.ts';
 import { freePayouts } from '../support/payoutCosts.ts';
@@ -58,7 +58,7 @@ export function world(over: Partial<CreatePaymentDeps> = {}) {
     handle: start(),
     clock: rest.clock,
     ids: randomIds,
-    addresses: addressBook,
+    addresses: familyAddresses,
     deposits: { evm: createEvmDeposits({ treasury: treasuryAccount }) },
     canReceive: {},
     feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),

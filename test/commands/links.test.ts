@@ -16,7 +16,7 @@ import type { Link } from '../../domain/link.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
-import { addressBook } from '../../src/chains/families.ts';
+import { familyAddresses } from '../../src/chains/families.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { createWorld, type World } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
@@ -42,7 +42,7 @@ describe('reusable links', () => {
     await world.handle(merchant, appId, () => owned, { ...owner, appId });
   });
 
-  const reading = { addresses: addressBook, offers: ({ id }: Chain) => id === 8453 || id === 1 };
+  const reading = { addresses: familyAddresses, offers: ({ id }: Chain) => id === 8453 || id === 1 };
   const links = () =>
     createManageLinks({
       ...reading,

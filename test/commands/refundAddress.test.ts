@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
 import { Unavailable } from '../../commands/ports.ts';
-import { type AskedAddress, createRefundAddresses } from '../../commands/refundAddress.ts';
+import { createRefundAddresses, type RefundAddressRequest } from '../../commands/refundAddress.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
-import { addressBook } from '../../src/chains/families.ts';
+import { familyAddresses } from '../../src/chains/families.ts';
 import { createMessageSigners } from '../../src/chains/messages.ts';
 import { type Buyer, buyers } from '../support/credit.ts';
 import {
@@ -39,13 +39,13 @@ async function world(payer: Buyer, from: Asset = baseUsdc, asks?: () => Promise<
   const addresses = createRefundAddresses({
     handle,
     clock,
-    addresses: addressBook,
+    addresses: familyAddresses,
     signers,
     service: () => 'https://pay.example',
   });
   const known = async () => (await currentState(start(), paymentDecider, paymentId))?.refundAddresses ?? [];
   /** Signs what is to be signed. */
-  const prove = async (asked: AskedAddress, signer: Buyer = payer) => {
+  const prove = async (asked: RefundAddressRequest, signer: Buyer = payer) => {
     const toSign = await addresses.words(paymentId, asked);
     if (isRefusal(toSign)) return toSign;
     const signature = await signer.sign(toSign.text);

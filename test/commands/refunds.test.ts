@@ -8,7 +8,7 @@ import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { takenBy } from '../../domain/payment/refund.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
-import { addressBook } from '../../src/chains/families.ts';
+import { familyAddresses } from '../../src/chains/families.ts';
 import { refundOwner } from '../../src/workers/payouts/owners.ts';
 import {
   baseUsdc,
@@ -65,7 +65,7 @@ async function world(history: readonly PaymentEvent[] = short, more: Partial<Ref
   const handle = start();
   await accepted(handle(paymentDecider, paymentId, () => history, { cause: 'worker:test', appId }));
   const refundsOf = (own = handle) =>
-    createRefunds({ handle: own, clock, addresses: addressBook, canReceive: {}, payoutCostOf: fiveCents, ...more });
+    createRefunds({ handle: own, clock, addresses: familyAddresses, canReceive: {}, payoutCostOf: fiveCents, ...more });
   const payment = async () => {
     const state = await currentState(start(), paymentDecider, paymentId);
     assert.ok(state);
@@ -157,7 +157,7 @@ describe('an order of refunds', () => {
     const away = createRefunds({
       handle: start(),
       clock: { now: () => minute(81) },
-      addresses: addressBook,
+      addresses: familyAddresses,
       canReceive: {},
       payoutCostOf,
     });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type RegisterPayinDeps, registerPayin } from '../../commands/recordPayin.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
-import { addressBook, canonicalTxHash } from '../../src/chains/families.ts';
+import { canonicalTxHash, familyAddresses } from '../../src/chains/families.ts';
 import { memoryEventStore } from '../support/memoryEventStore.ts';
 import { customerWallet, hashOf, unpaid } from '../support/payments.ts';
 import { accepted, processes } from '../support/processes.ts';
@@ -17,7 +17,7 @@ async function world() {
   await accepted(start()(paymentDecider, 'p', () => unpaid, { cause: 'worker:test', appId: own.appId }));
   const looked: (readonly [string, string])[] = [];
   const lookUp: RegisterPayinDeps['lookUp'] = ({ terms }, sought) => void looked.push([terms.appId, sought]);
-  const deps = { handle: start(), clock, addresses: addressBook, canonicalTxHash, lookUp };
+  const deps = { handle: start(), clock, addresses: familyAddresses, canonicalTxHash, lookUp };
   return { register: registerPayin.bind(null, deps), looked, store, types: () => typesIn('payment-p') };
 }
 

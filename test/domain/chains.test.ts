@@ -3,7 +3,7 @@ import { StrKey } from '@stellar/stellar-sdk';
 import { getAddress } from 'viem';
 import { chainIds, chainOf, chains, findChain, findToken, memoProblem, tokenAt } from '../../domain/chains.ts';
 import { networks as testNetworks } from '../../domain/testNetworks.ts';
-import { familyOf } from '../../src/chains/families.ts';
+import { familyFor } from '../../src/chains/families.ts';
 import { muxedReceiver, stellarContract, stellarReceiver } from '../support/contractPayments.ts';
 import { merchantWallet } from '../support/payments.ts';
 
@@ -48,7 +48,7 @@ describe('the test networks', () => {
         assert.notEqual(address, main?.address);
         if (family === 'evm') assert.equal(address, getAddress(address));
         if (family === 'stellar') assert.ok(StrKey.isValidEd25519PublicKey(address.split(':')[1] ?? ''));
-        if (family === 'solana') assert.equal(familyOf(chainOf(id)).canonicalAddress(chainOf(id), address), address);
+        if (family === 'solana') assert.equal(familyFor(chainOf(id)).canonicalAddress(chainOf(id), address), address);
       }
     }
   });

@@ -5,7 +5,7 @@ import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '
 import { getAddress } from 'viem';
 import { usdc } from '../../sandbox/solana/usdc.ts';
 import { transferInstructions } from '../../sandbox/solana/wallet.ts';
-import { referenceOf } from '../../src/chains/solana/payouts/transaction.ts';
+import { publicReferenceOf } from '../../src/chains/solana/payouts/transaction.ts';
 import { createSandbox } from '../support/sandbox.ts';
 import { type SolanaClient, solanaClient, tokenAccount } from '../support/solana.ts';
 import { walletOrders } from '../support/walletOrders.ts';
@@ -90,7 +90,7 @@ describe('strangers on Solana', () => {
     const payment = await create(
       order('exactOut', { chainId: 8453 }, { chainId: 501, receiverAddress, amount: '1.25' }),
     );
-    const pubkey = new PublicKey(referenceOf('payout', payment.id));
+    const pubkey = new PublicKey(publicReferenceOf('payout', payment.id));
     for (let lamports = 1; lamports <= 110; lamports++) {
       const own = stranger.publicKey;
       const naming = SystemProgram.transfer({ fromPubkey: own, toPubkey: own, lamports });

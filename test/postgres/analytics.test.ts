@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import pg from 'pg';
 import { analyticsDocument } from '../../docs/generate/analytics.ts';
-import { openActive, openBuilding, show } from '../../projections/generations.ts';
+import { activate, openActive, openBuilding } from '../../projections/generations.ts';
 import { workSet } from '../../projections/sets.ts';
 import { endNotificationFlood, makeAnalyst, scramOf } from '../../src/postgres/analyst.ts';
 import { endAnalysts, makeAnalytics } from '../../src/postgres/analytics.ts';
@@ -312,7 +312,7 @@ describe('schema analytics', () => {
       const building = await openBuilding(database, workSet, await ddlOf('work'));
       await database.transaction(async (tx) => {
         await endAnalysts(tx);
-        await show(tx, building);
+        await activate(tx, building);
       });
       await assert.rejects(client.query('SELECT 1'));
       assert.deepEqual(await analyst.query('SELECT * FROM analytics.payments'), []);

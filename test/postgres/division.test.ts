@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Database } from '../../src/postgres/database.ts';
 import { type Leases, openLeases } from '../../src/postgres/leases.ts';
 import { systemClock } from '../../src/process/system.ts';
-import { divide } from '../../src/workers/run.ts';
+import { divideShares } from '../../src/workers/run.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 /** Pauses are shorter, so that a specification does not wait. */
@@ -29,7 +29,7 @@ describe('a task that is divided over processes', () => {
     const leases = openLeases({ database, clock });
     const stop = new AbortController();
     const division = { leases, clock, name: 'subscribers:webhooks', shares, signal: stop.signal };
-    const done = divide(division, async (share, held) => {
+    const done = divideShares(division, async (share, held) => {
       const other = working.get(share);
       if (other !== undefined) everTwice.push(`${share} by ${other} and ${name}`);
       working.set(share, name);

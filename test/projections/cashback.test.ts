@@ -4,7 +4,7 @@ import { payOutCashback } from '../../domain/payment/cashback.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { todoCredits } from '../../projections/cashback.ts';
-import type { Seen } from '../../projections/projection.ts';
+import type { SeenEventOf } from '../../projections/projection.ts';
 import { hourlyStats } from '../../projections/stats.ts';
 import * as p from '../support/payments.ts';
 
@@ -17,7 +17,7 @@ describe('a payment that pays cashback out', () => {
   const after = fold(paymentDecider, [event], before);
   assert.ok(before && after);
   const stored = { metadata: { at: p.minute(9) } } as StoredEvent;
-  const seen: Seen<'payment'> = { category: 'payment', before, after, event, stored, introduced: new Map() };
+  const seen: SeenEventOf<'payment'> = { category: 'payment', before, after, event, stored, introduced: new Map() };
 
   it('is no sale: statistics do not count it', () => assert.deepEqual(hourlyStats.project(seen), []));
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { NEVER, of } from 'rxjs';
-import { type Batch, Unavailable } from '../../commands/ports.ts';
+import { type EventBatchRead, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { openActive } from '../../projections/generations.ts';
 import { workSet } from '../../projections/sets.ts';
@@ -11,16 +11,16 @@ import { freshDatabase } from '../support/postgres.ts';
 
 describe('following the log', () => {
   const event = (position: number) => ({ position: BigInt(position) }) as StoredEvent;
-  const batch = (live: boolean, ...positions: number[]): Batch => ({
+  const batch = (live: boolean, ...positions: number[]): EventBatchRead => ({
     events: positions.map(event),
     position: BigInt(positions.at(-1) ?? 0),
     live,
   });
 
   /** A log that answers these batches, each when it is asked for it, and then `end`s. */
-  function log(batches: readonly Batch[], end: () => Promise<void> = async () => {}) {
+  function log(batches: readonly EventBatchRead[], end: () => Promise<void> = async () => {}) {
     const asked = { for: 0 };
-    async function* all(): AsyncIterable<Batch> {
+    async function* all(): AsyncIterable<EventBatchRead> {
       for (const each of batches) {
         asked.for += 1;
         yield each;

@@ -4,7 +4,7 @@ import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import { deliveryIdOf, deliveryKinds } from '../../domain/webhook.ts';
 import { deposits } from '../../projections/payments.ts';
-import type { Moved, Projection, RowChange, Seen } from '../../projections/projection.ts';
+import type { MovedBy, Projection, RowChange, SeenEventOf } from '../../projections/projection.ts';
 import { hourlyStats } from '../../projections/stats.ts';
 import { todoPayments, todoWebhooks } from '../../projections/todos.ts';
 import { transfersOfPayments } from '../../projections/transfers.ts';
@@ -23,7 +23,7 @@ function afterLast(projection: Projection, history: readonly PaymentEvent[]): re
     before,
     after: paymentDecider.evolve(before, last),
   };
-  return projection.project(seen as Seen);
+  return projection.project(seen as SeenEventOf);
 }
 
 const at = (history: readonly unknown[]) => p.minute(history.length);
@@ -127,8 +127,8 @@ describe('the to-do list of webhooks', () => {
   it('gains nothing by what an owner asks for: tests and redeliveries are claimed as they are sent', () => {
     for (const kind of deliveryKinds) {
       const data = deliveryStart({ kind });
-      const seen = { category: 'webhook', event: { type: 'WebhookSendStarted', data } } as Seen<'webhook'>;
-      assert.deepEqual(todoWebhooks.project(seen as Seen & Moved), [
+      const seen = { category: 'webhook', event: { type: 'WebhookSendStarted', data } } as SeenEventOf<'webhook'>;
+      assert.deepEqual(todoWebhooks.project(seen as SeenEventOf & MovedBy), [
         { op: 'remove', table: 'todo_webhooks', key: { delivery_id: data.deliveryId } },
       ]);
     }

@@ -3,7 +3,7 @@ import type { DomainEvent, StoredEvent } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
 import type { Cost } from '../../domain/transfer/shapes.ts';
-import type { Row, Seen } from '../../projections/projection.ts';
+import type { Row, SeenEventOf } from '../../projections/projection.ts';
 import { treasuryMovements } from '../../projections/treasuryMovements.ts';
 import * as p from '../support/payments.ts';
 
@@ -18,13 +18,13 @@ function rowsAfter(history: readonly PaymentEvent[]): Readonly<Record<string, Ro
   let before = paymentDecider.initial;
   for (const [at, event] of history.entries()) {
     const after = paymentDecider.evolve(before, event);
-    put(rows, { category: 'payment', event, before, after, stored: stored(`payment-1`, at, event) } as Seen);
+    put(rows, { category: 'payment', event, before, after, stored: stored(`payment-1`, at, event) } as SeenEventOf);
     before = after;
   }
   return rows;
 }
 
-function put(rows: Record<string, Row>, seen: Seen): void {
+function put(rows: Record<string, Row>, seen: SeenEventOf): void {
   for (const change of treasuryMovements.project(seen)) {
     const row = 'row' in change ? change.row : change.key;
     const key = `${row['asset']} ${row['part']}`;
@@ -90,7 +90,7 @@ describe('the movements of the treasury', () => {
   it('are what an operator adopted, the cancel of a nonce, and nothing of older events that do not tell', () => {
     const rows: Record<string, Row> = {};
     const of = (event: DomainEvent, at: number) =>
-      put(rows, { category: 'treasury', event, stored: stored(`treasury-1-${account}`, at, event) } as Seen);
+      put(rows, { category: 'treasury', event, stored: stored(`treasury-1-${account}`, at, event) } as SeenEventOf);
     of({ type: 'NonceUsedUp', data: { nonce: '7', detail: 'older', usedAt: p.minute(1) } }, 1);
     assert.deepEqual(rows, {});
     const landed = { hash: '0x0c', blockNumber: '9', blockHash: '0xb9', cost: { payer: account, fee: '4' } };

@@ -5,7 +5,7 @@ import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { firstWebhookEventTypes, webhookEventTypes } from '../../domain/webhook.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';
 import { workSet } from '../../projections/sets.ts';
-import { type News, news, todoWebhooks, todoWebhooksOf } from '../../projections/todos.ts';
+import { news, type ReportedEvents, todoWebhooks, todoWebhooksOf } from '../../projections/todos.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';
 import { done, expired, terms } from '../support/payments.ts';
@@ -13,7 +13,7 @@ import { freshDatabase } from '../support/postgres.ts';
 import { fill, rowsOf, wholeLog } from '../support/readModels.ts';
 
 /** A third type, as a later version would add it. */
-const payment_expired: News[string] = ({ event }) => event.type === 'PaymentExpired';
+const payment_expired: ReportedEvents[string] = ({ event }) => event.type === 'PaymentExpired';
 const laterSet = {
   ...workSet,
   projections: workSet.projections.map((one) =>

@@ -5,7 +5,7 @@ import { books } from '../../domain/treasury/booksState.ts';
 import type { TreasuryEvent } from '../../domain/treasury/events.ts';
 import { treasury } from '../../domain/treasury/state.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
-import { type MovementsOf, movedBetween, movedIn, movementSums } from '../../queries/books.ts';
+import { type MovementsOf, movedBetween, movedHashes, movementSums } from '../../queries/books.ts';
 import { makeAnalytics } from '../../src/postgres/analytics.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { minute } from '../support/payments.ts';
@@ -61,7 +61,7 @@ describe('movements of an account whose network began anew', () => {
 
   it('are those that were recorded since, although block numbers of the old network are higher', async () => {
     assert.deepEqual(await movedBetween(database, of()), { coin: -3n });
-    assert.deepEqual([...(await movedIn(database, of()))], ['hash of block 7']);
+    assert.deepEqual([...(await movedHashes(database, of()))], ['hash of block 7']);
     assert.deepEqual(await movementSums(database, of()), [
       { asset: 'coin', kind: 'adopted', part: 'amount', units: -3n },
     ]);

@@ -8,7 +8,7 @@ import { paymentDecider } from '../../domain/payment/state.ts';
 import { paymentStatuses } from '../../domain/payment/view.ts';
 import { waitReasons } from '../../domain/transfer/waiting.ts';
 import { type Explanation, eventSentence, explainPayment, situationSentences } from '../../queries/explain/explain.ts';
-import { type Noted, waitAnswer, waitAnswers } from '../../queries/explain/next.ts';
+import { type TransferNotes, waitAnswer, waitAnswers } from '../../queries/explain/next.ts';
 import { append, createWorld } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 
@@ -16,7 +16,7 @@ const paymentId = '0198f3c2-0000-8000-8000-000000000001';
 
 interface Asked {
   readonly minute?: number;
-  readonly noted?: Noted;
+  readonly noted?: TransferNotes;
 }
 
 async function explain(

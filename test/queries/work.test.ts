@@ -3,7 +3,7 @@ import type { Pass } from '../../commands/chainPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { sentByItself, startSend, webhook } from '../../domain/webhook.ts';
-import { dueExpiries, dueWebhooks, type Share } from '../../queries/work.ts';
+import { dueExpiries, dueWebhooks, type WorkerShare } from '../../queries/work.ts';
 import { createCursors } from '../../src/postgres/cursors.ts';
 import { createFailures } from '../../src/postgres/failures.ts';
 import { createUnreadableNotes, unreadableName } from '../../src/postgres/unreadable.ts';
@@ -159,7 +159,7 @@ describe('the to-do list', () => {
                 to_jsonb(todo) || jsonb_build_object('payment_id', gen_random_uuid()))).*
         FROM (SELECT * FROM todo_payments LIMIT 1) AS todo, generate_series(1, 300)`);
     const passes = [{ chainId: 8453, pass: 'final' }];
-    const due = async (share?: Share) =>
+    const due = async (share?: WorkerShare) =>
       (
         await dueExpiries(database, {
           worker: 'expiry',

@@ -8,7 +8,7 @@ import { dropReplay } from '../../projections/replays.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { replay } from '../../src/readmodels/replay.ts';
-import { type Change, replayStream, type StreamStep } from '../../src/readmodels/replayStream.ts';
+import { type LeafChange, replayStream, type StreamStep } from '../../src/readmodels/replayStream.ts';
 import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';
 import { done } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
@@ -164,7 +164,7 @@ describe('a replay', () => {
         steps.map(({ stored }) => stored.type),
         done.map(({ type }) => type),
       );
-      const changed = (type: string): readonly Change[] =>
+      const changed = (type: string): readonly LeafChange[] =>
         steps.find(({ stored }) => stored.type === type)?.changes ?? [];
       const confirmed = changed('PayinConfirmed');
       assert.deepEqual(

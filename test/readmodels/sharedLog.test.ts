@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { type Batch, type EventStore, Unavailable } from '../../commands/ports.ts';
+import { type EventBatchRead, type EventStore, Unavailable } from '../../commands/ports.ts';
 import { sharedLog } from '../../src/readmodels/sharedLog.ts';
 import { event } from '../store/events.ts';
 import { memoryEventStore } from '../support/memoryEventStore.ts';
@@ -52,7 +52,7 @@ const turns = async (count: number): Promise<void> => {
 function reader(log: Pick<EventStore, 'all'>, pause: () => number = () => 0, after: bigint | null = null) {
   const stop = new AbortController();
   const seen: string[] = [];
-  const batches: Batch[] = [];
+  const batches: EventBatchRead[] = [];
   let failure: unknown;
   const ended = (async () => {
     for await (const batch of log.all({ after, prefixes, signal: stop.signal })) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { EventStoreDBClient, jsonEvent, START } from '@eventstore/db-client';
 import type { Database } from '../../src/postgres/database.ts';
-import type { Examined, Finding } from '../../tools/doctor/machine.ts';
+import type { DoctorFinding, Examined } from '../../tools/doctor/machine.ts';
 import { createGuideUser, grantGuideUser, guideUser } from '../support/operationsGuide.ts';
 import { runTool } from '../support/operatorTools.ts';
 import { freshDatabase } from '../support/postgres.ts';
@@ -35,7 +35,7 @@ describeOnRealStore('the event store’s user', () => {
 
   const urlOf = (user?: User) => url.replace(/[^/]*@/, user ? `${user.name}:${user.password}@` : '');
 
-  async function examine(user?: User): Promise<readonly Finding[]> {
+  async function examine(user?: User): Promise<readonly DoctorFinding[]> {
     const env = { EVENTSTORE_URL: urlOf(user), RPC_URLS_8453: 'http://127.0.0.1:1', OPERATIONS_PORT: '1' };
     // Node warns of certificates for IP addresses.
     const options = ['--disable-warning=DEP0123'];
@@ -44,7 +44,7 @@ describeOnRealStore('the event store’s user', () => {
     return areas.find(({ area }) => area === 'Event store')?.findings ?? [];
   }
 
-  const broken = (said: string, todo: string): readonly Finding[] => [
+  const broken = (said: string, todo: string): readonly DoctorFinding[] => [
     { verdict: 'broken', what: 'access', said, todo: `${todo}: ${guide}` },
   ];
 

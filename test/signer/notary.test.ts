@@ -10,7 +10,7 @@ import {
 } from '../../commands/transferPorts.ts';
 import { createSpending, createSpentLately, spendingKey } from '../../src/chains/money/spending.ts';
 import { createNotary } from '../../src/signer/notary.ts';
-import type { Ordered } from '../../src/signer/orders.ts';
+import type { ProvenOrder } from '../../src/signer/orders.ts';
 import { createSigningRecord } from '../../src/signer/record.ts';
 import { ethereumUsdc, hashOf, merchantWallet, minute, treasuryAccount } from '../support/payments.ts';
 import { processes } from '../support/processes.ts';
@@ -40,7 +40,7 @@ const unreadablePayload = 'x';
 function signerWorld() {
   const own = processes({ now: minute(1) });
   const around = {
-    ordered: (_: SigningPurpose): Ordered => ({
+    ordered: (_: SigningPurpose): ProvenOrder => ({
       movesAway: true,
       funding: fundedBy('first'),
       prove: async () => async () => {},

@@ -4,8 +4,8 @@ import { request } from 'node:https';
 import { connect } from 'node:net';
 import { PayoutBlocked, type SigningPurpose, SigningRefused, type Unsigned } from '../../commands/transferPorts.ts';
 import { createRemoteSigner, type RemoteSigner } from '../../src/signer/client.ts';
-import { type Asked, messageMax_bytes } from '../../src/signer/protocol.ts';
-import { type Answering, type SignerServer, startSignerServer, type Told } from '../../src/signer/server.ts';
+import { messageMax_bytes, type SigningRequest } from '../../src/signer/protocol.ts';
+import { type Answering, type RequestLine, type SignerServer, startSignerServer } from '../../src/signer/server.ts';
 import { loadTls } from '../../src/signer/settings.ts';
 import { onStop } from '../support/hooks.ts';
 import { treasuryAccount } from '../support/payments.ts';
@@ -34,8 +34,8 @@ describe('a signer of its own, over its wire', () => {
   let authority: Authority;
   let server: SignerServer;
   let remote: RemoteSigner;
-  const asked: Asked[] = [];
-  const told: Told[] = [];
+  const asked: SigningRequest[] = [];
+  const told: RequestLine[] = [];
   let failure: Error | undefined;
   const answering: Answering = {
     accounts: [{ family: 'evm', account: treasuryAccount }],

@@ -1,4 +1,4 @@
-/** `npm run simulate`: looks for a course of things in which something breaks that never may (docs/explain/simulation.md). */
+/** `npm run simulate`: searches for a run that breaks an invariant (docs/explain/simulation.md). */
 import { writeFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { runMany } from './runMany.ts';

@@ -1,4 +1,4 @@
-/** Many seeds, in several processes, with what they showed. */
+/** Many seeds in several processes, with their results. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { SingleBar } from 'cli-progress';
@@ -13,19 +13,19 @@ interface Options {
   readonly from: number;
   readonly processes: number;
   readonly json?: boolean;
-  /** Of each world; left out: as its seed has it. */
+  /** Payments of each world. Default: drawn from its seed. */
   readonly payments?: number;
-  /** Of each world. Default: those that its seed draws. */
+  /** Habits of each world. Default: drawn from its seed. */
   readonly habits?: readonly Habit[];
   /** Replaces the faults of the seeds by a crash at each place. The worlds of one process share the places. */
   readonly crashes?: boolean;
-  /** Given the page as far as it is, now and then: a run of hours may be cut off. */
+  /** Receives the partial page periodically: a run of hours may be interrupted. */
   readonly shown?: (page: string) => void;
 }
 
-/** Seeds that a process takes; then another one begins: what waits for a process that has ended is never let go of. */
+/** Maximum seeds of a process: promises of ended simulated processes are never freed. */
 const jobSeeds = 100;
-/** Fewer seeds are not worth a process: loading the service takes as long as four of them. */
+/** Minimum seeds of a process: loading the service takes as long as four of them. */
 const jobSeedsLeast = 15;
 
 export async function runMany({

@@ -1,4 +1,4 @@
-/** One seed: told as it goes when that is asked for; a failing one is made smaller, and told how to run it again. */
+/** One seed: prints its trace on request; shrinks a failing one, and prints the command to repeat it. */
 import './edge/hooks.ts';
 import type { Habit } from './world/habits.ts';
 import type { Outcome } from './world/simulate.ts';
@@ -12,7 +12,7 @@ interface Options {
   readonly shrink: boolean;
 }
 
-/** Lines of a failing run that are shown. */
+/** Last lines printed for a failing run. */
 const lastLines = 25;
 
 /** @returns whether it failed */

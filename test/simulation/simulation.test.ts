@@ -10,8 +10,8 @@ import { habitNames } from './world/habits.ts';
 const program = fileURLToPath(new URL('./run.ts', import.meta.url));
 
 /**
- * Seeds of each spec. The gate takes the first tenth of those that the full suite takes: enough for each pair of chains, for restores of the
- * log and of Postgres, and for a second instance. Its crashes do not depend on luck: 12 worlds crash at 19 of 20 places.
+ * Seeds of each spec. The gate uses the first tenth of the full suite's: enough for each pair of chains, for restores of the log and of
+ * Postgres, and for a second instance. Its crashes do not depend on luck: 12 worlds crash at 19 of 20 places.
  */
 const counts = isFull
   ? { worlds: 250, ofOnePayment: 150, withCrashes: 30, withHabits: 60, processes: 2 }
@@ -23,7 +23,7 @@ const faultsPerWorld = 50;
 /** Traces of the seeds from 1 on, without habits. A change to the service changes them: write the new ones here, and say why. */
 const pinned: readonly string[] = ['b63d6bfe855c7794', '1c63ec80e653f308', '7367904157b09b37'];
 
-/** What worlds with all habits write, besides what all worlds write. */
+/** Event types of worlds with all habits, besides those of all worlds. */
 const expectedTypes = [
   ...['BatchOpened', 'BatchSigned', 'BatchConfirmed', 'PayoutBatched'],
   ...['OperationOrdered', 'OperationSigned', 'OperationConfirmed', 'AddressAdded', 'AllowanceTaken'],
@@ -38,7 +38,7 @@ async function simulate(
   ...more: readonly string[]
 ): Promise<readonly Told[]> {
   const given = ['--json', '--from', String(from), '--seeds', String(seeds), '--processes', String(processes), ...more];
-  // Seeds that fail are told as well, with an exit code of their own.
+  // Failing seeds are printed as well, with a separate exit code.
   const ended = await promisify(execFile)(process.execPath, [program, '--no-shrink', ...given], {
     maxBuffer: 64 * 1024 * 1024,
   }).catch((error: { stdout?: string; stderr?: string }) => ({

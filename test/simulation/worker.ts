@@ -1,4 +1,4 @@
-/** One process of `npm run simulate`: takes seeds from its parent, and tells what came of each. */
+/** One process of `npm run simulate`: receives seeds from its parent, and returns each result. */
 import './edge/hooks.ts';
 import type { Coverage } from './report/coverage.ts';
 import type { Habit } from './world/habits.ts';
@@ -6,7 +6,7 @@ import type { Habit } from './world/habits.ts';
 export interface Job {
   readonly from: number;
   readonly count: number;
-  /** Left out: as each seed has it. */
+  /** Default: drawn from each seed. */
   readonly payments?: number;
   /** Default: those that each seed draws. */
   readonly habits?: readonly Habit[];
@@ -14,7 +14,7 @@ export interface Job {
   readonly crashes?: boolean;
 }
 
-/** What came of one seed, as it is told to the parent. */
+/** Result of one seed for the parent. */
 export interface Told {
   readonly seed: number;
   readonly hash: string;
@@ -29,7 +29,7 @@ export interface Told {
   readonly crashes?: {
     /** Places that the service passed and where it could have crashed. */
     readonly passed: readonly string[];
-    /** Faults, as `--only` takes them. */
+    /** Faults in the format of `--only`. */
     readonly happened: readonly string[];
   };
 }

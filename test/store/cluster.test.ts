@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BACKWARDS, END, EventStoreDBClient } from '@eventstore/db-client';
-import type { Batch } from '../../commands/ports.ts';
+import type { EventBatchRead } from '../../commands/ports.ts';
 import { type EventStoreOptions, type OpenEventStore, openEventStore } from '../../src/store/client.ts';
 import { type Cluster, startCluster } from '../support/cluster.ts';
 import { event, events } from './events.ts';
@@ -40,7 +40,7 @@ describe('the event store client at a cluster', () => {
     const batches = store
       .all({ after: null, prefixes: ['x-'], signal: new AbortController().signal })
       [Symbol.asyncIterator]();
-    const told: Batch[] = [];
+    const told: EventBatchRead[] = [];
     do {
       const { value } = await batches.next();
       told.push(value);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { type Batch, type EventStore, StreamConflict } from '../../commands/ports.ts';
+import { type EventBatchRead, type EventStore, StreamConflict } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { event, events, freshCategory, idsOf } from './events.ts';
 
@@ -109,11 +109,11 @@ export function eventStoreContract(open: () => Promise<EventStore>): void {
     /** Takes batches until `enough` says so, then leaves. */
     async function follow(
       after: bigint | null,
-      enough: (events: readonly StoredEvent[], batch: Batch) => boolean,
+      enough: (events: readonly StoredEvent[], batch: EventBatchRead) => boolean,
       prefixes = [`${category}-`],
-    ): Promise<{ events: readonly StoredEvent[]; batches: readonly Batch[] }> {
+    ): Promise<{ events: readonly StoredEvent[]; batches: readonly EventBatchRead[] }> {
       const leave = new AbortController();
-      const batches: Batch[] = [];
+      const batches: EventBatchRead[] = [];
       const seen: StoredEvent[] = [];
       for await (const batch of store.all({ after, prefixes, signal: leave.signal })) {
         batches.push(batch);
@@ -122,7 +122,7 @@ export function eventStoreContract(open: () => Promise<EventStore>): void {
       }
       return { events: seen, batches };
     }
-    const untilLive = (_: unknown, batch: Batch): boolean => batch.live;
+    const untilLive = (_: unknown, batch: EventBatchRead): boolean => batch.live;
 
     it('catches up in log order with the streams of its prefixes only, then is live', async () => {
       const [one, other] = [stream(), `other${stream()}`];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createLimiter } from '../../src/store/client.ts';
+import { createCallQueue } from '../../src/store/client.ts';
 
 describe('a limiter', () => {
   const limits = { inFlight: 2, queued: 2, wait_ms: 60_000 };
@@ -17,7 +17,7 @@ describe('a limiter', () => {
   }
 
   it('runs so many side by side and the others in their order', async () => {
-    const limited = createLimiter('test', limits);
+    const limited = createCallQueue('test', limits);
     const { started, ends, task } = work();
     const all = [0, 1, 2, 3].map((n) => limited(task(n)));
     assert.deepEqual(started, [0, 1]);
@@ -35,7 +35,7 @@ describe('a limiter', () => {
   });
 
   it('refuses more than may wait, before anything of it has begun', async () => {
-    const limited = createLimiter('test', limits);
+    const limited = createCallQueue('test', limits);
     const { started, ends, task } = work();
     const all = [0, 1, 2, 3].map((n) => limited(task(n)));
     await assert.rejects(limited(task(4)), { name: 'Unavailable', retryAfter_s: 1 });
@@ -49,7 +49,7 @@ describe('a limiter', () => {
   });
 
   it('lets nobody wait for ever', async () => {
-    const limited = createLimiter('test', { inFlight: 1, queued: 5, wait_ms: 5 });
+    const limited = createCallQueue('test', { inFlight: 1, queued: 5, wait_ms: 5 });
     const { ends, task } = work();
     const first = limited(task(0));
     await assert.rejects(limited(task(1)), { name: 'Unavailable' });

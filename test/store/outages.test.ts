@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import { Metadata, type ServerDuplexStream, type ServerWritableStream, status } from '@grpc/grpc-js';
-import { type Batch, Unavailable } from '../../commands/ports.ts';
+import { type EventBatchRead, Unavailable } from '../../commands/ports.ts';
 import { type EventStoreOptions, type OpenEventStore, openEventStore } from '../../src/store/client.ts';
 import { Unusable } from '../../src/store/failures.ts';
 import { batchAppendService } from '../../src/store/node/batchAppends.ts';
@@ -304,9 +304,9 @@ describe('the event store client in an outage', () => {
           call.end();
         }
       };
-    async function untilLive(url: string): Promise<Batch[]> {
+    async function untilLive(url: string): Promise<EventBatchRead[]> {
       const leave = new AbortController();
-      const batches: Batch[] = [];
+      const batches: EventBatchRead[] = [];
       for await (const batch of open({ url }).all({ after: null, prefixes: ['old'], signal: leave.signal })) {
         batches.push(batch);
         if (batch.live) leave.abort();

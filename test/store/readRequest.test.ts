@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import fc from 'fast-check';
-import { readRequest } from '../../src/store/read.ts';
+import { encodeReadRequest } from '../../src/store/read.ts';
 
 const { ReadDirection } = messages.ReadReq.Options;
 const readings = fc.record({
@@ -29,7 +29,7 @@ describe('the request of a reading', () => {
     fc.assert(
       fc.property(readings, ({ stream, from, backwards, max, ...rest }) => {
         const prefixes = stream === null ? rest.prefixes : undefined;
-        const bytes = readRequest({ stream, from, backwards, max, ...(prefixes && { prefixes }) });
+        const bytes = encodeReadRequest({ stream, from, backwards, max, ...(prefixes && { prefixes }) });
         const options = messages.ReadReq.deserializeBinary(bytes).getOptions();
         const name = options?.getStream()?.getStreamIdentifier()?.getStreamName_asU8();
         assert.equal(name === undefined ? null : Buffer.from(name).toString(), stream);

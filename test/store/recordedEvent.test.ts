@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { bareRecord, encodeRecord, type Recorded } from '../../src/store/node/log.ts';
+import { bareRecord, encodeRecord, type LogRecord } from '../../src/store/node/log.ts';
 import { caughtUp, checkpointAt, confirmation } from '../../src/store/node/replies.ts';
 import { recordedEvent } from '../../src/store/read.ts';
 import { eachField } from '../../src/store/wire.ts';
 
 const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 });
-const record: Recorded = {
+const record: LogRecord = {
   stream: 'box-1',
   revision: 0,
   position: 64,

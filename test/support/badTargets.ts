@@ -1,4 +1,4 @@
-/** Where no webhook may go. One list for all that must refuse it: settings, however they are made, and each delivery. */
+/** Forbidden webhook targets. One list for all code that must refuse them: settings, however made, and each delivery. */
 
 /** Addresses of no public server, as a name server may answer them: four digits dotted, or IPv6. */
 export const badAddresses: Readonly<Record<string, readonly string[]>> = {
@@ -44,7 +44,7 @@ export const badAddresses: Readonly<Record<string, readonly string[]>> = {
   'more than one host': ['224.0.0.1', '239.255.255.255', '255.255.255.255', '192.88.99.1', 'ff02::1'],
 };
 
-/** The same addresses, and others, in spellings that a URL takes for them. */
+/** The same addresses, and others, in spellings that a URL accepts. */
 const spellings = [
   'https://2130706433/',
   'https://0x7f000001/',
@@ -112,7 +112,7 @@ export const badUrls: readonly string[] = [
   ...bent,
 ];
 
-/** Those that a setting may hold though no webhook ever goes there: their name says nothing bad. */
+/** Allowed settings to which no webhook is ever sent: their names are harmless. */
 export const goodUrls: readonly string[] = [
   'https://shop.example/hooks',
   'https://SHOP.example:8443/hooks?shop=1',

@@ -1,4 +1,4 @@
-/** For specs about something else than whom to believe: nodes agree, nothing is bounded, and nothing is lost. */
+/** For specs about other subjects: nodes agree, nothing is bounded, and nothing is lost. */
 import assert from 'node:assert/strict';
 import type { RangeDeps } from '../../src/workers/payins/range.ts';
 

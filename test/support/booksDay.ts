@@ -26,7 +26,7 @@ import { reportsSet, workSet } from '../../projections/sets.ts';
 import { movementSums } from '../../queries/books.ts';
 import type { OpenChain } from '../../src/chains/family.ts';
 import { cancelsOf } from '../../src/workers/payouts/fate.ts';
-import { booksDeps, movementsOf } from '../../src/workers/treasury/index.ts';
+import { booksDeps, recordedMovements } from '../../src/workers/treasury/index.ts';
 import { compareBooks } from '../../tools/treasury/books.ts';
 import { withdrawal } from './operations.ts';
 import { freshDatabase } from './postgres.ts';
@@ -35,28 +35,28 @@ import { fill, wholeLog } from './readModels.ts';
 
 const { signal } = new AbortController();
 
-/** What a chain is to the day. */
+/** A chain in the day's scenario. */
 export interface Ground {
   readonly rail: PayoutRail;
   readonly history: AccountHistory;
   readonly token: AssetRef;
   readonly payinAddresses: readonly string[];
   sign(unsigned: Unsigned, kind: PurposeKind): Promise<SignedAttempt>;
-  /** Whoever can take a payment. @param holds whether he has an account for the token already, where one is needed */
+  /** An account that can receive a payment. @param holds true if it has an account for the token already, where one is needed */
   receiver(holds: boolean): Promise<string>;
-  /** From now on the receiver takes nothing: what is signed for it fails on the chain. */
+  /** Makes the receiver refuse everything: a transfer signed for it fails on the chain. */
   refuse(receiver: string): Promise<void>;
-  /** Sends what no node would take. */
+  /** Sends bytes that no node would accept. */
   force(bytes: string): Promise<void>;
   /** Everything that was sent lands and becomes final. */
   settle(): Promise<void>;
-  /** A stranger gives. @returns what the ingester shows of it, where payins come to the treasury itself */
+  /** A stranger's gift. @returns the ingester's transfer, if the treasury itself receives payins */
   give(asset: 'token' | 'coin', units: bigint): Promise<Transfer | undefined>;
   /** Somebody uses the treasury's key for himself. */
   byHand(): Promise<void>;
 }
 
-/** Of all days: no chain sees the same one twice. */
+/** Numbers of all days: no chain sees one twice. */
 const numbers = Array.from({ length: 10_000 }).keys();
 const next = (): number => numbers.next().value ?? assert.fail('too many steps');
 
@@ -73,7 +73,7 @@ export async function beginDay(ground: Ground) {
   const instance = treasuryInstance(chainId, account);
   const deps = booksDeps({ workHandle: handle, clock, database }, { history } as OpenChain);
   const project = async () => void (await fill(database, store, reportsSet, [await wholeLog(store)]));
-  /** The chain's time goes its own way: here only what is due depends on it. */
+  /** The chain's time is separate: only due times depend on this one. */
   const pass = () => {
     time.now = plus(time.now, 2 * 60 * minute_ms);
   };
@@ -87,7 +87,7 @@ export async function beginDay(ground: Ground) {
   const first = await history.standing(account, signal);
   await accepted(openBooksOf(deps, of, { standing: first, networksClosed: 0 }));
 
-  /** The next nonce, as signing takes it. */
+  /** Next nonce, as for a signature. */
   async function number({ numbering }: NumberedRail, purpose: Purpose, units: bigint): Promise<bigint> {
     const minedNonce = await numbering.minedNonce(signal);
     const moves = { token: token.address, amount: units.toString() };
@@ -149,7 +149,7 @@ export async function beginDay(ground: Ground) {
     await accepted(handle(unmatched, id, (state) => see(state, transfer, clock.now()), by));
   }
 
-  /** What the books lack after a look; they say it in an event only once they were open for a while. */
+  /** Difference of the books at a check; an event records it only after it has lasted. */
   async function look(patienceOver = false) {
     await project();
     pass();
@@ -195,7 +195,7 @@ export async function beginDay(ground: Ground) {
     assert.deepEqual(compared?.difference, {});
     const range = { networksClosed: 0, after: state.opened.blockNumber, upTo: compared?.blockNumber ?? 0n };
     const sums: Record<string, bigint> = { ...state.opened.balances };
-    for (const { asset, units } of await movementSums(database, movementsOf(of, range)))
+    for (const { asset, units } of await movementSums(database, recordedMovements(of, range)))
       sums[asset] = (sums[asset] ?? 0n) + units;
     assert.deepEqual(sums, compared?.chain);
   }

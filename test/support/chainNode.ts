@@ -1,7 +1,7 @@
 import { type Answered, type ChainNode, RpcFailed } from '../../src/chains/node/jsonRpc.ts';
 import { createLimits } from '../../src/chains/node/limiter.ts';
 
-/** A node that answers in this process; what is asked in batches it answers call by call. */
+/** A node in this process; it answers batches call by call. */
 export function nodeOf(request: ChainNode['request'], name = 'node 1'): ChainNode {
   const answered = async (method: string, params: Parameters<typeof request>[1]): Promise<Answered> => {
     try {

@@ -1,4 +1,4 @@
-/** A real browser for pages: one Chromium for all specs of a process, and a profile of its own for everybody who looks at pages. */
+/** A real browser for pages: one Chromium for all specs of a process, and a separate profile per visitor. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -11,8 +11,8 @@ export interface Visitor {
   newTab(): Promise<Page>;
   /**
    * Ends the visit.
-   * @param expected each is the text of faults that had to come: what browsers say when they refuse what a rule forbids
-   * @throws AssertionError when a page broke its own rules: its CSP, an error in a script, a request to elsewhere
+   * @param expected texts of faults that had to occur: a browser's messages when it refuses something that a rule forbids
+   * @throws AssertionError if a page broke its own rules: its CSP, an error in a script, a request to another origin
    */
   leave(...expected: readonly RegExp[]): Promise<void>;
 }
@@ -33,7 +33,7 @@ const args = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ];
 
-/** As Debian, other Linuxes and macOS install it; the one without windows takes a quarter less work. */
+/** Installation paths on Debian, other Linuxes and macOS; the headless shell costs a quarter less. */
 const places = [
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
@@ -62,11 +62,11 @@ function sharedBrowser(): Promise<Browser> {
 }
 
 export interface VisitorOptions extends BrowserContextOptions {
-  /** Further origins that pages may ask. */
+  /** Additional origins that pages may call. */
   readonly besides?: readonly string[];
 }
 
-/** Somebody with a fresh profile. @param baseUrl the only place that pages may ask, but for what the options name */
+/** A visitor with a fresh profile. @param baseUrl the only origin that pages may call, besides the options' */
 export async function visitor(baseUrl: string, { besides = [], ...options }: VisitorOptions = {}): Promise<Visitor> {
   const browser = await sharedBrowser();
   const context = await browser.newContext({ baseURL: baseUrl, ...options });

@@ -3,16 +3,16 @@ import { subscribe } from 'node:diagnostics_channel';
 import { cpSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { type EventStoreNode, startNode } from '../../src/store/node/node.ts';
-import { createSeat, type Endpoint, type Member, type Seat, type Standing } from '../../src/store/node/seat.ts';
+import { type ClusterMember, createSeat, type Endpoint, type NodeRole, type Seat } from '../../src/store/node/seat.ts';
 import { onStop } from './hooks.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export interface ClusterNode extends Endpoint {
   readonly seat: Seat;
   readonly dataDir: string;
-  /** Of this node alone, as one would point a client at it. */
+  /** URL of only this node, for a client. */
   readonly url: string;
-  /** It answers nothing any more, not even a connection. */
+  /** Stops answering, including connections. */
   stop(): Promise<void>;
   start(): Promise<void>;
   /** Has the log that another one has now, and no other; both are up afterwards. */
@@ -25,15 +25,15 @@ export interface Cluster {
   readonly url: string;
   /** This one leads from now on; those that are up follow it. */
   lead(leader: ClusterNode): void;
-  all(standing: Standing): void;
-  /** How many clients' connections the nodes have now. */
+  all(standing: NodeRole): void;
+  /** Number of clients' connections to the nodes. */
   connections(): number;
 }
 
 const address = '127.0.0.1';
 
 export async function startCluster(): Promise<Cluster> {
-  const members: (() => Member)[] = [];
+  const members: (() => ClusterMember)[] = [];
   const seeds = () => members.map((member) => member());
   const nodes = [await startMember(seeds), await startMember(seeds), await startMember(seeds)] as const;
   for (const { node, isUp } of nodes)
@@ -68,7 +68,7 @@ subscribe('net.server.socket', (message) => {
   socket.once('close', () => accepted.delete(socket));
 });
 
-async function startMember(members: () => readonly Member[]) {
+async function startMember(members: () => readonly ClusterMember[]) {
   const dataDir = temporaryDirectory();
   const seat = createSeat(members);
   let running: EventStoreNode | null = await startNode({ dataDir, port: 0, seat });

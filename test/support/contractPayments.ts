@@ -1,4 +1,4 @@
-/** Words for payments that come in on Stellar: into the contract, or to the treasury with a memo. */
+/** Vocabulary for payments on Stellar: into the contract, or to the treasury with a memo. */
 import { createHash } from 'node:crypto';
 import { Account, Keypair, MuxedAccount, StrKey } from '@stellar/stellar-sdk';
 import type { DepositScheme } from '../../commands/ports.ts';
@@ -42,7 +42,7 @@ export function contractTerms(sketch: TermsSketch = {}): Terms {
 export const contractCreated = (sketch: TermsSketch = {}): PaymentEvent =>
   (createPayment(null, contractTerms(sketch)) as readonly PaymentEvent[])[0] as PaymentEvent;
 
-/** A call of `pay`, as its event tells of it. */
+/** A call of `pay` in the form of its event. */
 export const paid = (amount: string, sketch: PayinSketch & { readonly from?: string } = {}): Transfer => ({
   ...payin({ amount, ...sketch, in: stellarUsdc }),
   from: sketch.from ?? payer,

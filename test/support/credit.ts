@@ -44,7 +44,7 @@ export const buyers = {
 const seeded = (family: string, n: number) =>
   Keypair.fromRawEd25519Seed(createHash('sha256').update(`${family} ${n}`).digest());
 
-/** A request as it is posted; fields may be left out or wrong. */
+/** A posted request; fields may be missing or wrong. */
 export type Body = Readonly<Record<string, unknown>>;
 
 /** The whole body that the buyer posts to a service. */
@@ -70,11 +70,11 @@ export interface CreditWorld {
   readonly deps: CashbackDeps;
   give(address: string, cents: bigint, chainId?: 8453 | 1): Promise<void>;
   balance_cents(address: string): Promise<bigint>;
-  /** How many CreditSpent an account has. */
+  /** Number of CreditSpent events of an account. */
   spendings(address: string): Promise<number>;
 }
 
-/** @param chains where contracts sign: nowhere when left out */
+/** @param chains with contract signatures. Default: none */
 export function createCreditWorld(
   clock: Clock,
   service: () => string,

@@ -1,7 +1,7 @@
 import type { CreditEvent } from '../../domain/credit.ts';
 import { minute } from './payments.ts';
 
-/** A buyer who earned on Base has paid a merchant out of it, by a message that he signed. */
+/** A buyer who earned on Base has paid a merchant by credit, with a signed message. */
 export const creditSpent = (account: string): readonly CreditEvent[] => [
   {
     type: 'CreditEarned',

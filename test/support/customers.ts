@@ -1,4 +1,4 @@
-/** Merchants and customers who do not give up: what a dead service cut off they do again, with the same orderId. */
+/** Persistent merchants and customers: they repeat requests that a dead service interrupted, with the same orderId. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair } from '@stellar/stellar-sdk';
@@ -9,13 +9,13 @@ import type { Sandbox } from './sandbox.ts';
 import type { Answer, Json } from './shop.ts';
 import { poll_ms } from './suite.ts';
 
-/** One order from its first try on; what is known of it is filled in on the way. */
+/** One order from its first attempt on; its facts are added on the way. */
 export interface Order {
   readonly orderId: string;
   readonly from: ChainId;
   readonly to: ChainId;
   readonly amount: string;
-  /** An account that nobody else pays to: its balance shows what this payment paid out. */
+  /** An account that nobody else pays: its balance is this payment's payout. */
   readonly receiver: string;
   payment?: Answer['body'];
   payinHash?: string;
@@ -26,7 +26,7 @@ export interface Order {
 export const isCutOff = (error: unknown): boolean =>
   error instanceof TypeError && error.message.startsWith('fetch failed');
 
-/** Asks again while the service is unavailable, which it must say properly. */
+/** Repeats while the service is unavailable, which it must report properly. */
 async function answered(expected: readonly number[], ask: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await ask();
@@ -89,7 +89,7 @@ export function createCustomers(sandbox: Sandbox) {
     order.payinHash = await sandbox.pay(order.payment);
   }
 
-  /** Only a hint: it comes too late for a payment that is funded, and is refused then. */
+  /** Only a hint: for a funded payment it is late, and refused. */
   async function register(order: Order): Promise<void> {
     if (order.registered) return;
     const path = `/payment-api/payments/${order.payment.id}/payin`;
@@ -98,7 +98,7 @@ export function createCustomers(sandbox: Sandbox) {
     order.registered = true;
   }
 
-  /** Whatever of it has not happened yet. @throws when the service is cut off in between */
+  /** Completes its missing steps. @throws if the service is interrupted in between */
   async function serve(order: Order): Promise<void> {
     await create(order);
     await pay(order);
@@ -127,7 +127,7 @@ export function createCustomers(sandbox: Sandbox) {
       }
     },
 
-    /** Ends what was begun. @returns every payment as it ended */
+    /** Completes started orders. @returns every payment as it ended */
     async finish(): Promise<readonly Answer['body'][]> {
       for (const order of orders) await serve(order);
       return Promise.all(orders.map(({ payment }) => sandbox.follow(payment.id)));

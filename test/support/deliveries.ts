@@ -23,7 +23,7 @@ export const signedRequest = (body = '{}'): SignedRequest => ({
   bodyDigest: bodyDigest(Buffer.from(body)),
 });
 
-/** @param statusCode null for an answer that did not come in time */
+/** @param statusCode null for an answer that was not in time */
 export const deliveryOutcome = (statusCode: number | null, finishedAt: Instant = instant(1_012)): WebhookOutcome => ({
   statusCode,
   error: statusCode === null ? 'timeout' : null,

@@ -1,4 +1,4 @@
-/** What we use of eth-url-parser, which brings no types. */
+/** Used parts of eth-url-parser, which has no types. */
 declare module 'eth-url-parser' {
   export function parse(uri: string): {
     readonly scheme: string;

@@ -1,11 +1,11 @@
 import type { Ticker } from '../../src/chains/node/limiter.ts';
 
 export interface FakeTicker extends Ticker {
-  /** Lets time pass; what comes due runs at its time, with all that follows from it. */
+  /** Advances time; due timers run at their time, with all their effects. */
   pass(duration_ms: number): Promise<void>;
 }
 
-/** Time that stands until it is told to pass. */
+/** Time that only the spec advances. */
 export function fakeTicker(): FakeTicker {
   let now_ms = 0;
   let due: { readonly at_ms: number; readonly run: () => void }[] = [];

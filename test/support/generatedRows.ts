@@ -9,9 +9,9 @@ import type { Recorded } from './statementRecorder.ts';
 
 const isTime = (value: unknown): value is string => typeof value === 'string' && /^\d{4}-\d\d-\d\dT.*Z$/.test(value);
 const second_ms = 1_000;
-/** Of so many times, one is two days earlier. */
+/** One of this many times is two days earlier. */
 const oldOneIn = 4;
-/** Of so many values, one is null where its column may be, or is replaced by another one. */
+/** One of this many values is null if its column allows, or is replaced by another one. */
 const nullOneIn = 5;
 const replacedOneIn = 2;
 

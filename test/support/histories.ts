@@ -85,7 +85,7 @@ const straight: readonly Step[] = (
   ] as const
 )
   .flatMap((kind) => [0, 1, 2, 3].map((who): Step => ({ kind, who, n: who })))
-  // One pays again, and says where that goes back to.
+  // One pays again, and sets a refund address for it.
   .concat([
     { kind: 'confirm', who: 2, n: 4 },
     { kind: 'refund', who: 2, n: 0 },

@@ -46,7 +46,7 @@ export const kinds = [
 
 export interface Step {
   readonly kind: (typeof kinds)[number];
-  /** Which of a few payments and apps. */
+  /** Index among a few payments and apps. */
   readonly who: number;
   readonly n: number;
 }
@@ -59,7 +59,7 @@ export const appIdOf = (who: number): string => pick(['wallet_demo', 'merchant_s
 const addressOf = (who: number): string =>
   `0x90F79bf6EB2c4f870365E785982E1f101E93b9${who.toString(16).padStart(2, '0')}`;
 
-/** What comes besides goes back, once its sender has proven where to. */
+/** Policy that refunds excess money once its sender has proven an address. */
 const sendsBack = { under: 'refund', over: 'refund', late: 'refund' } as const;
 
 export const termsOf = ({ who, n }: Step, now: Instant) => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 enableCompileCache(process.env['NODE_COMPILE_CACHE']);
 
-/** The event store that specs share, when the run was given one. Whatever they start has stores of its own: it inherits neither. */
+/** The event store that specs share, if the run was given one. Child processes inherit neither: they have their own stores. */
 export const givenEventStore = process.env['EVENTSTORE_URL'];
 delete process.env['EVENTSTORE_URL'];
 delete process.env['DATABASE_URL'];

@@ -18,7 +18,7 @@ export interface Instance {
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** @param env over what the sandbox's service was started with */
+/** @param env overrides the sandbox's environment */
 export async function startInstance(sandboxDir: string, env: Record<string, string> = {}): Promise<Instance> {
   const settings = parseEnv(readFileSync(join(sandboxDir, 'service.env'), 'utf8'));
   const child = spawn(process.execPath, [program], {

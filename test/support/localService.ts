@@ -20,7 +20,7 @@ export interface LocalService extends Shop {
   close(): Promise<void>;
 }
 
-/** @param settingsOf what the service is started with, from what its world wants */
+/** @param settingsOf settings of the service, from those of its world */
 export function createLocalService(
   chainIds: readonly ChainId[],
   clock: Clock = systemClock,

@@ -21,7 +21,7 @@ export interface LocalWorld {
   readonly settings: Readonly<Record<string, string>>;
   readonly keys: ReturnType<typeof keepKeys>;
   rpcUrl(chainId: ChainId): string;
-  /** Makes the demo apps and tells the receiver their secrets. */
+  /** Makes the demo apps and passes their secrets to the receiver. */
   seed(service: Service): Promise<DemoApps>;
   destroy(): Promise<void>;
 }

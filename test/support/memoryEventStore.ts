@@ -1,7 +1,7 @@
 import {
   type Appended,
-  type Batch,
   type CrashPoint,
+  type EventBatchRead,
   type EventStore,
   type ReadOptions,
   type SealedEvent,
@@ -13,13 +13,13 @@ import { assert, placeOf, type StoredEvent } from '../../domain/decider.ts';
 const positionStep = 64n;
 const maxBatch = 500;
 
-/** An event as it comes back from a store: through JSON, so that nothing survives here which would not survive there. */
+/** An event as a store returns it: through JSON, so nothing survives here that would not survive there. */
 const stored = (stream: string, revision: bigint, position: bigint, event: SealedEvent): StoredEvent => {
   const { data, metadata } = JSON.parse(JSON.stringify({ data: event.data, metadata: event.metadata }));
   return { stream, revision, position, id: event.id, type: event.type, data, metadata };
 };
 
-/** The answer of the identical append that wrote `there`, if that is what it was: ids count, not contents. */
+/** Answer of the identical append that wrote `there`, if it was one: ids count, not contents. */
 function writtenBefore(there: readonly StoredEvent[], events: readonly SealedEvent[]): Appended | null {
   const last = there.at(-1);
   const same = there.length === events.length && there.every((event, i) => event.id === events[i]?.id);
@@ -28,7 +28,8 @@ function writtenBefore(there: readonly StoredEvent[], events: readonly SealedEve
 
 /**
  * The event store in memory, for simulations and tests: same port, same semantics, nothing durable.
- * @param at called as `append.before`, `append.after`, `read`, `tail`, `lastEvent` and `eventAt`; what it throws or awaits, the caller of the store meets
+ * @param at called as `append.before`, `append.after`, `read`, `tail`, `lastEvent` and `eventAt`; its errors and waits reach the caller of
+ * the store
  */
 export function memoryEventStore({ at = () => {} }: { at?: CrashPoint } = {}): EventStore {
   const log: StoredEvent[] = [];
@@ -74,7 +75,7 @@ export function memoryEventStore({ at = () => {} }: { at?: CrashPoint } = {}): E
       return wanted.slice(0, max);
     },
 
-    async *all({ after, prefixes, signal }): AsyncIterable<Batch> {
+    async *all({ after, prefixes, signal }): AsyncIterable<EventBatchRead> {
       const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
       let next = log.findIndex((event) => event.position > (after ?? 0n));
       if (next < 0) next = log.length;

@@ -1,16 +1,16 @@
 import {
   bucketOf,
   type KeptLeaf,
-  type Part,
-  type Progress,
+  type Subtree,
   TreeMoved,
+  type TreeProgress,
   type TreeStore,
 } from '../../commands/heads/tree.ts';
 
 interface Kept {
   readonly leaves: ReadonlyMap<string, KeptLeaf>;
-  readonly parts: ReadonlyMap<number, Part>;
-  readonly progress: Progress | null;
+  readonly parts: ReadonlyMap<number, Subtree>;
+  readonly progress: TreeProgress | null;
 }
 
 /** The tree in memory, for simulations and tests: same port, same semantics, nothing durable. */

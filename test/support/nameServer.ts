@@ -7,7 +7,7 @@ const types = { A: 1, AAAA: 28 } as const;
 
 /**
  * @param addresses A as dotted digits, AAAA as 32 hex digits
- * @returns `address:port` to ask
+ * @returns `address:port` of the server
  */
 export async function startNameServer(addresses: Record<keyof typeof types, readonly string[]>): Promise<string> {
   const socket = createSocket('udp4');

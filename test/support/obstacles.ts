@@ -9,7 +9,7 @@ const colourRules = ['color-contrast', 'link-in-text-block'];
 const program = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const equipped = new WeakSet<Page>();
 
-/** The page, and each that it goes to from now on, has axe. Sending it takes ten times as long as running it: once is enough. */
+/** Adds axe to the page and its later pages. Sending it takes ten times as long as running it: once is enough. */
 async function equip(page: Page): Promise<void> {
   if (equipped.has(page)) return;
   equipped.add(page);
@@ -18,8 +18,8 @@ async function equip(page: Page): Promise<void> {
 }
 
 /**
- * What people who cannot see, or not well, would stumble over, by rule and element.
- * @param which `colours`: of a page that was looked at whole before, in other colours
+ * Accessibility violations by rule and element.
+ * @param which `colours`: for a page that was checked completely before, in other colours
  */
 export async function obstacles(page: Page, which: 'all' | 'colours' = 'all'): Promise<readonly string[]> {
   await equip(page);
@@ -36,7 +36,7 @@ export async function obstacles(page: Page, which: 'all' | 'colours' = 'all'): P
   );
 }
 
-/** Elements that stand out of the window: what makes a page scroll sideways. */
+/** Elements outside the window, which make a page scroll sideways. */
 export const standingOut = (page: Page): Promise<readonly string[]> =>
   page.evaluate(() => {
     const { clientWidth, scrollWidth } = document.documentElement;

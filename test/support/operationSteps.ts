@@ -15,7 +15,7 @@ import * as p from './payments.ts';
 
 export const operationIdOf = (who: number): string => `0198f3c2-0000-8000-8000-0000000000a${who}`;
 
-/** Ordered first; what is not possible then is refused. */
+/** Ordered first; impossible operations are refused. */
 export function onOperation(
   state: OperationState,
   { who, n }: { readonly who: number; readonly n: number },

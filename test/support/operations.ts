@@ -23,7 +23,7 @@ export const withdrawal = (change: Partial<Order> = {}): Order => ({
   ...change,
 });
 
-/** Of half an ether. */
+/** An order of half an ether. */
 export const coinOrder = (): Order =>
   withdrawal({ token: coinOf(1), form: { kind: 'coin' }, amount: unitsText(5n * 10n ** 17n) });
 

@@ -14,7 +14,7 @@ export interface Told {
 export interface ToolRun {
   readonly database: Database;
   readonly env?: Readonly<Record<string, string>>;
-  /** Of node itself. */
+  /** Options of node itself. */
   readonly options?: readonly string[];
 }
 

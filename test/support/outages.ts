@@ -1,4 +1,4 @@
-/** What an outage may and may not do to a sandbox, with customers who come before, during and after it. */
+/** Allowed effects of an outage on a sandbox, with customers before, during and after it. */
 import assert from 'node:assert/strict';
 import type { ChainId } from '../../domain/chains.ts';
 import type { Customers } from './customers.ts';
@@ -10,7 +10,9 @@ export interface Route {
 }
 
 export interface Outages {
-  /** Customers come on each route during the outage. Once it is over the service is ready again automatically and completes their payments. */
+  /**
+   * Customers pay on each route during the outage. Once it is over the service is ready again automatically and completes their payments.
+   */
   whileCustomersCome(outage: () => Promise<void>): Promise<void>;
   readiness(): Promise<Answer>;
   /** Waits until the service is ready. */

@@ -1,5 +1,5 @@
 /**
- * How long specs wait for what has to come. It bounds a hang and nothing else: a machine that has a third of the usual pace, with
- * a whole run on it, is still waited for. Below mocha's own limit, so that what is missing is told.
+ * Timeout of specs. It bounds only a hang: it allows for a machine at a third of the usual pace with a whole run on it. Below mocha's own
+ * limit, so that the missing condition is reported.
  */
 export const patience_ms = 600_000;

@@ -83,11 +83,11 @@ export interface TermsSketch {
   readonly orderId?: string | null;
   readonly keyless?: boolean;
   readonly webhookUrl?: string | null;
-  /** What else the payer may pay from, each for the same fee. */
+  /** Other sources of the payer, each for the same fee. */
   readonly alternatives?: readonly Asset[];
-  /** What the app lets happen with what was not agreed; all of it is held otherwise. */
+  /** The app's policy for wrong amounts. Default: all are held. */
   readonly policy?: Partial<AmountPolicy>;
-  /** What deposits are watched for besides, each for the same fee. */
+  /** Additional sources that deposits watch, each for the same fee. */
   readonly watched?: readonly Asset[];
 }
 
@@ -213,7 +213,7 @@ export function funded(
 type FundedAmounts = 'received' | 'sourceAmount' | 'fee' | 'excess' | 'dust' | 'payout';
 interface FundedSketch extends Partial<Record<FundedAmounts, string>> {
   readonly source?: Asset;
-  /** Whether `source` is not what the payment was created with. */
+  /** True if `source` differs from the payment's created source. */
   readonly fromAlternative?: boolean;
   readonly destination?: Asset;
   readonly at?: Instant;
@@ -267,7 +267,7 @@ export const feeCaps = (level: number): Readonly<Record<string, string>> => ({
   gas: '65000',
 });
 
-/** Where an attempt landed. */
+/** Block of a landed attempt. */
 export const landed = ({ attempt, hash }: SignedAttempt, block: number | string = 200) => ({
   attempt,
   hash,
@@ -276,7 +276,7 @@ export const landed = ({ attempt, hash }: SignedAttempt, block: number | string 
   confirmedAt: minute(9),
 });
 
-/** What a chain says of an attempt that landed. */
+/** A chain's statement about a landed attempt. */
 export const final = ({ attempt, hash, blockNumber, blockHash }: ReturnType<typeof landed>) =>
   ({ kind: 'final', attempt, hash, blockNumber: BigInt(blockNumber), blockHash }) as const;
 
@@ -287,7 +287,7 @@ export const signed = (signing: SignedAttempt = attempt()) => event('PayoutSigne
 export const died = (n = 1, proof: DeathProof = nonceUsed) => event('PayoutDied', { attempt: n, proof });
 export const settled = (signing: SignedAttempt = attempt(), block?: number | string) =>
   event('PayoutConfirmed', landed(signing, block));
-/** It is final, and so much arrived. */
+/** Final, with this amount arrived. */
 export function short(arrived: string, signing: SignedAttempt = attempt()) {
   const { confirmedAt: seenAt, ...where } = landed(signing);
   return event('PayoutShort', { ...where, arrived: digits(arrived), seenAt });
@@ -302,7 +302,7 @@ export const expired = (chainTime: Instant = minute(61), at: Instant = minute(62
   event('PaymentExpired', { chainTime, expiredAt: at });
 export const bounced = (code: BounceCode, received: string, at: Instant = minute(62), asset?: Asset) =>
   event('PaymentBounced', { code, received: digits(received, asset), bouncedAt: at });
-/** Of money that is not of the kind which the payment was created with. */
+/** For money of another source than the payment's created one. */
 export const bouncedOther = (code: BounceCode, received: string, asset: Asset, at: Instant = minute(62)) =>
   event('PaymentBounced', {
     code,
@@ -324,7 +324,7 @@ export interface ProofSketch {
   readonly number?: number;
 }
 
-/** What a payer signed, as if the signature were checked. */
+/** A payer's signed address, as if the signature were checked. */
 export function signedAddress(address = customerWallet, sketch: ProofSketch = {}) {
   const { sender = customerWallet, transfer = payin(), by = 'key', number = 1 } = sketch;
   const { paymentId } = terms();
@@ -336,7 +336,7 @@ export function signedAddress(address = customerWallet, sketch: ProofSketch = {}
 export const refundAddressSet = (address = customerWallet, sketch: ProofSketch = {}) =>
   event('RefundAddressSet', { address, memo: null, setAt: minute(70), proof: signedAddress(address, sketch) });
 
-/** @param amount what is sent */
+/** @param amount sent amount */
 export const refundRequested = (amount: string, sketch: RefundSketch = {}) => {
   const { refund = 1, reason = 'bounced', in: asset = baseUsdc, receiver = customerWallet, networkFee = '0' } = sketch;
   return event('RefundRequested', {

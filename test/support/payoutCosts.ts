@@ -1,13 +1,13 @@
-/** What payouts cost in specifications. */
+/** Payout costs in specs. */
 import type { PayoutCostOf } from '../../commands/createPayment.ts';
 import type { SendingDeps } from '../../commands/refunds.ts';
-import { addressBook } from '../../src/chains/families.ts';
+import { familyAddresses } from '../../src/chains/families.ts';
 import type { CoinSettings } from '../../src/chains/money/coins.ts';
 
 /** Nothing, and the least is any. */
 export const freePayouts: PayoutCostOf = async () => ({ cost_microUsd: 0n, least_microUsd: 0n });
 
-/** A coin of so many decimals that costs nothing and may be spent without end. */
+/** A coin with this many decimals that costs nothing and has no spending limit. */
 export const freeCoin = (decimals: number): CoinSettings => ({
   decimals,
   price_microUsd: 0n,
@@ -15,9 +15,9 @@ export const freeCoin = (decimals: number): CoinSettings => ({
   leastPayout_microUsd: 0n,
 });
 
-/** Sending money back costs five cents, and everybody can take it. */
+/** A refund costs five cents, and every receiver can receive it. */
 export const sendingBack: SendingDeps = {
-  addresses: addressBook,
+  addresses: familyAddresses,
   canReceive: {},
   payoutCostOf: async () => ({ cost_microUsd: 50_000n, least_microUsd: 0n }),
 };

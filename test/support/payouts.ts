@@ -12,7 +12,7 @@ import { serializeByKey } from '../../src/lib/serialize.ts';
 import { numberingMemory } from '../../src/workers/payouts/numberingAccounts.ts';
 import { createUnsettledAmounts } from '../../src/workers/payouts/unsettledAmounts.ts';
 
-/** What the workers of one treasury share in a process that has just begun. */
+/** State that one treasury's workers share in a new process. */
 export function sharedBySigners(clock: Pick<Clock, 'now'>) {
   const turn = serializeByKey();
   const oneByOne = <T>(work: () => Promise<T>) => turn('treasury', work);
@@ -33,7 +33,7 @@ interface FakeNumbers {
   readonly accounts?: readonly NumberingAccount[] | null;
 }
 
-/** What a fake rail makes of orders; its transactions get their numbers as they are. */
+/** Transactions of a fake rail; they get their numbers unchanged. */
 interface FakeTransfers extends Pick<SequenceNumbering, 'prepareCancel'> {
   prepare(order: TransferOrder, nonce: bigint | null, replaces?: SignedAttempt, numberedBy?: string): Promise<Unsigned>;
 }

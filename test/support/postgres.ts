@@ -11,7 +11,7 @@ let server: Promise<PostgresServer> | undefined;
 let template: Promise<string> | undefined;
 let databases = 0;
 
-/** Started by the first who asks; its data does not survive the run. */
+/** Started by the first caller; its data does not survive the run. */
 export function sharedPostgres(): Promise<PostgresServer> {
   server ??= start();
   return server;

@@ -1,9 +1,9 @@
-/** Looks through another process's memory, as whoever got hold of it would. */
+/** Searches another process's memory, as an intruder would. */
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
 const part_bytes = 8 * 1024 * 1024;
 
-/** Which of the texts stand anywhere in what the process can write to; as they are, and as UTF-16. */
+/** Returns the texts found anywhere in the process's writable memory, as UTF-8 or UTF-16. */
 export function textsIn(pid: number, texts: readonly string[]): ReadonlySet<string> {
   const patterns = texts.flatMap((text) => [
     { text, bytes: Buffer.from(text, 'latin1') },

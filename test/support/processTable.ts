@@ -21,7 +21,7 @@ export function familyOf(pid: number): readonly number[] {
   return family;
 }
 
-/** Stops processes where they stand, as a machine that hangs. @returns lets them go on; happens at the run's end at the latest */
+/** Freezes processes, like a machine that hangs. @returns function that resumes them; also called at the run's end */
 export function freeze(pids: readonly number[]): () => void {
   const frozen = new Set(pids);
   const thaw = () => {
@@ -30,7 +30,7 @@ export function freeze(pids: readonly number[]): () => void {
       try {
         process.kill(pid, 'SIGCONT');
       } catch {
-        // Ended meanwhile.
+        // Ended already.
       }
     }
   };

@@ -8,7 +8,7 @@ import { randomIds } from '../../src/process/system.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { minute } from './payments.ts';
 
-/** What a process dies of in tests. */
+/** Error that ends a process in tests. */
 export class Crashed extends Error {}
 
 /** The process dies at the first passing of the point. */
@@ -30,7 +30,7 @@ export async function accepted<T>(answer: Promise<T | Refusal>): Promise<T> {
   return isRefusal(outcome) ? assert.fail(`refused with ${outcome.refused}: ${outcome.message}`) : outcome;
 }
 
-/** Processes that come and go over one store; each has its own cache, and a clock that stands still until it is set. */
+/** Short-lived processes over one store; each has its own cache, and a clock that only the spec advances. */
 export function processes({ store = memoryEventStore(), now = minute(0) }: { store?: EventStore; now?: Instant } = {}) {
   const time = { now };
   const clock = { now: () => time.now, sleep: async (_duration_ms: number) => {} };

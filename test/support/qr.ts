@@ -4,7 +4,7 @@ import sharp from 'sharp';
 
 const triesMax = 5;
 
-/** A page that tells of its payment replaces the code that is being photographed: then the new one is. */
+/** An updating page replaces the code during a photograph: then the new one is used. */
 async function pictureOf(page: Page, tries = 1): Promise<Buffer> {
   try {
     return await page.locator('svg.qr').first().screenshot();
@@ -14,7 +14,7 @@ async function pictureOf(page: Page, tries = 1): Promise<Buffer> {
   }
 }
 
-/** What a telephone reads from the picture of a page's first code; undefined when it cannot. */
+/** Text of a page's first QR code; undefined if it is unreadable. */
 export async function scanned(page: Page): Promise<string | undefined> {
   const picture = await pictureOf(page);
   const { data, info } = await sharp(picture)

@@ -2,7 +2,7 @@
 import { eventCodec, streamPrefixes } from '../../commands/codec.ts';
 import type { CrashPoint, EventStore } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
-import { type Generation, openActive, openBuilding, show } from '../../projections/generations.ts';
+import { activate, type Generation, openActive, openBuilding } from '../../projections/generations.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';
 import type { Sql } from '../../projections/sql.ts';
 import type { Database } from '../../src/postgres/database.ts';
@@ -21,7 +21,7 @@ export async function wholeLog(store: EventStore): Promise<readonly StoredEvent[
   return events;
 }
 
-/** Makes a new generation the active one and fills it, in batches of these sizes, each by a runner that starts anew. */
+/** Activates a new generation and fills it, in batches of these sizes, each by a new runner. */
 export async function fill(
   database: Database,
   store: EventStore,
@@ -32,7 +32,7 @@ export async function fill(
   const ddl = await ddlOf(set.name);
   await openActive(database, set, ddl);
   const building = await openBuilding(database, set, ddl);
-  let at = await database.transaction((tx) => show(tx, building));
+  let at = await database.transaction((tx) => activate(tx, building));
   for (const events of batches) {
     const commit = await committer({ database, store, set, codec: eventCodec, crash, signal: never }, at);
     const last = events.at(-1);

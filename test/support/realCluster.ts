@@ -76,7 +76,7 @@ export async function startRealCluster(): Promise<RealCluster> {
     }
   }
 
-  /** What each node that answers says of itself, where most nodes say the same. */
+  /** State of each answering node, if most nodes agree. */
   async function states(): Promise<ReadonlyMap<number, string>> {
     const views = await Promise.all(nodes.map(({ port }) => gossipOf(port)));
     const stateIn = (view: readonly Member[] | null | undefined, port: number) =>

@@ -1,4 +1,4 @@
-/** The real nodes of a sandbox: a spec restarts, kills, freezes them and takes their blocks back. */
+/** The real nodes of a sandbox: a spec restarts, kills, freezes them and removes their blocks. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,9 +16,9 @@ import type { Sandbox } from './sandbox.ts';
 export interface RealWorld {
   /** Ends the nodes of these chains with a signal and starts them again on the same data and ports. */
   restart(chainIds: readonly ChainId[], signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
-  /** Stops the nodes' processes where they are, for so long. */
+  /** Freezes the nodes' processes for this long. */
   freeze(chainIds: readonly ChainId[], duration_ms: number): Promise<void>;
-  /** Takes the newest blocks of an EVM chain back. The node forgets the transactions in them. */
+  /** Removes the newest blocks of an EVM chain. The node forgets their transactions. */
   setBack(chainId: ChainId, blocks: number): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** A few payments and a transfer of nobody's in read models, for what sums them up: two paid out, one each unpaid, expired and paid too little. */
+/** A few payments and an unmatched transfer in read models, for reports: two paid out, one each unpaid, expired and underpaid. */
 import { type PaymentEvent, transferId } from '../../domain/payment/events.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
 import type { Database } from '../../src/postgres/database.ts';

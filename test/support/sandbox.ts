@@ -44,30 +44,30 @@ export interface Exit {
 export interface Sandbox extends Shop {
   readonly dataDir: string;
   readonly file: () => SandboxFile;
-  /** Starts the service (and whatever of its world does not run). Resolves when it is ready, or when it has ended at a crash point. */
+  /** Starts the service (and stopped parts of its world). Resolves when it is ready, or when it has ended at a crash point. */
   start(env?: Record<string, string>): Promise<'ready' | 'ended'>;
   /** Resolves when the service has ended, however. */
   ended(): Promise<Exit>;
   kill(): Promise<Exit>;
   /** As Ctrl-C does. */
   stop(): Promise<Exit>;
-  /** What the service has printed since its start. */
+  /** Output of the service since its start. */
   printed(): string;
   /** The pid of a recorded process: service, postgres, receiver, chain-8453 …; undefined when it does not run. */
   pidOf(name: string): number | undefined;
   webhooks(paymentId?: string): Webhook[];
   /** Every event of the log by stream, in order. */
   history(): Promise<ReadonlyMap<string, readonly StoredEvent[]>>;
-  /** Asks the service's database, as an analyst does. */
+  /** Queries the service's database, as an analyst does. */
   query<R>(text: string): Promise<readonly R[]>;
   /** Ends the service and its whole world and removes the data. */
   destroy(): Promise<void>;
 }
 
 export interface SandboxOptions {
-  /** A new one when left out. */
+  /** Default: a new one. */
   readonly dataDir?: string;
-  /** All of them when left out. */
+  /** Default: all of them. */
   readonly chains?: readonly ChainId[];
   /** EVENTSTORE_URL of the service, read at each start. Default: an embedded node of its own. */
   readonly eventStoreUrl?: (() => string) | undefined;
@@ -195,7 +195,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
 
 let compiled: Promise<unknown> | undefined;
 
-/** A service that is killed leaves nothing of what it has compiled to the next: one that finds no configuration ends by itself. */
+/** A killed service leaves no compile cache to the next: a run without a configuration ends normally and writes it. */
 function compileOnce(): Promise<unknown> {
   const env = { ...childEnvironment(), MODE: 'production' };
   compiled ??= once(spawn(process.execPath, [service], { env, stdio: 'ignore' }), 'exit');

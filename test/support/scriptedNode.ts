@@ -1,4 +1,4 @@
-/** A node of which every reply is written down: HTTP on a port of this machine, and what is asked of it as it came. */
+/** A node with scripted replies: HTTP on a local port, and a record of its requests. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,14 +15,14 @@ export type Script =
   | 'hangUp'
   | { readonly status?: number; readonly headers?: Readonly<Record<string, string>>; readonly body: unknown };
 
-/** @param asked one call, or several where they came in one request; `number` counts requests from 0 */
+/** @param asked one call, or several of one request; `number` counts requests from 0 */
 export type Reply = (asked: AskedCall | readonly AskedCall[], number: number) => Script | Promise<Script>;
 
 export interface ScriptedNode {
   readonly url: string;
-  /** What was asked, request by request. */
+  /** Calls, request by request. */
   readonly requests: readonly (AskedCall | readonly AskedCall[])[];
-  /** How often a method was asked for, alone or among several. */
+  /** Number of calls of a method, alone or in a batch. */
   calls(method: string): number;
   reply(next: Reply): void;
 }

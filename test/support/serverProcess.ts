@@ -9,7 +9,7 @@ import { patience_ms } from './patience.ts';
 export interface ServerProcess {
   /** Starts the process, unless it runs, and does not wait for it. */
   launch(): void;
-  /** As `launch`, and resolves when the process is ready. @throws Error when it ends for good before */
+  /** As `launch`, and resolves when the process is ready. @throws Error if it ends permanently before */
   start(): Promise<void>;
   /** Sends SIGTERM and resolves when the process has ended. */
   stop(): Promise<void>;
@@ -28,7 +28,7 @@ export interface ServerOptions {
   /** Receives all that the process prints. */
   readonly logFile: string;
   readonly isReady: () => Promise<boolean>;
-  /** How often a process that ended unasked is started again. Default: never. */
+  /** Maximum restarts after an unexpected end. Default: none. */
   readonly restartsMax?: number;
 }
 

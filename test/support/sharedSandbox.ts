@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { createSandbox, type Sandbox } from './sandbox.ts';
 
-/** What some of the specs need, and no other minds. */
+/** Settings that some specs need and others tolerate. */
 const settings = {
   TREASURY_ADDRESS_COOLDOWN_HOURS: '0',
   TREASURY_APPROVAL_USD: '50',

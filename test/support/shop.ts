@@ -27,24 +27,24 @@ export interface CallOptions {
 }
 
 export interface Shop {
-  /** Asks again for a while when it is told to (503): a machine that does too much at once is no failure. */
+  /** Retries for a while after a 503: an overloaded machine is no failure. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   callOnce(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Reads from the operations port. */
   operations(path: '/readyz' | '/metrics'): Promise<Answer>;
   create(body: Json, key?: string): Promise<Answer>;
-  /** Asks once. */
+  /** Sends one request. */
   tryToCreate(body: Json, key?: string): Promise<Answer>;
   /** On an EVM chain, from the customer's account. */
   transfer(chainId: ChainId, symbol: TokenSymbol, to: string, amount: string): Promise<Hex>;
   /**
-   * What the payment asks for, or another amount.
-   * @param from secret of the payer on Stellar or Solana; the customer's when left out
+   * Pays the requested amount, or another one.
+   * @param from secret of the payer on Stellar or Solana. Default: the customer's
    */
   pay(payment: Answer['body'], amount?: string, from?: string): Promise<string>;
-  /** An account on Stellar that can take USDC, with some of it. */
+  /** An account on Stellar that can receive USDC, with a balance. */
   stellarAccount(usdc?: string): Promise<Keypair>;
-  /** Creates an account on Stellar that can take USDC, with some of it; whole tokens. */
+  /** Creates an account on Stellar that can receive USDC, with a balance in whole tokens. */
   openStellarAccount(account: Keypair, usdc?: string): Promise<void>;
   balance(chainId: ChainId, symbol: TokenSymbol, of: string): Promise<bigint>;
   rpc(chainId: ChainId, method: string, params: unknown[]): Promise<unknown>;
@@ -52,12 +52,12 @@ export interface Shop {
   read(paymentId: string): Promise<Answer['body']>;
   /** The payment once its status is terminal, or once `until` holds. */
   follow(paymentId: string, until?: (payment: Answer['body']) => boolean): Promise<Answer['body']>;
-  /** Asks again and again until it is so. */
+  /** Polls until the condition holds. */
   until(holds: () => boolean | Promise<boolean>): Promise<void>;
 }
 
 export interface ShopWorld {
-  /** Asked at each use: they change from start to start. */
+  /** Called at each use: the values change with each start. */
   readonly baseUrl: () => string;
   readonly operationsUrl?: () => string;
   readonly rpcUrl: (chainId: ChainId) => string;
@@ -67,7 +67,7 @@ export interface ShopWorld {
   readonly solanaCustomer?: () => string;
   /** Creates an account with a trustline and USDC, in smallest units. Default: on the sandbox's own Stellar. */
   readonly openStellarAccount?: (rpcUrl: string, account: Keypair, usdc: bigint) => Promise<void>;
-  /** What helps to understand a failure. */
+  /** Additional facts for a failure. */
   readonly hint?: () => string;
 }
 
@@ -85,7 +85,7 @@ export function createShop(world: ShopWorld): Shop {
   const chain = (chainId: ChainId) =>
     createPublicClient({ transport: localRpc(rpcUrl(chainId)), cacheTime: 0, pollingInterval: poll_ms });
 
-  /** Where nobody answers, what was printed before says why. */
+  /** Without an answer, the earlier output explains why. */
   async function asked(url: string, init?: RequestInit, ask: typeof patientFetch = fetch): Promise<Response> {
     try {
       return await ask(url, init);

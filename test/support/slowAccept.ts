@@ -1,4 +1,4 @@
-/** A TCP relay in a process of its own whose connections take a second to be made: its queue is full for a while. */
+/** A TCP relay in a separate process whose connections take a second: its queue is full for a while. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -21,7 +21,7 @@ process.on('message', () => process.send('blocked', () => Atomics.wait(new Int32
 
 export interface SlowAccept {
   readonly port: number;
-  /** The connections made next take about a second. */
+  /** The next connections take about a second. */
   block(): Promise<void>;
 }
 

@@ -25,7 +25,7 @@ export interface Transfer {
   readonly amount: bigint;
   readonly memo?: string;
   readonly reference?: PublicKey;
-  /** Of the transaction; 0 when left out. */
+  /** Version of the transaction. Default: 0. */
   readonly version?: 0 | 1;
 }
 
@@ -33,7 +33,7 @@ export interface Transfer {
 export interface SolanaClient {
   readonly connection: Connection;
   readonly rpc: ReturnType<typeof connectKit>;
-  /** A new wallet with 10 SOL and, unless told otherwise, 500 USDC. */
+  /** A new wallet with 10 SOL and, by default, 500 USDC. */
   person(amount?: bigint): Promise<Keypair>;
   /** Instructions of a payment: create the receiver's token account if need be, transfer, memo. */
   payment(transfer: Transfer): Promise<TransactionInstruction[]>;
@@ -44,7 +44,7 @@ export interface SolanaClient {
   send(transaction: VersionedTransaction, options?: SendOptions): Promise<string>;
   /** A payment of USDC. @returns its signature */
   pay(transfer: Transfer): Promise<string>;
-  /** How many USDC, in smallest units, a wallet has in its token account. @throws when it has none */
+  /** USDC balance of a wallet in its token account, in smallest units. @throws if it has none */
   balance(owner: PublicKey, commitment?: Commitment): Promise<bigint>;
   /** A request as it goes over the wire. @param body JSON, or text as it is */
   post(body: unknown): Promise<{ readonly status: number; readonly body: Reply }>;
@@ -69,13 +69,13 @@ export const lamportsPerSol = 1_000_000_000n;
 export const usdcMint = new PublicKey(usdc.mint);
 export const of = (key: PublicKey): Address => address(key.toBase58());
 
-/** Where a wallet's USDC is. */
+/** Address of a wallet's USDC. */
 export const tokenAccount = (owner: PublicKey, mint: Address = usdc.mint): Promise<PublicKey> =>
   walletsAccount(owner, mint);
 
 export { toWeb3 };
 
-/** A network of the test's own, going on only when told to unless it is given a pace. */
+/** A separate network for a test; without a pace, only the spec advances it. */
 export async function solanaLab(options: Partial<SolanaOptions> = {}): Promise<SolanaLab> {
   const solana = await createSolana({ slot_ms: 'manual', ...options });
   onStop(() => lab.stop());

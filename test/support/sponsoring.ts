@@ -1,4 +1,4 @@
-/** Calls of `pay` that one account submits and another only authorizes: what can be tampered with on the way. */
+/** Calls of `pay` submitted by one account and authorized by another: possible manipulations in transit. */
 import assert from 'node:assert/strict';
 import {
   authorizeEntry,
@@ -14,7 +14,7 @@ import { payCall, type StellarTools } from './stellar.ts';
 
 export type Entry = xdr.SorobanAuthorizationEntry;
 
-/** Where nothing else is said, `contract` is paid `amount`. */
+/** By default, `contract` is paid `amount`. */
 export interface Sponsoring {
   readonly tools: StellarTools;
   readonly contract: string;
@@ -29,7 +29,7 @@ export interface SponsoredOrder {
   readonly contract?: string;
 }
 
-/** @param world asked at each use: tests make it before they begin */
+/** @param world called at each use: tests make it before they begin */
 export function sponsoring(world: () => Sponsoring) {
   const lastLedger = async () => (await world().tools.server.getLatestLedger()).sequence;
   const authorize = (entry: Entry, signer: Keypair, until: number) =>
@@ -69,7 +69,7 @@ export function sponsoring(world: () => Sponsoring) {
     return world().tools.send(final);
   }
 
-  /** Announces the nonce of another authorization, so that only the authorization itself can be what is wrong. */
+  /** Announces the nonce of another authorization, so only the authorization itself can be wrong. */
   function withNonceOf(transaction: Transaction, signed: Entry): Transaction {
     const credentials = signed.credentials().address();
     const envelope = transaction.toEnvelope();

@@ -4,7 +4,7 @@ import { type ChainId, chainOf } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
 import { clearStopped, markStopped } from '../../projections/generations.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
-import { movedIn } from '../../queries/books.ts';
+import { movedHashes } from '../../queries/books.ts';
 import { cashbackAfter, dueCashback } from '../../queries/cashback.ts';
 import { paidDeposits } from '../../queries/payins.ts';
 import { openTransfersOf, recordedHashes, transfersToAsk } from '../../queries/recorded.ts';
@@ -16,7 +16,7 @@ import { createHeadTree } from '../../src/postgres/headTree.ts';
 import { notePayoutWait, payoutsArePaused } from '../../src/postgres/payoutWaits.ts';
 import { createUnreadableNotes } from '../../src/postgres/unreadable.ts';
 
-/** What simulated worlds had: the calls draw their values from it. */
+/** Values of simulated worlds, from which the calls draw. */
 export interface Known {
   readonly chainIds: readonly ChainId[];
   readonly times: readonly Instant[];
@@ -46,7 +46,7 @@ export async function makeRareCalls(db: SqlDatabase, { chainIds, times, texts, p
   await owedCoin(db, chainId, pick(['', reference]));
   await waitingPayouts(db, { worker, now: at, chainId, max: 3 });
   await unsettledOf(db, { chainId, token, but: [reference] });
-  await movedIn(db, {
+  await movedHashes(db, {
     ...{ chainId, account: pick(texts('treasury_movements.account')), networksClosed: 0 },
     ...{ accounts: texts('treasury_movements.account'), after: 0n, upTo: 1_000_000_000n },
   } as never);

@@ -1,6 +1,6 @@
 /**
- * A local Stellar for tests, with the unmodified SDK on top: accounts, payments, deployed contracts.
- * XDR objects are no operands of deepEqual: to print how two of them differ takes gigabytes. Compare counts or natives.
+ * A local Stellar for tests, with the unmodified SDK on top: accounts, payments, deployed contracts. Never pass XDR objects to deepEqual:
+ * printing their differences takes gigabytes. Compare counts or natives.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -27,7 +27,7 @@ import { onStop } from './hooks.ts';
 type Op = Parameters<TransactionBuilder['addOperation']>[0];
 type Got = rpc.Api.GetTransactionResponse;
 
-/** What people do on a network, a test's own or the sandbox's. */
+/** Actions of people on a network, a test's own or the sandbox's. */
 export interface StellarTools {
   readonly server: rpc.Server;
   readonly passphrase: string;
@@ -36,9 +36,9 @@ export interface StellarTools {
   /** A new account with lumens and USDC, by default 500. */
   person(tokens?: bigint): Promise<Keypair>;
   build(source: string, operations: readonly Op[], memo?: Memo): Promise<Transaction>;
-  /** Simulates a contract call and fills in what it needs; unsigned. */
+  /** Simulates a contract call and fills in its needs; unsigned. */
   prepare(source: string, operation: Op): Promise<Transaction>;
-  /** Sends and waits until the ledger has it. @throws when it is not taken */
+  /** Sends and waits until the ledger has it. @throws if it is refused */
   send(transaction: Parameters<rpc.Server['sendTransaction']>[0]): Promise<Got>;
   /** Signs and sends operations of one account. */
   go(signer: Keypair, operations: readonly Op[], memo?: Memo): Promise<Got>;
@@ -79,7 +79,7 @@ export async function stellarLab(options: Partial<StellarOptions> = {}): Promise
   return lab;
 }
 
-/** @param sent after each transaction that a node has taken */
+/** @param sent called after each transaction that a node has accepted */
 export function stellarTools(rpcUrl: string, passphrase: string, sent = () => {}): StellarTools {
   const server = new rpc.Server(rpcUrl, { allowHttp: true });
   const tools: StellarTools = {

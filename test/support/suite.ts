@@ -10,8 +10,8 @@ export const isFull = process.env['SUITE'] === 'full';
 export const gateCases = <T>(all: readonly T[], inGate: (one: T, index: number) => boolean): readonly T[] =>
   isFull ? all : all.filter(inGate);
 
-/** Seconds between the blocks of the chains that specs start. A run on a slow machine asks for more (test/runner/pace.ts). */
+/** Seconds between the blocks of the specs' chains. A run on a slow machine sets more (test/runner/pace.ts). */
 export const blockTime_s = Number(process.env['BLOCK_TIME_S'] ?? 0.2);
 
-/** Milliseconds between two looks at what a spec waits for: each costs the service work, which a slow machine has less room for. */
+/** Milliseconds between two polls of a spec: each costs the service work, for which a slow machine has less room. */
 export const poll_ms = Math.round(blockTime_s * 500);

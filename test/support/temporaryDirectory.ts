@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onStop } from './hooks.ts';
 
-/** A directory of the caller's own, removed when the run ends. Others may look into it: Postgres runs as somebody else when we are root. */
+/**
+ * A separate directory for the caller, removed when the run ends. Readable by others: Postgres runs as another user if this process is
+ * root.
+ */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'payment-intents-'));
   chmodSync(directory, 0o755);

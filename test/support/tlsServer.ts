@@ -29,7 +29,7 @@ export function testCertificate(): Promise<{ cert: string; key: string }> {
   return certificate;
 }
 
-/** @param reply called once per connection, when a whole request with Content-Length has come */
+/** @param reply called once per connection, after a whole request with Content-Length */
 export async function startTlsServer(reply: (socket: TLSSocket) => void): Promise<TlsServer> {
   const requests: string[] = [];
   const sockets = new Set<TLSSocket>();

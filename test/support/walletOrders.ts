@@ -1,8 +1,8 @@
-/** Orders of the demo wallet app, which needs no key, and what its receiver was told of them. */
+/** Orders of the demo wallet app, which needs no key, and its receiver's webhooks. */
 import assert from 'node:assert/strict';
 import type { Answer, Json, Sandbox } from './sandbox.ts';
 
-/** @param sandbox asked at each use: it may be started again */
+/** @param sandbox called at each use: it may be restarted */
 export const walletOrders = (sandbox: Sandbox) => ({
   order: (type: string, source: Json, destination: Json, more: Json = {}): Json => ({
     appId: sandbox.file().wallet.appId,

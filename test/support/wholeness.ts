@@ -1,4 +1,4 @@
-/** Whether every payment of a sandbox's customers completed once, and every event was reported once. */
+/** Checks that every payment of a sandbox's customers completed once, and every event was reported once. */
 import assert from 'node:assert/strict';
 import { parseUnits } from 'viem';
 import { verifyChain } from '../../commands/codec.ts';

@@ -7,7 +7,7 @@ import { rememberIdentity } from '../../src/postgres/chainIdentities.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { systemClock } from '../../src/process/system.ts';
-import type { Examined, Verdict } from '../../tools/doctor/machine.ts';
+import type { DoctorVerdict, Examined } from '../../tools/doctor/machine.ts';
 import { startProxy } from '../chains/proxy.ts';
 import { chainClient, isolatedAnvil, treasury } from '../support/anvil.ts';
 import { sharedEventStore } from '../support/eventstore.ts';
@@ -34,14 +34,14 @@ describe('npm run doctor', () => {
     runTool('doctor', args, { database, env: { ...settings(), ...env } });
 
   interface Line {
-    readonly verdict: Verdict;
+    readonly verdict: DoctorVerdict;
     readonly said: string;
     readonly todo?: string;
   }
 
   async function linesOf(env: Readonly<Record<string, string>> = {}) {
     const { code, said } = await examine(env, '--json');
-    const { verdict, areas } = JSON.parse(said) as { verdict: Verdict; areas: readonly Examined[] };
+    const { verdict, areas } = JSON.parse(said) as { verdict: DoctorVerdict; areas: readonly Examined[] };
     const lines = areas.flatMap(({ area, findings }) =>
       findings.map(({ what, ...line }): [string, Line] => [`${area}: ${what}`, line]),
     );

@@ -13,7 +13,7 @@ import { reportsSet, workSet } from '../../projections/sets.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { openEventStore } from '../../src/store/client.ts';
 import { spawnEmbeddedNode } from '../../src/store/node/spawn.ts';
-import type { Manifest } from '../../tools/export/manifest.ts';
+import type { ExportManifest } from '../../tools/export/manifest.ts';
 import { append, createWorld, paymentIdOf, type World } from '../support/histories.ts';
 import { runTool } from '../support/operatorTools.ts';
 import { done } from '../support/payments.ts';
@@ -24,7 +24,8 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 const payments = 150;
 const eventsEach = done.length;
 
-const manifestIn = (directory: string): Manifest => JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8'));
+const manifestIn = (directory: string): ExportManifest =>
+  JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8'));
 
 const paidOut = (n: number): readonly PaymentEvent[] =>
   done.map((event) =>

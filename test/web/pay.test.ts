@@ -7,7 +7,7 @@ import { colourSheet } from '../../web/pay/colour.ts';
 import { type Language, languageOf, languages } from '../../web/pay/language.ts';
 import { messages, sayIn } from '../../web/pay/messages/index.ts';
 import { isDue } from '../../web/pay/model.ts';
-import { lengthOf } from '../../web/pay/outcome.ts';
+import { durationOf } from '../../web/pay/outcome.ts';
 import { payPage } from '../../web/pay/page.ts';
 import { type Visitor, visitor } from '../support/chromium.ts';
 import { cutOff, obstacles, standingOut } from '../support/obstacles.ts';
@@ -275,7 +275,7 @@ describe('messages', () => {
       const second_ms = 1_000;
       const lengths = [1, 2 * 60, 5 * 3_600, 11 * 60, 100 * 3_600];
       assert.deepEqual(
-        lengths.map((seconds) => lengthOf(sayIn(language), seconds * second_ms)),
+        lengths.map((seconds) => durationOf(sayIn(language), seconds * second_ms)),
         durations[language],
       );
     });

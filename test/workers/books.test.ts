@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { AccountHistory, AccountTransaction, Standing } from '../../commands/accountHistory.ts';
-import type { BooksAccount, Range } from '../../commands/books.ts';
+import type { AccountBalances, AccountHistory, AccountTransaction } from '../../commands/accountHistory.ts';
+import type { BlocksAfter, BooksAccount } from '../../commands/books.ts';
 import { minute_ms, plus } from '../../domain/time.ts';
 import { closeNetwork } from '../../domain/treasury/books.ts';
 import { books } from '../../domain/treasury/booksState.ts';
@@ -26,7 +26,7 @@ function given() {
     chainId: 8453,
     listsCoin: true,
     transactions: async () => ({ transactions: chain.transactions, next: null, complete: true }),
-    async standing(): Promise<Standing> {
+    async standing(): Promise<AccountBalances> {
       chain.calls += 1;
       chain.block += 1n;
       const { block: blockNumber, balance } = chain;
@@ -39,7 +39,9 @@ function given() {
   };
   const alarms: string[] = [];
   const recorded = {
-    moved: async (_: BooksAccount, { networksClosed }: Range) => ({ coin: networksClosed === 0 ? chain.moved : 0n }),
+    moved: async (_: BooksAccount, { networksClosed }: BlocksAfter) => ({
+      coin: networksClosed === 0 ? chain.moved : 0n,
+    }),
     hashes: async () => new Set<string>(),
     deposits: async () => new Set<string>(),
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { instant } from '../../domain/time.ts';
-import { createForeign, type Stranger } from '../../src/workers/health/chainHealth.ts';
-import type { Looked } from '../../src/workers/health/chainStands.ts';
+import { createForeign, type ForeignNode } from '../../src/workers/health/chainHealth.ts';
+import type { NodeResult } from '../../src/workers/health/chainStands.ts';
 
 const noon_ms = Date.parse('2026-11-22T12:00:00.000Z');
 const { signal } = new AbortController();
@@ -9,7 +9,7 @@ const chain = { id: 501, name: 'Solana', block_ms: 400 } as const;
 
 function watching(identities: (string | null)[], remembered: string | null = null) {
   const around = { remembered, scannedTo: null as bigint | null };
-  const told: Stranger[] = [];
+  const told: ForeignNode[] = [];
   const refused = new Set<string>();
   const watch = createForeign({
     chain,
@@ -34,7 +34,7 @@ function watching(identities: (string | null)[], remembered: string | null = nul
   const at = (minute: number, ...heads: readonly (number | null)[]) => {
     const now = instant(noon_ms + minute * 60_000);
     const looks = heads.map(
-      (head, number): Looked => ({
+      (head, number): NodeResult => ({
         node: `node ${number + 1}`,
         look: head === null ? { failure: 'away' } : { head: { blockNumber: BigInt(head), time: now }, final: null },
       }),

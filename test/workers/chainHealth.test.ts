@@ -3,7 +3,7 @@ import type { Clock } from '../../commands/ports.ts';
 import { instant } from '../../domain/time.ts';
 import type { WatchedNode } from '../../src/chains/health.ts';
 import { watchChainHealth } from '../../src/workers/health/chainHealth.ts';
-import type { Looked } from '../../src/workers/health/chainStands.ts';
+import type { NodeResult } from '../../src/workers/health/chainStands.ts';
 
 const noon_ms = Date.parse('2026-11-22T12:00:00.000Z');
 const head = { blockNumber: 7n, time: instant(noon_ms) };
@@ -12,7 +12,7 @@ const head = { blockNumber: 7n, time: instant(noon_ms) };
 async function rounds(count: number, nodes: readonly Partial<WatchedNode>[], broken = false) {
   const stop = new AbortController();
   let now_ms = noon_ms;
-  const seen = { looks: [] as (readonly Looked[])[], differences: [] as string[], failures: [] as unknown[] };
+  const seen = { looks: [] as (readonly NodeResult[])[], differences: [] as string[], failures: [] as unknown[] };
   const clock: Clock = {
     now: () => instant(now_ms),
     async sleep(duration_ms) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { instant } from '../../domain/time.ts';
 import type { NodeLook } from '../../src/chains/health.ts';
-import { createStands, type Looked, type Standing } from '../../src/workers/health/chainStands.ts';
+import { createStands, type NodeResult, type Standstill } from '../../src/workers/health/chainStands.ts';
 
 const noon_ms = Date.parse('2026-11-22T12:00:00.000Z');
 const chain = { name: 'Ethereum', block_ms: 12_000 };
@@ -11,7 +11,7 @@ type Said = Partial<{ head: number; age_s: number; final: NodeLook['final'] }> |
 
 describe('a chain that stands', () => {
   const watching = () => {
-    const told: Standing[] = [];
+    const told: Standstill[] = [];
     const observed = new Map<string, number>();
     const judge = createStands({
       chain,
@@ -22,7 +22,7 @@ describe('a chain that stands', () => {
     /** Each node in turn, so many seconds after noon. */
     const at = (second: number, ...said: readonly Said[]) => {
       const now_ms = noon_ms + second * 1_000;
-      const looks = said.map((each, number): Looked => {
+      const looks = said.map((each, number): NodeResult => {
         const node = `node ${number + 1}`;
         if ('failure' in each) return { node, look: each };
         const { head = 100 + Math.floor(second / 12), age_s = 2, final = null } = each;

@@ -8,7 +8,7 @@ import type { CrashPoint, EventStore } from '../../commands/ports.ts';
 import { categoryOf, type StoredEvent } from '../../domain/decider.ts';
 import type { HeadsEvent } from '../../domain/heads/events.ts';
 import { randomIds } from '../../src/process/system.ts';
-import { type HeadsDeps, type Held, open, signHeads } from '../../src/workers/heads/heads.ts';
+import { type HeadsDeps, open, signHeads, type TreeState } from '../../src/workers/heads/heads.ts';
 import { memoryEventStore } from '../support/memoryEventStore.ts';
 import { memoryTree } from '../support/memoryTree.ts';
 import { minute } from '../support/payments.ts';
@@ -73,7 +73,7 @@ export function headWorld({
       );
     },
     /** A process looks once; until it dies when it is given a place for that. */
-    async look(more: Partial<HeadsDeps> = {}, held?: Held): Promise<void> {
+    async look(more: Partial<HeadsDeps> = {}, held?: TreeState): Promise<void> {
       const all = deps(more);
       await signHeads(all, held ?? (await open(all)), signal);
     },

@@ -9,7 +9,7 @@ import { recordPayin } from '../../domain/payment/payins.ts';
 import { policyRefundsDue } from '../../domain/payment/policy.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
 import { hour_ms, plus } from '../../domain/time.ts';
-import { addressBook } from '../../src/chains/families.ts';
+import { familyAddresses } from '../../src/chains/families.ts';
 import { policyRefundsWorker } from '../../src/workers/refunds/policyRefunds.ts';
 import { creditSpent } from '../support/creditSpent.ts';
 import { created, customerWallet, minute, of, payin, refundAddressSet, terms } from '../support/payments.ts';
@@ -33,7 +33,7 @@ async function world(received = '12.01', policy: Partial<AmountPolicy> = { over:
       around.asked += 1;
       return { cost_microUsd: around.cost_microUsd, least_microUsd: 0n };
     };
-    const deps = { handle: own, clock, addresses: addressBook, canReceive: {}, payoutCostOf };
+    const deps = { handle: own, clock, addresses: familyAddresses, canReceive: {}, payoutCostOf };
     const due = async () => [{ paymentId, proven: policyRefundsDue(await payment()) }];
     const worker = policyRefundsWorker({ clock, refunds: createRefunds(deps), due });
     return async () => {

@@ -1,8 +1,8 @@
-/** What the chains themselves show of the treasury's accounts and of all deposits, page by page, as far as one block each. */
-import type { AccountHistory, AccountTransaction, Standing } from '../../commands/accountHistory.ts';
+/** Reads the treasury accounts and all deposits from the chains themselves, page by page, up to one block each. */
+import type { AccountBalances, AccountHistory, AccountTransaction } from '../../commands/accountHistory.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { Instant } from '../../domain/time.ts';
-import { type DepositClaim, type Evidence, type Fact, factKey } from './claims.ts';
+import { type AuditFact, type DepositClaim, type Evidence, factKey } from './claims.ts';
 import type { ClosedNetworks } from './closedNetworks.ts';
 import type { Gap } from './findings.ts';
 import { createSpill, type Spill } from './spill.ts';
@@ -12,11 +12,11 @@ import type { AccountLedger } from './sums.ts';
 /** An account of the treasury. */
 export interface WitnessedAccount {
   readonly account: string;
-  /** Addresses whose money is the account's; itself among them where payins come to it. */
+  /** Addresses whose money belongs to the account; includes itself if it receives payins. */
   readonly payinAddresses: readonly string[];
 }
 
-/** A chain that is asked: its nodes, and nothing that the service remembers of it. */
+/** A chain to query: its nodes, without the service's state. */
 export interface Witness {
   readonly chainId: ChainId;
   readonly family: string;
@@ -24,7 +24,7 @@ export interface Witness {
   readonly history: Pick<AccountHistory, 'listsCoin' | 'holderOf' | 'memoIn' | 'transactions' | 'standing'>;
   /** The last block at or before a time. */
   blockAt(at: Instant, signal: AbortSignal): Promise<bigint>;
-  /** What came to deposits and left them, tokens of the catalogue. Left out where payments share the treasury's address. */
+  /** Catalogue-token transfers of deposits in both directions. Omitted if payments share the treasury's address. */
   deposits?(
     addresses: readonly string[],
     range: { readonly from: bigint; readonly to: bigint },
@@ -55,22 +55,22 @@ export const evidenceOf = (
   ...(hashMemo !== undefined && { hashMemo }),
 });
 
-/** Of an account's own transactions. */
+/** Range of an account's own transaction numbers. */
 export interface Numbers {
   readonly first: bigint;
   readonly end: bigint;
 }
 
-export interface Range {
+export interface ReadRange {
   readonly from: bigint;
   readonly to: bigint;
 }
 
-/** @param after where an earlier run stopped; null for the beginning. @param page told after each page, with where the next one begins */
-export async function readAccount(
+/** @param after end of an earlier run; null for the beginning. @param page called after each page, with the start of the next one */
+export async function readAccountPages(
   witness: Witness,
   account: string,
-  { from, to }: Range,
+  { from, to }: ReadRange,
   {
     after,
     signal,
@@ -80,7 +80,7 @@ export async function readAccount(
     readonly after: string | null;
     readonly signal: AbortSignal;
     page(found: readonly Evidence[], next: string | null): void;
-    /** The first number that the account's transactions have, and the one behind their last; null where that is not known. */
+    /** First number of the account's transactions, and the one after their last; null if unknown. */
     readonly numbers: Numbers | null;
   },
 ): Promise<Gap | null> {
@@ -101,7 +101,7 @@ export async function readAccount(
     );
   } while (next !== null);
   const of = `${account} on chain ${witness.chainId}`;
-  // A node without old states finds what logs show. Numbers prove that nothing is missing.
+  // A node without old states finds transactions with logs. Numbers prove that nothing is missing.
   const isWhole = numbers !== null && after === null && own.count === numbers.end - numbers.first;
   return complete || isWhole ? null : { of, why: 'no node remembers all that it sent: ask an archive node' };
 }
@@ -112,7 +112,7 @@ export interface ReadingDeps {
   readonly accounts: AccountLedger;
   readonly firstBlocks: ReadonlyMap<string, bigint>;
   readonly firstNonces: ReadonlyMap<string, bigint>;
-  /** When the log began, if it is so young that the service may not have opened its books yet; else null. */
+  /** Start of the log, if it is so young that the service may not have opened its books yet; else null. */
   readonly youngSince: string | null;
   readonly closed: Pick<ClosedNetworks, 'report'>;
   readonly signal: AbortSignal;
@@ -123,11 +123,11 @@ export interface Stood {
   readonly chainId: ChainId;
   readonly account: string;
   readonly listsCoin: boolean;
-  readonly standing: Standing;
+  readonly standing: AccountBalances;
 }
 
 export interface ChainsRead {
-  readonly evidence: Spill<Fact>;
+  readonly evidence: Spill<AuditFact>;
   readonly transactions: number;
   readonly gaps: readonly Gap[];
   readonly standings: readonly Stood[];
@@ -138,25 +138,25 @@ export interface ChainsRead {
   wasRead(chainId: ChainId, address: string, block: string | null): boolean;
 }
 
-/** Deposits that are asked about at once. */
+/** Deposits per query. */
 const depositsAtOnce = 200;
 
 interface Reading {
   readonly deps: ReadingDeps;
   readonly place: Workplace;
-  readonly evidence: Spill<Fact>;
+  readonly evidence: Spill<AuditFact>;
   readonly gaps: Gap[];
   readonly standings: Stood[];
-  /** Of accounts of the treasury, the blocks that were read, by chain and address. */
+  /** Blocks that were read of treasury accounts, by chain and address. */
   readonly ranges: Map<string, { readonly account: string; readonly from: bigint; readonly to: bigint }>;
-  /** Up to where a chain's deposits were read. */
+  /** Last block that was read of a chain's deposits. */
   readonly depositsTo: Map<ChainId, bigint>;
   state: AuditState;
 }
 
 /** Queries every chain for the transactions of the treasury's accounts and of every deposit that was ever disclosed. */
 export async function readChains(deps: ReadingDeps, place: Workplace, state: AuditState): Promise<ChainsRead> {
-  const evidence = createSpill<Fact>({ directory: place.directory, name: 'evidence', runs: state.evidenceRuns });
+  const evidence = createSpill<AuditFact>({ directory: place.directory, name: 'evidence', runs: state.evidenceRuns });
   const reading: Reading = {
     deps,
     place,
@@ -214,12 +214,12 @@ async function readWitness(reading: Reading, witness: Witness): Promise<void> {
   if (witness.deposits) await readDeposits(reading, witness, to);
 }
 
-/** Since its books began, or since the log first tells of it. */
+/** Since its books began, or since the log first mentions it. */
 async function readWhole(
   reading: Reading,
   witness: Witness,
   { account, payinAddresses }: WitnessedAccount,
-  { blockNumber: to, sent }: Standing,
+  { blockNumber: to, sent }: AccountBalances,
 ): Promise<void> {
   const { deps, ranges, gaps } = reading;
   const key = `${witness.chainId} ${account}`;
@@ -245,7 +245,7 @@ async function readWhole(
     ranges.set(`${witness.chainId} ${address}`, { account, from, to });
   const after = reading.state.read[key] ?? null;
   if (after === 'done') return;
-  const gap = await readAccount(
+  const gap = await readAccountPages(
     witness,
     account,
     { from, to },
@@ -259,14 +259,14 @@ async function readWhole(
   if (gap) gaps.push(gap);
 }
 
-/** Null where the log knows no first number; nothing was sent where the chain has none either. */
+/** Null if the log knows no first number; nothing was sent if the chain has none either. */
 function numbersOf(first: bigint | undefined, sent: bigint | undefined): Numbers | null {
   if (sent === undefined) return null;
   if (first === undefined) return sent === 0n ? { first: 0n, end: 0n } : null;
   return { first, end: sent };
 }
 
-/** What was found and how far it is, together. */
+/** Stores findings and progress together. */
 function note(reading: Reading, found: readonly Evidence[], read: AuditState['read']): void {
   const { evidence, place, deps, state } = reading;
   for (const each of found) evidence.add(factKey(each), each);
@@ -276,7 +276,7 @@ function note(reading: Reading, found: readonly Evidence[], read: AuditState['re
   deps.progress(transactions);
 }
 
-/** In the order of their disclosure, so that each batch is looked for from about its own first day on. */
+/** In the order of disclosure, so each batch is searched from about its own first day on. */
 async function readDeposits(reading: Reading, witness: Witness, to: bigint): Promise<void> {
   const { deps, depositsTo } = reading;
   let batch: DepositClaim[] = [];

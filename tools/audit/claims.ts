@@ -1,28 +1,28 @@
-/** What the log says about transactions of chains, and what the chains say: both sides of the comparison, by transaction. */
+/** Statements of the log and of the chains about transactions: both sides of the comparison, by transaction. */
 import type { ChainId } from '../../domain/chains.ts';
 import type { Cost } from '../../domain/transfer/shapes.ts';
 import type { DeliveryKind, WebhookEventType } from '../../domain/webhook.ts';
-import type { Finding, Where } from './findings.ts';
+import type { EventPosition, Finding } from './findings.ts';
 
 interface Claimed {
   readonly side: 'log';
-  readonly where: Where;
+  readonly where: EventPosition;
   readonly chainId: ChainId;
   readonly txHash: string;
-  /** Log position of the event that says what became of the transaction: it tells networks of a chain apart. */
+  /** Log position of the event with the transaction's outcome: it identifies the network of a chain. */
   readonly position: string;
-  /** When that event was written. */
+  /** Time of that event. */
   readonly at: string;
 }
 
-/** Money that the log says came in. */
+/** Received money according to the log. */
 export interface InflowClaim extends Claimed {
   readonly kind: 'payin' | 'unmatched';
   readonly transferId: string;
   readonly from: string;
   readonly to: string;
   readonly memo: string | null;
-  /** Whether it is at one of the payment's own deposits; false for unmatched funds. */
+  /** True at one of the payment's own deposits; false for unmatched funds. */
   readonly atOwnDeposit: boolean;
   readonly asset: string;
   /** Digits, as all amounts here. */
@@ -30,33 +30,33 @@ export interface InflowClaim extends Claimed {
   readonly block: string;
   /** `gone`: the log says that it left its chain again. */
   readonly phase: 'detected' | 'confirmed' | 'gone';
-  /** Of unmatched money: the payment that it was given to, which claims it as well. */
+  /** For unmatched money: the payment that it was assigned to, which claims it as well. */
   readonly givenTo?: string;
 }
 
-/** A transaction that was signed, and what became of it. */
+/** A signed transaction and its fate. */
 export interface AttemptClaim extends Claimed {
   readonly kind: 'attempt';
   readonly account: string;
-  /** Whose money it moves, where that is not the account's that signs. */
+  /** Owner of the money, if it is not the signing account. */
   readonly owner: string | null;
   readonly asset: string;
   readonly amount: string;
   readonly receiver: string;
   readonly memo: string | null;
   readonly form: 'coin' | 'flush' | 'deploy' | null;
-  /** Of a sweep: the deposits that it empties. */
+  /** For a sweep: the deposits that it empties. */
   readonly from?: readonly string[];
   readonly purpose: 'paid' | 'refunded' | 'moved';
   readonly fate: 'live' | 'dead' | 'short' | 'settled';
   readonly block: string | null;
   readonly cost: Cost | null;
   readonly arrived: string | null;
-  /** The attempt that the log says landed for the same transfer; null while none did. */
+  /** Landed attempt of the same transfer according to the log; null while there is none. */
   readonly settledBy: string | null;
 }
 
-/** A transaction that moves no money of payments: a cancel, a payment to oneself, what an operator adopted, money from outside. */
+/** A transaction that moves no payment's money: a cancel, a self-payment, an adopted transaction, money from outside. */
 export interface OwnClaim extends Claimed {
   readonly kind: 'cancel' | 'topUp' | 'adopted';
   readonly account: string;
@@ -64,11 +64,11 @@ export interface OwnClaim extends Claimed {
   readonly changes: Evidence['changes'];
   readonly fee: string;
   readonly block: string | null;
-  /** Of an adoption: receivers that were not usable in the address book when it was adopted. */
+  /** For an adoption: receivers that were not usable in the address book at that time. */
   readonly notInBook?: readonly string[];
 }
 
-/** A transaction that the log says has the hash of a head for its memo. Whose fee it is, its attempt says. */
+/** A transaction whose memo is a head's hash, according to the log. Its attempt has the fee. */
 export interface AnchorClaim extends Claimed {
   readonly kind: 'anchor';
   readonly account: string;
@@ -77,18 +77,18 @@ export interface AnchorClaim extends Claimed {
   readonly cost: null;
 }
 
-/** A transaction that pays many. Each payment claims its own part besides. */
+/** A transaction that pays several. Each payment also claims its own part. */
 export interface BatchClaim
   extends Claimed,
     Pick<AttemptClaim, 'account' | 'asset' | 'fate' | 'block' | 'cost' | 'arrived' | 'settledBy'> {
   readonly kind: 'batch';
-  /** Those who are in it for good. */
+  /** Final members. */
   readonly members: readonly { readonly paymentId: string; readonly receiver: string; readonly amount: string }[];
 }
 
 export type Claim = InflowClaim | AttemptClaim | OwnClaim | AnchorClaim | BatchClaim;
 
-/** A transaction as a chain shows it, seen from one of our accounts or deposits. */
+/** A transaction on its chain, from the view of one of our accounts or deposits. */
 export interface Evidence {
   readonly side: 'chain';
   readonly chainId: ChainId;
@@ -110,42 +110,42 @@ export interface Evidence {
   readonly hashMemo?: string;
 }
 
-/** Something that may be said once in the whole log. */
+/** A statement that may appear once in the whole log. */
 export interface Once {
   readonly side: 'once';
-  readonly where: Where;
+  readonly where: EventPosition;
   readonly says: string;
   readonly code: Finding['code'];
 }
 
-/** What one stream says because of what another one says: the cause is there, each is said once, and both in the same words. */
+/** A consequence in one stream of a cause in another: the cause exists, each appears once, and both with the same values. */
 export interface Paired {
   readonly side: 'cause' | 'consequence';
-  readonly where: Where;
-  /** All that both must have in common. */
+  readonly where: EventPosition;
+  /** All values that both must have in common. */
   readonly words: string;
-  /** When the event was written. */
+  /** Time of the event. */
   readonly at: string;
   readonly code: Finding['code'];
 }
 
-/** An event of a payment that its merchant is told of. */
-export interface News {
+/** A payment's event that its merchant is notified of. */
+export interface ReportedEvent {
   readonly side: 'news';
-  readonly where: Where;
+  readonly where: EventPosition;
   readonly position: string;
   readonly at: string;
   readonly paymentId: string;
   readonly appId: string;
   readonly eventType: WebhookEventType;
-  /** Null where the payment has nobody to tell. */
+  /** Null if the payment has no webhook URL. */
   readonly url: string | null;
 }
 
-/** A webhook that is to tell of an event of a payment. */
+/** A webhook for a payment's event. */
 export interface Telling {
   readonly side: 'telling';
-  readonly where: Where;
+  readonly where: EventPosition;
   readonly position: string;
   readonly kind: DeliveryKind;
   readonly paymentId: string | null;
@@ -164,47 +164,48 @@ export interface DepositClaim {
   readonly paymentId: string;
 }
 
-/** A deposit that payments share, told apart by its memo. */
+/** A deposit that payments share, identified by its memo. */
 export interface SharedPlace {
   readonly side: 'place';
-  readonly where: Where;
+  readonly where: EventPosition;
   readonly paymentId: string;
-  /** Transfers that the payment has recorded. */
+  /** Number of transfers that the payment has recorded. */
   readonly payins: number;
 }
 
-/** Unmatched funds that came to a shared address with a memo. */
+/** Unmatched funds that arrived at a shared address with a memo. */
 export interface UnmatchedAt {
   readonly side: 'unmatchedAt';
-  readonly where: Where;
+  readonly where: EventPosition;
   /** The payment that could record no more transfers; null for none. */
   readonly beyond: string | null;
   readonly message: string;
 }
 
-/** What left the treasury because an operator said so, without the log or a payer naming the receiver. */
+/** Outgoing money on an operator's word, whose receiver neither the log nor a payer named. */
 export interface ByWord {
   readonly stream: string;
   readonly revision: number;
   readonly what: string;
 }
 
-/** An operation that nobody but its orderer approved. */
+/** An operation without a second operator's approval. */
 export interface Unapproved {
-  readonly where: Where;
-  /** When the log recorded the order. The order's own time is the writer's statement. */
+  readonly where: EventPosition;
+  /** Time of the record. The order's own time is the writer's statement. */
   readonly at: string;
   readonly by: string;
   /** Digits. */
   readonly value_microUsd: string;
 }
 
-export type Fact = Claim | Evidence | Once | Paired | News | Telling | SharedPlace | UnmatchedAt;
+export type AuditFact = Claim | Evidence | Once | Paired | ReportedEvent | Telling | SharedPlace | UnmatchedAt;
 
-/** In the same place, whoever says it. */
+/** Key of the block position, equal for every statement. */
 export const factKey = (fact: Claim | Evidence): string => `tx ${fact.chainId} ${fact.txHash}`;
-/** The event that is told of. */
-export const newsKey = (fact: News | Telling): string => `news ${fact.side === 'news' ? fact.where.id : fact.eventId}`;
+/** Key of the notified event. */
+export const newsKey = (fact: ReportedEvent | Telling): string =>
+  `news ${fact.side === 'news' ? fact.where.id : fact.eventId}`;
 
 export type SumColumn =
   | 'received'
@@ -217,29 +218,29 @@ export type SumColumn =
   | 'swept'
   | 'withdrawn';
 
-/** What a look through one stream tells. */
+/** Output of checking one stream. */
 export interface Out {
   find(finding: Finding): void;
   claim(claim: Claim): void;
   once(key: string, once: Omit<Once, 'side'>): void;
   paired(key: string, fact: Paired): void;
-  news(fact: News | Telling): void;
+  news(fact: ReportedEvent | Telling): void;
   deposit(deposit: DepositClaim): void;
   sum(chainId: number, asset: string, column: SumColumn, amount: bigint): void;
-  /** What account books say in sums, without a transaction. Negative for what an operator explained to be missing. */
+  /** Sums of account books without a transaction. Negative for an explained shortfall. */
   told(account: string, asset: string, amount: bigint): void;
-  opening(opening: Opening): void;
+  opening(opening: BooksOpening): void;
   networkClosed(closing: NetworkClosing): void;
-  unsettled(of: Unsettled): void;
+  unsettled(of: UnsettledMoney): void;
   /** @param place address and memo */
   place(place: string, fact: SharedPlace | UnmatchedAt): void;
   byWord(of: ByWord): void;
   unapproved(of: Unapproved): void;
-  /** The number of the account's first transaction that the log can know. */
+  /** Number of the account's first transaction that the log can know. */
   firstNonce(account: string, nonce: bigint): void;
 }
 
-/** The network of an account's books began anew. */
+/** The network of an account's books was reset. */
 export interface NetworkClosing {
   readonly chainId: ChainId;
   readonly account: string;
@@ -250,17 +251,17 @@ export interface NetworkClosing {
   readonly closedAt: string;
 }
 
-/** Money of a chain that a stream has neither paid out nor sent back. */
-export interface Unsettled {
+/** Money of a chain that a stream has neither paid out nor refunded. */
+export interface UnsettledMoney {
   readonly chainId: ChainId;
   readonly stream: string;
-  /** Log position of its last event that concerns the chain. */
+  /** Log position of its last event about the chain. */
   readonly position: string;
   readonly what: string;
 }
 
-/** Where an account's books begin. */
-export interface Opening {
+/** Start of an account's books. */
+export interface BooksOpening {
   readonly chainId: ChainId;
   readonly account: string;
   readonly block: string;
@@ -270,7 +271,7 @@ export interface Opening {
 export const accountColumns = ['received', 'paid', 'refunded', 'fees', 'moved'] as const;
 export type AccountColumn = (typeof accountColumns)[number];
 
-/** What the log says that a transaction did to an account: negative for what left it. */
+/** Effect of a transaction on an account according to the log: negative for an outgoing amount. */
 export interface Entered {
   readonly asset: string;
   readonly column: AccountColumn;

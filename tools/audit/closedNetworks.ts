@@ -1,21 +1,21 @@
 /**
- * Networks that began anew, as the books say: nodes of the new network cannot return transactions of the old one. An event belongs to the old
- * network if it is in the log before the closing, because the new network repeats block numbers.
+ * Networks that were reset, according to the books: nodes of the new network cannot return transactions of the old one. An event belongs to
+ * the old network if it is in the log before the closing, because the new network repeats block numbers.
  */
 import type { ChainId } from '../../domain/chains.ts';
-import type { Claim, NetworkClosing, Unsettled } from './claims.ts';
+import type { Claim, NetworkClosing, UnsettledMoney } from './claims.ts';
 
 /** The last network of a chain that was closed. */
 export interface ClosedNetwork {
   readonly chainId: ChainId;
   readonly reason: string;
-  /** Null if it was not remembered. */
+  /** Null if it was not stored. */
   readonly network: string | null;
   readonly closedAt: string;
-  /** Recorded transactions of closed networks that no node was searched for. */
+  /** Number of recorded transactions of closed networks that no node was queried for. */
   readonly unseen: number;
-  /** What is unsettled: at most 100 of `unsettledCount`. */
-  readonly unsettled: readonly Unsettled[];
+  /** Unsettled money: at most 100 of `unsettledCount`. */
+  readonly unsettled: readonly UnsettledMoney[];
   readonly unsettledCount: number;
 }
 
@@ -26,8 +26,8 @@ export interface ClosedNetworks {
   isClosed(claim: Claim): boolean;
   /** Counts a claim that is not compared with the chain. */
   skip(claim: Claim): void;
-  /** Keeps what the closed network left unsettled. Streams of books precede those of payments and operations. */
-  unsettled(of: Unsettled): void;
+  /** Keeps the unsettled money of the closed network. Streams of books precede those of payments and operations. */
+  unsettled(of: UnsettledMoney): void;
   report(): readonly ClosedNetwork[];
 }
 
@@ -35,7 +35,7 @@ interface Kept {
   last: NetworkClosing;
   unseen: number;
   unsettledCount: number;
-  readonly unsettled: Unsettled[];
+  readonly unsettled: UnsettledMoney[];
 }
 
 export function createClosedNetworks(): ClosedNetworks {

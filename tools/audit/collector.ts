@@ -1,18 +1,18 @@
-/** Keeps so many findings of each kind, and counts all: who plants thousands of one kind hides no other behind them. */
+/** Keeps a maximum of findings of each kind, and counts all: thousands of one kind hide no other. */
 import type { Finding } from './findings.ts';
 
 export const findingsOfKindMax = 100;
 
 export interface Collector {
   find(finding: Finding): void;
-  /** The first so many of each kind, in the order of streams. */
+  /** The first findings of each kind, in the order of streams. */
   found(): readonly Finding[];
   count(): number;
-  /** How many there are of each kind. */
+  /** Number of findings of each kind. */
   kinds(): Readonly<{ [kind: string]: number }>;
 }
 
-/** @param kindOf by its code, where nothing else is said */
+/** @param kindOf default: the code */
 export function createCollector(kindOf: (finding: Finding) => string = ({ code }) => code): Collector {
   const findings: Finding[] = [];
   const counts = new Map<string, number>();

@@ -1,15 +1,15 @@
-/** Pass three: transaction by transaction, what the chain shows beside what the log says. The chain is asked first. */
+/** Pass three: compares the chain and the log, transaction by transaction. The chain is queried first. */
 import { chainOf, tokenAt } from '../../domain/chains.ts';
 import { coinAddress } from '../../domain/money.ts';
 import { day_ms } from '../../domain/time.ts';
 import type {
   AnchorClaim,
   AttemptClaim,
+  AuditFact,
   BatchClaim,
   Claim,
   Entered,
   Evidence,
-  Fact,
   Once,
   OwnClaim,
   Paired,
@@ -20,19 +20,19 @@ import {
   compareDeposit,
   compareSharedPlaces,
   compareSwept,
-  counted,
   hasMemos,
   isInflow,
   matchInflows,
   outOfBatch,
   receivedIn,
+  uniqueInflows,
 } from './compareInflows.ts';
 import { compareNews } from './compareNews.ts';
-import { type Compared, findAtClaim as find, tokenFeeMax, type World } from './comparing.ts';
+import { type ComparisonOutput, findAtClaim as find, tokenFeeMax, type World } from './comparing.ts';
 import { findingAt } from './findings.ts';
 import { scaled } from './reckon/funding.ts';
 
-/** Workers of the service make the consequence within seconds; a day later it is lost. */
+/** Deadline of a consequence: workers of the service make it within seconds. */
 const due_ms = day_ms;
 
 /**
@@ -40,9 +40,9 @@ const due_ms = day_ms;
  * @param facts all of one key
  */
 export function comparePaired(
-  facts: readonly Fact[],
+  facts: readonly AuditFact[],
   { settledBefore, isWhole }: Pick<World, 'settledBefore' | 'isWhole'>,
-  { find }: Pick<Compared, 'find'>,
+  { find }: Pick<ComparisonOutput, 'find'>,
 ): void {
   const of = (side: Paired['side']) => facts.filter((fact): fact is Paired => fact.side === side);
   const [causes, consequences] = [of('cause'), of('consequence')];
@@ -98,8 +98,8 @@ function feesOf({ account, fee }: Evidence, claims: readonly Claim[]): readonly 
 
 /**
  * Returns, by asset, the difference between the chain and the log; assets that agree are omitted. Money is conserved: a transaction's
- * effect on a treasury account is what the log received, paid, refunded, charged and moved. Only sums are compared, so this holds whatever
- * the comparisons of single transfers conclude.
+ * effect on a treasury account equals the log's received, paid, refunded, charged and moved amounts. Only sums are compared, so this holds
+ * regardless of the comparisons of single transfers.
  */
 export function differencesOf({ changes, fee }: Evidence, entered: readonly Entered[]): ReadonlyMap<string, bigint> {
   const sums = new Map<string, bigint>([[coinAddress, -BigInt(fee)]]);
@@ -109,9 +109,9 @@ export function differencesOf({ changes, fee }: Evidence, entered: readonly Ente
 }
 
 /** @param facts all of one key */
-export function compareFacts(facts: readonly Fact[], world: World, told: Compared): void {
+export function compareFacts(facts: readonly AuditFact[], world: World, told: ComparisonOutput): void {
   let found = 0;
-  const out: Compared = {
+  const out: ComparisonOutput = {
     ...told,
     find(finding) {
       found += 1;
@@ -140,13 +140,13 @@ export function compareFacts(facts: readonly Fact[], world: World, told: Compare
   for (const claim of claims) checkShown(claim, shownAt, world, out);
 }
 
-/** Whatever no other comparison found. What came besides is compared with the books at the end. */
+/** Remaining differences. Additional money is compared with the books at the end. */
 function checkConserved(
   evidence: Evidence,
   claims: readonly Claim[],
   isClean: boolean,
   world: World,
-  out: Compared,
+  out: ComparisonOutput,
 ): void {
   const entered = enteredBy(evidence, claims, world);
   const differences = differencesOf(evidence, entered);
@@ -171,11 +171,11 @@ const isBatch = (claim: Claim): claim is BatchClaim => claim.kind === 'batch';
 const isOwn = (claim: Claim): claim is OwnClaim =>
   claim.kind === 'cancel' || claim.kind === 'topUp' || claim.kind === 'adopted';
 
-/** What recorded things should have done to the account, by asset, and who is behind each. */
-function compareAccount(evidence: Evidence, claims: readonly Claim[], world: World, out: Compared) {
+/** Expected effects of records on the account, by asset, with the stream behind each. */
+function compareAccount(evidence: Evidence, claims: readonly Claim[], world: World, out: ComparisonOutput) {
   const { account, chainId, outgoing, succeeded, time } = evidence;
   const isOld = time < world.settledBefore;
-  const payins = counted(claims.filter(isInflow).filter(({ to }) => world.accountAt(chainId, to) === account));
+  const payins = uniqueInflows(claims.filter(isInflow).filter(({ to }) => world.accountAt(chainId, to) === account));
   const attempts = claims.filter(isAttempt);
   const batches = claims.filter(isBatch);
   const own = claims.filter(isOwn);
@@ -190,7 +190,7 @@ function compareAccount(evidence: Evidence, claims: readonly Claim[], world: Wor
   const adopted = own.find(({ kind }) => kind === 'adopted');
   if (adopted) return checkAdopted(adopted, evidence, claims, world, out);
   checkTopUps(own, evidence, out);
-  // A transaction that failed brought nothing.
+  // A failed transaction transferred nothing.
   if (!succeeded) return matchInflows(evidence, payins, world, out, () => {});
   const expected = [
     ...attempts
@@ -210,7 +210,7 @@ function compareAccount(evidence: Evidence, claims: readonly Claim[], world: Wor
   out.find(findingAt('outflowElsewhere', whoseFault(unmet, attempts, batches, world) ?? here, what, place));
 }
 
-/** Who was not paid as the log says; of what went to nobody whom it knows, who signed it. */
+/** Stream whose payment was not made; for an unknown receiver, the stream that signed. */
 function whoseFault(
   unmet: readonly Due[],
   attempts: readonly AttemptClaim[],
@@ -231,13 +231,18 @@ const moves = ({ changes }: { readonly changes: readonly Due[] }): string =>
     )
     .join(', ') || 'nothing';
 
-function checkAnchor(anchor: AnchorClaim, { account, succeeded, hashMemo }: Evidence, out: Compared): void {
+function checkAnchor(anchor: AnchorClaim, { account, succeeded, hashMemo }: Evidence, out: ComparisonOutput): void {
   if (anchor.account !== account || (succeeded && hashMemo === anchor.hash)) return;
   const says = succeeded ? `its memo is ${hashMemo ?? 'no hash'}` : 'it failed';
   find(out, 'anchorWrong', anchor, `the log says that it anchors ${anchor.hash}; ${says}`);
 }
 
-function checkAttempt(attempt: AttemptClaim | BatchClaim, evidence: Evidence, isOld: boolean, out: Compared): void {
+function checkAttempt(
+  attempt: AttemptClaim | BatchClaim,
+  evidence: Evidence,
+  isOld: boolean,
+  out: ComparisonOutput,
+): void {
   const { fate, settledBy, txHash } = attempt;
   const { succeeded, block } = evidence;
   if (fate === 'settled' && !succeeded) find(out, 'settledByFailed', attempt, `it failed in block ${block}`);
@@ -249,11 +254,11 @@ function checkAttempt(attempt: AttemptClaim | BatchClaim, evidence: Evidence, is
   else if (fate === 'live' && isOld) find(out, 'landedUnrecorded', attempt, `it landed in block ${block}`);
 }
 
-/** Whether money came from one of the deposits that a sweep empties. A chain that names no sender proves none. */
+/** True if money came from a deposit that a sweep empties. A chain without senders proves none. */
 const isOfDeposits = ({ from }: AttemptClaim, { counterparty }: Due): boolean =>
   counterparty === null || from === undefined || from.includes(counterparty);
 
-/** What a transfer of ours does to the account whose money it is. */
+/** Effect of our transfer on the account that owns the money. */
 function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: World): readonly Due[] {
   const { chainId, owner, asset, amount, receiver, memo, form, cost, arrived } = attempt;
   if ((owner ?? cost?.payer ?? attempt.account) !== account || form === 'deploy') return [];
@@ -267,7 +272,7 @@ function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: Wor
   }
   const left = BigInt(cost?.left ?? amount);
   const kept = left - BigInt(arrived ?? left);
-  // What the token itself keeps goes to an address of the token's owner.
+  // The token's own fee goes to an address of the token's owner.
   const fee = kept > 0n && kept <= tokenFeeMax(chainId, asset, left) ? kept : 0n;
   const counterparty = world.holderOf(chainId, receiver);
   const due = { asset, amount: (fee - left).toString(), counterparty };
@@ -277,10 +282,10 @@ function outOf(attempt: AttemptClaim, { account, changes }: Evidence, world: Wor
   ];
 }
 
-/** A change that the log tells; with a memo where the chain has memos: null for none. */
+/** An expected change; with a memo on chains with memos: null for none. */
 type Due = Omit<Evidence['changes'][number], 'memo'> & { readonly memo?: string | null };
 
-/** A top-up is the sum of what one transaction brought of an asset. */
+/** A top-up is the sum of one transaction's receipts of an asset. */
 function changesOf(changes: readonly Due[], evidence: Evidence): readonly Due[] {
   return changes.flatMap((change) => {
     const isSum = BigInt(change.amount) > 0n && receivedIn(evidence, change.asset) === BigInt(change.amount);
@@ -289,7 +294,7 @@ function changesOf(changes: readonly Due[], evidence: Evidence): readonly Due[] 
   });
 }
 
-/** The treasury creates one token account at most for each receiver, on Solana alone. */
+/** The treasury creates at most one token account per receiver, only on Solana. */
 function rentMaxOf(
   chainId: Evidence['chainId'],
   attempts: readonly AttemptClaim[],
@@ -300,12 +305,12 @@ function rentMaxOf(
   return solanaRent * BigInt(Math.max(attempts.length, members));
 }
 
-/** Lamports that a token account is opened with. The number is written down here once more, on purpose. */
+/** Lamports for opening a token account. The number is repeated here on purpose. */
 const solanaRent = 2_039_280n;
 
 /**
- * What is left of the changes when each expected one has met its like: same asset, same amount, nobody else behind it.
- * @param rentMax the most of the coin that went into accounts, which costs tell
+ * Remaining changes after removing a match for each expected one: same asset, same amount, same counterparty.
+ * @param rentMax maximum coin for opened accounts, which costs include
  */
 function restOf({ changes }: Evidence, expected: readonly Due[], rentMax: bigint) {
   const rest = [...changes];
@@ -325,8 +330,8 @@ function restOf({ changes }: Evidence, expected: readonly Due[], rentMax: bigint
   return { rest: isRent ? rest.filter(({ asset }) => asset !== coinAddress) : rest, unmet };
 }
 
-/** Whoever tells of a transaction tells what all of it cost: payouts that share one say the same. */
-function checkCost(evidence: Evidence, claims: readonly Claim[], isOld: boolean, out: Compared): void {
+/** Each record of a transaction has its whole cost: payouts that share one have equal costs. */
+function checkCost(evidence: Evidence, claims: readonly Claim[], isOld: boolean, out: ComparisonOutput): void {
   const { account, fee, changes, outgoing, succeeded } = evidence;
   const moved = changes.reduce((sum, { asset, amount }) => (asset === coinAddress ? sum + BigInt(amount) : sum), 0n);
   const rentMax = rentMaxOf(evidence.chainId, claims.filter(isAttempt), claims.filter(isBatch));
@@ -344,13 +349,13 @@ function checkCost(evidence: Evidence, claims: readonly Claim[], isOld: boolean,
   }
 }
 
-/** An adoption says what a transaction did that nothing else records: to whom, and that the operators know that receiver. */
+/** An adoption records the effects of a transaction without another record, and that the operators know its receivers. */
 function checkAdopted(
   claim: OwnClaim,
   evidence: Evidence,
   claims: readonly Claim[],
   world: World,
-  out: Compared,
+  out: ComparisonOutput,
 ): void {
   for (const other of claims.filter((each) => each !== claim && isMeantElsewhere(each)))
     find(
@@ -377,7 +382,7 @@ function checkAdopted(
     );
 }
 
-/** What nothing else may say of an adopted transaction: that it moved money. */
+/** True if another record claims to move the money of an adopted transaction. */
 const isMeantElsewhere = (claim: Claim): boolean =>
   isInflow(claim)
     ? claim.phase !== 'gone'
@@ -385,11 +390,11 @@ const isMeantElsewhere = (claim: Claim): boolean =>
       ? claim.fate === 'settled' || claim.fate === 'short'
       : claim.block !== null;
 
-/** Smaller payins than a cent are recorded by nobody. */
+/** Payins below a cent are not recorded. */
 const centDecimals = 2;
 
-/** Tokens with a memo that come to a shared address are a payment's or unmatched, unless they are too small to be kept: no top-up. */
-function checkTopUps(own: readonly OwnClaim[], { account, changes }: Evidence, out: Compared): void {
+/** Tokens with a memo at a shared address are a payment's or unmatched, unless they are below the minimum: never a top-up. */
+function checkTopUps(own: readonly OwnClaim[], { account, changes }: Evidence, out: ComparisonOutput): void {
   for (const topUp of own.filter((claim) => claim.kind === 'topUp' && claim.account === account)) {
     const token = (asset: string) => tokenAt(chainOf(topUp.chainId), asset);
     const ofPayer = changes.find(
@@ -403,8 +408,8 @@ function checkTopUps(own: readonly OwnClaim[], { account, changes }: Evidence, o
   }
 }
 
-/** The log says what no chain shows. */
-function checkShown(claim: Claim, shownAt: ReadonlySet<string>, world: World, out: Compared): void {
+/** The log contains a transaction that no chain has. */
+function checkShown(claim: Claim, shownAt: ReadonlySet<string>, world: World, out: ComparisonOutput): void {
   if (world.isOfClosedNetwork(claim)) {
     out.skipped(claim);
     return;
@@ -423,6 +428,6 @@ function checkShown(claim: Claim, shownAt: ReadonlySet<string>, world: World, ou
     find(out, 'settlementForged', claim, `the chain shows no such transaction of ${account}`);
 }
 
-/** Whether nodes must have the claim's transaction: its block was read, or the log stated long ago a block that is still not there. */
+/** True if nodes must have the claim's transaction: its block was read, or the log long ago named a block that is still missing. */
 const isReadable = ({ chainId, block, at }: Claim, address: string, world: World): boolean =>
   world.wasRead(chainId, address, block) || (world.isBehindEnd(chainId, address, block) && at < world.settledBefore);

@@ -1,12 +1,12 @@
-/** What came: each transfer that the chain shows beside the payin, or unmatched money, that the log has of it. */
+/** Receipts: each transfer on the chain against the log's payin, or unmatched money. */
 import { type ChainId, chainOf } from '../../domain/chains.ts';
-import type { AttemptClaim, BatchClaim, Claim, Evidence, Fact, InflowClaim, SharedPlace } from './claims.ts';
-import { type Compared, findAtClaim as find, findAtClaim, tokenFeeMax, type World } from './comparing.ts';
+import type { AttemptClaim, AuditFact, BatchClaim, Claim, Evidence, InflowClaim, SharedPlace } from './claims.ts';
+import { type ComparisonOutput, findAtClaim as find, findAtClaim, tokenFeeMax, type World } from './comparing.ts';
 import { findingAt } from './findings.ts';
 
 export const isInflow = (claim: Claim): claim is InflowClaim => claim.kind === 'payin' || claim.kind === 'unmatched';
-/** Unmatched money that was given to a payment is that payment's, and only its. Any other payin is at its payment's own deposit. */
-export function checkCreditedOnce(inflows: readonly InflowClaim[], { isWhole }: World, out: Compared): void {
+/** Unmatched money that was assigned to a payment belongs only to that payment. Any other payin is at its payment's own deposit. */
+export function checkCreditedOnce(inflows: readonly InflowClaim[], { isWhole }: World, out: ComparisonOutput): void {
   for (const same of Map.groupBy(inflows, ({ transferId }) => transferId).values()) {
     const payins = same.filter(({ kind, phase }) => kind === 'payin' && phase !== 'gone');
     const [first, ...others] = payins;
@@ -29,8 +29,10 @@ export function checkCreditedOnce(inflows: readonly InflowClaim[], { isWhole }: 
 /** A payment records at most 100 transfers, half of them small ones; later ones are unmatched. */
 const payinsOfFull = 50;
 
-/** Unmatched funds with the memo of a payment are that payment's, unless it could record no more transfers. @param facts all of one memo */
-export function compareSharedPlaces(facts: readonly Fact[], { find }: Pick<Compared, 'find'>): void {
+/**
+ * Unmatched funds with the memo of a payment belong to that payment, unless it could record no more transfers. @param facts all of one memo
+ */
+export function compareSharedPlaces(facts: readonly AuditFact[], { find }: Pick<ComparisonOutput, 'find'>): void {
   const places = facts.filter((fact): fact is SharedPlace => fact.side === 'place');
   for (const fact of facts) {
     if (fact.side !== 'unmatchedAt') continue;
@@ -40,12 +42,17 @@ export function compareSharedPlaces(facts: readonly Fact[], { find }: Pick<Compa
   }
 }
 
-/** Each transfer once, whichever streams tell of it. */
-export const counted = (inflows: readonly InflowClaim[]): readonly InflowClaim[] => [
+/** Each transfer once, in whichever streams it appears. */
+export const uniqueInflows = (inflows: readonly InflowClaim[]): readonly InflowClaim[] => [
   ...new Map(inflows.map((claim) => [claim.transferId, claim])).values(),
 ];
 
-export function compareDeposit(evidence: Evidence, inflows: readonly InflowClaim[], world: World, out: Compared): void {
+export function compareDeposit(
+  evidence: Evidence,
+  inflows: readonly InflowClaim[],
+  world: World,
+  out: ComparisonOutput,
+): void {
   const { chainId, account, changes, time } = evidence;
   const place = { chainId, hash: evidence.txHash, block: evidence.block };
   const here = { stream: `deposit ${account}`, revision: null, id: null };
@@ -56,14 +63,14 @@ export function compareDeposit(evidence: Evidence, inflows: readonly InflowClaim
       findingAt('sweptElsewhere', here, `${-BigInt(amount)} of ${asset} went to ${counterparty ?? 'several'}`, place),
     );
   }
-  const own = counted(inflows.filter(({ to }) => to === account));
+  const own = uniqueInflows(inflows.filter(({ to }) => to === account));
   matchInflows(evidence, own, world, out, (asset, amount) => {
     if (time < world.settledBefore)
       out.find(findingAt('inflowUnrecorded', here, `${amount} of ${asset} came, and no payment has it`, place));
   });
 }
 
-/** Whether all that left a deposit for strangers is what the token keeps of a transfer to the treasury. */
+/** True if a deposit's outgoing amount to strangers is only the token's fee for a transfer to the treasury. */
 function isTokenFee({ chainId, changes }: Evidence, asset: string, world: World): boolean {
   const left = changes.filter((change) => change.asset === asset && BigInt(change.amount) < 0n);
   const sumOf = (of: typeof left) => of.reduce((sum, { amount }) => sum - BigInt(amount), 0n);
@@ -73,8 +80,8 @@ function isTokenFee({ chainId, changes }: Evidence, asset: string, world: World)
   return away.length === 1 && sumOf(away) <= tokenFeeMax(chainId, asset, sumOf(left));
 }
 
-/** What left deposits for an account arrived there. @param shown all of one transaction */
-export function compareSwept(shown: readonly Evidence[], world: World, out: Compared): void {
+/** Checks that money from deposits to an account arrived there. @param shown all of one transaction */
+export function compareSwept(shown: readonly Evidence[], world: World, out: ComparisonOutput): void {
   const left = shown
     .filter(({ of }) => of === 'deposit')
     .flatMap((evidence) => evidence.changes.map((change) => ({ ...change, evidence })))
@@ -106,14 +113,14 @@ export const receivedIn = ({ changes }: Pick<Evidence, 'changes'>, asset: string
 type Change = Evidence['changes'][number];
 
 /**
- * Matches each amount that came with a claim of it. What the chain has more is told; what the log has more, or has of another sender or
- * with another memo, is forged.
+ * Matches each received amount with a claim of it. Reports an excess of the chain; an excess of the log, or another sender or memo, is
+ * forged.
  */
 export function matchInflows(
   { changes, succeeded }: Evidence,
   claims: readonly InflowClaim[],
   world: World,
-  out: Compared,
+  out: ComparisonOutput,
   more: (asset: string, amount: bigint) => void,
 ): void {
   const open = [...claims];
@@ -140,7 +147,7 @@ export function matchInflows(
     );
 }
 
-/** Null where the chain has the claim's sender and memo. A chain that names no sender proves none. */
+/** Null if the chain has the claim's sender and memo. A chain without senders proves none. */
 function misattribution({ chainId, from, memo }: InflowClaim, change: Change, world: World): string | null {
   const { counterparty } = change;
   if (counterparty !== null && counterparty !== from && counterparty !== world.holderOf(chainId, from))
@@ -150,18 +157,18 @@ function misattribution({ chainId, from, memo }: InflowClaim, change: Change, wo
   return null;
 }
 
-/** Whether a chain's history has the memo of each transfer. */
+/** True if a chain's history has the memo of each transfer. */
 export const hasMemos = (chainId: ChainId): boolean => chainOf(chainId).family === 'stellar';
 
 const streamOf = ({ paymentId }: BatchClaim['members'][number]): string => `payment-${paymentId}`;
 
-/** Members whose payment tells of no part of it. */
+/** Members whose payment records no part of it. */
 const untold = ({ members }: BatchClaim, attempts: readonly AttemptClaim[]): BatchClaim['members'] => {
   const told = new Set(attempts.map(({ where }) => where.stream));
   return members.filter((member) => !told.has(streamOf(member)));
 };
 
-/** What members get of whom no payment tells; those who tell are asked themselves. */
+/** Amounts of members without a payment's record; the others are checked there. */
 export function outOfBatch(
   { account, asset, ...batch }: BatchClaim,
   attempts: readonly AttemptClaim[],
@@ -183,7 +190,7 @@ export function compareBatch(
   claims: readonly Claim[],
   shown: readonly Evidence[],
   world: Pick<World, 'settledBefore' | 'isWhole'>,
-  out: Compared,
+  out: ComparisonOutput,
 ): void {
   const attempts = claims.filter((claim): claim is AttemptClaim => claim.kind === 'attempt');
   const [batch, ...others] = claims.filter((claim): claim is BatchClaim => claim.kind === 'batch');

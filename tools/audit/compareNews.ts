@@ -1,21 +1,21 @@
-/** What merchants were told beside what happened: of each event of a payment by itself once, and of nothing else. */
+/** Compares merchants' notifications with the events: each event of a payment was reported automatically once, and nothing else. */
 import { day_ms } from '../../domain/time.ts';
 import { isFirstType } from '../../domain/webhook.ts';
-import type { Fact, News, Telling } from './claims.ts';
-import type { Compared, World } from './comparing.ts';
+import type { AuditFact, ReportedEvent, Telling } from './claims.ts';
+import type { ComparisonOutput, World } from './comparing.ts';
 import { findingAt } from './findings.ts';
 
-/** A delivery has no deadline: behind a receiver that hangs, others of its app wait for hours. It is told where it would be no news. */
+/** A delivery has no deadline: after a hanging receiver, others of its app wait for hours. Late ones are not reported. */
 const due_ms = day_ms;
 
 /** @param facts all of one event */
 export function compareNews(
-  facts: readonly Fact[],
+  facts: readonly AuditFact[],
   { settledBefore }: Pick<World, 'settledBefore'>,
-  { find }: Pick<Compared, 'find'>,
+  { find }: Pick<ComparisonOutput, 'find'>,
 ): void {
   const tellings = facts.filter((fact): fact is Telling => fact.side === 'telling').toSorted(byPosition);
-  const news = facts.filter((fact): fact is News => fact.side === 'news');
+  const news = facts.filter((fact): fact is ReportedEvent => fact.side === 'news');
   const [first, ...again] = tellings.filter(({ kind }) => kind === 'automatic');
   for (const { where, eventId } of again)
     find(findingAt('webhookTwice', where, `event ${eventId} was told, and ${first?.where.stream} says so as well`));
@@ -31,14 +31,14 @@ export function compareNews(
   }
 }
 
-/** Of a type that came later, nothing is due from before its introduction, which is not looked at here. */
-const isOverdue = ({ url, eventType, at }: News, settledBefore: string): boolean =>
+/** For a later type, nothing is due from before its introduction, which is not checked here. */
+const isOverdue = ({ url, eventType, at }: ReportedEvent, settledBefore: string): boolean =>
   url !== null && isFirstType(eventType) && Date.parse(settledBefore) - Date.parse(at) > due_ms;
 
 const byPosition = (a: Telling, b: Telling): number => (BigInt(a.position) < BigInt(b.position) ? -1 : 1);
 
-/** Null where all that it says is so. */
-function problemOf(telling: Telling, news: News | undefined): string | null {
+/** Null if all its statements are true. */
+function problemOf(telling: Telling, news: ReportedEvent | undefined): string | null {
   const { paymentId, eventId, eventRevision, position } = telling;
   if (!news) return `payment ${paymentId} has no event ${eventId} that a merchant is told of`;
   if (BigInt(position) < BigInt(news.position)) return `event ${eventId} was told before it happened`;

@@ -1,44 +1,44 @@
-/** What a comparison of chain and log knows of the world, and whom it tells. */
+/** Context of a comparison of chain and log, and its outputs. */
 import { type ChainId, chainOf, tokenAt } from '../../domain/chains.ts';
 import type { Claim, Entered, Evidence } from './claims.ts';
 import { type Finding, type FindingCode, findingAt } from './findings.ts';
 
-export interface Compared {
+export interface ComparisonOutput {
   find(finding: Finding): void;
-  /** Money that came to an account of the treasury without a word in the log about its transaction: sums may tell of it. */
+  /** Money received by a treasury account without a transaction in the log: sums may include it. */
   unclaimed(evidence: Evidence, asset: string, amount: bigint): void;
-  /** What the log says that a transaction did to an account, and what it did besides, by asset. */
+  /** Effect of a transaction on an account according to the log, and additional effects, by asset. */
   entered(evidence: Evidence, entered: readonly Entered[], besides: ReadonlyMap<string, bigint>): void;
   /** A claim of a closed network, which is not compared. */
   skipped(claim: Claim): void;
 }
 
 export interface World {
-  /** Whose money it is that comes to an address of the treasury: payin contracts pass it on. Null for any other address. */
+  /** Account that owns money at a treasury address: payin contracts forward it. Null for any other address. */
   accountAt(chainId: ChainId, address: string): string | null;
-  /** The account that holds what is paid to an address, as the chain's events name it. */
+  /** Account that receives payments to an address, in the chain's events. */
   holderOf(chainId: ChainId, address: string): string;
-  /** The memo that an address contains; null if it contains none. */
+  /** Memo in an address; null if it contains none. */
   memoIn(chainId: ChainId, address: string): string | null;
-  /** Whether a block is behind the last one that was read of the address, so that no node had it yet. */
+  /** True if a block is after the last one that was read of the address, so that no node had it yet. */
   isBehindEnd(chainId: ChainId, address: string, block: string | null): boolean;
-  /** Whether the chain was read there: an account's, or a deposit's, transactions as far as this block. */
+  /** True if the chain was read up to this block for an account or a deposit. */
   wasRead(chainId: ChainId, address: string, block: string | null): boolean;
-  /** Whether the claim is of a network that began anew: nodes of the new network cannot return its transaction. */
+  /** True if the claim belongs to a reset network: nodes of the new network cannot return its transaction. */
   isOfClosedNetwork(claim: Claim): boolean;
-  /** What is younger may still be under way. */
+  /** Younger transfers may still be pending. */
   readonly settledBefore: string;
-  /** Whether all of the log was looked at, and not some streams of it. */
+  /** True if the whole log was checked, and not only some streams. */
   readonly isWhole: boolean;
 }
 
-export const findAtClaim = (out: Compared, code: FindingCode, claim: Claim, message: string): void =>
+export const findAtClaim = (out: ComparisonOutput, code: FindingCode, claim: Claim, message: string): void =>
   out.find(findingAt(code, claim.where, message, { chainId: claim.chainId, hash: claim.txHash, block: claim.block }));
 
 /**
- * The most that a token keeps of a transfer, in its smallest units; 0n for a token that keeps nothing. USDT's contract on Ethereum refuses a
- * fee of 20 basis points or more, and one of 50 dollars or more (`setParams`). Other tokens of the catalogue have no fee. The numbers are
- * written down here once more, on purpose.
+ * Maximum fee that a token keeps of a transfer, in its smallest units; 0n for a token without one. USDT's contract on Ethereum refuses a
+ * fee of 20 basis points or more, and one of 50 dollars or more (`setParams`). Other catalogue tokens have no fee. The numbers are repeated
+ * here on purpose.
  */
 export function tokenFeeMax(chainId: ChainId, asset: string, amount: bigint): bigint {
   const token = chainId === 1 ? tokenAt(chainOf(chainId), asset) : undefined;

@@ -1,4 +1,4 @@
-/** Pass one: the log in its own order, each event checked by itself and put aside in its stream's order. */
+/** Pass one: the log in its own order; checks each event alone and stores it in its stream's order. */
 import { eventCodec, linkOf } from '../../commands/codec.ts';
 import { type ChainId, chains, tokenAt } from '../../domain/chains.ts';
 import { categoryOf, type DomainEvent, type StoredEvent } from '../../domain/decider.ts';
@@ -13,7 +13,7 @@ interface Stated {
   readonly decimals?: unknown;
 }
 
-/** Depth of an event's data: deeper objects state no token. */
+/** Maximum depth of an event's data: deeper objects name no token. */
 const depthMax = 6;
 
 /**
@@ -33,7 +33,7 @@ export function tokenMisfit(data: unknown, chainId: unknown = undefined, depth =
   return null;
 }
 
-/** Tokens that the catalogue does not have are not judged here: no chain is read for them. */
+/** Tokens outside the catalogue are not judged here: no chain is read for them. */
 function tokenMisfitOf({ symbol, address, decimals }: Stated, chainId: unknown): string | null {
   if (typeof address !== 'string' || typeof decimals !== 'number') return null;
   const chain = chains.find(({ id }) => id === chainId);
@@ -42,8 +42,8 @@ function tokenMisfitOf({ symbol, address, decimals }: Stated, chainId: unknown):
   return `${String(symbol)} at ${address} has ${decimals} decimals here; the catalogue has ${known.symbol} with ${known.decimals}`;
 }
 
-/** An event as the later passes need it. */
-export interface Entry {
+/** An event in the form of the later passes. */
+export interface AuditEntry {
   readonly stream: string;
   readonly revision: number;
   /** Digits. */
@@ -53,21 +53,21 @@ export interface Entry {
   readonly at: string;
   readonly prev: string | null;
   readonly link: string;
-  /** Whether the service wrote it. */
+  /** True if the service wrote it. */
   readonly sealed: boolean;
-  /** What is wrong with it, whatever its stream says; left out where nothing is. */
+  /** Problems of the event itself, independent of its stream; omitted if there are none. */
   readonly wrong?: readonly { readonly code: FindingCode; readonly message: string }[];
-  // biome-ignore lint/suspicious/noExplicitAny: whoever reads it knows the category's schemas; what does not fit them is a finding of its own
+  // biome-ignore lint/suspicious/noExplicitAny: readers know the category's schemas; other data is a separate finding
   readonly data: any;
 }
 
-/** Which seals are good where: as the service believes them; null where no key is at hand, and links alone are checked. */
+/** Valid seals by log position, as for the service; null without a key: then only hashes are checked. */
 export interface Believed {
   readonly begun: bigint;
   sealsAt(position: bigint): Seals;
 }
 
-/** Of what no later pass needs anything, and which is long. */
+/** Long fields that no later pass needs. */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
   PaymentCreated: ['display', 'metadata'],
   PayoutSigned: ['bytes', 'fee'],
@@ -83,11 +83,11 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
 
 const known: ReadonlySet<string> = new Set(categories);
 
-/** Streams that sort by their events' numbers. */
-export const entryKey = ({ stream, revision }: Pick<Entry, 'stream' | 'revision'>): string =>
+/** Stream names that sort by their events' numbers. */
+export const entryKey = ({ stream, revision }: Pick<AuditEntry, 'stream' | 'revision'>): string =>
   `${stream}\u0000${String(revision).padStart(12, '0')}`;
 
-export function readEntry(stored: StoredEvent, believed: Believed | null): Entry {
+export function readEntry(stored: StoredEvent, believed: Believed | null): AuditEntry {
   const { stream, position, id, type } = stored;
   const metadata = metadataOf(stored);
   const link = linkOf({ ...stored, metadata });
@@ -112,7 +112,7 @@ export function readEntry(stored: StoredEvent, believed: Believed | null): Entry
   return { ...own, ...(wrong.length > 0 && { wrong }), data };
 }
 
-/** Whoever writes to the store may put anything there. */
+/** A writer of the store may have put anything there. */
 const metadataOf = ({ metadata }: StoredEvent): StoredEvent['metadata'] =>
   typeof metadata === 'object' && metadata !== null ? metadata : ({ prev: null, at: '' } as StoredEvent['metadata']);
 
@@ -123,18 +123,18 @@ function isSealed(link: string, seal: unknown, position: bigint, { begun, sealsA
 
 interface ReadData {
   readonly data: object;
-  /** Why no version of the service writes it; null where one may have. */
+  /** Reason why no version of the service writes it; null if one may have. */
   readonly misfit: string | null;
 }
 
-/** In today's form, without what is long. What cannot be read is told of as it stands there. */
+/** In the current schema version, without long fields. Reports unreadable data. */
 function readData(stored: StoredEvent): ReadData {
   const { type } = stored;
   const there = typeof stored.data === 'object' && stored.data !== null ? stored.data : {};
   const category = categoryOf(stored.stream);
   if (!known.has(category)) return { data: there, misfit: `${category} is no category of streams` };
   const { schemaVersion } = stored.metadata;
-  // Older forms are raised version by version: a number far below the first one would take for ever.
+  // Older forms are upcast version by version: a huge negative number would take for ever.
   if (!Number.isSafeInteger(schemaVersion) || schemaVersion < 1 || there !== stored.data)
     return { data: there, misfit: `${type} has no data, or is of no version` };
   try {

@@ -1,7 +1,7 @@
-/** What an audit can find. Codes are stable: machines and alarms are set on them. */
+/** Possible findings of an audit. Codes are stable: programs and alarms use them. */
 
-/** Code → what an operator does next. */
-export const nextSteps = {
+/** Code → an operator's next step. */
+export const findingRemedies = {
   linkBroken: 'somebody changed, removed or inserted an event before this one: compare with a backup of the log',
   revisionMissing: 'events of the stream are gone: restore the log from a backup and compare',
   orderBroken: 'the stream’s events stand in another order than they were written: compare with a backup of the log',
@@ -57,38 +57,38 @@ export const nextSteps = {
   rowUnknown: 'no event leads to this row: find out who writes to Postgres, then npm run rebuild',
 } as const;
 
-export type FindingCode = keyof typeof nextSteps;
+export type FindingCode = keyof typeof findingRemedies;
 
 export interface Finding {
   readonly code: FindingCode;
-  /** The stream that is concerned; of a read model, its table and key. */
+  /** Affected stream; for a read model, its table and key. */
   readonly stream: string;
   readonly revision: number | null;
   readonly eventId: string | null;
   readonly message: string;
-  /** Where the chain shows it; null for what the log alone shows. */
+  /** Transaction on its chain; null for a finding of the log alone. */
   readonly transaction: { readonly chainId: number; readonly hash: string; readonly block: string | null } | null;
 }
 
-/** What the audit could not look at: it says nothing of that. */
+/** A part that the audit could not check, and makes no statement about. */
 export interface Gap {
   readonly of: string;
   readonly why: string;
 }
 
-/** At an event of the log. */
-export interface Where {
+/** Position of an event of the log. */
+export interface EventPosition {
   readonly stream: string;
   readonly revision: number | null;
   readonly id: string | null;
 }
 
-/** Some hold what somebody else wrote. */
+/** Some messages contain text of other writers. */
 const messageMax = 2_000;
 
 export const findingAt = (
   code: FindingCode,
-  { stream, revision, id }: Where,
+  { stream, revision, id }: EventPosition,
   message: string,
   transaction: Finding['transaction'] = null,
 ): Finding => ({ code, stream, revision, eventId: id, message: message.slice(0, messageMax), transaction });

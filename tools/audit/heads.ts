@@ -1,22 +1,22 @@
-/** Whether signed heads follow each other, and whether the log is still what the newest of them, and some before it, were signed over. */
+/** Checks that signed heads follow each other, and that the log still matches the newest of them, and some earlier ones. */
 import { checkHeads, type HeadsChecker, hashOfHead } from '../../commands/heads/chain.ts';
-import { createRoot, keyOf, leafOf } from '../../commands/heads/tree.ts';
+import { createRoot, leafOf, streamKey } from '../../commands/heads/tree.ts';
 import { categoryOf } from '../../domain/decider.ts';
 import type { HeadSigned, HeadsEvent } from '../../domain/heads/events.ts';
-import type { Entry } from './entry.ts';
+import type { AuditEntry } from './entry.ts';
 import { type Finding, findingAt } from './findings.ts';
 import type { Spill } from './spill.ts';
 import type { AuditState } from './state.ts';
 
-export const headsStream = 'heads-log';
-/** So many entries behind its head at most an anchor is compared with it: more are not kept in memory. */
+export const headsLogStream = 'heads-log';
+/** Maximum distance of an anchor to its head: more entries are not kept in memory. */
 const anchoredWithin = 50_000;
 
-/** So many heads the log is compared with: the first, the newest, and others evenly between them. Each costs a root over all streams. */
+/** Number of heads compared with the log: the first, the newest, and others evenly between them. Each costs a root over all streams. */
 export const headsMax = 4;
 
-/** Beside those that were met before; of too many the one goes whose neighbours are closest. */
-export function withHead(kept: readonly Entry[], next: Entry): readonly Entry[] {
+/** Adds to the kept heads; above the maximum, removes the one with the closest neighbours. */
+export function withHead(kept: readonly AuditEntry[], next: AuditEntry): readonly AuditEntry[] {
   const all = [...kept, next];
   if (all.length <= headsMax) return all;
   const gaps = all.slice(1, -1).map((_, at) => (all[at + 2]?.revision ?? 0) - (all[at]?.revision ?? 0));
@@ -24,7 +24,7 @@ export function withHead(kept: readonly Entry[], next: Entry): readonly Entry[] 
 }
 
 /** Each once. */
-export const comparedHeads = ({ heads, held }: Pick<AuditState, 'heads' | 'held'>): readonly Entry[] => [
+export const comparedHeads = ({ heads, held }: Pick<AuditState, 'heads' | 'held'>): readonly AuditEntry[] => [
   ...new Map([...heads, ...held].map((entry) => [entry.revision, entry])).values(),
 ];
 
@@ -33,35 +33,35 @@ interface Tip {
   readonly link: string;
 }
 
-/** A stream's newest event as of each head; null where it was not there yet. */
-export interface Leaf {
+/** A stream's newest event as of each head; null before the stream existed. */
+export interface AuditLeaf {
   readonly stream: string;
   readonly tips: readonly (Tip | null)[];
 }
 
 export interface HeadsAudit {
-  /** Each believed event, stream by stream. */
-  good(entry: Entry): void;
-  /** After the last one. */
+  /** Receives each valid event, stream by stream. */
+  good(entry: AuditEntry): void;
+  /** Called after the last one. */
   end(): void;
 }
 
-/** A head that the auditor holds: another one must not stand in its place. */
+/** A head that the auditor holds: another one must not replace it. */
 export interface KeptHead {
   readonly number: number;
   readonly root: string;
 }
 
-export interface HeadsDeps {
-  readonly leaves: Spill<Leaf>;
+export interface HeadsAuditDeps {
+  readonly leaves: Spill<AuditLeaf>;
   readonly find: (finding: Finding) => void;
   readonly kept?: readonly KeptHead[];
-  /** That the first head must be signed with. */
+  /** Required key of the first head. */
   readonly key?: string;
 }
 
-/** @param heads of the log that it is compared with */
-export function auditHeads(heads: readonly Entry[], deps: HeadsDeps): HeadsAudit {
+/** @param heads of the log to compare with */
+export function auditHeads(heads: readonly AuditEntry[], deps: HeadsAuditDeps): HeadsAudit {
   const { leaves, find } = deps;
   const entries = createEntryCheck(deps);
   const asked = heads.map((entry) => {
@@ -71,7 +71,7 @@ export function auditHeads(heads: readonly Entry[], deps: HeadsDeps): HeadsAudit
   let current: { readonly stream: string; readonly tips: (Tip | null)[] } | null = null;
 
   function settle(): void {
-    if (current?.tips.some((tip) => tip !== null)) leaves.add(keyOf(current.stream).toString('hex'), current);
+    if (current?.tips.some((tip) => tip !== null)) leaves.add(streamKey(current.stream).toString('hex'), current);
     for (const [at, tip] of (current?.tips ?? []).entries()) {
       const of = asked[at];
       if (!tip || !of) continue;
@@ -107,22 +107,22 @@ export function auditHeads(heads: readonly Entry[], deps: HeadsDeps): HeadsAudit
   };
 }
 
-/** The entries of `heads-log` beside each other, and beside those that the auditor holds. */
-function createEntryCheck({ find, kept = [], key }: HeadsDeps): { next(entry: Entry): void; end(): void } {
+/** Compares the entries of `heads-log` with each other, and with the auditor's own. */
+function createEntryCheck({ find, kept = [], key }: HeadsAuditDeps): { next(entry: AuditEntry): void; end(): void } {
   const checker: HeadsChecker = checkHeads(key === undefined ? {} : { key });
   const checkAnchor = createAnchorCheck(find);
   const missing = new Map(kept.map((each) => [each.number, each]));
-  let last: Entry | null = null;
+  let last: AuditEntry | null = null;
   let covered: readonly string[] = [];
 
-  function checkKept(entry: Entry, { data }: HeadsEvent): void {
+  function checkKept(entry: AuditEntry, { data }: HeadsEvent): void {
     for (const { number, root } of kept)
       if (number === data.number && !('root' in data && data.root === root))
         find(findingAt('headForged', entry, `head ${number} had the root ${root} when it was kept`));
     missing.delete(data.number);
   }
-  /** What a head leaves out could be written anew beneath it. */
-  function checkCovered(entry: Entry, event: HeadsEvent): void {
+  /** Events that a head does not cover could be rewritten. */
+  function checkCovered(entry: AuditEntry, event: HeadsEvent): void {
     if (event.type !== 'HeadSigned') return;
     const { categories, number } = event.data;
     const less = covered.filter((category) => !categories.includes(category));
@@ -134,8 +134,8 @@ function createEntryCheck({ find, kept = [], key }: HeadsDeps): { next(entry: En
   }
   return {
     next(entry) {
-      if (entry.stream !== headsStream)
-        return find(findingAt('illegalEvent', entry, `heads stand in ${headsStream} alone`));
+      if (entry.stream !== headsLogStream)
+        return find(findingAt('illegalEvent', entry, `heads stand in ${headsLogStream} alone`));
       const event = { type: entry.type, data: entry.data } as HeadsEvent;
       const problem = checker.next(event);
       if (problem) find(findingAt('headForged', entry, `head ${problem.number}: ${problem.message}`));
@@ -145,15 +145,15 @@ function createEntryCheck({ find, kept = [], key }: HeadsDeps): { next(entry: En
       last = entry;
     },
     end() {
-      const where = last ?? { stream: headsStream, revision: null, id: null };
+      const where = last ?? { stream: headsLogStream, revision: null, id: null };
       for (const { number, root } of missing.values())
         find(findingAt('headForged', where, `head ${number} had the root ${root} when it was kept; it is gone`));
     },
   };
 }
 
-/** An anchor is of a head before it, lately signed; of which hash the memo is, the chain shows. */
-function createAnchorCheck(find: HeadsDeps['find']): (entry: Entry, event: HeadsEvent) => void {
+/** An anchor belongs to a recent earlier head; the chain has the memo's hash. */
+function createAnchorCheck(find: HeadsAuditDeps['find']): (entry: AuditEntry, event: HeadsEvent) => void {
   const hashes = new Map<number, string>();
   return (entry, event) => {
     const { number } = event.data;

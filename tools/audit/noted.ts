@@ -1,25 +1,25 @@
-/** What the first pass over the log remembers for those after it: heads to compare with, and what shows who wrote it. */
+/** State of the first pass over the log for later passes: heads to compare with, and evidence of the writer. */
 import type { StoredEvent } from '../../domain/decider.ts';
 import { sealing, sealingInstance } from '../../domain/sealing.ts';
 import { epochMs, type Instant, minute_ms } from '../../domain/time.ts';
 import type { Collector } from './collector.ts';
-import { type Believed, type Entry, readEntry } from './entry.ts';
+import { type AuditEntry, type Believed, readEntry } from './entry.ts';
 import { findingAt, type Gap } from './findings.ts';
-import { headsStream, withHead } from './heads.ts';
+import { headsLogStream, withHead } from './heads.ts';
 import type { AuditState } from './state.ts';
 
 type Noted = Pick<AuditState, 'heads' | 'held' | 'since' | 'sealedSince' | 'latest'>;
 
 export interface Notes {
   /** The next event, in the order of the log. */
-  read(stored: StoredEvent): Entry;
+  read(stored: StoredEvent): AuditEntry;
   now(): Noted;
 }
 
-/** @param believed null where no key is at hand. @param wanted numbers of heads that the auditor holds */
-export function createNotes(noted: Noted, believed: Believed | null, wanted: readonly number[]): Notes {
+/** @param believed null without a key. @param wanted numbers of heads that the auditor holds */
+export function createFirstPass(noted: Noted, believed: Believed | null, wanted: readonly number[]): Notes {
   let { heads, held, since, sealedSince, latest } = noted;
-  /** The first seal is the last moment at which seals can have begun, whatever the stream says that tells of it. */
+  /** Seals began no later than the first seal, whatever the sealing stream says. */
   const begun = (): bigint =>
     sealedSince !== null && believed && BigInt(sealedSince) < believed.begun
       ? BigInt(sealedSince)
@@ -33,7 +33,7 @@ export function createNotes(noted: Noted, believed: Believed | null, wanted: rea
       const backdated = latest !== null && isBefore(entry.at, latest) ? latest : null;
       if (entry.sealed && !Number.isNaN(Date.parse(entry.at)) && (latest === null || entry.at > latest))
         latest = entry.at;
-      if (entry.stream === headsStream && entry.type === 'HeadSigned' && !entry.wrong) {
+      if (entry.stream === headsLogStream && entry.type === 'HeadSigned' && !entry.wrong) {
         heads = withHead(heads, entry);
         if (held.length < wanted.length && wanted.includes(entry.data.number)) held = [...held, entry];
       }
@@ -43,13 +43,13 @@ export function createNotes(noted: Noted, believed: Believed | null, wanted: rea
   };
 }
 
-/** Clocks of instances differ, and an append may be retried while the store is away. */
+/** Tolerance: clocks of instances differ, and an append may be retried during an outage. */
 const clocksWithin_ms = 60 * minute_ms;
 
-/** The log's order bounds the times that events state: who backdates an event is found. */
+/** The log's order bounds the times in events: a backdated event is detected. */
 const isBefore = (at: string, latest: string): boolean => Date.parse(latest) - Date.parse(at) > clocksWithin_ms;
 
-const withWrongTime = (entry: Entry, latest: string): Entry => ({
+const withWrongTime = (entry: AuditEntry, latest: string): AuditEntry => ({
   ...entry,
   wrong: [
     ...(entry.wrong ?? []),
@@ -58,10 +58,10 @@ const withWrongTime = (entry: Entry, latest: string): Entry => ({
 });
 
 const sealingStream = `${sealing.category}-${sealingInstance}`;
-/** Twice the longest time that may lie between two heads. */
+/** Twice the maximum time between two heads. */
 const headsDue_ms = 2 * 1_440 * minute_ms;
 
-/** What shows who wrote the log, where it is gone: nothing is believed for the lack of it. */
+/** Checks the events that prove who wrote the log; a missing proof is a finding. */
 export function auditGuards(
   { heads, since, sealedSince, events }: AuditState,
   { believed, now }: { readonly believed: Believed | null; readonly now: Instant },

@@ -1,6 +1,6 @@
 /**
- * Read models beside the log: the same projections fill tables of a schema of their own, up to the very position of the live ones, and
- * every row is compared. The live tables are read in one snapshot; nothing of theirs is locked or written.
+ * Compares read models with the log: the same projections fill tables of a separate schema, up to the live tables' position, and every row
+ * is compared. The live tables are read in one snapshot; nothing of theirs is locked or written.
  */
 import { eventCodec, streamPrefixes } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
@@ -19,12 +19,12 @@ import { type Finding, findingAt } from './findings.ts';
 
 export interface TablesAudit {
   readonly findings: readonly Finding[];
-  /** As they were made. The others are not read: reading a view can do anything. */
+  /** Unchanged tables. Others are not read: reading a view can execute anything. */
   readonly good: readonly Table[];
 }
 
 export interface TablesDeps {
-  /** Whoever reads sees only `pg_catalog` without its name: definitions name every other schema. */
+  /** Readers see only `pg_catalog` without a schema name: definitions name every other schema. */
   readonly live: Sql;
   readonly own: Sql;
   readonly schemas: { readonly live: string; readonly own: string };
@@ -33,7 +33,7 @@ export interface TablesDeps {
 
 const prefix = 'shown_';
 
-/** Beside each table a view like that which the service makes in `public`. */
+/** Creates a view for each table, like the service's in `public`. */
 export async function showTables(sql: Sql, schema: string, names: Iterable<string>): Promise<void> {
   for (const name of names)
     await sql.query(
@@ -41,7 +41,7 @@ export async function showTables(sql: Sql, schema: string, names: Iterable<strin
     );
 }
 
-/** Checks that tables, and the public views over them, are what the migrations make. A changed view could report rows that do not exist. */
+/** Checks that tables, and the public views over them, match the migrations. A changed view could return rows that do not exist. */
 export async function auditTables({ live, own, schemas, tables }: TablesDeps): Promise<TablesAudit> {
   const due = await shapesIn(own, schemas.own);
   const [there, shown] = [await shapesIn(live, schemas.live), await shapesIn(live, 'public')];
@@ -61,7 +61,7 @@ export async function auditTables({ live, own, schemas, tables }: TablesDeps): P
   return { findings, good };
 }
 
-/** Of what can be read like a table: its kind, columns, key, definition, and whatever may come between a statement and its rows. */
+/** For anything readable like a table: its kind, columns, key, definition, and anything that may change a statement's rows. */
 async function shapesIn(sql: Sql, schema: string): Promise<ReadonlyMap<string, string>> {
   const rows = await sql.query<{ name: string; shape: string }>(
     `SELECT c.relname AS name, jsonb_build_object(
@@ -82,12 +82,12 @@ async function shapesIn(sql: Sql, schema: string): Promise<ReadonlyMap<string, s
 }
 
 export interface ReadModelsDeps {
-  /** As the service believes it. */
+  /** The service's own view. */
   readonly store: Pick<EventStore, 'all' | 'read'>;
-  /** Statements may take long here. */
+  /** Its statements may take long. */
   readonly database: Database;
   readonly set: ProjectionSet;
-  /** What was written before is in the rows by now. */
+  /** Earlier events are in the rows by now. */
   readonly settledBefore: Instant;
   readonly signal: AbortSignal;
   readonly progress?: (part: 'filling' | 'comparing', done: number) => void;
@@ -98,7 +98,7 @@ export interface ReadModelsReport {
   readonly tables: number;
   readonly findings: readonly Finding[];
   readonly found: number;
-  /** How many there are of each code and table. */
+  /** Number of findings of each code and table. */
   readonly kinds: Readonly<{ [kind: string]: number }>;
 }
 
@@ -141,7 +141,7 @@ export async function auditReadModels(deps: ReadModelsDeps): Promise<ReadModelsR
 
 const definitionsInFull = 'SET LOCAL search_path = pg_catalog';
 
-/** Rows that are of an older log than this fit their checkpoint: who sets both back hides what came since. */
+/** Rows of an older log match their own checkpoint: setting both back hides newer events. */
 async function lateness(
   { store, set, settledBefore, signal }: ReadModelsDeps,
   { position }: Live,
@@ -170,7 +170,7 @@ async function liveOf(snapshot: Sql, { name, version }: ProjectionSet): Promise<
   return { schema: `${name}_${active.generation}`, position: active.position, version };
 }
 
-/** The projections of the product, for they are what the rows are said to follow from. */
+/** Uses the product's projections, because the rows must follow from them. */
 async function fill(
   { store, database, set, signal, progress }: ReadModelsDeps,
   schema: string,
@@ -242,12 +242,12 @@ async function compareTables(
 }
 
 interface RowText {
-  /** Of the primary key, as JSON. */
+  /** Primary key as JSON. */
   readonly key: string;
   readonly row: string;
 }
 
-/** In the order of their keys, so many at once. */
+/** In the order of their keys, in pages. */
 async function* rowsIn(sql: Sql, schema: string, { name, key }: Table): AsyncGenerator<RowText> {
   const cursor = quoted(`audit ${schema} ${name}`);
   const columns = key.map((column) => `t.${quoted(column.name)}`).join(', ');

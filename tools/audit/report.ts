@@ -1,8 +1,8 @@
-/** What an audit found, for people. */
+/** An audit's report for people. */
 import { type ChainId, chainOf, tokenAt } from '../../domain/chains.ts';
 import { coinAddress, coinOf, formatAmount } from '../../domain/money.ts';
 import { findingsOfKindMax } from './collector.ts';
-import { type Finding, nextSteps } from './findings.ts';
+import { type Finding, findingRemedies } from './findings.ts';
 import type { ReadModelsReport } from './readModels.ts';
 import type { AuditReport } from './run.ts';
 import { openOf } from './sums.ts';
@@ -16,7 +16,7 @@ const assetOf = (chainId: number, asset: string) =>
     ? coinOf(chainId as ChainId)
     : (tokenAt(chainOf(chainId as ChainId), asset) ?? { symbol: asset, decimals: 0 });
 
-/** Of all payments, and of all accounts: one row for each chain and token. */
+/** Sums of all payments, and of all accounts: one row per chain and token. */
 export function sumsTables({ payments, accounts }: AuditReport): {
   readonly payments: Readonly<{ [name: string]: Cells }>;
   readonly accounts: Readonly<{ [name: string]: Cells }>;
@@ -65,7 +65,7 @@ export function sumsTables({ payments, accounts }: AuditReport): {
   };
 }
 
-/** Each in two lines: what and where, then what to do. */
+/** Each in two lines: problem and position, then what to do. */
 export function findingLines(finding: Finding): readonly [string, string] {
   const { code, stream, revision, eventId, message, transaction } = finding;
   const event = revision === null ? '' : ` event ${revision}${eventId === null ? '' : ` (${eventId})`}`;
@@ -73,10 +73,10 @@ export function findingLines(finding: Finding): readonly [string, string] {
     transaction === null
       ? ''
       : ` [${chainOf(transaction.chainId as ChainId).name}, block ${transaction.block ?? 'unknown'}, ${transaction.hash}]`;
-  return [`${code}: ${stream}${event}: ${message}${shown}`, `    ${nextSteps[code]}`];
+  return [`${code}: ${stream}${event}: ${message}${shown}`, `    ${findingRemedies[code]}`];
 }
 
-/** Networks that began anew: how much was not compared, and what they left unsettled. */
+/** Reset networks: number of uncompared transactions, and unsettled money. */
 export function closedNetworkLines({ closedNetworks }: AuditReport): readonly string[] {
   return closedNetworks.flatMap(({ chainId, network, closedAt, unseen, unsettled, unsettledCount }) => {
     const of = `the network ${network === null ? '' : `“${network}” `}was closed at ${closedAt} because it began anew`;
@@ -90,7 +90,7 @@ export function closedNetworkLines({ closedNetworks }: AuditReport): readonly st
   });
 }
 
-/** What left by an operator's word: no finding, but somebody else should read it. */
+/** Outgoing money on an operator's word: no finding, but somebody else should read it. */
 export function byWordLines({ byWord, byWordCount }: AuditReport): readonly string[] {
   const rest = byWordCount - byWord.length;
   return [
@@ -99,14 +99,14 @@ export function byWordLines({ byWord, byWordCount }: AuditReport): readonly stri
   ];
 }
 
-/** What was counted and is not told one by one. */
+/** Findings that were counted and not listed. */
 export function restTexts({ kinds, readModels }: WholeReport): readonly string[] {
   return Object.entries({ ...kinds, ...readModels?.kinds })
     .filter(([, count]) => count > findingsOfKindMax)
     .map(([kind, count]) => `${kind}: ${count - findingsOfKindMax} more are not listed`);
 }
 
-/** In one sentence, how much was looked at and how fast. */
+/** One sentence: amount of checked data, and speed. */
 export function summaryText({ events, streams, transactions, found, seconds, gaps, goneOnFrom }: AuditReport): string {
   const rate = Math.round(events / Math.max(seconds, 0.001));
   const result = found === 0 ? 'nothing is wrong' : `${found} findings`;

@@ -1,6 +1,6 @@
 /**
- * The auditor's verifier: reads the log, reckons every stream again, asks the chains what really happened, and compares. It takes nothing
- * from read models, cursors or the product's decisions, writes to files of its own alone, and holds neither the log nor the chains in memory.
+ * The auditor's verifier: reads the log, recomputes every stream, queries the chains, and compares. It uses no read models, cursors or
+ * decisions of the product, writes only its own files, and holds neither the log nor the chains in memory.
  */
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,17 +10,25 @@ import type { EventStore } from '../../commands/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { day_ms, epochMs, type Instant, instant, minute_ms } from '../../domain/time.ts';
 import { type ChainsRead, readChains, type Witness } from './chains.ts';
-import { type ByWord, type DepositClaim, type Fact, factKey, newsKey, type Out, type Unapproved } from './claims.ts';
+import {
+  type AuditFact,
+  type ByWord,
+  type DepositClaim,
+  factKey,
+  newsKey,
+  type Out,
+  type Unapproved,
+} from './claims.ts';
 import { type ClosedNetwork, type ClosedNetworks, createClosedNetworks } from './closedNetworks.ts';
 import { type Collector, createCollector } from './collector.ts';
 import { compareFacts } from './compare.ts';
 import type { World } from './comparing.ts';
-import { type Believed, type Entry, entryKey } from './entry.ts';
+import { type AuditEntry, type Believed, entryKey } from './entry.ts';
 import { type Finding, findingAt, type Gap } from './findings.ts';
-import { auditHeads, comparedHeads, type KeptHead, type Leaf } from './heads.ts';
-import { auditGuards, createNotes } from './noted.ts';
+import { type AuditLeaf, auditHeads, comparedHeads, type KeptHead } from './heads.ts';
+import { auditGuards, createFirstPass } from './noted.ts';
 import { addressBookStream, createBook } from './reckon/book.ts';
-import { createSpill, grouped, type Record as Sorted, type Spill } from './spill.ts';
+import { createSpill, groupedByKey, type Record as Sorted, type Spill } from './spill.ts';
 import { type AuditState, openWorkplace, type Workplace } from './state.ts';
 import { auditStreams, type TipSeen } from './streams.ts';
 import {
@@ -32,12 +40,12 @@ import {
   type PaymentSums,
 } from './sums.ts';
 
-/** An order takes its share of the day some moments before or after its own time. */
+/** An order reserves its daily share some moments before or after its own time. */
 const window_ms = day_ms - 10 * minute_ms;
 
 /**
- * Adds what one operator withdrew within a day: each order may be below the limit, and the sum must be as well.
- * @param orders in the order in which the log recorded them; at most one day of them is in memory. @param most in millionths of a dollar
+ * Adds the withdrawals of one operator within a day: each order may be below the limit, and the sum must be as well.
+ * @param orders in log order; at most one day of them is in memory. @param most in millionths of a dollar
  */
 export function* allowanceFindings(orders: Iterable<Unapproved>, most: bigint): Iterable<Finding> {
   let recent: { readonly at_ms: number; readonly value: bigint }[] = [];
@@ -50,7 +58,7 @@ export function* allowanceFindings(orders: Iterable<Unapproved>, most: bigint): 
     if (over.length > 0) recent = recent.filter((each) => at_ms - each.at_ms < window_ms);
     recent.push({ at_ms, value });
     sum += value;
-    // One that is too large alone is found in its own stream.
+    // An order that is too large alone is found in its own stream.
     if (sum > most && value <= most)
       yield findingAt(
         'approvalMissing',
@@ -61,22 +69,22 @@ export function* allowanceFindings(orders: Iterable<Unapproved>, most: bigint): 
 }
 
 export interface LogDeps {
-  /** The raw log: nothing that is in it is left out. Nothing can be written through it. */
+  /** The raw log without filters. It cannot be written through this. */
   readonly log: Pick<EventStore, 'all' | 'tail'>;
-  /** Null where no key is at hand: then links, heads and chains have to do. */
+  /** Null without a key: then only hashes, heads and chains are checked. */
   readonly believed: Believed | null;
   readonly progress: (done: bigint, total: bigint, events: number) => void;
   readonly signal: AbortSignal;
   /** Heads that the auditor holds: the log is compared with each of them, too. */
   readonly keptHeads?: readonly KeptHead[];
-  /** Events between two notes of how far it is: what an interrupted audit reads again at most. */
+  /** Events between two saves of the progress: the maximum that an interrupted audit reads again. */
   readonly saveEvery?: number;
 }
 
 export interface LogRead {
-  readonly entries: Spill<Entry>;
+  readonly entries: Spill<AuditEntry>;
   readonly state: AuditState;
-  /** Up to here an interrupted audit had read, and nothing is read again; null where none had. */
+  /** Position that an interrupted audit had reached, before which nothing is read again; null if there was none. */
   readonly goneOnFrom: string | null;
 }
 
@@ -110,13 +118,13 @@ export async function readLog(
   let state = goesOn ? left : fresh(tail, wanted);
   const until = BigInt(state.until);
   const goneOnFrom = state.after;
-  const entries = createSpill<Entry>({ directory: place.directory, name: 'entries', runs: state.entryRuns });
+  const entries = createSpill<AuditEntry>({ directory: place.directory, name: 'entries', runs: state.entryRuns });
   const save = () => {
     state = { ...state, entryRuns: entries.flush() };
     place.save(state);
   };
   const after = state.after === null ? null : BigInt(state.after);
-  const notes = createNotes(state, believed, wanted);
+  const notes = createFirstPass(state, believed, wanted);
   let unsaved = 0;
   if (until === 0n || (after !== null && after >= until)) return { entries, state, goneOnFrom };
   for await (const batch of log.all({ after, prefixes: streamPrefixes, signal })) {
@@ -146,15 +154,15 @@ interface Tips {
 }
 
 export interface TipsAudit {
-  entry(entry: Entry): void;
+  entry(entry: AuditEntry): void;
   tip(tip: TipSeen): void;
   end(): void;
-  /** What was seen is what the next audit compares with. */
+  /** Saves this state for comparison by the next audit. */
   keep(): void;
 }
 
 /** Compares each stream with its state at the last audit, so that a rewritten stream is found even with valid seals. */
-export function auditTips(directory: string, find: (finding: Finding) => void): TipsAudit {
+export function compareLastTips(directory: string, find: (finding: Finding) => void): TipsAudit {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const index = join(directory, 'tips.json');
   const before: { readonly folder: string; readonly runs: readonly string[] } = existsSync(index)
@@ -205,45 +213,45 @@ export function auditTips(directory: string, find: (finding: Finding) => void): 
 }
 
 export interface AuditDeps extends Pick<LogDeps, 'log' | 'believed' | 'signal' | 'saveEvery'> {
-  /** Of every configured chain; none for the log alone. */
+  /** One per configured chain; none for the log alone. */
   readonly witnesses: readonly Witness[];
-  /** Where its files are, and what it saw the last time. */
+  /** Directory of its files, including the last audit's state. */
   readonly directory: string;
   readonly now: () => Instant;
-  /** How long what is under way may take: what is younger is no finding. */
+  /** Maximum age of pending transfers: younger ones are no finding. */
   readonly patience_ms: number;
-  /** What is worth more needs another operator; null where that is not known. */
+  /** Value above which another operator must approve; null if unknown. */
   readonly approvalFrom_microUsd: bigint | null;
   readonly keptHeads?: readonly KeptHead[];
-  /** That the first head must be signed with. */
+  /** Required key of the first head. */
   readonly headKey?: string;
-  readonly progress?: (progress: Progress) => void;
+  readonly progress?: (progress: AuditProgress) => void;
 }
 
-export interface Progress {
+export interface AuditProgress {
   readonly part: 'log' | 'streams' | 'chains' | 'comparing';
-  /** From 0 to 1; null where nobody knows. */
+  /** From 0 to 1; null if unknown. */
   readonly done: number | null;
-  /** Events or transactions of the part so far. */
+  /** Events or transactions of the step so far. */
   readonly count: number;
 }
 
 export interface AuditReport {
-  /** Position of the log's end when it began. */
+  /** Position of the log's end at the start. */
   readonly until: string;
-  /** Position up to which an interrupted audit had read the log: nothing there was looked at again. Null where none had. */
+  /** Position up to which an interrupted audit had read the log, which is not read again. Null if there was none. */
   readonly goneOnFrom: string | null;
   readonly events: number;
   readonly streams: number;
   readonly transactions: number;
-  /** The first so many of each code, in the order of streams; `found` and `kinds` count all. */
+  /** The first findings of each code, in the order of streams; `found` and `kinds` count all. */
   readonly findings: readonly Finding[];
   readonly found: number;
   readonly kinds: Readonly<{ [code: string]: number }>;
   readonly gaps: readonly Gap[];
-  /** By chain; empty unless a test network began anew. */
+  /** By chain; empty unless a test network was reset. */
   readonly closedNetworks: readonly ClosedNetwork[];
-  /** What left to receivers that neither the log's terms nor a payer named: at most 100 of `byWordCount`. */
+  /** Payments to receivers that neither the log's terms nor a payer named: at most 100 of `byWordCount`. */
   readonly byWord: readonly ByWord[];
   readonly byWordCount: number;
   readonly payments: readonly PaymentSums[];
@@ -251,7 +259,7 @@ export interface AuditReport {
   readonly seconds: number;
 }
 
-/** Crash anywhere: the next run goes on with what was read, and nothing else was touched. */
+/** Crash anywhere: the next run continues with its saved reads, and nothing else was changed. */
 export async function runAudit(deps: AuditDeps): Promise<AuditReport> {
   const began_ms = performance.now();
   const place = openWorkplace(deps.directory);
@@ -300,7 +308,7 @@ export async function runAudit(deps: AuditDeps): Promise<AuditReport> {
   };
 }
 
-/** Books open within the patience that whatever is under way has. */
+/** Books open within the time allowed for pending transfers. */
 function youngSince(deps: AuditDeps, { state: { since } }: LogRead): string | null {
   return since !== null && since > settledBefore(deps) && since <= deps.now() ? since : null;
 }
@@ -311,35 +319,35 @@ interface Results extends Collector {
   readonly gaps: Gap[];
 }
 
-export interface Told {
+export interface AuditEvents {
   readonly streams: number;
-  readonly claims: Spill<Fact>;
+  readonly claims: Spill<AuditFact>;
   readonly deposits: Spill<DepositClaim>;
   readonly payments: PaymentLedger;
   readonly accounts: AccountLedger;
   readonly closed: ClosedNetworks;
-  /** The first block that the log tells of an account of the treasury, by chain and account. */
+  /** First block of a treasury account in the log, by chain and account. */
   readonly firstBlocks: ReadonlyMap<string, bigint>;
-  /** The number of each account's first transaction that the log can know, by chain and account. */
+  /** Number of each account's first transaction that the log can know, by chain and account. */
   readonly firstNonces: ReadonlyMap<string, bigint>;
   readonly byWord: readonly ByWord[];
   readonly byWordCount: number;
   readonly keepTips: () => void;
 }
 
-/** Of what left by an operator's word, the first so many are listed. */
+/** Maximum listed payments on an operator's word. */
 const byWordMax = 100;
 
 function* valuesOf<T>(records: Iterable<{ readonly value: T }>): Iterable<T> {
   for (const { value } of records) yield value;
 }
 
-/** Links, numbers, heads, and every stream reckoned again. */
-function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogRead, results: Results): Told {
+/** Hashes, numbers, heads, and every stream recomputed. */
+function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogRead, results: Results): AuditEvents {
   const { directory } = place;
-  const claims = createSpill<Fact>({ directory, name: 'claims' });
+  const claims = createSpill<AuditFact>({ directory, name: 'claims' });
   const deposits = createSpill<DepositClaim>({ directory, name: 'deposits' });
-  const leaves = createSpill<Leaf>({ directory, name: 'leaves' });
+  const leaves = createSpill<AuditLeaf>({ directory, name: 'leaves' });
   const [payments, accounts, book] = [createPaymentLedger(), createAccountLedger(), createBook()];
   const heads = auditHeads(comparedHeads(state), {
     leaves,
@@ -347,7 +355,7 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
     ...(deps.keptHeads && { kept: deps.keptHeads }),
     ...(deps.headKey !== undefined && { key: deps.headKey }),
   });
-  const tips = auditTips(deps.directory, results.find);
+  const tips = compareLastTips(deps.directory, results.find);
   const firstBlocks = new Map<string, bigint>();
   const firstNonces = new Map<string, bigint>();
   const unapproved = createSpill<Unapproved>({ directory, name: 'unapproved' });
@@ -375,7 +383,7 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
     networkClosed(closing) {
       closed.close(closing);
       accounts.networkClosed(closing.chainId, closing.account);
-      // Top-ups of the old network are told before.
+      // Top-ups of the old network come before.
       firstBlocks.delete(`${closing.chainId} ${closing.account}`);
     },
     unsettled: closed.unsettled,
@@ -396,7 +404,7 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
     tip: tips.tip,
     every(entry) {
       tips.entry(entry);
-      // Its name comes before those of all streams that ask it.
+      // Its name sorts before all streams that use it.
       if (entry.stream === addressBookStream && entry.sealed) book.next(entry);
       count += 1;
       if (count % 5_000 === 0) deps.progress?.({ part: 'streams', done: count / state.events, count });
@@ -413,8 +421,13 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
   };
 }
 
-/** The chains' transactions first: what they show must be in the log, and what the log says must be there. */
-function compare(deps: AuditDeps, { claims, accounts, closed }: Told, shown: ChainsRead, results: Results): void {
+/** Compares in both directions: the chains' transactions must be in the log, and the log's on the chains. */
+function compare(
+  deps: AuditDeps,
+  { claims, accounts, closed }: AuditEvents,
+  shown: ChainsRead,
+  results: Results,
+): void {
   const world: World = {
     settledBefore: settledBefore(deps),
     accountAt: shown.accountAt,
@@ -426,7 +439,7 @@ function compare(deps: AuditDeps, { claims, accounts, closed }: Told, shown: Cha
     isWhole: true,
   };
   let count = 0;
-  for (const facts of grouped<Fact>(shown.evidence, claims)) {
+  for (const facts of groupedByKey<AuditFact>(shown.evidence, claims)) {
     for (const fact of facts) if (fact.side === 'chain' && fact.of === 'treasury') accounts.moved(fact);
     compareFacts(facts, world, {
       find: results.find,
@@ -443,5 +456,5 @@ function compare(deps: AuditDeps, { claims, accounts, closed }: Told, shown: Cha
       results.find(finding);
 }
 
-/** A chain's account, as a key. */
+/** A chain's account as a key. */
 export const accountKey = (chainId: ChainId, account: string): string => `${chainId} ${account}`;

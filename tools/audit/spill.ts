@@ -1,6 +1,6 @@
 /**
- * Sorts more than fits into memory: records go to files in sorted runs, which are merged when they are read. A run is on disk before
- * `add` goes on, so that whoever notes its runs can go on after a crash.
+ * Sorts more than memory holds: records are written to files in sorted runs, which are merged when read. A run is on disk before `add`
+ * continues, so a caller who records the runs can continue after a crash.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,23 +12,23 @@ export interface Record<T> {
 
 export interface Spill<T> {
   add(key: string, value: T): void;
-  /** Writes out what is in memory. @returns the files of all runs so far */
+  /** Writes the records in memory. @returns the files of all runs so far */
   flush(): readonly string[];
-  /** In the order of keys; among equal ones in the order of `add`. */
+  /** In the order of keys; equal keys in the order of `add`. */
   sorted(): Iterable<Record<T>>;
 }
 
 export interface SpillOptions {
   readonly directory: string;
   readonly name: string;
-  /** Characters that wait in memory before they are written out. */
+  /** Maximum characters in memory. */
   readonly held?: number;
-  /** Of an earlier process that got so far. */
+  /** Runs of an earlier process. */
   readonly runs?: readonly string[];
 }
 
 const heldDefault = 8_000_000;
-/** So many files are open at once when they are merged; then they become one. */
+/** Maximum open files of a merge; then the runs become one. */
 const runsMax = 48;
 const chunk_bytes = 128 * 1024;
 
@@ -74,7 +74,7 @@ export function createSpill<T>({ directory, name, held = heldDefault, runs: know
   };
 }
 
-/** Key and value are JSON, which has neither a tab nor a line’s end in it. */
+/** Key and value are JSON, which contains neither tabs nor line ends. */
 function writeRun(file: string, lines: Iterable<readonly [string, string]>): void {
   const handle = openSync(`${file}.part`, 'w', 0o600);
   try {
@@ -127,7 +127,7 @@ interface Source {
   line: readonly [string, string];
 }
 
-/** Runs in the order in which they were written, so that equal keys stay in theirs. */
+/** Runs in the order of writing, so equal keys keep their order. */
 function* mergeLines(files: readonly string[]): Generator<readonly [string, string]> {
   const heap: Source[] = [];
   try {
@@ -165,7 +165,7 @@ function push(heap: Source[], source: Source): void {
   heap[at] = source;
 }
 
-/** From the top down to its place. */
+/** Moves an element from the top of the heap to its position. */
 function sink(heap: Source[], source: Source): void {
   let at = 0;
   for (;;) {
@@ -179,8 +179,8 @@ function sink(heap: Source[], source: Source): void {
   heap[at] = source;
 }
 
-/** Records of two spills in one order, all of one key at once. */
-export function* grouped<T>(...spills: readonly Spill<T>[]): Generator<readonly T[]> {
+/** Records of two spills in one order, grouped by key. */
+export function* groupedByKey<T>(...spills: readonly Spill<T>[]): Generator<readonly T[]> {
   const sides = spills
     .map((spill) => spill.sorted()[Symbol.iterator]())
     .map((records) => ({ records, next: records.next() }));

@@ -1,41 +1,41 @@
-/** How far an audit has come, in a file: whoever interrupts it goes on there. */
+/** Progress of an audit in a file, for continuing after an interruption. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Entry } from './entry.ts';
+import type { AuditEntry } from './entry.ts';
 
 export interface AuditState {
-  /** The log's end when the audit began: it looks no further. Digits. */
+  /** End of the log when the audit began: it reads no further. Digits. */
   readonly until: string;
-  /** The log was read up to here; null before the first event. */
+  /** Position that was read; null before the first event. */
   readonly after: string | null;
   readonly events: number;
-  /** Signed heads that the log is compared with, in their order; the newest is the last of them. */
-  readonly heads: readonly Entry[];
-  /** Those that the auditor holds, by their numbers; found, they are in `held`. */
+  /** Signed heads to compare with, in order; the newest is last. */
+  readonly heads: readonly AuditEntry[];
+  /** Numbers of the heads that the auditor holds; found ones are in `held`. */
   readonly wanted: readonly number[];
-  readonly held: readonly Entry[];
-  /** When the log's first event says that it was written. */
+  readonly held: readonly AuditEntry[];
+  /** Time in the log's first event. */
   readonly since: string | null;
-  /** Position of the first event with a good seal. */
+  /** Position of the first event with a valid seal. */
   readonly sealedSince: string | null;
-  /** The latest time that a sealed event so far states; null before one. */
+  /** Latest time in a sealed event so far; null before one. */
   readonly latest: string | null;
   readonly entryRuns: readonly string[];
   readonly evidenceRuns: readonly string[];
-  /** How far each account's or batch's history was read: its next page, or `done`. */
+  /** Progress of each account's or batch's history: its next page, or `done`. */
   readonly read: Readonly<{ [of: string]: string }>;
   readonly transactions: number;
 }
 
-/** What files of another version hold is not gone on with. */
+/** Files of another version are not continued. */
 const version = 6;
 
 export interface Workplace {
   readonly directory: string;
-  /** Null where nothing was left to go on with. */
+  /** Null if there is nothing to continue. */
   load(): AuditState | null;
   save(state: AuditState): void;
-  /** The audit is over: its files go, what the next one compares with stays. */
+  /** The audit is over: deletes its files, except those for the next comparison. */
   clear(): void;
 }
 

@@ -1,15 +1,24 @@
-/** One payment's story: its events with their hashes, and beside each transaction what its chain shows. */
+/** One payment's report: its events with their hashes, and each transaction as its chain returns it. */
 import type { EventStore } from '../../commands/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { deliveryIdOf } from '../../domain/webhook.ts';
 import { evidenceOf, type Witness, type WitnessedAccount } from './chains.ts';
-import { type Claim, type Evidence, type Fact, factKey, type News, newsKey, type Out, type Telling } from './claims.ts';
+import {
+  type AuditFact,
+  type Claim,
+  type Evidence,
+  factKey,
+  newsKey,
+  type Out,
+  type ReportedEvent,
+  type Telling,
+} from './claims.ts';
 import { type ClosedNetworks, createClosedNetworks } from './closedNetworks.ts';
 import { compareFacts } from './compare.ts';
 import { isInflow } from './compareInflows.ts';
 import { compareNews } from './compareNews.ts';
-import { type Believed, type Entry, readEntry } from './entry.ts';
+import { type AuditEntry, type Believed, readEntry } from './entry.ts';
 import type { Finding, Gap } from './findings.ts';
 import { createBook } from './reckon/book.ts';
 import { auditStreams } from './streams.ts';
@@ -23,15 +32,15 @@ export interface StoryDeps {
 }
 
 export interface Story {
-  readonly events: readonly Entry[];
-  /** What the log says of each transaction, and what the chain shows at its block. */
+  readonly events: readonly AuditEntry[];
+  /** The log's statements about each transaction, and the chain's result at its block. */
   readonly transactions: readonly { readonly claims: readonly Claim[]; readonly shown: readonly Evidence[] }[];
   readonly findings: readonly Finding[];
   readonly gaps: readonly Gap[];
 }
 
-/** @returns null where there is no such payment @throws Unavailable, ChainUnavailable */
-export async function paymentStory(paymentId: string, deps: StoryDeps): Promise<Story | null> {
+/** @returns null if there is no such payment @throws Unavailable, ChainUnavailable */
+export async function auditStory(paymentId: string, deps: StoryDeps): Promise<Story | null> {
   const entries = await entriesOf(deps, `payment-${paymentId}`);
   if (entries.length === 0) return null;
   const hooks = await Promise.all(entries.map(({ id }) => entriesOf(deps, `webhook-${deliveryIdOf(id)}`)));
@@ -40,7 +49,7 @@ export async function paymentStory(paymentId: string, deps: StoryDeps): Promise<
   const all = [...entries, ...batches.flat(), ...hooks.flat()];
   const findings: Finding[] = [];
   const claims: Claim[] = [];
-  const news: (News | Telling)[] = [];
+  const news: (ReportedEvent | Telling)[] = [];
   const nothing = (): void => {};
   const out: Out = {
     find: (finding) => findings.push(finding),
@@ -78,8 +87,8 @@ export async function paymentStory(paymentId: string, deps: StoryDeps): Promise<
   return { events: all, transactions, findings, gaps };
 }
 
-/** A chain that is not whole is told of as a finding, not thrown: hence page by page. */
-async function entriesOf({ log, believed }: StoryDeps, stream: string): Promise<readonly Entry[]> {
+/** A broken hash chain is a finding and not an exception, so it reads page by page. */
+async function entriesOf({ log, believed }: StoryDeps, stream: string): Promise<readonly AuditEntry[]> {
   const events: StoredEvent[] = [];
   for (;;) {
     const page = await log.read(stream, { from: BigInt(events.length), max: 500 });
@@ -135,7 +144,7 @@ async function shownOf(
         .map((each) => evidenceOf(witness, of, address, each)),
     );
   }
-  const facts: Fact[] = [...shown, ...claims];
+  const facts: AuditFact[] = [...shown, ...claims];
   const accountAt = (_: unknown, address: string) =>
     accounts.find((each) => each.account === address || each.payinAddresses.includes(address))?.account ?? null;
   const holderOf = (_: unknown, address: string) => witness.history.holderOf?.(address) ?? address;

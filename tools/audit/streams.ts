@@ -1,7 +1,7 @@
-/** Pass two: stream by stream, in the order of names. Links, numbers, and what the events say is reckoned again. */
+/** Pass two: stream by stream, in the order of names. Checks hashes and numbers, and recomputes the events' statements. */
 import { categoryOf } from '../../domain/decider.ts';
 import type { Out } from './claims.ts';
-import type { Entry } from './entry.ts';
+import type { AuditEntry } from './entry.ts';
 import { findingAt } from './findings.ts';
 import { createAnchorReckoner, createBatchReckoner } from './reckon/batches.ts';
 import { createAccountReckoner, createEarningsReckoner } from './reckon/cashback.ts';
@@ -17,7 +17,7 @@ import { type Reckoner, together } from './reckon/reckoner.ts';
 import { createNewsReckoner, createWebhookReckoner } from './reckon/webhooks.ts';
 import type { Record as Sorted } from './spill.ts';
 
-/** A stream's newest event, as far as a position. */
+/** A stream's newest event, up to a position. */
 export interface TipSeen {
   readonly stream: string;
   readonly revision: number;
@@ -29,14 +29,14 @@ export interface StreamsDeps {
   readonly out: Out;
   readonly book: Book;
   readonly approvalFrom_microUsd: bigint | null;
-  /** Each event, in the order of streams and numbers, when it continues its chain and its seal is good. */
-  readonly good: (entry: Entry) => void;
-  /** Each stream's end. */
+  /** Receives each event with a valid hash and seal, in the order of streams and numbers. */
+  readonly good: (entry: AuditEntry) => void;
+  /** Receives each stream's end. */
   readonly tip: (tip: TipSeen) => void;
-  readonly every: (entry: Entry) => void;
+  readonly every: (entry: AuditEntry) => void;
 }
 
-/** Cashback is paid out of what nobody paid in: it has no funds of its own on a chain. */
+/** Cashback pays out money without payins: it has no funds of its own on a chain. */
 const quiet: Reckoner = { next() {}, end() {} };
 
 function reckonerOf(stream: string, { out, book, approvalFrom_microUsd }: StreamsDeps): Reckoner {
@@ -68,12 +68,12 @@ function reckonerOf(stream: string, { out, book, approvalFrom_microUsd }: Stream
 interface Current {
   readonly stream: string;
   readonly reckoner: Reckoner;
-  last: Entry;
-  /** Whether each event so far continued the chain. */
+  last: AuditEntry;
+  /** True while every event so far continued the hash chain. */
   chained: boolean;
 }
 
-export function auditStreams(entries: Iterable<Sorted<Entry>>, deps: StreamsDeps): { readonly streams: number } {
+export function auditStreams(entries: Iterable<Sorted<AuditEntry>>, deps: StreamsDeps): { readonly streams: number } {
   let streams = 0;
   let current: Current | undefined;
 
@@ -103,8 +103,8 @@ export function auditStreams(entries: Iterable<Sorted<Entry>>, deps: StreamsDeps
   return { streams };
 }
 
-/** What a schema allows and no decision made can break a reckoning: that is a finding, not the end of the audit. */
-function guarded({ out }: StreamsDeps, entry: Entry, act: () => void): void {
+/** Schema-valid data that no decision produced can break a computation: that is a finding, not the end of the audit. */
+function guarded({ out }: StreamsDeps, entry: AuditEntry, act: () => void): void {
   try {
     act();
   } catch (error) {
@@ -112,8 +112,8 @@ function guarded({ out }: StreamsDeps, entry: Entry, act: () => void): void {
   }
 }
 
-/** @returns whether the event continues its stream's chain */
-function follows(out: Out, entry: Entry, last: Entry | null): boolean {
+/** @returns true if the event continues its stream's hash chain */
+function follows(out: Out, entry: AuditEntry, last: AuditEntry | null): boolean {
   const due = last === null ? 0 : last.revision + 1;
   if (entry.revision !== due) {
     const what = due < entry.revision ? `${due} to ${entry.revision - 1} are missing` : `${due} was due`;

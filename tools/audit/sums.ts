@@ -1,10 +1,10 @@
-/** What all payments make together, and what each account of the treasury held, got and spent. Bounded by chains, tokens and accounts. */
+/** Sums over all payments, and per treasury account: balance, receipts and expenses. Bounded by chains, tokens and accounts. */
 import type { ChainId } from '../../domain/chains.ts';
 import { coinAddress } from '../../domain/money.ts';
-import type { AccountColumn, Entered, Evidence, Opening, SumColumn } from './claims.ts';
+import type { AccountColumn, BooksOpening, Entered, Evidence, SumColumn } from './claims.ts';
 import { type Finding, findingAt } from './findings.ts';
 
-/** Of one token on one chain, in smallest units. */
+/** Sums of one token on one chain, in smallest units. */
 export type PaymentSums = { readonly chainId: number; readonly asset: string } & { readonly [C in SumColumn]: bigint };
 
 const nothing: { readonly [C in SumColumn]: bigint } = {
@@ -37,11 +37,11 @@ export function createPaymentLedger(): PaymentLedger {
   };
 }
 
-/** What of received is not paid out, kept as fee, sent back or held: nothing, in an honest log. */
+/** Received money that was not paid out, kept as fee, refunded or held: zero in an honest log. */
 export const openOf = ({ received, paidOut, fees, dust, refunded, networkFees, held }: PaymentSums): bigint =>
   received - paidOut - fees - dust - refunded - networkFees - held;
 
-/** One asset of one account, since its books began, by the chain's own account of it. */
+/** One asset of one account, since its books began, according to the chain. */
 export interface AccountSums {
   readonly chainId: ChainId;
   readonly account: string;
@@ -50,12 +50,12 @@ export interface AccountSums {
   readonly in: bigint;
   readonly out: bigint;
   readonly gas: bigint;
-  /** The same by the log: opening + received + paid + refunded + fees + moved + besides = holds. Negative for what left. */
+  /** According to the log: opening + received + paid + refunded + fees + moved + besides = holds. Negative for an outgoing amount. */
   readonly entered: { readonly [C in AccountColumn]: bigint };
-  /** What transactions did that the log does not record: younger ones, and what the books tell in sums. Anything else is a finding. */
+  /** Effects of transactions without a record: younger ones, and those in the books' sums. Anything else is a finding. */
   readonly besides: bigint;
   readonly holds: bigint;
-  /** What nothing explains; of coin that no node lists, what the books tell in sums is taken off. */
+  /** Unexplained rest; for coin that no node lists, less the books' sums. */
   readonly open: bigint;
 }
 
@@ -74,15 +74,15 @@ interface Unclaimed {
 }
 
 export interface AccountLedger {
-  opening(opening: Opening): void;
+  opening(opening: BooksOpening): void;
   told(account: string, asset: string, amount: bigint): void;
   moved(evidence: Evidence): void;
   unclaimed(evidence: Evidence, asset: string, amount: bigint): void;
   entered(evidence: Evidence, entered: readonly Entered[], besides: ReadonlyMap<string, bigint>): void;
-  /** The books of the account's network are closed: what follows is of the next network. */
+  /** The books of the account's network are closed: later entries belong to the next network. */
   networkClosed(chainId: ChainId, account: string): void;
-  openingOf(chainId: ChainId, account: string): Opening | undefined;
-  /** @param holds what the account holds at the block up to which its history was read */
+  openingOf(chainId: ChainId, account: string): BooksOpening | undefined;
+  /** @param holds balance at the last block of the history that was read */
   close(of: {
     readonly chainId: ChainId;
     readonly account: string;
@@ -96,7 +96,7 @@ export interface AccountLedger {
 }
 
 export function createAccountLedger(): AccountLedger {
-  const openings = new Map<string, Opening>();
+  const openings = new Map<string, BooksOpening>();
   const told = new Map<string, bigint>();
   const sums = new Map<string, Moved>();
   const unclaimed = new Map<string, Unclaimed>();
@@ -163,10 +163,10 @@ export function createAccountLedger(): AccountLedger {
 
 type Closing = Parameters<AccountLedger['close']>[0];
 
-/** What was kept of one asset of an account. */
+/** Records of one asset of an account. */
 interface Kept {
   readonly asset: string;
-  readonly opening: Opening | undefined;
+  readonly opening: BooksOpening | undefined;
   readonly moved: Moved;
   readonly told: bigint;
   readonly unclaimed: Unclaimed | undefined;
@@ -174,7 +174,7 @@ interface Kept {
   readonly besides: bigint;
 }
 
-/** Of coin that no node lists the books tell in sums, and the chain shows nothing. */
+/** Unlisted coin is in the books' sums, and not in the chain's lists. */
 const isUnlisted = ({ listsCoin }: Closing, { asset }: Kept): boolean => asset === coinAddress && !listsCoin;
 
 function rowOf(standing: Closing, kept: Kept): AccountSums {
@@ -217,7 +217,7 @@ const openFindings = (row: AccountSums): readonly Finding[] =>
         ),
       ];
 
-/** What came without a word about its transaction, less what books tell in sums. */
+/** Receipts without a recorded transaction, less the books' sums. */
 function unrecordedOf(standing: Closing, kept: Kept): readonly Finding[] {
   const { sum, first } = kept.unclaimed ?? { sum: 0n, first: null };
   const explained = isUnlisted(standing, kept) ? sum : kept.told;

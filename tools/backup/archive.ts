@@ -1,4 +1,4 @@
-/** Copies the event log into a directory, while it is written to. What a backup there has already is not copied again. */
+/** Copies the event log into a directory while the log is written to. Skips what the directory has already. */
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ const Position = Type.String({ pattern: '^[0-9]{1,20}$' });
 const Manifest = Type.Object(
   {
     format: Type.Literal(format),
-    /** When the last segment was added. */
+    /** Time of the last segment. */
     madeAt: Time,
     segments: Type.Array(
       Type.Object({ file: Text(64), events: Count, first: Position, last: Position, sha256: Digest }, closed),
@@ -30,7 +30,7 @@ const Manifest = Type.Object(
 export type Manifest = Static<typeof Manifest>;
 export type Segment = Manifest['segments'][number];
 
-/** A backup that cannot be used. The message says why. */
+/** An unusable backup. The message says why. */
 export class BackupError extends Error {
   override readonly name = 'BackupError';
 }
@@ -55,7 +55,7 @@ export function readManifest(directory: string): Manifest | undefined {
   throw new BackupError(`${pathOf(directory)} is no backup of this program: name another directory`);
 }
 
-/** Beside it first, by each process in a file of its own: a stop half-way leaves the one before, and a segment that it does not name. */
+/** Writes a temporary file per process first: after an interruption the former manifest remains, plus an unnamed segment. */
 export function writeManifest(directory: string, manifest: Manifest): void {
   const beside = `${pathOf(directory)}.${process.pid}.new`;
   writeFileSync(beside, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true });
@@ -66,7 +66,7 @@ export const digestOf = (bytes: Uint8Array): string => createHash('sha256').upda
 
 export const eventsIn = ({ segments }: Manifest): number => segments.reduce((sum, { events }) => sum + events, 0);
 
-/** Held in memory at a time. */
+/** Maximum events in memory. */
 export const segmentMax = 10_000;
 const inflatedMax_bytes = 1024 * 1024 * 1024;
 
@@ -86,7 +86,7 @@ export function writeSegment(directory: string, number: number, events: readonly
   return { file, events: events.length, first: `${first}`, last: `${last}`, sha256 };
 }
 
-/** @throws BackupError when it is missing, or not as it was written */
+/** @throws BackupError if it is missing, or changed */
 export function readSegment(directory: string, { file, sha256, events }: Segment): readonly StoredEvent[] {
   const bytes = bytesOf(directory, file);
   if (digestOf(bytes) !== sha256)
@@ -112,19 +112,20 @@ function bytesOf(directory: string, file: string): Buffer {
 }
 
 export interface BackUpDeps {
-  /** As it is, seals and all: what somebody else wrote is evidence. */
+  /** Raw, including seals: foreign events are evidence. */
   readonly store: Pick<EventStore, 'all' | 'tail' | 'read'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly directory: string;
   readonly signal: AbortSignal;
-  /** Told after each segment. @param position of its last event, `end` where the log ended at the beginning */
+  /** Called after each segment. @param position of its last event, `end` position of the log's end at the start */
   readonly onProgress: (done: { readonly events: number; readonly position: bigint; readonly end: bigint }) => void;
 }
 
 /**
- * All events up to the moment of the call, each stream whole up to its last. Crash anywhere: run it again; what is written and named stays.
- * @returns how many events it holds now, and how many of them are new
- * @throws BackupError when the log is not the one that the directory holds a copy of
+ * Copies all events up to the moment of the call, each stream complete up to its last event. Crash anywhere: run it again; named segments
+ * stay.
+ * @returns number of all events, and of new ones
+ * @throws BackupError if the directory holds a copy of another log
  */
 export async function backUp(deps: BackUpDeps): Promise<{ readonly events: number; readonly added: number }> {
   const { store, clock, directory, signal, onProgress } = deps;
@@ -154,7 +155,7 @@ export async function backUp(deps: BackUpDeps): Promise<{ readonly events: numbe
   return { events: eventsIn(manifest), added: eventsIn(manifest) - before };
 }
 
-/** A restored log may have the same events at other places: what follows a place of the old one would leave some out. */
+/** A restored log may have the same events at other positions: continuing from an old position would skip some. */
 async function mustContinue({ store, directory }: BackUpDeps, newest: Segment): Promise<void> {
   const last = readSegment(directory, newest).at(-1);
   const [there] = last ? await store.read(last.stream, { from: last.revision, max: 1 }) : [];
@@ -165,21 +166,21 @@ async function mustContinue({ store, directory }: BackUpDeps, newest: Segment): 
 }
 
 export interface RestoreDeps {
-  /** Without seals of its own: events bring theirs. */
+  /** Without a seal of its own: events have theirs. */
   readonly store: Pick<EventStore, 'append' | 'read'>;
   readonly directory: string;
   readonly signal: AbortSignal;
   readonly onProgress: (done: { readonly events: number; readonly of: number }) => void;
 }
 
-/** Of one stream that follow each other, in one append. */
+/** Maximum consecutive events of one stream per append. */
 const togetherMax = 100;
 
 /**
- * Writes a backup into an event store: the same events, in the same order, at the same revisions, with their hash chains and seals. Checks
- * every segment before it writes any. After a crash, run it again: events that are already there stay.
- * @returns how many events the backup has
- * @throws BackupError for a backup that is damaged, and for a store that holds other events
+ * Writes a backup into an event store: the same events, in the same order, at the same revisions, with their hashes and seals. Checks every
+ * segment before it writes any. After a crash, run it again: existing events stay.
+ * @returns number of events in the backup
+ * @throws BackupError for a damaged backup, and for a store with other events
  */
 export async function restore({ store, directory, signal, onProgress }: RestoreDeps): Promise<number> {
   const manifest = readManifest(directory);
@@ -215,7 +216,7 @@ async function put(store: RestoreDeps['store'], events: readonly StoredEvent[]):
   }
 }
 
-/** Neighbours of one stream, in the log's order. */
+/** Consecutive events of one stream, in log order. */
 function* runsOf(events: readonly StoredEvent[]): Generator<readonly StoredEvent[]> {
   let run: StoredEvent[] = [];
   for (const event of events) {

@@ -1,8 +1,11 @@
-/** The installation's secrets beside a backup of its log, sealed by a passphrase: without them the log is read by nobody and its money is lost. */
+/**
+ * The installation's secrets beside a backup of its log, sealed with a passphrase: without them the log is unreadable and its money is
+ * lost.
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  type Entries,
+  type KeystoreEntries,
   openKeystore,
   replaceSealed,
   sealKeystore,
@@ -13,8 +16,8 @@ import { BackupError } from './archive.ts';
 
 const pathOf = (directory: string): string => join(directory, 'secrets.sealed');
 
-/** Those that are set, wherever they come from. @throws BackupError that names what cannot be read */
-export function secretsOf(env: Env): Entries {
+/** Secrets that are set, from any source. @throws BackupError that names unreadable ones */
+export function secretsOf(env: Env): KeystoreEntries {
   const problems: string[] = [];
   const all = withKeystore(env, problems);
   const found = [...secretNames].flatMap((name) => {
@@ -25,14 +28,14 @@ export function secretsOf(env: Env): Entries {
   return Object.fromEntries(found);
 }
 
-export const writeSecrets = (directory: string, secrets: Entries, passphrase: string): void =>
+export const writeSecrets = (directory: string, secrets: KeystoreEntries, passphrase: string): void =>
   replaceSealed(pathOf(directory), sealKeystore(secrets, passphrase));
 
 export const hasSecrets = (directory: string): boolean => existsSync(pathOf(directory));
 
 /**
- * Into a file of variables that only its owner reads, which must not exist.
- * @throws KeystoreError for another passphrase
+ * Writes a new file of variables that only its owner can read.
+ * @throws KeystoreError for a wrong passphrase
  * @returns their names
  */
 export function restoreSecrets(directory: string, passphrase: string, to: string): readonly string[] {
@@ -42,7 +45,7 @@ export function restoreSecrets(directory: string, passphrase: string, to: string
   return Object.keys(secrets);
 }
 
-/** As files of variables have it: in a quote that is not in the value. Between double quotes a backslash and an n would be a new line. */
+/** Quotes for a file of variables: with a quote that is not in the value. Within double quotes a backslash and an n would be a new line. */
 function quoted(value: string): string {
   const quote = ["'", '`', '"'].find((each) => !value.includes(each) && !(each === '"' && value.includes('\\n')));
   if (quote === undefined) throw new BackupError('a secret holds every kind of quote: set it by hand');

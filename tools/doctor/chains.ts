@@ -1,22 +1,22 @@
-/** The configured chains: each node for itself, what they are together, the clocks, and what the treasury holds. */
+/** Checks of the configured chains: each node alone, all together, the clocks, and the treasury's balances. */
 import { type Chain, chainOf } from '../../domain/chains.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { Instant } from '../../domain/time.ts';
 import { checkNode, type NodeReport } from '../../src/chains/checkNode.ts';
-import { familyOf } from '../../src/chains/families.ts';
+import { familyFor } from '../../src/chains/families.ts';
 import type { OpenChain } from '../../src/chains/family.ts';
 import type { Config } from '../../src/config.ts';
-import { broken, type Check, type Finding, fine, look, reasonOf } from './machine.ts';
+import { broken, type Check, type DoctorFinding, errorReason, fineFinding, look } from './machine.ts';
 
 export interface ChainAsked {
   readonly open: OpenChain;
   readonly mode: Config['mode'];
-  /** The network that the service has read so far; null before that, or when Postgres does not tell. */
+  /** Network that the service has read so far; null before that, or if Postgres does not answer. */
   readonly remembered: () => Promise<string | null>;
   readonly now: () => Instant;
 }
 
-/** Two of different operators are what an installation begins with (docs/operate/going-live.md). */
+/** An installation begins with two of different providers (docs/operate/going-live.md). */
 const nodesLeast = 2;
 
 export function chainCheck({ open, mode, remembered, now }: ChainAsked): Check {
@@ -34,16 +34,16 @@ export function chainCheck({ open, mode, remembered, now }: ChainAsked): Check {
   };
 }
 
-function nodeFinding({ node, verdict, head, took_ms, problems }: NodeReport, { id }: Chain): Finding {
+function nodeFinding({ node, verdict, head, took_ms, problems }: NodeReport, { id }: Chain): DoctorFinding {
   const said = problems.length > 0 ? problems.join('; ') : `block ${head}, answers in ${Math.round(took_ms ?? 0)} ms`;
-  if (verdict === 'fit') return fine(node, said);
+  if (verdict === 'fit') return fineFinding(node, said);
   const todo = `npm run check-chain -- ${id} tells more`;
   return verdict === 'look'
     ? look(node, said, todo)
     : broken(node, said, `take another node into RPC_URLS_${id}; ${todo}`);
 }
 
-function together(reports: readonly NodeReport[], { id }: Chain, mode: Config['mode']): readonly Finding[] {
+function together(reports: readonly NodeReport[], { id }: Chain, mode: Config['mode']): readonly DoctorFinding[] {
   const networks = new Set(reports.flatMap(({ identity }) => identity ?? []));
   const mixed = broken(
     'nodes',
@@ -57,16 +57,16 @@ function together(reports: readonly NodeReport[], { id }: Chain, mode: Config['m
   ];
 }
 
-/** Nothing is paid out without tokens, nor sent without the chain's coin. */
-async function floatOf({ rail }: OpenChain, chain: Chain, signal: AbortSignal): Promise<readonly Finding[]> {
+/** Payouts need tokens and the chain's coin. */
+async function floatOf({ rail }: OpenChain, chain: Chain, signal: AbortSignal): Promise<readonly DoctorFinding[]> {
   try {
     const { gas, tokens } = await rail.balances(signal);
     const of = (what: string, amount: bigint, decimals: number, lacking: string) => {
       const said = formatAmount(amount, decimals);
-      return amount > 0n ? fine(what, said) : look(what, said, `send some to ${rail.account}: ${lacking}`);
+      return amount > 0n ? fineFinding(what, said) : look(what, said, `send some to ${rail.account}: ${lacking}`);
     };
     return [
-      of('coin of the treasury', gas, familyOf(chain).coinDecimals, 'it pays for every transaction'),
+      of('coin of the treasury', gas, familyFor(chain).coinDecimals, 'it pays for every transaction'),
       ...chain.tokens.map(({ symbol, address, decimals }) =>
         of(
           `${symbol} of the treasury`,
@@ -77,6 +77,6 @@ async function floatOf({ rail }: OpenChain, chain: Chain, signal: AbortSignal): 
       ),
     ];
   } catch (error) {
-    return [look('treasury', `not asked: ${reasonOf(error)}`, 'mend the nodes first')];
+    return [look('treasury', `not asked: ${errorReason(error)}`, 'mend the nodes first')];
   }
 }

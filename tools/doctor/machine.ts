@@ -1,43 +1,53 @@
-/** The machine that the service runs on. */
+/** Checks of the service's machine. */
 import { constants } from 'node:fs';
 import { access, statfs } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { dirname, resolve } from 'node:path';
 
-/** What `npm run doctor` looks at, and what it can say of it. */
-export type Verdict = 'fine' | 'look' | 'broken';
+/** Verdicts of `npm run doctor`. */
+export type DoctorVerdict = 'fine' | 'look' | 'broken';
 
-/** One thing that was looked at. */
-export interface Finding {
-  readonly verdict: Verdict;
+/** Result of one check. */
+export interface DoctorFinding {
+  readonly verdict: DoctorVerdict;
   readonly what: string;
   readonly said: string;
-  /** What to do about it; left out where there is nothing to do. */
+  /** Remedy; omitted if there is nothing to do. */
   readonly todo?: string;
 }
 
 export interface Check {
-  /** What is looked at as a whole: `Postgres`, `Base (8453)`. */
+  /** Subject of the check: `Postgres`, `Base (8453)`. */
   readonly area: string;
-  look(signal: AbortSignal): Promise<readonly Finding[]>;
+  look(signal: AbortSignal): Promise<readonly DoctorFinding[]>;
 }
 
 export interface Examined {
   readonly area: string;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly DoctorFinding[];
 }
 
-export const fine = (what: string, said: string): Finding => ({ verdict: 'fine', what, said });
-export const look = (what: string, said: string, todo: string): Finding => ({ verdict: 'look', what, said, todo });
-export const broken = (what: string, said: string, todo: string): Finding => ({ verdict: 'broken', what, said, todo });
+export const fineFinding = (what: string, said: string): DoctorFinding => ({ verdict: 'fine', what, said });
+export const look = (what: string, said: string, todo: string): DoctorFinding => ({
+  verdict: 'look',
+  what,
+  said,
+  todo,
+});
+export const broken = (what: string, said: string, todo: string): DoctorFinding => ({
+  verdict: 'broken',
+  what,
+  said,
+  todo,
+});
 
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const errorReason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Longer than the slowest node is waited for. */
+/** Longer than the slowest node may take. */
 const patience_ms = 90_000;
 
 /**
- * Looks at everything side by side. One that fails, or does not come to its end, is a finding of its own.
+ * Runs all checks concurrently. A failure or timeout is a finding.
  * @param onDone called as each ends
  * @returns in the order of the checks
  */
@@ -49,7 +59,7 @@ export function examine(checks: readonly Check[], onDone: () => void = () => {})
     try {
       return { area, findings: await Promise.race([findings(signal), late.promise]) };
     } catch (error) {
-      return { area, findings: [broken('look', reasonOf(error), 'mend what this says and run it again')] };
+      return { area, findings: [broken('look', errorReason(error), 'mend what this says and run it again')] };
     } finally {
       onDone();
     }
@@ -58,37 +68,37 @@ export function examine(checks: readonly Check[], onDone: () => void = () => {})
 }
 
 /** The worst of all findings. */
-export function verdictOf(examined: readonly Examined[]): Verdict {
+export function verdictOf(examined: readonly Examined[]): DoctorVerdict {
   const verdicts = new Set(examined.flatMap(({ findings }) => findings.map(({ verdict }) => verdict)));
   return verdicts.has('broken') ? 'broken' : verdicts.has('look') ? 'look' : 'fine';
 }
 
-/** What package.json pins. */
+/** Version in package.json. */
 const nodeMajor = 24;
 const GiB = 1024 ** 3;
-/** The embedded event store takes no event below its own reserve; a day of a busy service is about a gigabyte. */
+/** The embedded event store accepts no event below its own reserve; a busy service needs about a gigabyte per day. */
 const diskLeast_bytes = GiB;
 const diskFew_bytes = 5 * GiB;
-/** What a service with all roles may grow to under load. */
+/** Memory of a service with all roles under load. */
 const memoryFew_bytes = GiB / 2;
 
 const inGiB = (bytes: number): string => `${(bytes / GiB).toFixed(1)} GiB`;
 
-/** @param dataDir where the service keeps what is not in its stores; it may not exist yet */
+/** @param dataDir data directory of the service; it may not exist yet */
 export const machineCheck = (dataDir: string): Check => ({
   area: 'This machine',
   look: async () => [nodeVersion(), ...(await disk(resolve(dataDir))), memory()],
 });
 
-function nodeVersion(): Finding {
+function nodeVersion(): DoctorFinding {
   const major = Number(process.versions.node.split('.')[0]);
   const said = process.versions.node;
   return major === nodeMajor
-    ? fine('Node', said)
+    ? fineFinding('Node', said)
     : look('Node', `${said}, tried with ${nodeMajor}`, 'start it through npm, which brings the right one');
 }
 
-async function disk(dataDir: string): Promise<readonly Finding[]> {
+async function disk(dataDir: string): Promise<readonly DoctorFinding[]> {
   const folder = await nearest(dataDir);
   const writable = await access(folder, constants.W_OK).then(
     () => true,
@@ -100,15 +110,15 @@ async function disk(dataDir: string): Promise<readonly Finding[]> {
   const level = free_bytes < diskLeast_bytes ? broken : look;
   return [
     writable
-      ? fine('data directory', dataDir)
+      ? fineFinding('data directory', dataDir)
       : broken('data directory', `${folder} cannot be written`, 'give it to the user of the service, or set DATA_DIR'),
     free_bytes >= diskFew_bytes
-      ? fine('disk', `${inGiB(free_bytes)} free`)
+      ? fineFinding('disk', `${inGiB(free_bytes)} free`)
       : level('disk', `${inGiB(free_bytes)} free`, todo),
   ];
 }
 
-/** The folder itself, or the one that it would be made in. */
+/** The folder itself, or its nearest existing parent. */
 async function nearest(folder: string): Promise<string> {
   const there = await access(folder).then(
     () => true,
@@ -117,9 +127,9 @@ async function nearest(folder: string): Promise<string> {
   return there || dirname(folder) === folder ? folder : nearest(dirname(folder));
 }
 
-function memory(): Finding {
+function memory(): DoctorFinding {
   const free_bytes = freemem();
   return free_bytes >= memoryFew_bytes
-    ? fine('memory', `${inGiB(free_bytes)} free`)
+    ? fineFinding('memory', `${inGiB(free_bytes)} free`)
     : look('memory', `${inGiB(free_bytes)} free`, 'a service with all roles takes up to half a GiB');
 }

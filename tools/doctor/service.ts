@@ -1,14 +1,14 @@
-/** What is seen of a running service from outside, and of the mail server that it sends through. */
+/** Checks of a running service from outside, and of its mail server. */
 import { createSmtp } from '../../src/accounts/smtp.ts';
 import type { Config } from '../../src/config.ts';
-import { broken, type Check, type Finding, fine, look, reasonOf } from './machine.ts';
+import { broken, type Check, type DoctorFinding, errorReason, fineFinding, look } from './machine.ts';
 
 const answer_ms = 10_000;
 const bodyMost = 100_000;
 
 type Asked = Pick<Config, 'mode' | 'operations' | 'publicUrl' | 'mail'>;
 
-/** @param operationsUrl of the service that runs here; its address by configuration when left out */
+/** @param operationsUrl of the service that runs here. Default: its configured address */
 export const serviceCheck = (config: Asked, operationsUrl?: string): Check => ({
   area: 'The service',
   async look(signal) {
@@ -34,13 +34,13 @@ interface Readiness {
   readonly checks?: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>;
 }
 
-async function readiness(url: string, signal: AbortSignal): Promise<readonly Finding[]> {
+async function readiness(url: string, signal: AbortSignal): Promise<readonly DoctorFinding[]> {
   try {
     const { body } = await ask(`${url}/readyz`, signal);
     const { ready, checks = {} } = JSON.parse(body) as Readiness;
     const troubled = Object.entries(checks).filter(([, { ok, detail }]) => !ok || detail);
     const state = ready
-      ? fine('ready', 'yes')
+      ? fineFinding('ready', 'yes')
       : broken('ready', 'no', 'mend what follows, or what this program says above');
     return [
       state,
@@ -59,17 +59,17 @@ async function readiness(url: string, signal: AbortSignal): Promise<readonly Fin
   }
 }
 
-async function fromOutside(url: string, mode: Config['mode'], signal: AbortSignal): Promise<Finding> {
+async function fromOutside(url: string, mode: Config['mode'], signal: AbortSignal): Promise<DoctorFinding> {
   if (mode === 'production' && !url.startsWith('https:'))
     return broken('PUBLIC_URL', `${url} is not encrypted`, 'put a proxy with TLS before the service and name it');
   try {
     const { status } = await ask(`${url}/healthz`, signal);
-    if (status === 200) return fine('PUBLIC_URL', `${url} answers`);
+    if (status === 200) return fineFinding('PUBLIC_URL', `${url} answers`);
     return look('PUBLIC_URL', `${url}/healthz answers ${status}`, 'let the proxy pass every path on to the service');
   } catch (error) {
     return look(
       'PUBLIC_URL',
-      `${url} does not answer: ${reasonOf(error)}`,
+      `${url} does not answer: ${errorReason(error)}`,
       'look at the proxy, its certificate and the name',
     );
   }
@@ -83,13 +83,13 @@ async function ask(url: string, signal: AbortSignal): Promise<{ readonly status:
   return { status: answer.status, body };
 }
 
-async function mailServer(mail: NonNullable<Config['mail']>): Promise<Finding> {
+async function mailServer(mail: NonNullable<Config['mail']>): Promise<DoctorFinding> {
   const smtp = createSmtp(mail);
   try {
     await smtp.verify();
-    return fine('mail', `${new URL(mail.url).host} takes mail of ${mail.from}`);
+    return fineFinding('mail', `${new URL(mail.url).host} takes mail of ${mail.from}`);
   } catch (error) {
-    return broken('mail', reasonOf(error), 'look at SMTP_URL: host, port, user and password');
+    return broken('mail', errorReason(error), 'look at SMTP_URL: host, port, user and password');
   } finally {
     smtp.close();
   }

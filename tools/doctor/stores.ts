@@ -1,4 +1,4 @@
-/** The two stores: whether they answer, keep what they are given, and fit each other. */
+/** Checks of the two stores: they answer, store data, and match each other. */
 
 import { randomUUID } from 'node:crypto';
 import { streamPrefixes } from '../../commands/codec.ts';
@@ -11,7 +11,7 @@ import { sessionFault } from '../../src/postgres/sessions.ts';
 import { compareWithLog, LogSetBack } from '../../src/readmodels/logSetBack.ts';
 import { embedded } from '../../src/store/address.ts';
 import { isForbidden, isUnauthenticated, Unusable } from '../../src/store/failures.ts';
-import { broken, type Check, type Finding, fine, look, reasonOf } from './machine.ts';
+import { broken, type Check, type DoctorFinding, errorReason, fineFinding, look } from './machine.ts';
 
 export type AccessedStore = Pick<EventStore, 'all' | 'append' | 'read' | 'tail'>;
 
@@ -43,9 +43,9 @@ const accesses: readonly Access[] = [
 
 /**
  * Tries each kind of access that the service needs as the user of EVENTSTORE_URL, and writes nothing.
- * @param user of EVENTSTORE_URL; null if the URL names none
+ * @param user of EVENTSTORE_URL; null if the URL has none
  */
-export async function storeAccess(store: AccessedStore, user: string | null): Promise<readonly Finding[]> {
+export async function storeAccess(store: AccessedStore, user: string | null): Promise<readonly DoctorFinding[]> {
   const refused: Access[] = [];
   for (const access of accesses) {
     const refusal = await access.attempt(store).then(() => null, refusalOf);
@@ -53,13 +53,13 @@ export async function storeAccess(store: AccessedStore, user: string | null): Pr
     if (refusal === 'forbidden') refused.push(access);
   }
   if (refused.length === 0)
-    return [fine('access', user === null ? 'no user is needed' : `all that user ${user} needs`)];
+    return [fineFinding('access', user === null ? 'no user is needed' : `all that user ${user} needs`)];
   return user === null
     ? [withoutUser]
     : [...forbidden('$all', refused, user), ...forbidden('streams of payments', refused, user)];
 }
 
-/** The first batch proves the right, and ends the subscription. */
+/** The first batch proves the permission, and ends the subscription. */
 async function follow(store: AccessedStore): Promise<void> {
   const stop = new AbortController();
   try {
@@ -91,7 +91,7 @@ function refusalOf(error: unknown): 'unauthenticated' | 'forbidden' {
   throw error;
 }
 
-const unauthenticated = (user: string | null): Finding =>
+const unauthenticated = (user: string | null): DoctorFinding =>
   broken(
     'access',
     `The event store refuses user ${user} or their password.`,
@@ -104,7 +104,7 @@ const withoutUser = broken(
   `create a user and name the user in EVENTSTORE_URL: ${guide}`,
 );
 
-function forbidden(target: Access['target'], refused: readonly Access[], user: string): readonly Finding[] {
+function forbidden(target: Access['target'], refused: readonly Access[], user: string): readonly DoctorFinding[] {
   const missing = refused.filter((access) => access.target === target);
   if (missing.length === 0) return [];
   const permissions = [...new Set(missing.map(({ permission }) => `"${permission}"`))].join(' and ');
@@ -118,9 +118,9 @@ function forbidden(target: Access['target'], refused: readonly Access[], user: s
   ];
 }
 
-/** The major version that the compose file names and the suite runs on. */
+/** Major version in the compose file and the test suite. */
 const tried = 18;
-/** Of one instance with all roles: its pools, and what listens. */
+/** Connections of one instance with all roles: its pools, and its listeners. */
 const connectionsOfInstance = 32;
 const clockOffMost_s = 5;
 
@@ -152,28 +152,28 @@ export const postgresCheck = (database: Database, now_s: () => number): Check =>
   },
 });
 
-function settings({ version, number, fsync, commit, most, open, off_s }: Settings): readonly Finding[] {
+function settings({ version, number, fsync, commit, most, open, off_s }: Settings): readonly DoctorFinding[] {
   const free = most - open;
   return [
     Math.floor(number / 10_000) === tried
-      ? fine('version', version)
+      ? fineFinding('version', version)
       : look('version', `${version}, tried with ${tried}`, `move to ${tried}, or run the suite on yours`),
     fsync === 'on' && commit !== 'off'
-      ? fine('durability', 'on')
+      ? fineFinding('durability', 'on')
       : look(
           'durability',
           `fsync ${fsync}, synchronous_commit ${commit}`,
           'set both to on: a power cut loses rows else',
         ),
     free >= connectionsOfInstance
-      ? fine('connections', `${open} of ${most} in use`)
+      ? fineFinding('connections', `${open} of ${most} in use`)
       : look(
           'connections',
           `${open} of ${most} in use`,
           `raise max_connections: an instance takes ${connectionsOfInstance}`,
         ),
     off_s <= clockOffMost_s
-      ? fine('clock', 'as this machine’s')
+      ? fineFinding('clock', 'as this machine’s')
       : look(
           'clock',
           `${Math.round(off_s)} s from this machine’s`,
@@ -182,15 +182,15 @@ function settings({ version, number, fsync, commit, most, open, off_s }: Setting
   ];
 }
 
-async function migrations(database: Database): Promise<Finding> {
+async function migrations(database: Database): Promise<DoctorFinding> {
   const waiting = await waitingMigrations(database);
   return waiting.length === 0
-    ? fine('migrations', 'all made')
+    ? fineFinding('migrations', 'all made')
     : look('migrations', `${waiting.length} to make, ${waiting[0]} first`, 'nothing: the next start makes them');
 }
 
-async function readModels(database: Database): Promise<readonly Finding[]> {
-  // Before the first start there is nothing to ask.
+async function readModels(database: Database): Promise<readonly DoctorFinding[]> {
+  // Before the first start there is nothing to query.
   const [made] = await database.query<{ there: boolean }>(`SELECT to_regclass('ops.projections') IS NOT NULL AS there`);
   if (!made?.there) return [];
   return Promise.all(
@@ -199,7 +199,7 @@ async function readModels(database: Database): Promise<readonly Finding[]> {
       try {
         const active = await readActive(database, set);
         return active
-          ? fine(what, `up to position ${active.position ?? 0}`)
+          ? fineFinding(what, `up to position ${active.position ?? 0}`)
           : look(what, 'not made yet', 'nothing: the first start makes them');
       } catch (error) {
         if (!(error instanceof ProjectionOutdated)) throw error;
@@ -210,7 +210,7 @@ async function readModels(database: Database): Promise<readonly Finding[]> {
 }
 
 interface ServerRelease {
-  /** Of the version: the releases before its last dot. */
+  /** First two numbers of the version. */
   readonly release: string;
   readonly verdict: 'fine' | 'look';
   readonly meaning: string;
@@ -227,26 +227,28 @@ const releases: readonly ServerRelease[] = [
 const versionsGuide = 'docs/operate/event-store-versions.md';
 
 /** Says what the server's version means. @param version null if the server names none */
-export function serverVersion(version: string | null): Finding {
+export function serverVersion(version: string | null): DoctorFinding {
   const [release = ''] = /^\d+\.\d+/.exec(version ?? '') ?? [];
   const known = releases.find((each) => each.release === release);
   if (!known)
     return look('version', version ?? 'the server names none', `compare it with the tried ones: ${versionsGuide}`);
   const said = `${version}: ${known.meaning}`;
-  return known.verdict === 'fine' ? fine('version', said) : look('version', said, `upgrade to 26.0: ${versionsGuide}`);
+  return known.verdict === 'fine'
+    ? fineFinding('version', said)
+    : look('version', said, `upgrade to 26.0: ${versionsGuide}`);
 }
 
 /** A store that is opened for the check. */
 export interface JoinedStore {
   readonly store: EventStore;
-  /** Of EVENTSTORE_URL; null if the URL names none. */
+  /** User of EVENTSTORE_URL; null if the URL has none. */
   readonly user: string | null;
   /** Null if the server names none; `embedded` for the service's own node. */
   readonly version: () => Promise<string | null>;
   readonly close: () => Promise<void>;
 }
 
-/** @param open joins the store that is used, or starts the embedded one for this */
+/** @param open joins the store in use, or starts the embedded one for this */
 export const eventStoreCheck = (open: () => Promise<JoinedStore>, database: Database): Check => ({
   area: 'Event store',
   async look() {
@@ -257,8 +259,10 @@ export const eventStoreCheck = (open: () => Promise<JoinedStore>, database: Data
       const end = await store.tail();
       const server = await version();
       return [
-        fine('answers', `its log ends at position ${end}`),
-        server === embedded ? fine('version', 'embedded, for trials and small installations') : serverVersion(server),
+        fineFinding('answers', `its log ends at position ${end}`),
+        server === embedded
+          ? fineFinding('version', 'embedded, for trials and small installations')
+          : serverVersion(server),
         ...access,
         await asPostgresKnows(database, store),
       ];
@@ -268,16 +272,16 @@ export const eventStoreCheck = (open: () => Promise<JoinedStore>, database: Data
   },
 });
 
-async function asPostgresKnows(database: Database, store: EventStore): Promise<Finding> {
+async function asPostgresKnows(database: Database, store: EventStore): Promise<DoctorFinding> {
   try {
     const waiting = await waitingMigrations(database);
     if (waiting.length > 0)
       return look('fits Postgres', 'not compared: migrations wait', 'nothing: the next start makes them');
     await compareWithLog(database, store);
-    return fine('fits Postgres', 'the log has the last event of every read model');
+    return fineFinding('fits Postgres', 'the log has the last event of every read model');
   } catch (error) {
     if (!(error instanceof LogSetBack))
-      return look('fits Postgres', `not compared: ${reasonOf(error)}`, 'mend Postgres first');
+      return look('fits Postgres', `not compared: ${errorReason(error)}`, 'mend Postgres first');
     return broken('fits Postgres', error.message, 'npm run rebuild -- --log-restored, if it was restored');
   }
 }

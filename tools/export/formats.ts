@@ -1,17 +1,17 @@
-/** Files that other programs read: CSV for spreadsheets, lines of JSON and Parquet for warehouses. Money is never a float in any of them. */
+/** Export formats: CSV for spreadsheets, lines of JSON and Parquet for warehouses. Money is never a float in any of them. */
 
 import { type FileHandle, open } from 'node:fs/promises';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
 import { csvLine, type Figure } from '../../queries/paymentsCsv.ts';
-import type { Column, Kind, Row, Value } from './tables.ts';
+import type { ExportColumn, ExportRow, Kind, Value } from './tables.ts';
 
-/** A row group ends with whichever comes first. */
+/** A row group ends at the first of these limits. */
 const groupRows = 5_000;
 const groupCharacters = 8_000_000;
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
 
-/** Tokens have up to 18 decimals; 20 digits before the point are more than any token's supply. */
+/** Tokens have up to 18 decimals; 20 digits before the point exceed any token's supply. */
 const precision = 38;
 export const decimalScale = 18;
 
@@ -31,14 +31,14 @@ const types: Readonly<Record<Kind, Omit<SchemaElement, 'name'>>> = {
   },
 };
 
-/** Writes Parquet row group by row group: a file of any length takes the memory of one row group. */
-export function openParquet(path: string, columns: readonly Column[]): PartWriter {
+/** Writes Parquet by row group: a file of any length needs the memory of one row group. */
+export function openParquet(path: string, columns: readonly ExportColumn[]): PartWriter {
   const schema: SchemaElement[] = [
     { name: 'root', num_children: columns.length },
     ...columns.map(({ name, kind }) => ({ name, repetition_type: 'OPTIONAL' as const, ...types[kind] })),
   ];
   const writer = new ParquetWriter({ writer: fileWriter(path), schema, createdBy: 'payment-intents' });
-  let rows: Row[] = [];
+  let rows: ExportRow[] = [];
   let characters = 0;
   const flush = async (): Promise<void> => {
     if (rows.length === 0) return;
@@ -66,12 +66,12 @@ export function openParquet(path: string, columns: readonly Column[]): PartWrite
       await file.sync();
       await file.close();
     },
-    // Each write opens the file and closes it.
+    // Each write opens and closes the file.
     abandon: async () => {},
   };
 }
 
-const sizeOf = (row: Row): number =>
+const sizeOf = (row: ExportRow): number =>
   Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
 
 function parquetValue(kind: Kind, value: Value): unknown {
@@ -80,7 +80,7 @@ function parquetValue(kind: Kind, value: Value): unknown {
   return kind === 'decimal' ? unscaled(String(value)) : value;
 }
 
-/** `-1.5` as -1.5 × 10^18, exactly. @throws Error for what does not fit: nothing is rounded */
+/** `-1.5` as -1.5 × 10^18, exactly. @throws Error for a value that does not fit: nothing is rounded */
 export function unscaled(text: string): bigint {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+?)0*)?$/.exec(text) ?? [];
   if (whole === '' || fraction.length > decimalScale || whole.length > precision - decimalScale)
@@ -94,15 +94,15 @@ export function unscaled(text: string): bigint {
 export const formats = ['csv', 'ndjson', 'parquet'] as const;
 export type Format = (typeof formats)[number];
 
-/** @param path of a file that is made, or made anew */
-export async function openPart(format: Format, path: string, columns: readonly Column[]): Promise<PartWriter> {
+/** @param path of a file to create or overwrite */
+export async function openPart(format: Format, path: string, columns: readonly ExportColumn[]): Promise<PartWriter> {
   if (format === 'parquet') return openParquet(path, columns);
   const file = await open(path, 'w', 0o600);
   if (format === 'csv') await file.appendFile(csvLine(columns.map(({ name }) => name)));
   return textPart(file, format === 'csv' ? csvOf(columns) : jsonOf(columns));
 }
 
-function textPart(file: FileHandle, lineOf: (row: Row) => string): PartWriter {
+function textPart(file: FileHandle, lineOf: (row: ExportRow) => string): PartWriter {
   return {
     write: (rows) => file.appendFile(rows.map(lineOf).join('')),
     async finish() {
@@ -113,8 +113,8 @@ function textPart(file: FileHandle, lineOf: (row: Row) => string): PartWriter {
   };
 }
 
-/** Strangers’ texts are no formulas; numbers of our own stay numbers. */
-const csvOf = (columns: readonly Column[]) => (row: Row) =>
+/** Escapes formulas in foreign texts; the product's own numbers stay numbers. */
+const csvOf = (columns: readonly ExportColumn[]) => (row: ExportRow) =>
   csvLine(columns.map(({ name, kind }) => csvCell(kind, row[name] ?? null)));
 
 const figures: ReadonlySet<Kind> = new Set(['integer', 'position', 'decimal']);
@@ -124,8 +124,8 @@ function csvCell(kind: Kind, value: Value): string | Figure | null {
   return figures.has(kind) ? { figure: String(value) } : String(value);
 }
 
-/** One object a line. Decimals and positions are strings: a reader's numbers may not hold them. What was JSON is JSON. */
-const jsonOf = (columns: readonly Column[]) => (row: Row) =>
+/** One object per line. Decimals and positions are strings, because a reader's numbers may be too small. JSON stays JSON. */
+const jsonOf = (columns: readonly ExportColumn[]) => (row: ExportRow) =>
   `{${columns.map(({ name, kind }) => `${JSON.stringify(name)}:${jsonValue(kind, row[name] ?? null)}`).join(',')}}\n`;
 
 function jsonValue(kind: Kind, value: Value): string {
@@ -134,10 +134,10 @@ function jsonValue(kind: Kind, value: Value): string {
   return JSON.stringify(typeof value === 'bigint' ? value.toString() : value);
 }
 
-/** A file that is being written. It is whole once `finish` has resolved. */
+/** A file being written. It is complete once `finish` has resolved. */
 export interface PartWriter {
-  write(rows: readonly Row[]): Promise<void>;
+  write(rows: readonly ExportRow[]): Promise<void>;
   finish(): Promise<void>;
-  /** Lets go of a file that is not finished. After `finish` it does nothing. */
+  /** Closes an unfinished file. Does nothing after `finish`. */
   abandon(): Promise<void>;
 }

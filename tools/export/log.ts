@@ -1,14 +1,14 @@
-/** Rows that follow the log: its events themselves, and rows of payments, each at the last event that its payment has. */
+/** Rows by log position: events themselves, and rows of payments, each at the payment's last event. */
 import { eventCodec } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { quoted, type Sql } from '../../projections/sql.ts';
-import { isIn, type Page, type Period, type Source, selectList, shareOf } from './run.ts';
-import type { Column, Row, View } from './tables.ts';
+import { type ExportPage, isIn, type Period, type RowSource, selectList, shareOf } from './run.ts';
+import type { ExportColumn, ExportRow, View } from './tables.ts';
 
 /**
- * Wherever they stand in an event: salts that ids and deposits are derived from, what is encrypted, signed transactions (whoever has one can
- * send it), webhooks' addresses (some hold a password) and what their receivers answered.
+ * Excluded fields at any depth of an event: salts of ids and deposits, encrypted values, signed transactions (a holder can send them),
+ * webhook URLs (some contain a password) and their receivers' answers.
  */
 const everywhere: ReadonlySet<string> = new Set([
   'idSalt',
@@ -20,7 +20,7 @@ const everywhere: ReadonlySet<string> = new Set([
   'responsePreview',
 ]);
 
-/** Where a name alone does not tell: the hash of an API key, addresses of webhooks. */
+/** Excluded fields of certain types: the hash of an API key, addresses of webhooks. */
 const inEvents: Readonly<Record<string, readonly string[]>> = {
   ApiKeyIssued: ['hash'],
   WebhookUrlSet: ['url'],
@@ -31,32 +31,35 @@ const inEvents: Readonly<Record<string, readonly string[]>> = {
 export const isWithheld = (type: string, field: string): boolean =>
   everywhere.has(field) || (inEvents[type]?.includes(field) ?? false);
 
-/** An event's data in today's form, without what is withheld; null for a type that this version does not know, which may hold anything. */
+/**
+ * An event's data in the current schema version, without excluded fields; null for a type that this version does not know, which may
+ * contain anything.
+ */
 export function shownData(stored: StoredEvent): string | null {
   const event = eventCodec.read(stored);
   if (!event) return null;
   return JSON.stringify(event.data, (field, value: unknown) => (isWithheld(event.type, field) ? undefined : value));
 }
 
-export interface LogDeps {
-  /** As the service believes it. */
+export interface ExportLogDeps {
+  /** The service's own view. */
   readonly store: Pick<EventStore, 'all' | 'read'>;
-  /** Position of the last event that is read. */
+  /** Position of the last event to read. */
   readonly until: bigint;
   readonly prefixes: readonly string[];
   readonly signal: AbortSignal;
 }
 
-/** Events that are looked at together: a payment mostly has all of its own within so many. */
+/** Events per window: most payments have all of theirs within one. */
 const windowEvents = 5_000;
 
-/** @param rowsOf of a part of the log, in its order. @param least events of a part, but for the last one */
+/** @param rowsOf of a part of the log, in order. @param least minimum events of a part, except for the last one */
 function followLog(
-  { store, until, prefixes, signal }: LogDeps,
-  rowsOf: (events: readonly StoredEvent[]) => readonly Row[] | Promise<readonly Row[]>,
+  { store, until, prefixes, signal }: ExportLogDeps,
+  rowsOf: (events: readonly StoredEvent[]) => readonly ExportRow[] | Promise<readonly ExportRow[]>,
   least = 1,
-): Source {
-  return async function* pages(after): AsyncGenerator<Page> {
+): RowSource {
+  return async function* pages(after): AsyncGenerator<ExportPage> {
     // No event has position 0.
     const begun = after === null || after === '0' ? null : BigInt(after);
     if (begun !== null && begun >= until) return;
@@ -74,11 +77,11 @@ function followLog(
   };
 }
 
-/** The log's events, without what is withheld. */
-export const eventsOfLog = (deps: LogDeps, period: Period): Source =>
+/** The log's events, without excluded fields. */
+export const eventsOfLog = (deps: ExportLogDeps, period: Period): RowSource =>
   followLog(deps, (events) => events.filter(({ metadata }) => isIn(period, metadata.at)).map(rowOf));
 
-function rowOf(stored: StoredEvent): Row {
+function rowOf(stored: StoredEvent): ExportRow {
   const { position, stream, revision, id, type, metadata } = stored;
   return {
     position,
@@ -95,14 +98,19 @@ function rowOf(stored: StoredEvent): Row {
 }
 
 /**
- * What is about the payments that have events in this part of the log: each payment once, at its last event there. All views must have
- * come to `until`; rows may know more, which the next export brings again.
+ * Rows of payments with events in this part of the log: each payment once, at its last event there. All views must have reached `until`;
+ * rows may be newer, and the next export repeats them.
  */
-export function rowsOfChanges(deps: LogDeps, sql: Sql, { view, key }: View, columns: readonly Column[]): Source {
+export function rowsOfChanges(
+  deps: ExportLogDeps,
+  sql: Sql,
+  { view, key }: View,
+  columns: readonly ExportColumn[],
+): RowSource {
   const select = `SELECT ${selectList(columns)} FROM ${view} WHERE payment_id = ANY($1) ORDER BY ${key.map(quoted).join(', ')}`;
-  const rowsOf = async (events: readonly StoredEvent[]): Promise<readonly Row[]> => {
+  const rowsOf = async (events: readonly StoredEvent[]): Promise<readonly ExportRow[]> => {
     const ids = await lastHere(deps, sql, events);
-    return ids.length === 0 ? [] : await sql.query<Row>(select, [ids]);
+    return ids.length === 0 ? [] : await sql.query<ExportRow>(select, [ids]);
   };
   return followLog({ ...deps, prefixes: [paymentPrefix] }, rowsOf, windowEvents);
 }
@@ -110,8 +118,8 @@ export function rowsOfChanges(deps: LogDeps, sql: Sql, { view, key }: View, colu
 const paymentPrefix = 'payment-';
 const readsAtOnce = 100;
 
-/** Those of the payments that have no later event up to the end. What their rows know spares asking the log about most of them. */
-async function lastHere(deps: LogDeps, sql: Sql, events: readonly StoredEvent[]): Promise<readonly string[]> {
+/** Payments without a later event up to the end. Their rows avoid most queries of the log. */
+async function lastHere(deps: ExportLogDeps, sql: Sql, events: readonly StoredEvent[]): Promise<readonly string[]> {
   const last = new Map(events.map(({ stream, revision }) => [stream.slice(paymentPrefix.length), revision]));
   const rows = await sql.query<{ payment_id: string; revision: bigint }>(
     'SELECT payment_id, revision FROM payments WHERE payment_id = ANY($1)',
@@ -127,7 +135,7 @@ async function lastHere(deps: LogDeps, sql: Sql, events: readonly StoredEvent[])
   return ids;
 }
 
-async function isLast({ store, until }: LogDeps, paymentId: string, revision: bigint): Promise<boolean> {
+async function isLast({ store, until }: ExportLogDeps, paymentId: string, revision: bigint): Promise<boolean> {
   const [next] = await store.read(`${paymentPrefix}${paymentId}`, { from: revision + 1n, max: 1 });
   return !next || next.position > until;
 }

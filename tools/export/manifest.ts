@@ -1,4 +1,4 @@
-/** What the directory of an export says of itself: what is exported, which files are whole, and up to where. */
+/** ExportManifest of an export's directory: subject, complete files, and progress. */
 import { createHash } from 'node:crypto';
 import {
   createReadStream,
@@ -23,31 +23,31 @@ const format = 'payment-intents export 1';
 const Count = Type.Integer({ minimum: 0 });
 const Position = Type.String({ pattern: '^[0-9]{1,20}$' });
 
-/** What an export is of. Another one takes another directory. */
+/** Subject of an export. Another one needs another directory. */
 const Exported = Type.Object(
   {
     subject: oneOf(subjects),
     format: oneOf(formats),
-    /** period: rows whose time lies in it. log: what has changed since a position, kept up to date. */
+    /** period: rows with a time in it. log: changes since a position, kept up to date. */
     by: oneOf(['period', 'log']),
     from: nullable(Text(24)),
     to: nullable(Text(24)),
-    /** Position in the log behind which it begins; null for the first event. */
+    /** Log position after which it begins; null for the first event. */
     after: nullable(Position),
   },
   closed,
 );
 export type Exported = Static<typeof Exported>;
 
-const Manifest = Type.Object(
+const manifestShape = Type.Object(
   {
     format: Type.Literal(format),
     exports: Exported,
-    /** Whether there is nothing more to come. An export by log never is complete. */
+    /** True if the export is complete. An export by log never is. */
     complete: Type.Boolean(),
-    /** All up to here is in the parts: a position in the log, or the key of a row. */
+    /** Everything up to here is in the parts: a log position, or a row's key. */
     upTo: nullable(Text(1_000)),
-    /** An event of the log that is exported: another log is not gone on with. Of an export by log alone. */
+    /** An event of the exported log, because an export cannot continue from another log. Only for an export by log. */
     known: Type.Optional(Type.Object({ position: Position, eventId: Text(64) }, closed)),
     parts: Type.Array(
       Type.Object({ file: Text(64), rows: Count, bytes: Count, sha256: Digest, upTo: Text(1_000) }, closed),
@@ -58,10 +58,10 @@ const Manifest = Type.Object(
   },
   closed,
 );
-export type Manifest = Static<typeof Manifest>;
-export type Part = Manifest['parts'][number];
+export type ExportManifest = Static<typeof manifestShape>;
+export type ExportPart = ExportManifest['parts'][number];
 
-/** A directory that this export cannot go on in. The message says why. */
+/** A directory in which this export cannot continue. The message says why. */
 export class ExportError extends Error {
   override readonly name = 'ExportError';
 }
@@ -69,13 +69,13 @@ export class ExportError extends Error {
 const pathOf = (directory: string): string => join(directory, 'manifest.json');
 
 /**
- * What the directory holds of this export; an empty one is made where it holds nothing. Files that were not finished are removed.
- * @throws ExportError when it holds another export
+ * Opens the directory's export, or creates one in an empty directory. Deletes unfinished files.
+ * @throws ExportError if it has another export
  */
-export function openManifest(directory: string, exports: Exported): Manifest {
+export function openManifest(directory: string, exports: Exported): ExportManifest {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   for (const file of readdirSync(directory)) if (file.endsWith(unfinished)) rmSync(join(directory, file));
-  const found = readManifest(directory);
+  const found = readExportManifest(directory);
   if (!found) return { format, exports, complete: false, upTo: exports.after, parts: [] };
   if (Value.Equal(found.exports, exports)) return found;
   throw new ExportError(
@@ -83,12 +83,12 @@ export function openManifest(directory: string, exports: Exported): Manifest {
   );
 }
 
-/** Undefined where the directory has none. @throws ExportError for one that is not ours */
-export function readManifest(directory: string): Manifest | undefined {
+/** Undefined if the directory has none. @throws ExportError for a foreign one */
+export function readExportManifest(directory: string): ExportManifest | undefined {
   if (!existsSync(pathOf(directory))) return undefined;
   try {
     const manifest: unknown = JSON.parse(readFileSync(pathOf(directory), 'utf8'));
-    if (Value.Check(Manifest, manifest)) return manifest;
+    if (Value.Check(manifestShape, manifest)) return manifest;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
@@ -97,13 +97,13 @@ export function readManifest(directory: string): Manifest | undefined {
 
 const unfinished = '.unfinished';
 
-export const nextFile = ({ exports, parts }: Manifest): string =>
+export const nextFile = ({ exports, parts }: ExportManifest): string =>
   `${exports.subject}-${String(parts.length + 1).padStart(6, '0')}.${exports.format}`;
 
 export const unfinishedPath = (directory: string, file: string): string => join(directory, `${file}${unfinished}`);
 
-/** Gives a finished file its name. A stop before the manifest names it leaves it to be made again, under the same name. */
-export async function keepPart(directory: string, file: string, rows: number, upTo: string): Promise<Part> {
+/** Renames a finished file. After an interruption before the manifest names it, it is made again under the same name. */
+export async function keepPart(directory: string, file: string, rows: number, upTo: string): Promise<ExportPart> {
   const path = unfinishedPath(directory, file);
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
@@ -112,9 +112,9 @@ export async function keepPart(directory: string, file: string, rows: number, up
   return { file, rows, bytes: size, sha256: hash.digest('hex'), upTo };
 }
 
-/** @throws ExportError when another export has written to the directory since `before` was read */
-export function writeManifest(directory: string, before: Manifest, manifest: Manifest): void {
-  const there = readManifest(directory);
+/** @throws ExportError if another export has written to the directory since `before` was read */
+export function writeExportManifest(directory: string, before: ExportManifest, manifest: ExportManifest): void {
+  const there = readExportManifest(directory);
   if ((there?.parts.length ?? 0) !== before.parts.length)
     throw new ExportError(`another export writes to ${directory}: let it end, then run this one again`);
   const beside = `${pathOf(directory)}.${process.pid}${unfinished}`;
@@ -122,4 +122,4 @@ export function writeManifest(directory: string, before: Manifest, manifest: Man
   renameSync(beside, pathOf(directory));
 }
 
-export const rowsIn = ({ parts }: Manifest): number => parts.reduce((sum, { rows }) => sum + rows, 0);
+export const rowsIn = ({ parts }: ExportManifest): number => parts.reduce((sum, { rows }) => sum + rows, 0);

@@ -1,30 +1,30 @@
-/** Writes pages into parts, each a whole file that the manifest names. Stopped anywhere, it is run again and goes on behind the last part. */
+/** Writes pages into parts, each a complete file in the manifest. After an interruption, another run continues after the last part. */
 import { quoted, type Sql } from '../../projections/sql.ts';
 import { openPart, type PartWriter } from './formats.ts';
 import {
   type Exported,
+  type ExportManifest,
   keepPart,
-  type Manifest,
   nextFile,
   openManifest,
   rowsIn,
   unfinishedPath,
-  writeManifest,
+  writeExportManifest,
 } from './manifest.ts';
-import { type Column, columnsOf, type Row, type View } from './tables.ts';
+import { columnsOf, type ExportColumn, type ExportRow, type View } from './tables.ts';
 
 export interface ExportDeps {
   readonly directory: string;
   readonly exports: Exported;
-  readonly source: Source;
+  readonly source: RowSource;
   readonly signal: AbortSignal;
-  /** Rows of a part, and what an interrupted export writes again at most; the page that passes it is still in it. */
+  /** Rows of a part, the maximum that an interrupted export repeats; rounded up to a page. */
   readonly partRows?: number;
-  /** An event by which the log is recognized when the export goes on. */
-  readonly known?: Manifest['known'];
+  /** An event that identifies the log when the export continues. */
+  readonly known?: ExportManifest['known'];
   /** Called after each page. */
   readonly onProgress?: (done: { readonly rows: number; readonly share: number }) => void;
-  /** Called where a stop must neither lose nor repeat a row. */
+  /** Called at points where an interruption must neither lose nor repeat a row. */
   readonly crash?: (point: 'unfinished' | 'finished' | 'named' | 'kept') => void | Promise<void>;
 }
 
@@ -36,8 +36,10 @@ interface OpenPart {
   rows: number;
 }
 
-/** @returns what the directory holds now, and how many rows are new. @throws ExportError, Unavailable */
-export async function runExport(deps: ExportDeps): Promise<{ readonly manifest: Manifest; readonly added: number }> {
+/** @returns the directory's current content, and the number of new rows. @throws ExportError, Unavailable */
+export async function runExport(
+  deps: ExportDeps,
+): Promise<{ readonly manifest: ExportManifest; readonly added: number }> {
   const { directory, exports, source, signal, known, partRows = partRowsDefault, onProgress, crash = () => {} } = deps;
   let manifest = openManifest(directory, exports);
   const before = rowsIn(manifest);
@@ -55,7 +57,7 @@ export async function runExport(deps: ExportDeps): Promise<{ readonly manifest: 
     const kept = open && upTo !== null ? [await keepPart(directory, open.file, open.rows, upTo)] : [];
     await crash('named');
     const next = { ...manifest, complete, upTo, ...(known && { known }), parts: [...manifest.parts, ...kept] };
-    writeManifest(directory, manifest, next);
+    writeExportManifest(directory, manifest, next);
     manifest = next;
     await crash('kept');
   }
@@ -85,19 +87,24 @@ export async function runExport(deps: ExportDeps): Promise<{ readonly manifest: 
 
 const pageRows = 500;
 
-/** json as its text: read and written again, numbers in it would be rounded. */
-export const selectList = (columns: readonly Column[]): string =>
+/** json as its text: parsing and formatting would round its numbers. */
+export const selectList = (columns: readonly ExportColumn[]): string =>
   columns
     .map(({ name, kind }) => (kind === 'json' ? `${quoted(name)}::text AS ${quoted(name)}` : quoted(name)))
     .join(', ');
 
 /** Reads the rows of a view whose time is in the period, ordered by key: one pass over the table, whatever the period is. */
-export function rowsOfPeriod(sql: Sql, { view, key, time }: View, columns: readonly Column[], period: Period): Source {
+export function rowsOfPeriod(
+  sql: Sql,
+  { view, key, time }: View,
+  columns: readonly ExportColumn[],
+  period: Period,
+): RowSource {
   const keyed = `(${key.map(quoted).join(', ')})`;
   const ofPeriod = `${quoted(time)} >= coalesce($1::timestamptz, '-infinity') AND ${quoted(time)} < coalesce($2::timestamptz, 'infinity')`;
   const limits = [period.from, period.to];
   const behind = `${keyed} > (${key.map((_, index) => `$${index + 3}`).join(', ')})`;
-  return async function* pages(after): AsyncGenerator<Page> {
+  return async function* pages(after): AsyncGenerator<ExportPage> {
     let last = after === null ? null : (JSON.parse(after) as readonly string[]);
     const left = await sql.query<{ count: bigint }>(
       `SELECT count(*) FROM ${view} WHERE ${ofPeriod}${last ? ` AND ${behind}` : ''}`,
@@ -105,7 +112,7 @@ export function rowsOfPeriod(sql: Sql, { view, key, time }: View, columns: reado
     );
     const total = Number(left[0]?.count ?? 0n);
     for (let read = 0, full = true; full; ) {
-      const rows: readonly Row[] = await sql.query<Row>(
+      const rows: readonly ExportRow[] = await sql.query<ExportRow>(
         `SELECT ${selectList(columns)} FROM ${view} WHERE ${ofPeriod}${last ? ` AND ${behind}` : ''}
           ORDER BY ${keyed.slice(1, -1)} LIMIT ${pageRows}`,
         [...limits, ...(last ?? [])],
@@ -119,19 +126,19 @@ export function rowsOfPeriod(sql: Sql, { view, key, time }: View, columns: reado
   };
 }
 
-export interface Page {
-  readonly rows: readonly Row[];
-  /** Everything up to here is in this page or earlier ones. Text of the source's own. */
+export interface ExportPage {
+  readonly rows: readonly ExportRow[];
+  /** Everything up to here is in this page or earlier ones. Opaque text of the source. */
   readonly upTo: string;
   /** From 0 to 1. */
   readonly done: number;
 }
 
 /**
- * Returns rows as pages in a fixed order, so that an export continues after the last page that it has kept.
- * @param after `upTo` of the last page that was kept; null from the beginning. @throws Unavailable
+ * Returns rows as pages in a fixed order, so an export continues after its last stored page.
+ * @param after `upTo` of the last stored page; null from the beginning. @throws Unavailable
  */
-export type Source = (after: string | null) => AsyncIterable<Page>;
+export type RowSource = (after: string | null) => AsyncIterable<ExportPage>;
 
 /** Times from the first one on, and before the second one. */
 export interface Period {

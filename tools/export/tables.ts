@@ -1,4 +1,4 @@
-/** What can be exported, column by column. A view's new column is put here or left out: the type checker asks. */
+/** Exportable columns. The type checker requires a decision about a view's new column: export or exclude. */
 import type { Tables } from '../../projections/tables.ts';
 
 /**
@@ -6,18 +6,18 @@ import type { Tables } from '../../projections/tables.ts';
  */
 export type Kind = 'text' | 'integer' | 'position' | 'decimal' | 'time' | 'boolean' | 'json';
 
-export interface Column {
+export interface ExportColumn {
   readonly name: string;
   readonly kind: Kind;
 }
 
 export type Value = string | number | bigint | boolean | null;
-export type Row = Readonly<Record<string, Value>>;
+export type ExportRow = Readonly<Record<string, Value>>;
 
 export const subjects = ['payments', 'transfers', 'events'] as const;
 export type Subject = (typeof subjects)[number];
 
-/** Rows of Postgres: where they are, whose key tells one from another, and which time `--from` and `--to` mean. */
+/** Rows of Postgres: the view, its key, and the time that `--from` and `--to` refer to. */
 export interface View {
   readonly view: 'payments' | 'transactions';
   readonly key: readonly string[];
@@ -26,7 +26,7 @@ export interface View {
 
 type Kinds<T> = Readonly<Record<keyof T & string, Kind | 'leftOut'>>;
 
-/** Addresses of webhooks are left out: some hold a password. */
+/** Excludes addresses of webhooks: some contain a password. */
 const payments: Kinds<Tables['payments']> = {
   payment_id: 'text',
   app_id: 'text',
@@ -110,16 +110,16 @@ const events: Readonly<Record<string, Kind>> = {
   data: 'json',
 };
 
-const columnsIn = (kinds: Readonly<Record<string, Kind | 'leftOut'>>): readonly Column[] =>
+const columnsIn = (kinds: Readonly<Record<string, Kind | 'leftOut'>>): readonly ExportColumn[] =>
   Object.entries(kinds).flatMap(([name, kind]) => (kind === 'leftOut' ? [] : [{ name, kind }]));
 
-export const columnsOf: Readonly<Record<Subject, readonly Column[]>> = {
+export const columnsOf: Readonly<Record<Subject, readonly ExportColumn[]>> = {
   payments: columnsIn(payments),
   transfers: columnsIn(transfers),
   events: columnsIn(events),
 };
 
-export const viewOf: Readonly<Record<Exclude<Subject, 'events'>, View>> = {
+export const exportView: Readonly<Record<Exclude<Subject, 'events'>, View>> = {
   payments: { view: 'payments', key: ['payment_id'], time: 'created_at' },
   transfers: {
     view: 'transactions',

@@ -1,4 +1,4 @@
-/** Another master key for an installation that has a log: no event is rewritten, and afterwards the new key alone is needed. */
+/** Changes the master key of an installation with a log: no event is rewritten, and afterwards only the new key is needed. */
 import { ChainBroken } from '../../commands/codec.ts';
 import { type By, createHandle, type Handle, type HandleDeps, readStream } from '../../commands/handle.ts';
 import { webhookSecretContext } from '../../commands/merchantRegistration.ts';
@@ -29,7 +29,7 @@ export interface Keys {
 
 export interface Resealed {
   readonly count: number;
-  /** Why something could not be: it stays as it was, and was of no use before. */
+  /** Reasons of failures: these items are unchanged, and were unusable before. */
   readonly left: readonly string[];
 }
 
@@ -48,8 +48,8 @@ interface Log {
 }
 
 /**
- * Encrypts webhook secrets under the new master key, each by an event. A stream that others wrote to, or a secret that no key here opens,
- * does not hold up the others.
+ * Encrypts webhook secrets under the new master key, each by an event. A stream with foreign events, or a secret that no key here opens,
+ * does not block the others.
  */
 export async function resealSecrets({ store, handle, by }: Log, keys: Keys, signal: AbortSignal): Promise<Resealed> {
   const reseal = resealer(keys);
@@ -80,7 +80,7 @@ async function appsIn(store: EventStore, signal: AbortSignal): Promise<ReadonlyS
   return apps;
 }
 
-/** Where rows hold sealed text, and what each text is sealed for. */
+/** Rows with sealed text, and the context of each. */
 const sealedRows = [
   { table: 'ops.signing_keys', id: 'kid', column: 'sealed', context: signingKeyContext },
   { table: 'ops.mails', id: 'mail_id', column: 'sealed', context: mailContext },
@@ -119,7 +119,7 @@ export async function resealRows(sql: Sql, keys: Keys, signal: AbortSignal): Pro
 
 export interface KeyChangeDeps {
   readonly store: EventStore;
-  /** Null for a log without Postgres beside it: a signer's own, which holds no secrets either and is its process's alone. */
+  /** Null for a log without Postgres: a signer's own, which holds no secrets and is used by its process alone. */
   readonly sql: Sql | null;
   readonly deciding: Omit<HandleDeps, 'store'>;
   readonly tell: (broken: ChainBroken) => void;
@@ -128,7 +128,7 @@ export interface KeyChangeDeps {
 
 export type NotChangedCode = 'sameKey' | 'wrongOldKey' | 'usedBefore' | 'changedTooOften' | 'nothingSealed' | 'running';
 
-/** Nothing was changed; `running` may come after the change was recorded, then repeating this goes on. */
+/** Nothing was changed; `running` may be thrown after the change was recorded: then repeat the command. */
 export class MasterKeyNotChanged extends Error {
   override readonly name = 'MasterKeyNotChanged';
   readonly code: NotChangedCode;
@@ -139,10 +139,10 @@ export class MasterKeyNotChanged extends Error {
 }
 
 /**
- * Crash before the change is recorded: nothing happened. After it, anywhere: no instance starts, and repeating this goes on; what is under
- * the new key already is passed over. After its end: repeating it changes nothing.
+ * Crash before the change is recorded: nothing happened. After it, anywhere: no instance starts, and a repeated run continues; it skips
+ * texts under the new key. After its end: repeating it changes nothing.
  *
- * @returns what was encrypted anew; null when the change was finished before
+ * @returns the re-encrypted items; null if the change was finished before
  * @throws MasterKeyNotChanged, KeyChangeUnfinished of a change to another key, ChainBroken, Unavailable
  */
 export async function changeMasterKey(deps: KeyChangeDeps, keys: Keys, signal: AbortSignal): Promise<Resealed | null> {
@@ -159,7 +159,7 @@ export async function changeMasterKey(deps: KeyChangeDeps, keys: Keys, signal: A
   return { count: secrets.count + rows.count, left: [...secrets.left, ...rows.left] };
 }
 
-/** The log once the change is recorded, by this call or an earlier one. */
+/** The log once the change is recorded, by this run or an earlier one. */
 async function changed(deps: KeyChangeDeps, keys: Keys): Promise<Trust> {
   const { store, tell } = deps;
   const ids = { keyId: createSeals(keys.masterKey).keyId, formerKeyId: createSeals(keys.old).keyId };
@@ -177,7 +177,7 @@ async function changed(deps: KeyChangeDeps, keys: Keys): Promise<Trust> {
   const last = events.findLast(({ type }) => type === 'SealingKeyChanged')?.data as KeyChange | undefined;
   if (last?.keyId !== ids.keyId) {
     await record(deps, keys, ids);
-    // One may have begun since it was asked, before the change was there to stop it.
+    // An instance may have started since the check, before the change could stop it.
     await refuseRunning(deps.sql);
   } else if (last.formerKeyId !== ids.formerKeyId) throw wrongOldKey(last.formerKeyId);
   return trustIn(store, { masterKey: keys.masterKey, tell });
@@ -200,7 +200,7 @@ async function record({ store, tell, deciding, by }: KeyChangeDeps, keys: Keys, 
     );
   const kept = [...trust.former.map((former) => former.kept), keptOf(keys.old)];
   const change = { ...ids, formerKeys: hideFormer(keys.masterKey, ids, kept) };
-  // Sealed by the old key: it is the last event that is.
+  // Sealed by the old key: it is the last such event.
   const handle = createHandle({ ...deciding, store: sealedStore(store, { tell, trust: () => trust }) });
   const recorded = await handle(sealing, sealingInstance, (inForce) => changeKey(inForce, change), {
     ...by,
@@ -220,8 +220,8 @@ const wrongOldKey = (formerKeyId: string | null, options?: ErrorOptions): Master
 };
 
 /**
- * An instance that went on with the old key would sign payouts and write of them what nobody believes. Instances with the API tell that
- * they run; the others are known by their connections.
+ * An instance that continues with the old key would sign payouts and record untrusted events. Instances with the API report that they run;
+ * others are found by their connections.
  */
 async function refuseRunning(sql: Sql | null): Promise<void> {
   if (sql === null) return;

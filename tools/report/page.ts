@@ -1,10 +1,18 @@
-/** The report as one page that needs nothing else: no script, no request. Everything on it is in the answers. */
+/** The report as one self-contained page: no script, no request. Everything on it is in the answers. */
 
 import type { VNode } from 'preact';
-import { counted, grouped } from '../../web/parts/cells.ts';
+import { countWords, grouped } from '../../web/parts/cells.ts';
 import { documentOf, html } from '../../web/parts/html.ts';
-import { type About, type Answer, type Answers, roundedTo, sumOf } from './questions.ts';
-import { durationsPart, feesPart, funnelPart, heldPart, type Part, volumePart, withinMinute } from './sections.ts';
+import { type About, type Answers, exactSum, type QuestionAnswer, roundedTo } from './questions.ts';
+import {
+  durationsPart,
+  feesPart,
+  funnelPart,
+  heldPart,
+  type ReportPart,
+  volumePart,
+  withinMinute,
+} from './sections.ts';
 import { answerTable, money, totalIn } from './table.ts';
 
 export interface ReportFact {
@@ -14,7 +22,7 @@ export interface ReportFact {
   readonly note: string;
 }
 
-/** Sums up the month in a few numbers: each is a sum of a column below or one of its cells. */
+/** Summarises the month in a few numbers: each is a sum of a column below or one of its cells. */
 export function factsOf({ volume, funnel, durations, fees, held }: Answers): readonly ReportFact[] {
   const stage = (name: string) => funnel.rows.find((row) => row['stage'] === name);
   const payments = Number(totalIn(volume.rows, 'payments'));
@@ -25,13 +33,13 @@ export function factsOf({ volume, funnel, durations, fees, held }: Answers): rea
       id: 'volume',
       term: 'Volume',
       value: money(totalIn(volume.rows, 'volume')),
-      note: `${counted(payments, 'payment')} paid out`,
+      note: `${countWords(payments, 'payment')} paid out`,
     },
     {
       id: 'funnel',
       term: 'Paid of created',
       value: percentText(stage('funded')?.['percent']),
-      note: `${counted(Number(stage('created')?.['payments'] ?? 0), 'payment')} created`,
+      note: `${countWords(Number(stage('created')?.['payments'] ?? 0), 'payment')} created`,
     },
     {
       id: 'durations',
@@ -42,26 +50,26 @@ export function factsOf({ volume, funnel, durations, fees, held }: Answers): rea
     {
       id: 'fees',
       term: 'Fees less costs',
-      value: plain(sumOf([earned, negated(spent)])),
+      value: plain(exactSum([earned, negated(spent)])),
       note: `${plain(earned)} earned, ${plain(spent)} spent`,
     },
     {
       id: 'held',
       term: 'Held now',
       value: money(totalIn(held.rows, 'amount')),
-      note: `in ${counted(Number(totalIn(held.rows, 'payments')), 'case')}`,
+      note: `in ${countWords(Number(totalIn(held.rows, 'payments')), 'case')}`,
     },
   ];
 }
 
 const percentText = (percent: string | null | undefined): string => (percent ? `${grouped(percent)} %` : '–');
 
-/** To the cent, or to a hundredth of one where there is no dollar. */
+/** To the cent, or to a hundredth of a cent below one dollar. */
 const plain = (text: string): string => grouped(roundedTo(text, /^-?0*(\.|$)/.test(text) ? 4 : 2));
 
 const negated = (text: string): string => (text.startsWith('-') ? text.slice(1) : `-${text}`);
 
-/** @param css of the whole page. @returns a whole document */
+/** @param css of the whole page. @returns a complete document */
 export function reportPage(about: About, answers: Answers, css: string): string {
   const { month, appId, now } = about;
   const title = `${month.title}: ${appId ?? 'all apps'}`;
@@ -103,7 +111,7 @@ export function reportPage(about: About, answers: Answers, css: string): string 
 
 const stamp = (at: string): VNode => html`<time datetime=${at}>${at.slice(0, 10)} ${at.slice(11, 16)}</time>`;
 
-const section = ({ id, title, note, plot, none, answer, columns, total }: Part): VNode =>
+const section = ({ id, title, note, plot, none, answer, columns, total }: ReportPart): VNode =>
   html`<section class="card" id=${id} aria-labelledby=${`${id}-title`}>
     <header><h2 id=${`${id}-title`}>${title}</h2><p class="small muted">${note}</p></header>
     <div class="inside">
@@ -113,8 +121,8 @@ const section = ({ id, title, note, plot, none, answer, columns, total }: Part):
     </div>
   </section>`;
 
-/** As it was run, with what stood for its parameters. */
-const sqlOf = ({ sql, parameters }: Answer): VNode =>
+/** As it was run, with its parameters filled in. */
+const sqlOf = ({ sql, parameters }: QuestionAnswer): VNode =>
   html`<details class="sql"><summary>The SQL of these numbers</summary>
     <pre tabindex="0"><code>${sql}</code></pre>
     <ol class="small">${parameters.map(

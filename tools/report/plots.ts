@@ -1,11 +1,11 @@
-/** Bars below each other, each of one or several parts, with their names and numbers: stages, routes, reasons. */
+/** Horizontal bars, each of one or several parts, with names and numbers: stages, routes, reasons. */
 
 import type { VNode } from 'preact';
 import { html } from '../../web/parts/html.ts';
 
-/** What the plots share: sizes, round numbers for axes, short numbers. */
+/** Shared by the plots: sizes, round numbers for axes, short numbers. */
 
-/** Letters keep their size: there is one drawing for each width, and the style sheet shows the one that fits. */
+/** Text keeps its size: there is one drawing per width, and the style sheet displays the one that fits. */
 export interface Size {
   readonly name: 'narrow' | 'middle' | 'broad' | 'wide';
   readonly width: number;
@@ -18,7 +18,7 @@ export const sizes: readonly Size[] = [
   { name: 'wide', width: 930 },
 ];
 
-/** The first of 1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10 … that holds the most: four lines divide each of them well. Of counts at least 4. */
+/** The first of 1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10 … above the maximum: four lines divide each of them well. For counts at least 4. */
 export function topOf(most: number, least = 0): number {
   if (most <= least) return Math.max(least, 4e-9);
   const power = 10 ** Math.floor(Math.log10(most));
@@ -40,7 +40,7 @@ export function short(value: number): string {
 
 export const round = (value: number): number => Math.round(value * 10) / 10;
 
-/** Names a colour of the style sheet, and stands in the legend. */
+/** A colour of the style sheet, with its entry in the legend. */
 export type Tone = 'first' | 'second' | 'age1' | 'age2' | 'age3' | 'age4' | 'rest';
 
 export interface BarPart {
@@ -51,7 +51,7 @@ export interface BarPart {
 
 export interface BarMark {
   readonly name: string;
-  /** One line each, below each other: the parts of a line stand behind each other. */
+  /** One bar per line, whose parts follow each other. */
   readonly lines: readonly { readonly parts: readonly BarPart[]; readonly text: string }[];
 }
 
@@ -71,7 +71,7 @@ export const barsPlot = ({ legend = [], ...plot }: BarsPlot): VNode =>
 
 function drawing({ name, width }: Size, { spoken, bars }: BarsPlot): VNode {
   const textWidth = 126;
-  // Names stand above their bars where there is no room beside them.
+  // Names are above their bars if there is no room beside them.
   const beside = name === 'wide' || name === 'broad' ? 215 : 0;
   const most = Math.max(1e-9, ...bars.flatMap(({ lines }) => lines.map(({ parts }) => totalOf(parts))));
   const inner = width - beside - textWidth;
@@ -117,17 +117,17 @@ export interface ColumnMark {
   /** Below the column. */
   readonly label: string;
   readonly value: number;
-  /** What it says when one points at it. */
+  /** Tooltip. */
   readonly title: string;
 }
 
 export interface ColumnsPlot {
-  /** For whoever hears the page. */
+  /** For screen readers. */
   readonly spoken: string;
   readonly columns: readonly ColumnMark[];
-  /** The least that the axis reaches: counts of ones and twos need no halves. */
+  /** Minimum end of the axis: counts of ones and twos need no halves. */
   readonly least: number;
-  /** Every column has its label where they fit, or every seventh one. */
+  /** Every column has its label if they fit, or every seventh one. */
   readonly labels: 'each' | 'sevenths';
 }
 

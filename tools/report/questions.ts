@@ -1,19 +1,19 @@
-/** The questions of a monthly report: their SQL, asked in one transaction that writes nothing. */
+/** Questions of a monthly report: their SQL, run in one read-only transaction. */
 
 import { type Instant, instant } from '../../domain/time.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 
 /**
- * What a report asks Postgres, one question for each plot. The page shows each beside its plot as it was asked, so that whoever doubts
- * a number asks again. Tokens count as dollars, as they do everywhere here.
+ * Queries of a report, one per plot. The page prints each beside its plot, so a reader can run it again. Tokens count as dollars, as
+ * everywhere here.
  *
- * $1 and $2 are the month's first moment and the next one's, $3 an app or null for all.
+ * $1 and $2 are the first moments of the month and of the next one, $3 an app or null for all.
  */
 
 export interface Question {
   readonly id: 'volume' | 'funnel' | 'durations' | 'fees' | 'held';
   readonly sql: string;
-  /** Besides the month and the app. */
+  /** Parameters besides the month and the app. */
   readonly also: readonly ('prices' | 'now')[];
 }
 
@@ -34,7 +34,7 @@ const volume: Question = {
  ORDER BY day`,
 };
 
-/** Of the payments created in the month, as they stand now. */
+/** Payments created in the month, by current status. */
 const funnel: Question = {
   id: 'funnel',
   also: [],
@@ -52,7 +52,7 @@ const funnel: Question = {
  ORDER BY place`,
 };
 
-/** Of the payments paid out in the month: from the payin's block to the confirmed payout. */
+/** Payments paid out in the month: from the payin's block to the confirmed payout. */
 const durations: Question = {
   id: 'durations',
   also: [],
@@ -69,8 +69,8 @@ const durations: Question = {
 };
 
 /**
- * Payments paid out in the month, by route, with their share of what their payouts' transactions cost; and, of all apps, what else was
- * spent on transactions.
+ * Payments paid out in the month, by route, with their share of their payouts' transaction costs; and, for all apps, other transaction
+ * costs.
  */
 const fees: Question = {
   id: 'fees',
@@ -106,7 +106,7 @@ SELECT what, source_chain_id, destination_chain_id, payments, volume, fees, roun
  ORDER BY what <> 'route', fees DESC, cost DESC, source_chain_id, destination_chain_id`,
 };
 
-/** As it is now: what came and is neither paid out nor on its way back; of all apps also what no payment takes up. */
+/** Current state: received money that is neither paid out nor being refunded; for all apps also unmatched money. */
 const held: Question = {
   id: 'held',
   also: ['now'],
@@ -128,39 +128,39 @@ SELECT reason, count(*) AS payments,
 
 export const questions = { volume, funnel, durations, fees, held } as const;
 
-/** What a coin costs in dollars, by chain, as the service is configured. */
-export type CoinPrices = Readonly<Record<string, { readonly decimals: number; readonly usd: string }>>;
+/** Price of a coin in dollars, by chain, from the service's configuration. */
+export type ReportCoinPrices = Readonly<Record<string, { readonly decimals: number; readonly usd: string }>>;
 
 export interface About {
   readonly month: Month;
   /** Null for all apps. */
   readonly appId: string | null;
-  readonly prices: CoinPrices;
+  readonly prices: ReportCoinPrices;
   readonly now: Instant;
 }
 
 /** Numbers as Postgres prints them; amounts are never a JavaScript number. */
 export type AnswerRow = Readonly<Record<string, string | null>>;
 
-export interface Answer {
+export interface QuestionAnswer {
   readonly sql: string;
   readonly parameters: readonly (string | null)[];
   readonly rows: readonly AnswerRow[];
 }
 
-export type Answers = Readonly<Record<Question['id'], Answer>>;
+export type Answers = Readonly<Record<Question['id'], QuestionAnswer>>;
 
 /** @throws Unavailable */
 export function askAll(database: SqlDatabase, about: About): Promise<Answers> {
   return database.transaction(async (tx) => {
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
-    const answers: Partial<Record<Question['id'], Answer>> = {};
+    const answers: Partial<Record<Question['id'], QuestionAnswer>> = {};
     for (const question of Object.values(questions)) answers[question.id] = await ask(tx, question, about);
     return answers as Answers;
   });
 }
 
-async function ask(tx: Sql, { sql, also }: Question, { month, appId, prices, now }: About): Promise<Answer> {
+async function ask(tx: Sql, { sql, also }: Question, { month, appId, prices, now }: About): Promise<QuestionAnswer> {
   const more = { prices: JSON.stringify(prices), now };
   const parameters = [month.from, month.to, appId, ...also.map((name) => more[name])];
   const rows = await tx.query<Readonly<Record<string, unknown>>>(sql, parameters);
@@ -177,7 +177,7 @@ export interface Month {
   /** `November 2026` */
   readonly title: string;
   readonly from: Instant;
-  /** The first moment of the next one. */
+  /** First moment of the next month. */
   readonly to: Instant;
 }
 
@@ -186,7 +186,7 @@ const names = [
   ...['August', 'September', 'October', 'November', 'December'],
 ];
 
-/** @param text `2026-11`. @returns undefined when it is no month */
+/** @param text `2026-11`. @returns undefined if it is no month */
 export function monthNamed(text: string): Month | undefined {
   const [, year, month] = /^(20\d\d)-(0[1-9]|1[0-2])$/.exec(text) ?? [];
   if (year === undefined || month === undefined) return undefined;
@@ -209,15 +209,15 @@ const scaled = (text: string): bigint => {
   return BigInt(`${sign}${whole}${fraction.padEnd(scale, '0')}`);
 };
 
-/** Without trailing zeros; `0` of nothing. */
-export function sumOf(texts: readonly string[]): string {
+/** Without trailing zeros; `0` for no rows. */
+export function exactSum(texts: readonly string[]): string {
   const sum = texts.reduce((total, text) => total + scaled(text), 0n);
   const digits = (sum < 0n ? -sum : sum).toString().padStart(scale + 1, '0');
   const fraction = digits.slice(-scale).replace(/0+$/, '');
   return `${sum < 0n ? '-' : ''}${digits.slice(0, -scale)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** To so many places, all of them printed; halves away from zero. */
+/** Rounded to a number of printed places; halves away from zero. */
 export function roundedTo(text: string, places: number): string {
   const unit = 10n ** BigInt(scale - places);
   const value = scaled(text);

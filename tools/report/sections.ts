@@ -1,27 +1,27 @@
-/** The parts of a monthly report: each turns the answer of one question into a table and a plot. */
+/** Parts of a monthly report: each turns one answer into a table and a plot. */
 
 import type { VNode } from 'preact';
-import { counted, dayText, grouped } from '../../web/parts/cells.ts';
+import { countWords, dayText, grouped } from '../../web/parts/cells.ts';
 import { type BarMark, barsPlot, columnsPlot, type Tone } from './plots.ts';
-import type { About, Answer, AnswerRow, Question } from './questions.ts';
-import { chainText, fine, lengthOf, money, type TableColumn, totalIn } from './table.ts';
+import type { About, AnswerRow, Question, QuestionAnswer } from './questions.ts';
+import { chainText, durationText, fineAmount, money, type TableColumn, totalIn } from './table.ts';
 
 /** One plot with its table and the SQL of both. */
-export interface Part {
+export interface ReportPart {
   readonly id: Question['id'];
   readonly title: string;
   readonly note: string;
-  /** Null where there is nothing to show: then `none` says so. */
+  /** Null if there is no data: then `none` says so. */
   readonly plot: VNode | null;
   readonly none: string;
-  readonly answer: Answer;
+  readonly answer: QuestionAnswer;
   readonly columns: readonly TableColumn[];
-  /** Whether the table ends with the sums of its columns. */
+  /** True if the table ends with the sums of its columns. */
   readonly total: boolean;
 }
 
-/** From the customer's money to the merchant's. */
-export function durationsPart(answer: Answer): Part {
+/** From the customer's payment to the merchant's payout. */
+export function durationsPart(answer: QuestionAnswer): ReportPart {
   const { rows } = answer;
   const all = totalIn(rows, 'payments');
   return {
@@ -35,13 +35,13 @@ export function durationsPart(answer: Answer): Part {
       all === '0'
         ? null
         : columnsPlot({
-            spoken: `Time to payout of ${counted(Number(all), 'payment')}: ${withinMinute(rows) ?? '0'} percent within a minute. The table below has every range.`,
+            spoken: `Time to payout of ${countWords(Number(all), 'payment')}: ${withinMinute(rows) ?? '0'} percent within a minute. The table below has every range.`,
             least: 4,
             labels: 'each',
             columns: rows.map((row) => ({
               label: rangeText(row),
               value: Number(row['payments']),
-              title: `${row['up_to_s'] ? 'up to ' : ''}${rangeText(row)}: ${counted(Number(row['payments']), 'payment')}`,
+              title: `${row['up_to_s'] ? 'up to ' : ''}${rangeText(row)}: ${countWords(Number(row['payments']), 'payment')}`,
             })),
           }),
     columns: [
@@ -54,13 +54,13 @@ export function durationsPart(answer: Answer): Part {
 }
 
 const rangeText = ({ above_s, up_to_s }: AnswerRow): string =>
-  up_to_s ? lengthOf(Number(up_to_s)) : `> ${lengthOf(Number(above_s))}`;
+  up_to_s ? durationText(Number(up_to_s)) : `> ${durationText(Number(above_s))}`;
 
-/** Share of the payouts that took no longer; null of none. */
+/** Share of the payouts within a minute; null without payouts. */
 export const withinMinute = (rows: readonly AnswerRow[]): string | null =>
   rows.find((row) => row['up_to_s'] === '60')?.['within_percent'] ?? null;
 
-/** Routes beyond these are in the table alone. */
+/** Maximum routes in the plot; the table has all. */
 const drawnMost = 12;
 
 const kinds: Readonly<Record<string, string>> = {
@@ -77,8 +77,8 @@ const kinds: Readonly<Record<string, string>> = {
   adopted: 'By hand',
 };
 
-/** What routes brought, and what their transactions cost. */
-export function feesPart(answer: Answer, { prices }: About): Part {
+/** Volumes of routes, and the costs of their transactions. */
+export function feesPart(answer: QuestionAnswer, { prices }: About): ReportPart {
   const { rows } = answer;
   const used = new Set(rows.flatMap((row) => [row['source_chain_id'], row['destination_chain_id']]));
   const said = Object.entries(prices)
@@ -124,8 +124,8 @@ function barOf(row: AnswerRow): BarMark {
       ? `${from} → ${chainText(row['destination_chain_id'] ?? '')}`
       : `${kinds[what] ?? what} on ${from}`;
   const line = (tone: 'first' | 'second', value: string, word: string) => ({
-    text: fine(value),
-    parts: [{ tone, value: Number(value), title: `${name}: ${word} ${fine(value)}` }],
+    text: fineAmount(value),
+    parts: [{ tone, value: Number(value), title: `${name}: ${word} ${fineAmount(value)}` }],
   });
   const spent = line('second', cost, 'cost');
   return { name, lines: what === 'route' ? [line('first', fees, 'fees'), spent] : [spent] };
@@ -141,8 +141,8 @@ const stages: Readonly<Record<string, string>> = {
 };
 const ends: ReadonlySet<string> = new Set(['expired', 'bounced']);
 
-/** How far the payments of the month have come. */
-export function funnelPart(answer: Answer): Part {
+/** Progress of the month's payments. */
+export function funnelPart(answer: QuestionAnswer): ReportPart {
   const { rows } = answer;
   const of = (stage: string): string => rows.find((row) => row['stage'] === stage)?.['payments'] ?? '0';
   return {
@@ -193,8 +193,8 @@ const ages = [
   ['older', 'longer', 'age4'],
 ] as const satisfies readonly (readonly [string, string, Tone])[];
 
-/** What came and can neither be paid out nor is on its way back. */
-export function heldPart(answer: Answer): Part {
+/** Held money that is not being refunded. */
+export function heldPart(answer: QuestionAnswer): ReportPart {
   const { rows } = answer;
   return {
     id: 'held',
@@ -236,8 +236,8 @@ function heldBarOf(row: AnswerRow): BarMark {
   };
 }
 
-/** What was paid out each day. */
-export function volumePart(answer: Answer): Part {
+/** Amounts paid out per day. */
+export function volumePart(answer: QuestionAnswer): ReportPart {
   const { rows } = answer;
   const all = totalIn(rows, 'volume');
   return {
@@ -257,7 +257,7 @@ export function volumePart(answer: Answer): Part {
             columns: rows.map(({ day, volume, payments }) => ({
               label: dayText(day ?? ''),
               value: Number(volume),
-              title: `${dayText(day ?? '')}: ${money(volume ?? '0')} in ${counted(Number(payments), 'payment')}`,
+              title: `${dayText(day ?? '')}: ${money(volume ?? '0')} in ${countWords(Number(payments), 'payment')}`,
             })),
           }),
     columns: [

@@ -1,25 +1,25 @@
-/** The table below a plot: what Postgres answered, row by row. */
+/** The table below a plot: Postgres's answer, row by row. */
 import type { VNode } from 'preact';
 import { type ChainId, chainIds, chainOf } from '../../domain/chains.ts';
 import { decimalText } from '../../queries/sql.ts';
 import { dayText, grouped } from '../../web/parts/cells.ts';
 import { html } from '../../web/parts/html.ts';
-import { type AnswerRow, roundedTo, sumOf } from './questions.ts';
+import { type AnswerRow, exactSum, roundedTo } from './questions.ts';
 
-/** As people read what Postgres prints. */
-export type Reading = 'text' | 'day' | 'count' | 'money' | 'fine' | 'percent' | 'chain' | 'seconds';
+/** Display format of a value. */
+export type ValueFormat = 'text' | 'day' | 'count' | 'money' | 'fine' | 'percent' | 'chain' | 'seconds';
 
 export interface TableColumn {
   readonly name: string;
   readonly head: string;
-  readonly reads: Reading;
-  /** Its rows count different things. */
+  readonly reads: ValueFormat;
+  /** Its rows count different subjects. */
   readonly unsummed?: true;
-  /** Other words for some values. */
+  /** Display texts of some values. */
   readonly words?: Readonly<Record<string, string>>;
 }
 
-const summed: ReadonlySet<Reading> = new Set(['count', 'money', 'fine']);
+const summed: ReadonlySet<ValueFormat> = new Set(['count', 'money', 'fine']);
 
 export const answerTable = (
   caption: string,
@@ -36,23 +36,24 @@ export const answerTable = (
     ${total && rows.length > 1 && html`<tfoot><tr>${columns.map((column, place) => totalOf(column, place, rows))}</tr></tfoot>`}
   </table></div>`;
 
-const words: ReadonlySet<Reading> = new Set(['text', 'day', 'chain', 'seconds']);
+const words: ReadonlySet<ValueFormat> = new Set(['text', 'day', 'chain', 'seconds']);
 const classOf = ({ reads }: TableColumn): string | undefined => (words.has(reads) ? undefined : 'number');
 
-/** `value` is what Postgres printed. */
+/** `value` is Postgres's text. */
 const cellOf = (column: TableColumn, value: string | null): VNode =>
-  html`<td class=${classOf(column)}><data value=${value ?? ''}>${value === null ? '–' : textOf(column, value)}</data></td>`;
+  html`<td class=${classOf(column)}><data value=${value ?? ''}>${value === null ? '–' : cellText(column, value)}</data></td>`;
 
 function totalOf(column: TableColumn, place: number, rows: readonly AnswerRow[]): VNode {
   if (place === 0) return html`<th scope="row">Together</th>`;
   if (!summed.has(column.reads) || column.unsummed) return html`<td></td>`;
-  return html`<td class="number">${textOf(column, totalIn(rows, column.name))}</td>`;
+  return html`<td class="number">${cellText(column, totalIn(rows, column.name))}</td>`;
 }
 
-/** Of a column, exactly. */
-export const totalIn = (rows: readonly AnswerRow[], name: string): string => sumOf(rows.map((row) => row[name] ?? '0'));
+/** Exact sum of a column. */
+export const totalIn = (rows: readonly AnswerRow[], name: string): string =>
+  exactSum(rows.map((row) => row[name] ?? '0'));
 
-export function textOf({ reads, words: own = {} }: Pick<TableColumn, 'reads' | 'words'>, value: string): string {
+export function cellText({ reads, words: own = {} }: Pick<TableColumn, 'reads' | 'words'>, value: string): string {
   const word = own[value];
   if (word !== undefined) return word;
   switch (reads) {
@@ -61,7 +62,7 @@ export function textOf({ reads, words: own = {} }: Pick<TableColumn, 'reads' | '
     case 'money':
       return money(value);
     case 'fine':
-      return fine(value);
+      return fineAmount(value);
     case 'day':
       return dayText(value);
     case 'percent':
@@ -69,24 +70,24 @@ export function textOf({ reads, words: own = {} }: Pick<TableColumn, 'reads' | '
     case 'chain':
       return chainText(value);
     case 'seconds':
-      return lengthOf(Number(value));
+      return durationText(Number(value));
     default:
       return value;
   }
 }
 
-/** To all its places, two at least. */
+/** All its places, at least two. */
 export const money = (value: string): string => grouped(decimalText(value));
 
-/** Of gas: a transaction may cost a tenth of a cent. */
-export const fine = (value: string): string => grouped(roundedTo(value, 4));
+/** For gas: a transaction may cost a tenth of a cent. */
+export const fineAmount = (value: string): string => grouped(roundedTo(value, 4));
 
 export function chainText(id: string): string {
   const chainId = Number(id) as ChainId;
   return chainIds.includes(chainId) ? chainOf(chainId).name : `chain ${id}`;
 }
 
-export function lengthOf(seconds: number): string {
+export function durationText(seconds: number): string {
   if (seconds < 60) return `${seconds} s`;
   return seconds < 3_600 ? `${seconds / 60} min` : `${seconds / 3_600} h`;
 }

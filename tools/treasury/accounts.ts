@@ -1,10 +1,10 @@
-/** What the treasury holds on each chain, and whether it signs: shown, paused, resumed, explained. */
+/** Balances and signing state of the treasury per chain: listed, paused, resumed, explained. */
 import type { Command } from 'commander';
 import type { PayoutRail } from '../../commands/transferPorts.ts';
 import { type ChainId, chainOf, findChain } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { familyOf } from '../../src/chains/families.ts';
+import { familyFor } from '../../src/chains/families.ts';
 import type { Core } from '../../src/core.ts';
 import { readNumberingAccounts } from '../../src/workers/payouts/numberingAccounts.ts';
 import { explainNoncesOf, loadTreasury, pausePayouts, resumePayouts } from '../../src/workers/treasury/account.ts';
@@ -16,7 +16,7 @@ const answer_ms = 15_000;
 
 type Line = Readonly<Record<string, string>>;
 
-/** Runs a command on one of the configured chains, or on all of them, and prints a line for each. */
+/** Runs a command on one or all of the configured chains, and prints a line for each. */
 async function run(
   stated: string | undefined,
   command: (core: Core, rail: PayoutRail) => Promise<Line>,
@@ -57,7 +57,7 @@ async function holdings(rail: PayoutRail): Promise<Line> {
       symbol,
       formatAmount(tokens[address] ?? 0n, decimals),
     ]);
-    const coin = formatAmount(gas, familyOf(chain).coinDecimals);
+    const coin = formatAmount(gas, familyFor(chain).coinDecimals);
     const numbering = accounts && { 'numbering accounts': String(accounts.length) };
     return { coin, ...Object.fromEntries(held), 'mined nonce': String(mined), ...numbering };
   } catch {
@@ -65,7 +65,7 @@ async function holdings(rail: PayoutRail): Promise<Line> {
   }
 }
 
-/** Of each account that numbers payouts on the chain. */
+/** For each account that numbers payouts on the chain. */
 async function explain({ handle, clock }: Core, rail: PayoutRail, reason: string): Promise<Line> {
   const signal = AbortSignal.timeout(answer_ms);
   const accounts = await readNumberingAccounts(rail, signal);

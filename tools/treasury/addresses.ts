@@ -1,14 +1,14 @@
-/** Where the treasury's money may be sent: the address book. */
+/** The address book: allowed receivers of treasury money. */
 import type { Command } from 'commander';
 import { chainOf } from '../../domain/chains.ts';
-import { addressBook } from '../../src/chains/families.ts';
+import { familyAddresses } from '../../src/chains/families.ts';
 import type { Core } from '../../src/core.ts';
 import { type AddressDeps, addToBook, loadBook, removeFromBook } from '../../src/workers/treasury/operations.ts';
 import { withCore } from '../connections.ts';
-import { operator, tell } from '../program.ts';
-import { type Shown, show } from './operations.ts';
+import { operator, printOutcome } from '../program.ts';
+import { type ListFormat, printList } from './operations.ts';
 
-async function addresses(core: Core, how: Shown): Promise<void> {
+async function addresses(core: Core, how: ListFormat): Promise<void> {
   const { entries } = await loadBook(core);
   const now = core.clock.now();
   const lines = entries.map(({ chainId, address, memo, label, usableFrom, by }) => ({
@@ -19,7 +19,7 @@ async function addresses(core: Core, how: Shown): Promise<void> {
     usable: now >= usableFrom ? 'yes' : `from ${usableFrom}`,
     'added by': by,
   }));
-  show(
+  printList(
     how,
     entries,
     lines,
@@ -30,7 +30,7 @@ async function addresses(core: Core, how: Shown): Promise<void> {
 const bookOf = ({ handle, clock, config }: Core): AddressDeps => ({
   handle,
   clock,
-  addresses: addressBook,
+  addresses: familyAddresses,
   coolDown_hours: config.withdrawals.addressCoolDown_hours,
 });
 
@@ -40,7 +40,7 @@ export function addAddressVerbs(program: Command): void {
     .command('addresses')
     .description('List the address book: the addresses that can receive withdrawals.')
     .option('--json', 'for machines')
-    .action((how: Shown) => withCore((core) => addresses(core, how)));
+    .action((how: ListFormat) => withCore((core) => addresses(core, how)));
 
   book
     .command('add <chain> <address>')
@@ -48,7 +48,7 @@ export function addAddressVerbs(program: Command): void {
     .requiredOption('--label <name>', 'what you call it')
     .option('--memo <memo>', 'memo of the receiver: then it is part of the address')
     .action((chain: string, address: string, options: { label: string; memo?: string }) =>
-      withCore(async (core) => tell(await addToBook(bookOf(core), { chain, address, ...options }, operator()))),
+      withCore(async (core) => printOutcome(await addToBook(bookOf(core), { chain, address, ...options }, operator()))),
     );
 
   book
@@ -56,6 +56,8 @@ export function addAddressVerbs(program: Command): void {
     .description('Remove an address at once. Nothing more is signed for it.')
     .option('--memo <memo>', 'memo of the receiver, where the book has one')
     .action((chain: string, address: string, options: { memo?: string }) =>
-      withCore(async (core) => tell(await removeFromBook(bookOf(core), { chain, address, ...options }, operator()))),
+      withCore(async (core) =>
+        printOutcome(await removeFromBook(bookOf(core), { chain, address, ...options }, operator())),
+      ),
     );
 }

@@ -1,4 +1,4 @@
-/** Transactions of the treasury that the log does not know: listed with what they did, and recorded with a reason. */
+/** Transactions of the treasury that the log does not know: listed with their effects, and recorded with a reason. */
 import type { Command } from 'commander';
 import { type ChainId, chainOf, findChain } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
@@ -8,22 +8,22 @@ import { transferOwners } from '../../src/workers/payouts/index.ts';
 import {
   type Adopting,
   adopt,
-  assetOf,
+  changedAsset,
   describe,
-  type Shown as Known,
+  type AdoptableTransaction as Known,
   paidBy,
 } from '../../src/workers/treasury/adopt.ts';
 import { owedOn, unknownTransactionsOn } from '../../src/workers/treasury/index.ts';
 import { type UnknownTransaction, unknownTransactions } from '../../src/workers/treasury/unknownTransactions.ts';
 import { withCore } from '../connections.ts';
 import { print, printError } from '../print.ts';
-import { operator, reasonOf, refusalError } from '../program.ts';
-import { type Shown, show } from './operations.ts';
+import { operator, readReason, refusalError } from '../program.ts';
+import { type ListFormat, printList } from './operations.ts';
 
-/** Nodes are asked about each of many transactions. */
+/** Nodes are queried about each of many transactions. */
 const answer_ms = 120_000;
 
-interface Options extends Shown {
+interface Options extends ListFormat {
   readonly record?: string;
   readonly reason?: string;
   readonly notAPayout?: boolean;
@@ -83,7 +83,7 @@ async function list(
     }),
   );
   const lines = whole.map((each) => lineOf(chainId, each));
-  show(how, whole, lines, `The log knows every transaction of the treasury on ${chainOf(chainId).name}.`);
+  printList(how, whole, lines, `The log knows every transaction of the treasury on ${chainOf(chainId).name}.`);
 }
 
 interface Listed extends UnknownTransaction {
@@ -94,7 +94,7 @@ function lineOf(chainId: ChainId, { account, nonce, transaction, seemsToHavePaid
   const numbered = { account, nonce: nonce?.toString() ?? '' };
   if (!transaction)
     return { ...numbered, did: 'no node shows it: name an archive node, or npm run treasury -- explain' };
-  const coin = assetOf(chainId, coinAddress);
+  const coin = changedAsset(chainId, coinAddress);
   return {
     ...numbered,
     did: describe(chainId, transaction),
@@ -113,7 +113,7 @@ export function addAdoptVerb(program: Command): void {
       'List treasury transactions missing from the log. --record acknowledges them so the account can continue.',
     )
     .option('--record <hash|all>', 'record this one, or all of them')
-    .option('--reason <reason>', 'what it was, for whoever asks later', reasonOf)
+    .option('--reason <reason>', 'what it was, for whoever asks later', readReason)
     .option('--not-a-payout', 'it paid somebody for something else, though the same is still owed to him')
     .option('--json', 'for machines')
     .action((chain: string, options: Options) => withCore((core) => run(core, chain, options)));

@@ -1,4 +1,4 @@
-/** Payouts that are put together: the contract that pays them, what it may spend, and what became of batches. */
+/** Batches of payouts: their contract, its allowance, and the fate of batches. */
 import type { Command } from 'commander';
 import { currentState } from '../../commands/handle.ts';
 import { lookAfter } from '../../commands/sweeps/numbered.ts';
@@ -11,14 +11,14 @@ import type { Core } from '../../src/core.ts';
 import { buryBatch, type ContractDeps, orderAllowance, orderPayMany } from '../../src/workers/payouts/batchesByHand.ts';
 import { withCore } from '../connections.ts';
 import { print } from '../print.ts';
-import { namedChain, operator, reasonOf, refusalError, tell, untilInterrupted } from '../program.ts';
-import { type Shown, show } from './operations.ts';
+import { namedChain, operator, printOutcome, readReason, refusalError, untilInterrupted } from '../program.ts';
+import { type ListFormat, printList } from './operations.ts';
 
 const shownMax = 100;
 const look_ms = 1_000;
 const answer_ms = 30_000;
 
-async function list({ database, workHandle }: Core, how: Shown): Promise<void> {
+async function list({ database, workHandle }: Core, how: ListFormat): Promise<void> {
   const ids = await listBatches(database, shownMax);
   const found = await Promise.all(
     ids.map(async (id) => ({ id, batch: await currentState(workHandle, payoutBatch, id) })),
@@ -42,7 +42,7 @@ async function list({ database, workHandle }: Core, how: Shown): Promise<void> {
     return [{ id, ...told }];
   });
   const lines = Object.fromEntries(batches.map(({ id, ...told }) => [id, told]));
-  show(how, batches, lines, 'No payouts were ever put together.');
+  printList(how, batches, lines, 'No payouts were ever put together.');
 }
 
 const namedRail = (chains: Core['chains'], where: string): ContractDeps['rail'] | undefined => {
@@ -50,7 +50,7 @@ const namedRail = (chains: Core['chains'], where: string): ContractDeps['rail'] 
   return chain && chains.get(chain.id)?.rail;
 };
 
-/** Orders it and waits for its end, which the service that has the key brings about. */
+/** Orders it and waits for its end; the service with the key executes it. */
 async function ordered(where: string, order: (deps: ContractDeps) => Promise<string | Refusal>): Promise<void> {
   const interrupted = untilInterrupted('Interrupted: what was ordered is done by the service. Run it again to see.');
   await withCore(async ({ chains, workHandle: handle, clock }) => {
@@ -77,7 +77,7 @@ async function bury({ chains, workHandle: handle, clock }: Core, id: string, rea
   const chain = chains.get(batch.opened.chainId);
   if (!chain) throw new Error(`${chainOf(batch.opened.chainId).name} is not configured here`);
   const deps = { handle, clock, rail: chain.rail };
-  tell(await buryBatch(deps, { id, reason }, operator(), AbortSignal.timeout(answer_ms)));
+  printOutcome(await buryBatch(deps, { id, reason }, operator(), AbortSignal.timeout(answer_ms)));
 }
 
 /** Adds `batches`, with `list`, `deploy`, `allow` and `bury`. */
@@ -87,7 +87,7 @@ export function addBatchVerbs(program: Command): void {
     .command('list', { isDefault: true })
     .description('List the latest batches and their results.')
     .option('--json', 'for machines')
-    .action((how: Shown) => withCore((core) => list(core, how)));
+    .action((how: ListFormat) => withCore((core) => list(core, how)));
   batches
     .command('deploy <chain>')
     .description('Deploy the batch contract on an EVM chain.')
@@ -105,6 +105,6 @@ export function addBatchVerbs(program: Command): void {
     .description(
       'end one that does not go on: its payouts are made by themselves. What was signed can land no more, and you have found out on several explorers that none has',
     )
-    .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
+    .requiredOption('--reason <reason>', 'why, for whoever asks later', readReason)
     .action((id: string, { reason }: { reason: string }) => withCore((core) => bury(core, id, reason)));
 }

@@ -1,39 +1,46 @@
-/** `npm run treasury -- books`: opening, what came in, what went out and what it cost, beside what each account holds. */
+/** `npm run treasury -- books`: opening, receipts, expenses and costs, beside each account's balance. */
 
 import type { Command } from 'commander';
-import { type BooksAccount, type BooksDeps, explainBooks, loadBooks, lookAt } from '../../commands/books.ts';
+import { type BooksAccount, type BooksDeps, compareAt, explainBooks, loadBooks } from '../../commands/books.ts';
 import { type ChainId, chainOf, findChain, tokenAt } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { coinAddress, coinOf, formatAmount } from '../../domain/money.ts';
 import { type Reckoned, reckon } from '../../domain/treasury/books.ts';
-import { type Amounts, type Books, networksClosedIn, nonZero, openIn, plus } from '../../domain/treasury/booksState.ts';
+import {
+  type Amounts,
+  addAmounts,
+  type Books,
+  networksClosedIn,
+  nonZero,
+  openIn,
+} from '../../domain/treasury/booksState.ts';
 import { type MovementSum, movementSums, signedAmong } from '../../queries/books.ts';
 import type { OpenChain } from '../../src/chains/family.ts';
 import type { Core } from '../../src/core.ts';
 import { loadTreasury } from '../../src/workers/treasury/account.ts';
-import { booksAccountsOf, booksDeps, movementsOf } from '../../src/workers/treasury/index.ts';
+import { booksAccountsOf, booksDeps, recordedMovements } from '../../src/workers/treasury/index.ts';
 import { withCore } from '../connections.ts';
 import { print, printError, printJson, printTable } from '../print.ts';
 import { operator } from '../program.ts';
 
-export interface Compared {
+export interface BooksComparison {
   readonly state: Books;
   readonly blockNumber: bigint;
   readonly chain: Amounts;
-  /** What recorded transfers did since the opening. */
+  /** Effects of recorded transfers since the opening. */
   readonly moved: Amounts;
-  /** What came from outside and is not recorded yet. */
+  /** Money from outside that is not recorded yet. */
   readonly arriving: Reckoned['topUps'];
-  /** What transactions of ours did that are on the chain and not recorded yet. */
+  /** Effects of our transactions that are on the chain and not recorded yet. */
   readonly underWay: Amounts;
-  /** What nothing explains: without any, the books close. */
+  /** Unexplained rest: without any, the books close. */
   readonly difference: Amounts;
   readonly evidence: string;
 }
 
 /**
  * Compares an account's books with its present balances.
- * @param isOurs which of these transactions the log has signed
+ * @param isOurs returns which of these transactions the log has signed
  * @returns undefined while the books are not open
  * @throws ChainUnavailable, StandingDisputed, HistoryTooLong
  */
@@ -42,18 +49,18 @@ export async function compareBooks(
   of: BooksAccount,
   isOurs: (hashes: readonly string[]) => Promise<ReadonlySet<string>>,
   signal: AbortSignal,
-): Promise<Compared | undefined> {
+): Promise<BooksComparison | undefined> {
   const state = openIn(await loadBooks(deps, of));
   if (!state) return undefined;
   const standing = await deps.history.standing(of.account, signal);
   const how = { state, standing, search: true, patienceOver: true, closingDue: false };
-  const look = await lookAt(deps, of, how, signal);
+  const look = await compareAt(deps, of, how, signal);
   const { topUps, rest, evidence } = reckon(state, look);
   const unrecorded = look.unrecorded ?? [];
   const ours = await isOurs(unrecorded.map(({ txHash }) => txHash));
   const underWay = unrecorded
     .filter(({ txHash }) => ours.has(txHash))
-    .reduce<Amounts>((sum, { changes }) => plus(sum, changes), {});
+    .reduce<Amounts>((sum, { changes }) => addAmounts(sum, changes), {});
   return {
     state,
     blockNumber: standing.blockNumber,
@@ -61,14 +68,14 @@ export async function compareBooks(
     moved: look.moved,
     arriving: topUps,
     underWay,
-    difference: nonZero(plus(rest, underWay, -1n)),
+    difference: nonZero(addAmounts(rest, underWay, -1n)),
     evidence,
   };
 }
 
 const answer_ms = 120_000;
 
-/** Of one asset of one account, in smallest units. */
+/** For one asset of one account, in smallest units. */
 interface Line {
   readonly chainId: ChainId;
   readonly account: string;
@@ -87,8 +94,8 @@ interface Line {
 interface Page {
   readonly of: BooksAccount;
   /** Undefined while the books are not open. */
-  readonly compared: Compared | undefined;
-  /** Networks of the chain that began anew and were closed. */
+  readonly compared: BooksComparison | undefined;
+  /** Number of networks of the chain that were reset and closed. */
   readonly networksClosed: number;
   readonly lines: readonly Line[];
 }
@@ -102,14 +109,14 @@ async function pageOf(core: Core, chain: OpenChain, of: BooksAccount, signal: Ab
   if (!compared) return { of, compared, networksClosed: networksClosedIn(await loadBooks(core, of)), lines: [] };
   const { opened, networksClosed } = compared.state;
   const range = { networksClosed, after: opened.blockNumber, upTo: compared.blockNumber };
-  const sums = await movementSums(core.database, movementsOf(of, range));
+  const sums = await movementSums(core.database, recordedMovements(of, range));
   const assets = [coinAddress, ...chainOf(of.chainId).tokens.map(({ address }) => address)];
   return { of, compared, networksClosed, lines: assets.map((asset) => lineOf(of, asset, compared, sums)) };
 }
 
 const told = new Set(['topUp', 'flush', 'explained']);
 
-function lineOf(of: BooksAccount, asset: string, compared: Compared, sums: readonly MovementSum[]): Line {
+function lineOf(of: BooksAccount, asset: string, compared: BooksComparison, sums: readonly MovementSum[]): Line {
   const { state, chain, underWay, difference, arriving } = compared;
   const own = sums.filter((each) => each.asset === asset && !told.has(each.kind));
   const sumOf = (wanted: (sum: MovementSum) => boolean) =>
@@ -171,7 +178,7 @@ function inWords(line: Line): Record<string, string> {
   };
 }
 
-/** @returns whether all of them close */
+/** @returns true if all of them close */
 async function show(core: Core, chains: readonly OpenChain[], json: boolean): Promise<boolean> {
   const signal = AbortSignal.timeout(answer_ms);
   const pages = await Promise.all(

@@ -1,19 +1,19 @@
-/** What operators have done with the treasury's money: ordered, approved, called off, listed. */
+/** Operators' treasury operations: ordered, approved, called off, listed. */
 
 import type { Command } from 'commander';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import { standingOf } from '../../domain/treasury/operation.ts';
+import { operationStatus } from '../../domain/treasury/operation.ts';
 import { listOperations } from '../../queries/treasury.ts';
 import type { Core } from '../../src/core.ts';
 import { withdrawals } from '../../src/workers/treasury/index.ts';
 import { approve, callOff, recordArrival } from '../../src/workers/treasury/operations.ts';
-import { type AskedWithdrawal, type Ordered, withdraw } from '../../src/workers/treasury/withdraw.ts';
+import { type AskedWithdrawal, orderWithdrawal, type WithdrawalOrdered } from '../../src/workers/treasury/withdraw.ts';
 import { withCore } from '../connections.ts';
 import { print, printJson, printTable } from '../print.ts';
-import { operator, reasonOf, refusalError, tell } from '../program.ts';
+import { operator, printOutcome, readReason, refusalError } from '../program.ts';
 
-export interface Shown {
+export interface ListFormat {
   readonly json?: boolean;
 }
 
@@ -22,29 +22,29 @@ export const json = (value: unknown): void => printJson(value, null);
 
 /**
  * Prints a list: a plain table for people, JSON for programs.
- * @param empty what people are told where there is nothing
+ * @param empty text for people if there are no entries
  */
-export function show(how: Shown, whole: readonly unknown[], lines: object, empty: string): void {
+export function printList(how: ListFormat, whole: readonly unknown[], lines: object, empty: string): void {
   if (how.json) json(whole);
   else if (whole.length === 0) print(empty);
   else printTable(lines);
 }
 
 const answer_ms = 15_000;
-/** A history is looked through. */
+/** A search through a history takes time. */
 const arrival_ms = 120_000;
 const shownMax = 200;
 const unsaid = 'not said';
 
-async function order(core: Core, asked: AskedWithdrawal, how: Shown): Promise<void> {
-  const outcome = await withdraw(withdrawals(core), asked, operator(), AbortSignal.timeout(answer_ms));
+async function order(core: Core, asked: AskedWithdrawal, how: ListFormat): Promise<void> {
+  const outcome = await orderWithdrawal(withdrawals(core), asked, operator(), AbortSignal.timeout(answer_ms));
   if (isRefusal(outcome)) throw refusalError(outcome);
-  if (how.json) return json({ ...outcome, standing: standingOf(outcome.operation) });
+  if (how.json) return json({ ...outcome, standing: operationStatus(outcome.operation) });
   print(told(outcome));
 }
 
-function told({ id, operation, isNew }: Ordered): string {
-  const standing = standingOf(operation);
+function told({ id, operation, isNew }: WithdrawalOrdered): string {
+  const standing = operationStatus(operation);
   if (!isNew)
     return `The same was ordered at ${operation.ordered.orderedAt}: ${id} (${standing}). --again orders another one.`;
   return standing === 'waitsForApproval'
@@ -52,7 +52,7 @@ function told({ id, operation, isNew }: Ordered): string {
     : `Ordered as ${id}. It is sent by itself: npm run treasury -- operations`;
 }
 
-async function list({ database }: Core, how: Shown): Promise<void> {
+async function list({ database }: Core, how: ListFormat): Promise<void> {
   const found = await listOperations(database, shownMax);
   const lines = found.map(({ id, chainId, amount, tokenSymbol, ...rest }) => [
     id,
@@ -70,7 +70,7 @@ async function list({ database }: Core, how: Shown): Promise<void> {
       reason: rest.reason,
     },
   ]);
-  show(how, found, Object.fromEntries(lines), 'No operation was ever ordered.');
+  printList(how, found, Object.fromEntries(lines), 'No operation was ever ordered.');
 }
 
 /** Adds `withdraw`, `rebalance`, `approve`, `call-off` and `operations`. */
@@ -78,7 +78,7 @@ export function addOperationVerbs(program: Command): void {
   const ordering = (command: Command) =>
     command
       .option('--memo <memo>', 'memo of the receiver, where the address book has one')
-      .option('--reason <reason>', 'why, for whoever asks later', reasonOf, unsaid)
+      .option('--reason <reason>', 'why, for whoever asks later', readReason, unsaid)
       .option('--even-owed', 'take what payouts are owed as well: they wait until it is topped up')
       .option('--again', 'order it though the same was ordered lately')
       .option('--json', 'for machines');
@@ -100,14 +100,14 @@ export function addOperationVerbs(program: Command): void {
   program
     .command('approve <id>')
     .description('Approve an operation above TREASURY_APPROVAL_USD that another operator ordered.')
-    .action((id: string) => withCore(async (core) => tell(await approve(core, id, operator()))));
+    .action((id: string) => withCore(async (core) => printOutcome(await approve(core, id, operator()))));
 
   program
     .command('call-off <id>')
     .description('Cancel an operation that has not been signed.')
-    .option('--reason <reason>', 'why, for whoever asks later', reasonOf, unsaid)
+    .option('--reason <reason>', 'why, for whoever asks later', readReason, unsaid)
     .action((id: string, { reason }: { reason: string }) =>
-      withCore(async (core) => tell(await callOff(core, id, reason, operator()))),
+      withCore(async (core) => printOutcome(await callOff(core, id, reason, operator()))),
     );
 
   program
@@ -119,16 +119,16 @@ export function addOperationVerbs(program: Command): void {
     .command('operations')
     .description('List operations with status and transactions, pending ones first.')
     .option('--json', 'for machines')
-    .action((how: Shown) => withCore((core) => list(core, how)));
+    .action((how: ListFormat) => withCore((core) => list(core, how)));
 }
 
 async function arrived(core: Core, id: string, hash: string): Promise<void> {
   const { handle, clock, chains } = core;
   const deps = { handle, clock, historyOf: (chainId: ChainId) => chains.get(chainId)?.history };
-  tell(await recordArrival(deps, { id, hash }, operator(), AbortSignal.timeout(arrival_ms)));
+  printOutcome(await recordArrival(deps, { id, hash }, operator(), AbortSignal.timeout(arrival_ms)));
 }
 
-interface Ordering extends Shown {
+interface Ordering extends ListFormat {
   readonly memo?: string;
   readonly reason: string;
   readonly evenOwed?: boolean;

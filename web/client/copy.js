@@ -1,4 +1,4 @@
-// Buttons that copy: shown where the browser can.
+// Copy buttons: displayed if the browser can copy.
 import { say } from './say.js';
 
 /** @param {ParentNode} part */

@@ -1,4 +1,4 @@
-// A form is sent once: the second press of its button does nothing while the first is on its way.
+// A form is sent once: a second press of its button is ignored while the first request is pending.
 document.addEventListener('submit', (event) => {
   const form = event.target;
   if (form.method === 'get') return;
@@ -7,7 +7,7 @@ document.addEventListener('submit', (event) => {
   event.submitter?.setAttribute('aria-busy', 'true');
 });
 
-// Back from the next page, the form can be sent again.
+// After returning from the next page, the form can be sent again.
 window.addEventListener('pageshow', () => {
   for (const form of document.querySelectorAll('form[data-sent]')) delete form.dataset.sent;
   for (const button of document.querySelectorAll('[aria-busy]')) button.removeAttribute('aria-busy');

@@ -1,5 +1,5 @@
-// In a frame on a merchant's site: the site is told how the payment stands, and that somebody wants to leave. Only an origin that the
-// merchant allows is answered, and only it can read what it is told.
+// In a frame on a merchant's site: notifies the site of the payment's state, and of a close request. Only an allowed origin gets answers,
+// and only it can read them.
 
 const sites = document.body.dataset.sites?.split(' ') ?? [];
 let site = null;

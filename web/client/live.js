@@ -1,14 +1,14 @@
-// News: an open page of the dashboard is read again.
+// Live updates: an open page of the dashboard is reloaded after a notification.
 import { readAgain } from './parts.js';
 
-/** Reading a page keeps its session awake: nobody's page is read for so long only. */
+/** Reading a page keeps its session alive: an unattended page stops after this time. */
 const alone_ms = 60 * 60 * 1000;
 let missed = false;
 let touched = Date.now();
 
 const news = new EventSource(document.body.dataset.liveFrom);
 news.onmessage = renew;
-// What happened between the page and its line to the news, or while that was cut, is in the page that is read now.
+// Events between the page and its connection, or during an interruption, are in the reloaded page.
 news.onopen = renew;
 window.addEventListener('pagehide', () => news.close());
 window.addEventListener('pageshow', (event) => {

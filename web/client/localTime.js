@@ -1,4 +1,4 @@
-// Times in the reader's own zone and language; without this they are in UTC.
+// Times in the reader's own zone and language; without this script they are in UTC.
 const forms = {
   day: { day: 'numeric', month: 'short', year: 'numeric' },
   minutes: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },

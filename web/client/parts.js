@@ -1,4 +1,4 @@
-// A page that is read again: the parts of it that have changed are put in their places. Focus, scrolling and what is being typed stay.
+// Reloads a page: replaces its changed parts. Focus, scrolling and typed text stay.
 import { showCopyButtons } from './copy.js';
 import { localTimes } from './localTime.js';
 import { say } from './say.js';
@@ -7,7 +7,7 @@ const pause_ms = 1000;
 let busy = false;
 let again = false;
 
-/** One reading at a time, and a pause behind each: a flood of news is one reading a second. */
+/** One reload at a time, with a pause after each: a flood of notifications causes one reload per second. */
 export async function readAgain() {
   if (busy) {
     again = true;
@@ -17,13 +17,13 @@ export async function readAgain() {
   again = false;
   try {
     const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
-    // Somewhere else: the session is over.
+    // Redirected: the session is over.
     if (answer.redirected) return location.replace(answer.url);
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    // What a form answered may stand at the address of another page.
+    // A form's answer may have the address of another page.
     if (answer.ok && page.body.dataset.liveFrom === document.body.dataset.liveFrom) put(page);
   } catch {
-    // The line is cut: `onopen` reads the page when it is back.
+    // The connection is lost: `onopen` reloads the page when it returns.
   }
   setTimeout(() => {
     busy = false;
@@ -31,7 +31,7 @@ export async function readAgain() {
   }, pause_ms);
 }
 
-/** The page as the server sends it, before other modules changed it: what is compared. */
+/** The page as the server sent it, before other modules changed it, for comparison. */
 const sent = new Map();
 
 function put(page) {

@@ -1,15 +1,15 @@
-// A payment's open page: counts down by the server's clock, and stays true to the server through naps, cuts and closed lines.
+// A payment's open page: counts down by the server's clock, and stays current through sleep, lost connections and closed streams.
 import './localTime.js';
 import './copy.js';
 import './framed.js';
 import { readAgain } from './parts.js';
 
 const second_ms = 1000;
-/** A page that was not asked to tick for so long has slept. */
+/** Pause between ticks after which the page has slept. */
 const slept_ms = 20_000;
-/** How often the page is read while no news comes. */
+/** Poll interval without notifications. */
 const poll_ms = 5_000;
-/** Where no line is given, another one is asked for: the service may have been full, or away behind its proxy. */
+/** Retry interval after a refused stream: the service may have been full, or unavailable behind its proxy. */
 const refused_ms = 60_000;
 
 let news = listen();
@@ -18,7 +18,7 @@ let polled = ticked;
 let asked = ticked;
 let known = {};
 
-/** News names the version of the page that there is now: the one that is shown tells nothing new. */
+/** A notification has the page's current version: an equal one is ignored. */
 function listen() {
   const line = new EventSource(document.body.dataset.liveFrom);
   line.onmessage = ({ data }) => {
@@ -27,7 +27,7 @@ function listen() {
   return line;
 }
 
-/** A line that slept may look open and be dead. */
+/** A stream after sleep may look open and be dead. */
 function listenAgain() {
   news.close();
   news = listen();
@@ -35,7 +35,7 @@ function listenAgain() {
   readAgain();
 }
 
-/** How far our clock is ahead of the server's, as far as the newest part of the page tells. */
+/** Difference between our clock and the server's, from the newest part of the page. */
 function ahead_ms(now) {
   if (known.now !== now) known = { now, ahead: Date.now() - Date.parse(now) };
   return known.ahead;
@@ -48,11 +48,11 @@ function lengthText(left_s) {
   return shown.map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-/** Nobody looks at a hidden page: it is as if it slept. */
+/** A hidden page counts as sleeping. */
 function tick() {
   if (document.hidden) return;
   const now_ms = Date.now();
-  // A clock that was set tells the same as one that went on alone.
+  // A clock change has the same effect as sleep.
   const slept = Math.abs(now_ms - ticked) > slept_ms;
   ticked = now_ms;
   const refused = news.readyState === EventSource.CLOSED && now_ms - asked > refused_ms;
@@ -82,7 +82,7 @@ function count(now_ms) {
 
 setInterval(tick, second_ms);
 tick();
-// What was counted down is drawn afresh: it is counted before anybody sees it.
+// Renewed parts are counted before they become visible.
 document.addEventListener('renewed', () => count(Date.now()));
 document.addEventListener('visibilitychange', tick);
 window.addEventListener('online', listenAgain);

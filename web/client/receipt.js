@@ -1,4 +1,4 @@
-// Pages that do not change by themselves: times of the reader's own zone, buttons that copy and print.
+// Static pages: times in the reader's zone, copy and print buttons.
 import './copy.js';
 import './localTime.js';
 import './framed.js';

@@ -1,4 +1,4 @@
-// What screen readers are told, politely.
+// Polite announcements for screen readers.
 const place = Object.assign(document.createElement('p'), { className: 'visually-hidden' });
 place.setAttribute('role', 'status');
 (document.querySelector('main') ?? document.body).append(place);

@@ -1,4 +1,4 @@
-// Where a wallet is in the browser, it is asked to sign: what it answers is put into the form, as if it were pasted. It is believed nothing.
+// If the browser has a wallet, requests a signature: its answer fills the form, like pasted text. The server checks it.
 import { say } from './say.js';
 
 const button = document.querySelector('button[data-sign]');
@@ -27,6 +27,6 @@ function offer() {
 }
 
 button?.addEventListener('click', sign);
-// Some wallets come after the page.
+// Some wallets are injected after the page.
 window.addEventListener('ethereum#initialized', offer, { once: true });
 offer();

@@ -1,4 +1,4 @@
-/** Who changed what. */
+/** History of changes. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
@@ -18,7 +18,7 @@ import type { Frames } from './frames.ts';
 import { type AnyPage, page, whoDid } from './page.ts';
 
 export interface AuditModel extends Frame {
-  /** Newest first; `by` for people. */
+  /** Newest first; `by` is a display text. */
   readonly changes: readonly ListedChange[];
   readonly cursor: string | null;
   readonly nextCursor: string | null;
@@ -53,7 +53,7 @@ export const auditPage = (model: AuditModel): VNode => {
   );
 };
 
-// Who changed what of an app.
+// Changes of an app with their authors.
 
 const rows = 50;
 

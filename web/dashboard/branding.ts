@@ -1,4 +1,4 @@
-/** What payers see of the app. POST: name, supportContact, returnUrlTemplate, colour. POST to logo: a file named logo. */
+/** Payers' view of the app. POST: name, supportContact, returnUrlTemplate, colour. POST to logo: a file named logo. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
@@ -8,7 +8,7 @@ import type { InForce } from '../../src/api/issueKey.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { pictureMax_bytes } from '../../src/images/accepted.ts';
 import { card, inside } from '../parts/boxes.ts';
-import { contrast, hexOf, inkOn, readableOn, readColour } from '../parts/colour.ts';
+import { colourHex, contrast, inkOn, readableOn, readColour } from '../parts/colour.ts';
 import { type FormState, fileField, postButton, problems, submit, textField } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { cut, html } from '../parts/html.ts';
@@ -16,7 +16,7 @@ import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 
 export interface BrandingModel extends Frame {
   /** Fields: name, supportContact, returnUrlTemplate, colour (#rrggbb), logo. */
@@ -111,32 +111,32 @@ const grounds = [
   { name: 'by night', paper: '#0f1012', surface: '#17191c', ink: '#f1efea' },
 ] as const;
 
-/** A button and an address on both grounds. Drawn: a page may set no style of its own. */
+/** A button and an address on both backgrounds. An SVG, because a page may set no style of its own. */
 function preview(text: string, name: string): VNode {
   const colour = readColour(text) ?? readColour(standardColour) ?? [];
   return html`<div class="rows">${grounds.map(({ name: ground, paper, surface, ink }) => {
     const accent = readableOn(readColour(surface) ?? [], colour);
     const on = inkOn(accent);
-    const same = hexOf(accent) === hexOf(colour);
+    const same = colourHex(accent) === colourHex(colour);
     return html`<figure class="preview">
-      <svg viewBox="0 0 320 132" role="img" aria-label=${`A payment page ${ground}, with a button in ${hexOf(accent)}`}>
+      <svg viewBox="0 0 320 132" role="img" aria-label=${`A payment page ${ground}, with a button in ${colourHex(accent)}`}>
         <rect width="320" height="132" rx="12" fill=${paper} />
         <rect x="16" y="14" width="288" height="104" rx="10" fill=${surface} />
-        <rect x="30" y="28" width="22" height="22" rx="6" fill=${hexOf(accent)} />
-        <text x="41" y="44" text-anchor="middle" class="strong" fill=${hexOf(on)}>
+        <rect x="30" y="28" width="22" height="22" rx="6" fill=${colourHex(accent)} />
+        <text x="41" y="44" text-anchor="middle" class="strong" fill=${colourHex(on)}>
         ${Array.from(name)[0]?.toUpperCase()}</text>
         <text x="62" y="44" class="strong" fill=${ink}>${cut(name, 24)}</text>
-        <rect x="30" y="64" width="260" height="38" rx="9" fill=${hexOf(accent)} />
-        <text x="160" y="88" text-anchor="middle" class="strong" fill=${hexOf(on)}>Open in wallet</text>
+        <rect x="30" y="64" width="260" height="38" rx="9" fill=${colourHex(accent)} />
+        <text x="160" y="88" text-anchor="middle" class="strong" fill=${colourHex(on)}>Open in wallet</text>
       </svg>
-      <figcaption class="small muted">${ground}: <span class="mono">${hexOf(accent)}</span>
+      <figcaption class="small muted">${ground}: <span class="mono">${colourHex(accent)}</span>
       ${same ? ', as given' : ', a little changed so that it can be read'}; text on
       it ${contrast(accent, on).toFixed(1)} : 1</figcaption>
     </figure>`;
   })}</div>`;
 }
 
-// What payers see of an app.
+// Branding for payers.
 
 /** Needs of the pages of branding. */
 export interface BrandingPagesDeps extends Pick<SettingsReads, 'getSettings'>, InForce {
@@ -146,7 +146,7 @@ export interface BrandingPagesDeps extends Pick<SettingsReads, 'getSettings'>, I
 const path = '/dashboard/apps/{appId}/branding';
 const noErrors = {};
 
-/** The command checks what is in them. */
+/** The command checks their content. */
 const Profile = fields({
   name: Type.Optional(entry(200)),
   supportContact: Type.Optional(entry(500)),
@@ -157,10 +157,10 @@ const noProfile = { name: null, supportContact: null, returnUrlTemplate: null, c
 
 export function brandingPages(deps: BrandingPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, getSettings, shown: readable } = deps;
-  const shown = async (visit: Visit<'owner'>, form: FormState): Promise<Shown> => ({
+  const shown = async (visit: Visit<'owner'>, form: FormState): Promise<PageResult> => ({
     page: brandingPage({ ...(await frames.ofApp(visit)), form }),
   });
-  const asSaved = async (visit: Visit<'owner'>, errors: FormState['errors']): Promise<Shown> => {
+  const asSaved = async (visit: Visit<'owner'>, errors: FormState['errors']): Promise<PageResult> => {
     const { logo: _, ...profile } = (await getSettings(visit.visitor.appId))?.profile ?? { logo: null };
     const saved = Object.entries(profile).filter((pair): pair is [string, string] => pair[1] !== null);
     return shown(visit, { values: Object.fromEntries(saved), errors });
@@ -172,7 +172,7 @@ export function brandingPages(deps: BrandingPagesDeps, frames: Frames): readonly
       audience: 'owner',
       fields: Profile,
       async act({ visitor: { appId }, fields: sent, by }) {
-        // A field that was emptied is unset.
+        // An emptied field is unset.
         const changed = await merchants.setProfile(appId, { ...noProfile, ...sent }, by);
         if (isRefusal(changed)) return changed;
         await readable(changed);

@@ -1,4 +1,4 @@
-/** What buyers paid out of their credit: the balance, what moved it, and how it is taken out. POST: amount, which leads to a question. */
+/** Buyers' credit payments: balance, movements, and withdrawal. POST: amount, which leads to a confirmation. */
 
 import type { VNode } from 'preact';
 import type { Ids } from '../../commands/ports.ts';
@@ -12,7 +12,7 @@ import type { AccessDeps } from '../../src/api/auth.ts';
 import { amountMax_cents, type CashbackDeps } from '../../src/api/routes/cashback.ts';
 import { Decimal, Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, empty, inside, pairs } from '../parts/boxes.ts';
-import { amount, amountText, counted, shortAddress, when } from '../parts/cells.ts';
+import { amount, amountText, countWords, shortAddress, when } from '../parts/cells.ts';
 import { emptyForm, type FormState, problems, submit, textField } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
@@ -22,21 +22,21 @@ import { table } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { fields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 import { paidOutTo, settlementFirst } from './settlementFirst.ts';
-import type { SettlementWallet } from './settlementForm.ts';
+import type { WalletFields } from './settlementForm.ts';
 
 export interface CashbackModel extends Frame {
   readonly balance_cents: number;
   readonly received_cents: number;
   readonly withdrawn_cents: number;
-  /** How many payments came. */
+  /** Number of payments. */
   readonly received: number;
-  /** The newest, newest first. */
+  /** Newest first. */
   readonly movements: readonly CashbackMovement[];
   readonly form: FormState;
-  readonly settlement: SettlementWallet | null;
+  readonly settlement: WalletFields | null;
 }
 
 const dollars = (cents: number | bigint): string => formatAmount(BigInt(cents), centDecimals);
@@ -55,7 +55,7 @@ export const cashbackPage = (model: CashbackModel): VNode => {
               ['To withdraw', amount(dollars(balance_cents), 'USD')],
               [
                 'Received',
-                html`<span>${amount(dollars(received_cents), 'USD')} in ${counted(received, 'payment')}</span>`,
+                html`<span>${amount(dollars(received_cents), 'USD')} in ${countWords(received, 'payment')}</span>`,
               ],
               ['Withdrawn', amount(dollars(withdrawn_cents), 'USD')],
             ]),
@@ -113,7 +113,7 @@ const movementTable = ({ app, movements }: CashbackModel): VNode =>
     ]),
   );
 
-/** The fields that the buyer sent with it, as they were sent. */
+/** Fields that the buyer sent, unchanged. */
 function aboutOf({ orderId, about, amountLocal, currencyLocal }: CashbackMovement): VNode | null {
   const local = amountLocal === null ? null : amountText(amountLocal, currencyLocal ?? '');
   const parts = [orderId === null ? null : `Order ${orderId}`, about, local].filter((part) => part !== null);
@@ -126,7 +126,7 @@ const nothingYet = (): VNode =>
     'Buyers earn credit by paying, and spend it at any merchant here by signing a message. What they pay you is listed here.',
   );
 
-// Cashback: balance, movements, and a withdrawal, which is asked about before it is made.
+// Cashback: balance, movements, and a withdrawal with a confirmation.
 
 /** Needs of the pages of cashback. */
 export interface CashbackPagesDeps extends Pick<AccessDeps, 'findApp'> {
@@ -140,7 +140,7 @@ const movementsMax = 100;
 
 export function cashbackPages(deps: CashbackPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { cashback, withdrawCashback, findApp, ids } = deps;
-  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
+  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<PageResult> => {
     const { appId } = visit.visitor;
     const [frame, app, { payments: _, ...account }, movements] = await Promise.all([
       frames.ofApp(visit),
@@ -183,7 +183,7 @@ export function cashbackPages(deps: CashbackPagesDeps, frames: Frames): readonly
         const { amount, withdrawalId } = visit.fields;
         const cents = readCents(amount, BigInt(amountMax_cents));
         if (isRefusal(cents)) return cents;
-        // The account in the log decides; this question answered twice is one withdrawal.
+        // The account in the log decides; a repeated confirmation is one withdrawal.
         const withdrawn = await withdrawCashback(await own(visit), { withdrawalId, cents }, visit.by);
         if (isRefusal(withdrawn)) return withdrawn;
         return { to: appPaths(visit.visitor.appId).payment(withdrawn.paymentId), told: 'withdrawn' };

@@ -1,4 +1,4 @@
-/** Asks before something that cannot be taken back, or that stops something. POST to where the page is. */
+/** Asks before an irreversible or disruptive action. POST to the page's own URL. */
 import type { VNode } from 'preact';
 import type { Instant } from '../../domain/time.ts';
 import { amountText, when } from '../parts/cells.ts';
@@ -8,10 +8,10 @@ import { bdi, type Content, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { appPage, type Section } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
-import type { SettlementWallet } from './settlementForm.ts';
+import type { WalletFields } from './settlementForm.ts';
 import { walletPairs } from './settlementForm.ts';
 
-/** What is about to be done. */
+/** The action to confirm. */
 export type Danger =
   | {
       readonly kind: 'revokeKey';
@@ -25,13 +25,13 @@ export type Danger =
       readonly kind: 'withdrawCashback';
       /** In dollars. */
       readonly amount: string;
-      /** Of this question alone: answered twice, it is one withdrawal. */
+      /** Specific to this confirmation: a repeated one is the same withdrawal. */
       readonly withdrawalId: string;
-      readonly wallet: SettlementWallet;
+      readonly wallet: WalletFields;
     }
   | { readonly kind: 'rotateSecret' }
   | { readonly kind: 'removeWebhook'; readonly webhookUrl: string }
-  | { readonly kind: 'cancelSettlement'; readonly wallet: SettlementWallet; readonly effectiveAt: Instant };
+  | { readonly kind: 'cancelSettlement'; readonly wallet: WalletFields; readonly effectiveAt: Instant };
 
 export interface ConfirmModel extends Frame {
   readonly danger: Danger;
@@ -61,9 +61,9 @@ interface Words {
   readonly text: Content;
   readonly action: string;
   readonly button: string;
-  /** Where somebody who thinks better of it goes. */
+  /** Section to return to on cancel. */
   readonly section: Section;
-  /** Sent with the answer. */
+  /** Sent with the confirmation. */
   readonly fields?: Readonly<Record<string, string>>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The dashboard's cookies. `__Host-` (RFC 6265bis): a browser takes them from this host alone, over TLS or loopback, for every path.
- * No script reads them.
+ * The dashboard's cookies. `__Host-` (RFC 6265bis): a browser accepts them only from this host, over TLS or loopback, for every path. No
+ * script can read them.
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -9,8 +9,8 @@ import { compileBody } from '../../src/api/input.ts';
 import type { Flash } from '../parts/frame.ts';
 
 /**
- * session: the token of somebody who has signed in. challenge: binds a passcode to the browser that asked for it. known: this browser
- * has signed in before. told: what the last request did, by name.
+ * session: token of a signed-in person. challenge: binds a passcode to the browser that requested it. known: this browser has signed in
+ * before. `told`: name of the last request's outcome.
  */
 export type CookieName = 'session' | 'challenge' | 'known' | 'told';
 export type Cookies = Readonly<Partial<Record<CookieName, string>>>;
@@ -19,11 +19,11 @@ export interface SetCookie {
   readonly name: CookieName;
   /** Null removes it. */
   readonly value: string | null;
-  /** For a session of the browser when left out. */
+  /** Default: the browser's session. */
   readonly life_s?: number;
 }
 
-/** Lax: who follows a link from a mail arrives signed in. The others are needed only on the dashboard's own ways. */
+/** Lax: a link from a mail arrives signed in. The others are needed only within the dashboard. */
 const sameSite: Readonly<Record<CookieName, 'Strict' | 'Lax'>> = {
   session: 'Lax',
   challenge: 'Strict',
@@ -32,11 +32,11 @@ const sameSite: Readonly<Record<CookieName, 'Strict' | 'Lax'>> = {
 };
 const names = Object.keys(sameSite) as CookieName[];
 
-/** Longer values are none of ours. */
+/** Longer values are not ours. */
 const valueMax = 2_048;
 const plainValue = /^[\w.~-]+$/;
 
-/** One pass over the header: other cookies, and a header of separators alone, cost nothing more. */
+/** One pass over the header: other cookies, and a header of separators only, cost nothing more. */
 const ownCookies = /(?:^|;)\s*__Host-(\w+)=([^;=]*)/g;
 
 export function readCookies({ headers }: Pick<IncomingMessage, 'headers'>): Cookies {
@@ -96,10 +96,7 @@ export type Notice = keyof typeof flashes;
 
 const life_s = 60;
 
-/**
- * Reports the outcome of a form once, on the page that it leads to. The cookie holds the name of a text, so that nobody can put words
- * there.
- */
+/** Reports the outcome of a form once, on the page that it leads to. The cookie holds the name of a text, so nobody can inject text. */
 export const noticeCookie = (told: Notice): SetCookie => ({ name: 'told', value: told, life_s });
 export const noNotice: SetCookie = { name: 'told', value: null };
 
@@ -108,14 +105,14 @@ export const noticeIn = ({ told }: Cookies): Flash | null =>
 
 export interface Challenged {
   readonly challenge: string;
-  /** As it was typed; shown to this browser alone. */
+  /** As typed; only this browser displays it. */
   readonly email: string;
   readonly purpose: 'signIn' | 'register';
-  /** Where to go afterwards. */
+  /** Page to return to. */
   readonly next: string | null;
 }
 
-/** As long as a code is good for. */
+/** Life of a code. */
 const challengeLife_s = 600;
 
 const check = compileBody(
@@ -134,7 +131,7 @@ export const challengeCookie = (challenged: Challenged): SetCookie => ({
   life_s: challengeLife_s,
 });
 
-/** Null without one, and for what is none of ours. */
+/** Null without one, and for a foreign one. */
 export function challengeIn({ challenge }: Cookies): Challenged | null {
   if (challenge === undefined) return null;
   try {

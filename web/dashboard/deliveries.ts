@@ -1,4 +1,4 @@
-/** One webhook delivery as it was sent and answered; a repeat of it. */
+/** One webhook delivery as sent and answered, and its redelivery. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
@@ -23,24 +23,24 @@ import { noSuchPage } from './router.ts';
 export interface DeliveryModel extends Frame {
   readonly delivery: Delivery;
   readonly url: string;
-  /** For people: why there was no answer; null when there was one. */
+  /** For people: reason of a missing answer; null if there was one. */
   readonly error: string | null;
   readonly duration_ms: number | null;
-  /** As it was sent; null when that is not known: it was never sent, or an older version sent it. */
+  /** As sent; null if unknown: it was never sent, or by an older version. */
   readonly request: {
     readonly headers: readonly (readonly [name: string, value: string])[];
     readonly body: string;
-    /** Whether the body shown is the body sent, by its digest. */
+    /** True if the displayed body is the sent one, by its digest. */
     readonly proved: boolean;
   } | null;
-  /** What this one repeats; null for a first one. */
+  /** First delivery of a redelivery; null for a first one. */
   readonly firstDeliveryId: string | null;
-  /** Repeats of this one, oldest first. */
+  /** Redeliveries of this one, oldest first. */
   readonly repeats: readonly Delivery[];
   readonly mayRedeliver: boolean;
 }
 
-/** One webhook: the request as it was sent, and the answer. POST to redeliver: acknowledged. */
+/** One webhook: the request as sent, and the answer. POST to redeliver: acknowledged. */
 export const deliveryPage = (model: DeliveryModel): VNode => {
   const { app, delivery, repeats } = model;
   const to = appPaths(app.appId);
@@ -83,7 +83,7 @@ function request({ url, request }: DeliveryModel): VNode {
   </div>`);
 }
 
-/** For the eye: the signature is of the bytes without these spaces. */
+/** For display: the signature covers the bytes without these spaces. */
 function indented(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);
@@ -163,7 +163,7 @@ export const deliveryPages = (
     path: `${path}/redeliver`,
     audience: 'owner',
     params: DeliveryPath,
-    // Ticked below the warning that the receiver may have it already.
+    // Checkbox below the warning that the receiver may have it already.
     fields: fields({ acknowledged: oneOf(['true', 'on', 'yes'], { description: 'ticked' }) }),
     async act({ visitor: { appId }, params, by }) {
       const redelivered = await redeliver(appId, params.deliveryId.toLowerCase(), by);

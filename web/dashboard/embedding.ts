@@ -1,4 +1,4 @@
-/** Which sites may show payment pages in a frame, and what they put on theirs. POST: sites, one a line. */
+/** Sites that may frame payment pages, and the snippet for theirs. POST: sites, one per line. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
@@ -14,11 +14,11 @@ import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
 import { fields, lines } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 
 export interface EmbeddingModel extends Frame {
   readonly sites: readonly string[];
-  /** Where browsers reach the service, without a slash at the end. */
+  /** Public URL of the service, without a trailing slash. */
   readonly publicUrl: string;
   /** Field: sites. */
   readonly form: FormState;
@@ -65,14 +65,14 @@ export const embeddingPage = (model: EmbeddingModel): VNode => {
   );
 };
 
-/** As docs/integrate/embedding.md has it. */
+/** As in docs/integrate/embedding.md. */
 export const snippetFor = (publicUrl: string): string =>
   [
     `<a href="${publicUrl}/pay/…" data-payment>Pay with stablecoins</a>`,
     `<script type="module" src="${publicUrl}/embed.js"></script>`,
   ].join('\n');
 
-// Which sites may show an app's payment pages in a frame.
+// Sites that may frame an app's payment pages.
 
 /** Needs of the pages of embedding. */
 export interface EmbeddingPagesDeps extends Pick<SettingsReads, 'getSettings'>, InForce {
@@ -82,12 +82,12 @@ export interface EmbeddingPagesDeps extends Pick<SettingsReads, 'getSettings'>, 
 
 const path = '/dashboard/apps/{appId}/embedding';
 
-/** The command checks them one by one. */
+/** The command checks each one. */
 const Sites = fields({ sites: Type.Optional(lines(4_000)) });
 
 export function embeddingPages(deps: EmbeddingPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, getSettings, shown: readable, publicUrl } = deps;
-  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
+  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<PageResult> => {
     const [frame, settings] = await Promise.all([frames.ofApp(visit), getSettings(visit.visitor.appId)]);
     const sites = settings?.embeddingSites ?? [];
     return { page: embeddingPage({ ...frame, sites, publicUrl: publicUrl(), form: state }) };
@@ -110,7 +110,7 @@ export function embeddingPages(deps: EmbeddingPagesDeps, frames: Frames): readon
   ];
 }
 
-/** The form has one field for all sites: the message says which one it is about. */
+/** The form has one field for all sites: the message names the site. */
 function namingSite<R extends { readonly message: string; readonly pointer?: string | undefined }>(
   refusal: R,
   sites: readonly string[],

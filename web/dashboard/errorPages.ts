@@ -1,4 +1,4 @@
-/** Errors for people: a page with the same status and the same words as the API's answer. */
+/** Error pages for people, with the status and text of the API's answer. */
 
 import type { VNode } from 'preact';
 import { type ApiError, statusOfError } from '../../src/api/errors.ts';
@@ -11,7 +11,7 @@ import { paths } from '../parts/paths.ts';
 
 export interface ErrorModel extends Outer {
   readonly status: 400 | 403 | 404 | 413 | 429 | 500 | 503;
-  /** What to do, when it is known better than by the status. */
+  /** Remedy, if more specific than the status. */
   readonly message: string | null;
   readonly retryAfter_s: number | null;
   readonly requestId: string;
@@ -67,6 +67,6 @@ export function pageOfError(error: ApiError, requestId: string, mode: Mode): VNo
 
 const shown: readonly ErrorModel['status'][] = [400, 403, 404, 413, 429, 500, 503];
 
-/** Pages tell fewer kinds apart than statuses do. */
+/** Pages distinguish fewer kinds than statuses. */
 const shownAs = (status: number): ErrorModel['status'] =>
   shown.find((known) => known === status) ?? (status < 500 ? 400 : 500);

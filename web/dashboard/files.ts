@@ -1,4 +1,4 @@
-/** The stylesheet and the modules of pages: read once, known by what is in them. */
+/** Stylesheet and modules of pages: read once, identified by their content. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
@@ -23,7 +23,7 @@ const types: Readonly<Record<string, string>> = {
 export const filesPath = '/dashboard/assets/{file}';
 const web = join(import.meta.dirname, '..');
 
-/** Of web/ what browsers read, by file name. */
+/** Files of web/ for browsers, by file name. */
 function readFiles(): ReadonlyMap<string, WebFile> {
   const paths = readdirSync(web, { recursive: true, encoding: 'utf8' });
   const found = paths.flatMap((path) => {
@@ -37,8 +37,8 @@ function readFiles(): ReadonlyMap<string, WebFile> {
 }
 
 /**
- * Answers `…/:file`. A browser keeps what it has and asks whether that is still so: a new version is seen at once, also while
- * instances of two versions answer.
+ * Answers `…/:file`. A browser revalidates its copy each time, so a new version is used at once, also while instances of two versions
+ * answer.
  */
 export function serveFiles(admission: Pick<Admission, 'ofStranger'>): RequestHandler {
   const files = readFiles();
@@ -54,7 +54,7 @@ export function serveFiles(admission: Pick<Admission, 'ofStranger'>): RequestHan
   };
 }
 
-/** Entity tags of If-None-Match that are compared: a browser keeps one of each file. */
+/** Entity tags of If-None-Match that are compared: a browser keeps one per file. */
 const tagsMax = 16;
 
 const holds = (ifNoneMatch: string | undefined, etag: string): boolean =>

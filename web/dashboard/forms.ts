@@ -21,7 +21,7 @@ export async function readForm(request: Request, response: Response): Promise<Fi
   return fieldsOf(new URLSearchParams(String(request.body)));
 }
 
-/** Without those left empty; browsers send spaces and line breaks around what was pasted. @throws ApiError invalidRequest */
+/** Skips empty fields; trims the spaces and line breaks around pasted text. @throws ApiError invalidRequest */
 export function fieldsOf(pairs: Iterable<readonly [string, string]>): Fields {
   const fields: Record<string, string> = Object.create(null);
   let count = 0;
@@ -35,9 +35,9 @@ export function fieldsOf(pairs: Iterable<readonly [string, string]>): Fields {
 }
 
 /**
- * Shows a refused form again: the values that were sent, and each error beside its field.
+ * Renders a refused form again: the sent values, and each error beside its field.
  * @param fields names of the form's fields
- * @param pointers which field an error is about, where its pointer is not `/<field>`
+ * @param pointers fields of errors whose pointer is not `/<field>`
  */
 export function refusedForm(
   values: FormState['values'],
@@ -53,7 +53,7 @@ export function refusedForm(
   return { values, errors: Object.keys(beside).length > 0 ? beside : { '': sentence(message) } };
 }
 
-/** Errors of the API name their field in the pointer; beside a field they stand alone. */
+/** Errors of the API have the field in the pointer; beside a field they read alone. */
 function sentence(text: string): string {
   const whole = /^(is|has|must)\b/.test(text) ? `This ${text}` : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
   return /[.!?]$/.test(whole) ? whole : `${whole}.`;
@@ -72,7 +72,7 @@ export const entry = (maxLength: number) =>
     description: 'one line of text',
   });
 
-/** One line that payers read: `displayText` removes characters that are not seen. */
+/** One line for payers: `displayText` removes invisible characters. */
 export const displayEntry = (maxLength: number) =>
   Type.Unsafe<string>({
     type: 'string',
@@ -99,5 +99,5 @@ export const fields = <P extends Record<string, TSchema>>(properties: P) => Type
 
 export const noFields = fields({});
 
-/** Where to go after signing in. */
-export const Next = Type.Optional(entry(2_000));
+/** Page to open after signing in. */
+export const NextPath = Type.Optional(entry(2_000));

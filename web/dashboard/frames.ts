@@ -1,4 +1,4 @@
-/** What is around a page: who is signed in, whose app it is, what was just done. */
+/** Frame of a page: signed-in person, app, and last outcome. */
 
 import type { OwnApp } from '../../queries/apps.ts';
 import type { Accounts } from '../../src/accounts/accounts.ts';
@@ -8,11 +8,11 @@ import type { AppName, Frame, Outer, Site } from '../parts/frame.ts';
 import type { Audience, Visit } from './page.ts';
 
 export interface Frames {
-  /** Around a page that belongs to no app. */
+  /** Frame of a page without an app. */
   outer(visit: Visit<Audience>): Promise<Outer>;
-  /** Around a page of the owner's app. */
+  /** Frame of a page of the owner's app. */
   ofApp(visit: Visit<'owner'>): Promise<Frame>;
-  /** The apps of somebody, by name. */
+  /** A person's apps, by name. */
   appsOf(developerId: string): Promise<readonly AppName[]>;
 }
 

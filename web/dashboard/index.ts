@@ -2,7 +2,7 @@
 
 import { type RequestHandler, Router } from 'express';
 import { prefersHtml } from '../../src/api/accept.ts';
-import type { Pages } from '../../src/api/app.ts';
+import type { PageRoutes } from '../../src/api/app.ts';
 import { contentSecurityPolicy, localsOf } from '../../src/api/middleware.ts';
 import { answerOtherMethods, type Gate, send } from '../../src/api/router.ts';
 import { documentOf } from '../parts/html.ts';
@@ -27,16 +27,16 @@ import { type PolicyPagesDeps, policyPages } from './policy.ts';
 import { type RefundPagesDeps, refundPages } from './refunds.ts';
 import { type RegisterPagesDeps, registerPages } from './register.ts';
 import { createPageRouter, type PageRouterDeps } from './router.ts';
-import { html } from './send.ts';
+import { htmlType } from './send.ts';
 import { type PersonalPagesDeps, personalPages } from './sessions.ts';
 import { type SettlementPagesDeps, settlementPages } from './settlement.ts';
 import { type SignInPagesDeps, signInPages } from './signIn.ts';
 import { type WebhookPagesDeps, webhookPages } from './webhooks.ts';
 
 const headers = new Map([
-  // Forms are sent here and nowhere else.
+  // Forms may only be sent here.
   ['Content-Security-Policy', contentSecurityPolicy({ formAction: ["'self'"] })],
-  // With `no-referrer` browsers hide the origin of our own forms; to other sites this says as little.
+  // With `no-referrer` browsers hide the origin of our own forms; for other sites this reveals as little.
   ['Referrer-Policy', 'same-origin'],
   ['Vary', 'Cookie, Accept'],
 ]);
@@ -98,7 +98,7 @@ export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm
   ];
 }
 
-export const createDashboard = (deps: DashboardDeps): Pages => ({
+export const createDashboard = (deps: DashboardDeps): PageRoutes => ({
   routerBehind(gate) {
     const router = Router({ caseSensitive: true });
     router.use(paths.home, asPage);
@@ -112,20 +112,20 @@ export const createDashboard = (deps: DashboardDeps): Pages => ({
   errorPage(error, request, response) {
     const { isPage, requestId } = localsOf(response);
     if (!isPage || !prefersHtml(request.headers.accept)) return undefined;
-    return { type: html, body: documentOf(pageOfError(error, requestId, deps.site.mode)) };
+    return { type: htmlType, body: documentOf(pageOfError(error, requestId, deps.site.mode)) };
   },
 });
 
 const front: string = '/';
 
-/** Strict, for `//` is no way in. */
+/** Strict, because `//` is no valid path. */
 function leadingHome({ admission }: Pick<Gate, 'admission'>): Router {
   const router = Router({ strict: true });
   const resource = router.route(front);
   resource.get(async (request, response) => {
     localsOf(response).route = front;
     await admission.ofStranger(request, response);
-    send(response, { status: 303, body: '', type: html, headers: { Location: paths.home } });
+    send(response, { status: 303, body: '', type: htmlType, headers: { Location: paths.home } });
   });
   answerOtherMethods(resource, front, [{ method: 'get' }]);
   return router;

@@ -1,4 +1,4 @@
-/** API keys: issued, shown once, renamed, revoked. POST: name, scope (orders or admin), expiresInDays; POST to renameKey: name. */
+/** API keys: issued, displayed once, renamed, revoked. POST: name, scope (orders or admin), expiresInDays; POST to renameKey: name. */
 
 import type { VNode } from 'preact';
 import Type, { type Static } from 'typebox';
@@ -30,20 +30,20 @@ import { table } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit, whoDid } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit, whoDid } from './page.ts';
 import { noSuchPage } from './router.ts';
 
-/** A key as the page shows it. */
+/** A key as the page displays it. */
 export interface ShownKey extends ListedKey {
   readonly expiresAt: Instant | null;
-  /** For people: an e-mail, or the operator. */
+  /** Display text: an e-mail, or the operator. */
   readonly createdBy: string;
-  /** To the hour; null for never. */
+  /** Rounded to the hour; null for never. */
   readonly lastUsedAt: Instant | null;
 }
 
 export interface KeysModel extends Frame {
-  /** Oldest first, revoked ones too. */
+  /** Oldest first, including revoked ones. */
   readonly keys: readonly ShownKey[];
   readonly form: FormState;
   /** Right after it was issued, and never again. */
@@ -157,7 +157,7 @@ function stateOf({ revokedAt, expiresAt }: ShownKey, now: Instant): VNode {
   return html`<span>${chip('ok', 'Works')} <small class="below">until ${onDay(expiresAt)}</small></span>`;
 }
 
-// API keys: issued and shown once, renamed, revoked.
+// API keys: issued and displayed once, renamed, revoked.
 
 /** Needs of the pages of API keys. */
 export interface KeyPagesDeps extends Pick<KeyReads, 'listKeys'>, InForce {
@@ -180,7 +180,7 @@ const KeyPath = Type.Object({ keyId: Uuid });
 
 export function keyPages(deps: KeyPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, listKeys, shown } = deps;
-  const listed = async (visit: Own, state: FormState, issued: KeysModel['issued'] = null): Promise<Shown> => {
+  const listed = async (visit: Own, state: FormState, issued: KeysModel['issued'] = null): Promise<PageResult> => {
     const [frame, all] = await Promise.all([frames.ofApp(visit), listKeys(visit.visitor.appId)]);
     const keys = all.map((key) => ({ ...key, createdBy: whoDid(key.createdBy, visit.visitor, frame) }));
     return { page: keysPage({ ...frame, keys, form: state, issued, now: deps.clock.now() }) };
@@ -196,7 +196,7 @@ export function keyPages(deps: KeyPagesDeps, frames: Frames): readonly (AnyPage 
         const { name, scope } = visit.fields;
         const issued = await issueKey(deps, appId, { name, scope, expiresAt: expiryOf(visit.fields) }, visit.by);
         if (isRefusal(issued)) return issued;
-        // The key is in this answer alone: a page that is led to could be read again.
+        // Only this answer contains the key: a redirect target could be opened again.
         return listed(visit, emptyForm, { key: issued.key, name, scope });
       },
       again: listed,
@@ -225,7 +225,7 @@ export function keyPages(deps: KeyPagesDeps, frames: Frames): readonly (AnyPage 
 const revoking = (
   { merchants, listKeys, shown }: KeyPagesDeps,
   frames: Frames,
-  listed: (visit: Own, state: FormState) => Promise<Shown>,
+  listed: (visit: Own, state: FormState) => Promise<PageResult>,
 ): readonly (AnyPage | AnyForm)[] => [
   page({
     path: `${path}/{keyId}/revoke`,

@@ -1,4 +1,4 @@
-/** Links to pay with: how to make one, and the reusable ones that there are. GET: cursor. */
+/** Payment links: how to make one, and the existing reusable ones. GET: cursor. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
@@ -11,8 +11,8 @@ import type { AccessDeps } from '../../src/api/auth.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
 import { linkUrlOf } from '../../src/api/resource.ts';
-import type { LinkDeps } from '../../src/api/routes/links.ts';
-import { Cursor, Decimal, oneOf, Uuid } from '../../src/api/schemas/base.ts';
+import type { LinkRoutePorts } from '../../src/api/routes/links.ts';
+import { Decimal, oneOf, PageCursor, Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, empty, inside, notice, pairs } from '../parts/boxes.ts';
 import { amountText, chainName, onDay, when } from '../parts/cells.ts';
 import {
@@ -35,17 +35,17 @@ import { pager, table } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { displayEntry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 import { paidOutTo, settlementFirst } from './settlementFirst.ts';
-import type { SettlementWallet } from './settlementForm.ts';
+import type { WalletFields } from './settlementForm.ts';
 
 export interface LinksModel extends Frame {
   /** Newest first. */
   readonly links: readonly ListedLink[];
   readonly cursor: string | null;
   readonly nextCursor: string | null;
-  /** A wallet app has no wallet of its own that reusable links could pay to. */
+  /** A wallet app has no settlement wallet for reusable links. */
   readonly mayReuse: boolean;
 }
 
@@ -85,7 +85,7 @@ const linkTable = ({ app, links }: LinksModel): VNode =>
     links.map((link) => [
       html`<a href=${appPaths(app.appId).link(link.linkId)}><strong>${bdi(nameOfLink(link))}</strong></a>`,
       linkChip(link),
-      sourceOf(link),
+      readLinkSource(link),
       onDay(link.createdAt),
       amountOf(link),
     ]),
@@ -97,7 +97,7 @@ export const nameOfLink = ({ title, linkId }: Pick<ListedLink, 'title' | 'linkId
 export const linkChip = ({ closedAt }: Pick<ListedLink, 'closedAt'>): VNode =>
   closedAt === null ? chip('ok', 'Open') : chip('idle', 'Closed');
 
-export const sourceOf = ({ source }: Pick<ListedLink, 'source'>): string =>
+export const readLinkSource = ({ source }: Pick<ListedLink, 'source'>): string =>
   source === null ? 'where the payer chooses' : `${source.tokenSymbol} on ${chainName(source.chainId)}`;
 
 export const amountOf = ({ amount, minAmount, maxAmount }: ListedLink): string =>
@@ -122,11 +122,11 @@ function noLinks({ app, mayReuse, cursor }: LinksModel): VNode {
 
 export interface LinkModel extends Frame {
   readonly link: ListedLink;
-  /** Where payers open it. */
+  /** URL for payers. */
   readonly url: string;
 }
 
-/** One reusable link: to copy, scan, send and close. */
+/** One reusable link: copy, QR code, mail and close. */
 export const linkPage = (model: LinkModel): VNode => {
   const { app, link, url } = model;
   const to = appPaths(app.appId);
@@ -157,7 +157,7 @@ export const linkPage = (model: LinkModel): VNode => {
               'Amount',
               html`<span>${amountOf(link)}, ${link.type === 'exactOut' ? 'which you get; the payer pays the fee' : 'which the payer pays; the fee is part of it'}</span>`,
             ],
-            ['Paid', sourceOf(link)],
+            ['Paid', readLinkSource(link)],
             link.title === null ? null : ['Title', bdi(link.title)],
             link.description === null ? null : ['Description', bdi(link.description)],
             ['Made', when(link.createdAt)],
@@ -174,12 +174,12 @@ export const linkPage = (model: LinkModel): VNode => {
 
 export interface NewReusableLinkModel extends Frame {
   readonly form: FormState;
-  /** Of this form alone: sent twice, it makes one link. */
+  /** Specific to this form: a repeated submit makes one link. */
   readonly nonce: string;
-  /** Where payers can pay. */
+  /** Chains on which payers can pay. */
   readonly chains: readonly Chain[];
-  /** Where payments go. Without one there can be no link. */
-  readonly settlement: SettlementWallet | null;
+  /** Settlement wallet of the payments. Without one there can be no link. */
+  readonly settlement: WalletFields | null;
 }
 
 /** Creates a reusable link and leads to its page. POST: nonce, amount, minAmount, maxAmount, type, source, title, description. */
@@ -200,7 +200,7 @@ export const newReusableLinkPage = (model: NewReusableLinkModel): VNode =>
 
 const amountPattern = ' *[0-9]+([.][0-9]+)? *';
 
-function linkForm({ app, form, nonce, chains }: NewReusableLinkModel, settlement: SettlementWallet): VNode {
+function linkForm({ app, form, nonce, chains }: NewReusableLinkModel, settlement: WalletFields): VNode {
   const amount = { form, inputmode: 'decimal', maxlength: 20, pattern: amountPattern, optional: true } as const;
   return html`<form class="inside" method="post" action=${appPaths(app.appId).newReusableLink}>
     ${problems(form)}
@@ -232,11 +232,11 @@ const sourceOptions = (chains: readonly Chain[]): readonly Option[] => [
   ),
 ];
 
-// Reusable links: listed, made by form, looked at, closed.
+// Reusable links: listed, created by form, displayed, closed.
 
 /** Needs of the pages of reusable links. */
 export interface LinkPagesDeps extends Pick<AccessDeps, 'findApp'>, InForce {
-  readonly links: LinkDeps;
+  readonly links: LinkRoutePorts;
   readonly ids: Pick<Ids, 'eventId'>;
   readonly site: Site;
   readonly publicUrl: () => string;
@@ -256,7 +256,7 @@ const list = ({ links }: LinkPagesDeps, frames: Frames): AnyPage =>
   page({
     path,
     audience: 'owner',
-    query: fields({ cursor: Type.Optional(Cursor) }),
+    query: fields({ cursor: Type.Optional(PageCursor) }),
     async show(visit) {
       const { appId } = visit.visitor;
       const { cursor = null } = visit.query;
@@ -284,7 +284,7 @@ const making = (
   { links, findApp, shown: readable, ids, site }: LinkPagesDeps,
   frames: Frames,
 ): readonly (AnyPage | AnyForm)[] => {
-  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
+  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<PageResult> => {
     const [frame, app] = await Promise.all([frames.ofApp(visit), findApp(visit.visitor.appId)]);
     const settlement = app?.settlement ?? null;
     return {
@@ -322,7 +322,7 @@ const making = (
 };
 
 const one = (deps: LinkPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] => {
-  /** From the log. A link of another app is answered like none. */
+  /** From the log. A link of another app is answered like an unknown one. */
   const own = async ({
     visitor,
     params: { linkId },
@@ -331,7 +331,7 @@ const one = (deps: LinkPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[
     if (link?.appId !== visitor.appId) throw noSuchPage();
     return listedOf(link);
   };
-  const asking = async (visit: Visit<'owner', { readonly linkId: string }>): Promise<Shown> => {
+  const asking = async (visit: Visit<'owner', { readonly linkId: string }>): Promise<PageResult> => {
     const link = await own(visit);
     if (link.closedAt !== null) throw noSuchPage();
     const danger = { kind: 'closeLink', linkId: link.linkId, name: nameOfLink(link) } as const;

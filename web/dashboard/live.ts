@@ -1,4 +1,4 @@
-/** Server-sent events (HTML standard, 9.2): an app's open pages are told when they should be read again. */
+/** Server-sent events (HTML standard, 9.2): notify an app's open pages to reload. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Accounts } from '../../src/accounts/accounts.ts';
@@ -14,9 +14,9 @@ export interface LivePageDeps extends Pick<AccessDeps, 'appsOf'> {
   readonly limits: HttpLimits;
 }
 
-/** Until a browser that lost the connection comes back. */
+/** Delay before a browser reconnects. */
 const retry_ms = 2_000;
-/** The list of payments is filled beside the feed: it may be behind by this much when the news comes. */
+/** The list of payments is filled besides the feed: it may lag by this much at a notification. */
 const behind_ms = 750;
 
 const changed = 'data: changed\n\n';
@@ -35,7 +35,7 @@ export const livePage = (deps: LivePageDeps): AnyPage =>
 
 type News = AsyncIterator<string | null>;
 
-/** Ends with the browser, with the session, with the app's change of hands and with the service. */
+/** Ends with the browser's connection, the session, the app's ownership or the service. */
 async function* told(deps: LivePageDeps, { visitor, gone }: Visit<'owner'>, news: News): AsyncGenerator<string> {
   const after = <W extends string>(duration_ms: number, what: W): Promise<W> =>
     sleep(duration_ms, what, { signal: gone }).catch(() => what);
@@ -62,7 +62,7 @@ async function* told(deps: LivePageDeps, { visitor, gone }: Visit<'owner'>, news
   }
 }
 
-/** Looks without using the session: an open page alone keeps nobody signed in. */
+/** Checks without extending the session: an open page alone keeps nobody signed in. */
 async function isStillOwner(
   { accounts, appsOf }: LivePageDeps,
   { developerId, sessionId, appId }: Visit<'owner'>['visitor'],

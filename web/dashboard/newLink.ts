@@ -1,5 +1,6 @@
 /**
- * A payment made by form; leads to its page. POST: nonce, type, amount, sourceChainId, sourceTokenSymbol, orderId, title, description; of a wallet app also destinationChainId, destinationTokenSymbol, receiverAddress, receiverMemo.
+ * Creates a payment and leads to its page. POST: nonce, type, amount, sourceChainId, sourceTokenSymbol, orderId, title, description; for a
+ * wallet app also destinationChainId, destinationTokenSymbol, receiverAddress, receiverMemo.
  */
 
 import type { VNode } from 'preact';
@@ -31,20 +32,20 @@ import { appPaths } from '../parts/paths.ts';
 import { displayEntry, entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { typeOptions } from './links.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 import { paidOutTo, settlementFirst } from './settlementFirst.ts';
-import type { SettlementWallet } from './settlementForm.ts';
+import type { WalletFields } from './settlementForm.ts';
 
 export interface NewLinkModel extends Frame {
   readonly form: FormState;
-  /** Of this form alone: sent twice, it makes one payment. */
+  /** Specific to this form: a repeated submit makes one payment. */
   readonly nonce: string;
-  /** Where the payer can pay. */
+  /** Chains on which the payer can pay. */
   readonly chains: readonly Chain[];
-  /** Where the payout goes. A merchant app without one can make no payment; a wallet app states the receiver in the form. */
-  readonly settlement: SettlementWallet | null;
-  /** A wallet app's: each payment names who receives it, and where. */
+  /** Settlement wallet. A merchant app without one can make no payment; a wallet app states the receiver in the form. */
+  readonly settlement: WalletFields | null;
+  /** True for a wallet app: each payment names its receiver. */
   readonly asksReceiver: boolean;
 }
 
@@ -114,7 +115,7 @@ const payerDecides = {
 const receiverFields = (form: FormState, chains: readonly Chain[]): VNode =>
   html`<fieldset class="field"><legend>Who receives it</legend>${walletFields(form, receiver, chains)}</fieldset>`;
 
-// A payment made by form: by the same command, and on the same terms, as with a key.
+// A payment created by form: the same command and terms as with a key.
 
 /** Needs of the pages of a new payment link. */
 export interface NewLinkPagesDeps extends Pick<PaymentCreation, 'createPayment'>, Pick<AccessDeps, 'findApp'> {
@@ -156,7 +157,7 @@ const isWalletApp = (appId: string): boolean => appId.startsWith('wallet_');
 
 export function newLinkPages(deps: NewLinkPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { createPayment, findApp, ids, site } = deps;
-  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
+  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<PageResult> => {
     const { appId } = visit.visitor;
     const [frame, app] = await Promise.all([frames.ofApp(visit), findApp(appId)]);
     const { chains } = site;
@@ -186,7 +187,7 @@ export function newLinkPages(deps: NewLinkPagesDeps, frames: Frames): readonly (
   ];
 }
 
-/** Without an order of the merchant's, it is named after the form: sent twice, that makes one payment. */
+/** Without the merchant's own order id, it is derived from the form: a repeated submit makes one payment. */
 function paymentOf(appId: string, sent: Static<typeof Link>): NewPayment | Refusal {
   const { nonce, type = 'exactOut', amount, title = null, description = null } = sent;
   if (type !== 'anyAmount' && amount === undefined) return refuse('invalidRequest', 'say how much it is', '/amount');

@@ -1,4 +1,4 @@
-/** An app at a glance. */
+/** Overview of an app. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
@@ -14,7 +14,7 @@ import type { PaymentReads } from '../../src/api/routes/payments.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { StatsPeriod as StatsPeriodSchema } from '../../src/api/schemas/base.ts';
 import { card, empty, type Fact, facts, inside, notice } from '../parts/boxes.ts';
-import { counted, grouped, lengthText } from '../parts/cells.ts';
+import { countWords, grouped, lengthText } from '../parts/cells.ts';
 import { barChart } from '../parts/chart.ts';
 import { linkButton } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
@@ -30,11 +30,11 @@ import { paymentTable } from './paymentTable.ts';
 export interface OverviewModel extends Frame {
   readonly period: StatsPeriod;
   readonly overview: Overview;
-  /** Newest first; a handful. */
+  /** Newest first, at most a few. */
   readonly payments: readonly PaymentView[];
-  /** What is set up; the page leads through what is not. */
+  /** Completed setup steps; the page leads through the others. */
   readonly setUp: { readonly key: boolean; readonly settlement: boolean; readonly webhook: boolean };
-  /** Webhooks of the last 24 hours that were not taken. */
+  /** Exhausted webhooks of the last 24 hours. */
   readonly exhausted: number;
   readonly now: Instant;
 }
@@ -59,7 +59,7 @@ export const overviewPage = (model: OverviewModel): VNode => {
     {
       title: 'Overview',
       section: 'overview',
-      live: counted(stats.paymentCount, 'payment'),
+      live: countWords(stats.paymentCount, 'payment'),
       controls: [periodSwitch(to.overview, period), linkButton(to.newLink, 'New payment link', 'primary')],
     },
     html`<div class="stack">
@@ -68,7 +68,7 @@ export const overviewPage = (model: OverviewModel): VNode => {
         notice(
           'bad',
           html`<p>
-      <strong>Your server did not take ${counted(exhausted, 'webhook')} in
+      <strong>Your server did not take ${countWords(exhausted, 'webhook')} in
       the last 24 hours.</strong> Webhooks are not sent again by themselves: <a href=${to.webhooks}>see what it
       answered</a>.</p>`,
         )
@@ -111,7 +111,7 @@ const periodSwitch = (path: string, chosen: StatsPeriod): VNode =>
       ${label}</a>`,
   )}</nav>`;
 
-/** What the app still lacks, in the order in which it is best done. Null when it lacks nothing. */
+/** The app's missing setup steps, in the recommended order. Null if none is missing. */
 function setUpSteps({ app, setUp }: OverviewModel): VNode | null {
   const to = appPaths(app.appId);
   const steps = [
@@ -182,12 +182,12 @@ function comparison(now: number, before: number, beforeName: string): VNode | st
 }
 
 const countText = (count: number, before: number): string =>
-  `${counted(count, 'payment')}, ${grouped(String(before))} before`;
+  `${countWords(count, 'payment')}, ${grouped(String(before))} before`;
 
 /** One place below ten, none above: `9.4`, `91`. */
 const percent = (share: number): string => (100 * share).toFixed(100 * share < 10 ? 1 : 0);
 
-// An app at a glance.
+// Overview of an app.
 
 /** Needs of the pages of the overview. */
 export interface OverviewPagesDeps
@@ -235,7 +235,7 @@ async function setUpOf({ getSettings, listKeys }: OverviewPagesDeps, appId: stri
   };
 }
 
-/** Deliveries of the last day that nobody took. */
+/** Exhausted deliveries of the last day. */
 async function exhaustedOf({ listDeliveries, clock }: OverviewPagesDeps, appId: string): Promise<number> {
   const since = plus(clock.now(), -day_ms);
   const page = await listDeliveries(appId, { limit: exhaustedMax, status: 'exhausted' });

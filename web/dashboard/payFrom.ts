@@ -1,4 +1,4 @@
-/** What payers may choose to pay from. POST: a field `from-<chainId>-<tokenSymbol>` for each that is ticked. */
+/** Sources that payers may choose. POST: a field `from-<chainId>-<tokenSymbol>` for each checked box. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
@@ -16,16 +16,16 @@ import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 
 export interface PayFromModel extends Frame {
   readonly payFrom: PayFrom;
-  /** Those that can be chosen. */
+  /** Selectable chains. */
   readonly chains: readonly Chain[];
   readonly form: FormState;
 }
 
-/** What a source is called in the form. */
+/** Name of a source in the form. */
 export const payFromField = (chain: Chain, token: Token): `from-${number}-${string}` =>
   `from-${chain.id}-${token.symbol}`;
 
@@ -52,7 +52,7 @@ function choice({ payFrom }: PayFromModel, chain: Chain, token: Token): VNode {
   return html`<label><input type="checkbox" name=${payFromField(chain, token)} value="true" checked=${ticked} /><span><strong>${chain.name}</strong> ${token.symbol}</span></label>`;
 }
 
-// What payers of an app may choose to pay from, beside what each payment says itself.
+// Sources that payers of an app may choose, besides each payment's own.
 
 /** Needs of the pages of chains to pay from. */
 export interface PayFromPagesDeps extends Pick<SettingsReads, 'getSettings'>, InForce {
@@ -65,7 +65,7 @@ const path = '/dashboard/apps/{appId}/pay-from';
 const assetsOf = (chains: readonly Chain[]): readonly { readonly chain: Chain; readonly token: Token }[] =>
   chains.flatMap((chain) => chain.tokens.map((token) => ({ chain, token })));
 
-/** A box that is not ticked is not sent. */
+/** An unchecked box is not sent. */
 const Ticked = fields(
   Object.fromEntries(
     assetsOf(catalogue).map(({ chain, token }) => [payFromField(chain, token), Type.Optional(entry(8))]),
@@ -74,7 +74,7 @@ const Ticked = fields(
 
 export function payFromPages(deps: PayFromPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, getSettings, shown: readable, site } = deps;
-  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
+  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<PageResult> => {
     const [frame, settings] = await Promise.all([frames.ofApp(visit), getSettings(visit.visitor.appId)]);
     return { page: payFromPage({ ...frame, payFrom: settings?.payFrom ?? [], chains: site.chains, form: state }) };
   };

@@ -1,7 +1,7 @@
-/** One payment: what to pay, its story, its transactions, its webhooks. */
+/** One payment: payment instructions, history, transactions, webhooks. */
 
 import type { VNode } from 'preact';
-import type { Held } from '../../domain/payment/refundQuote.ts';
+import type { RefundableMoney } from '../../domain/payment/refundQuote.ts';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import type { PaymentView, SourceView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
@@ -16,7 +16,7 @@ import {
   notice,
   pairs,
   type State,
-  type Step,
+  type StoryStep,
   statusChip,
   steps,
   wordOf,
@@ -27,10 +27,10 @@ import {
   amountText,
   between,
   chainName,
-  counted,
+  countWords,
   grouped,
   lengthText,
-  nameOf,
+  paymentName,
   shortAddress,
   transactionLink,
   when,
@@ -46,11 +46,11 @@ import { type Moment, pastNotice, proofCard } from './proof.ts';
 import { refundsCard } from './refunds.ts';
 import { storySteps } from './story.ts';
 
-/** Lists the steps that a payment waits for, and those after them. */
-export function nextSteps(payment: PaymentView, story: readonly StoryEntry[]): readonly Step[] {
+/** Lists the steps that a payment waits for, and later ones. */
+export function nextSteps(payment: PaymentView, story: readonly StoryEntry[]): readonly StoryStep[] {
   const source = chainName(payment.sourceChainId);
   const destination = chainName(payment.destinationChainId);
-  const payout: Step = {
+  const payout: StoryStep = {
     stage: 'next',
     title: `Payout on ${destination}`,
     detail: html`<span>${amountText(payment.destinationAmount, payment.destinationTokenSymbol)} to ${shortAddress(payment.receiverAddress)}</span>`,
@@ -82,14 +82,14 @@ function confirming(story: readonly StoryEntry[]): string {
   const depth = seen?.type === 'payinDetected' ? seen.confirmations : null;
   return depth === null
     ? 'Nothing is paid out before it is final.'
-    : `${counted(depth, 'confirmation')} so far. Nothing is paid out before it is final.`;
+    : `${countWords(depth, 'confirmation')} so far. Nothing is paid out before it is final.`;
 }
 
 /**
- * Shows the amount to send while nothing has arrived.
- * @param link the hosted page to pay at; null without one
+ * Displays the amount to send while nothing has arrived.
+ * @param link the payment page; null without one
  */
-export function toPay(payment: PaymentView, link: string | null): VNode {
+export function amountDueBox(payment: PaymentView, link: string | null): VNode {
   const chain = chainName(payment.sourceChainId);
   const { depositAddress, depositMemo, depositContract, depositContractMemo, sourceAmount, sourceTokenSymbol } =
     payment;
@@ -132,7 +132,7 @@ const othersOf = ({ sourceChainId, sourceTokenAddress }: PaymentView, sources: r
     .map(({ chainId, tokenSymbol }) => `${tokenSymbol} on ${chainName(chainId)}`)
     .join(', ');
 
-const mailSubject = (payment: PaymentView): string => payment.title ?? `Payment ${nameOf(payment)}`;
+const mailSubject = (payment: PaymentView): string => payment.title ?? `Payment ${paymentName(payment)}`;
 
 function warning({ sourceTokenSymbol, sourceChainId, depositMemo, sourceAmount }: PaymentView): string {
   const memo = depositMemo === null ? '' : ', and with the memo: without it the money cannot be told apart';
@@ -147,9 +147,9 @@ export interface PaymentModel extends Frame {
   readonly story: readonly StoryEntry[];
   readonly transactions: readonly PaymentTransaction[];
   readonly deliveries: readonly Delivery[];
-  /** Money that can go back. */
-  readonly held: readonly Held[];
-  /** The hosted page to pay at; null without one. */
+  /** Refundable money. */
+  readonly held: readonly RefundableMoney[];
+  /** The payment page; null without one. */
   readonly link: string | null;
   readonly moment: Moment;
   readonly now: Instant;
@@ -158,7 +158,7 @@ export interface PaymentModel extends Frame {
 export const paymentPage = (model: PaymentModel): VNode => {
   const { app, payment, moment } = model;
   const head = {
-    title: payment.orderId === null ? nameOf(payment) : `Order ${nameOf(payment)}`,
+    title: payment.orderId === null ? paymentName(payment) : `Order ${paymentName(payment)}`,
     state: statusChip(payment.status),
     up: { href: appPaths(app.appId).payments, label: 'Payments' },
     section: 'payments',
@@ -171,11 +171,11 @@ export const paymentPage = (model: PaymentModel): VNode => {
     );
   return appPage(
     model,
-    { ...head, live: `${nameOf(payment)}: ${wordOf(payment.status)}` },
+    { ...head, live: `${paymentName(payment)}: ${wordOf(payment.status)}` },
     html`<div class="stack">
       <div id="state" data-live="part">
       ${payment.errorMessage !== null && notice('bad', html`<p>${payment.errorMessage}</p>`)}
-      ${payment.status === 'payment_unpaid' && toPay(payment, model.link)}</div>
+      ${payment.status === 'payment_unpaid' && amountDueBox(payment, model.link)}</div>
       ${toldBy(model)}
       ${refundsCard(model)}
       ${moved(model)}
@@ -185,7 +185,7 @@ export const paymentPage = (model: PaymentModel): VNode => {
   );
 };
 
-/** By the payment's own events, at whatever moment. */
+/** From the payment's own events, at any moment. */
 function toldBy(model: PaymentModel): VNode {
   const { app, payment, story, mode, moment } = model;
   const next = moment.at === null ? nextSteps(payment, story) : [];
@@ -256,13 +256,13 @@ function factPairs({ payment }: PaymentModel): VNode {
       ? null
       : [
           'Metadata',
-          html`<details><summary>${counted(Object.keys(metadata).length, 'field')}</summary><pre class="mono">
+          html`<details><summary>${countWords(Object.keys(metadata).length, 'field')}</summary><pre class="mono">
             ${JSON.stringify(metadata, null, 2)}</pre></details>`,
         ],
   ]);
 }
 
-/** Something came, and it is not what was agreed. */
+/** Money arrived that is not the agreed amount. */
 const differs = ({ amountCame, amountDelta }: PaymentView): boolean =>
   Number(amountCame) > 0 && amountDelta !== null && Number(amountDelta) !== 0;
 

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { statusChip } from '../parts/boxes.ts';
-import { amount, nameOf, wayOf, when } from '../parts/cells.ts';
+import { amount, paymentName, wayOf, when } from '../parts/cells.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
 import { type Column, table } from '../parts/table.ts';
@@ -20,7 +20,7 @@ export const paymentTable = (appId: string, payments: readonly PaymentView[]): V
     'Payments, newest first',
     columns,
     payments.map((payment) => [
-      html`<strong><a href=${appPaths(appId).payment(payment.paymentId)}>${bdi(nameOf(payment))}</a></strong>`,
+      html`<strong><a href=${appPaths(appId).payment(payment.paymentId)}>${bdi(paymentName(payment))}</a></strong>`,
       wayOf(payment),
       statusChip(payment.status),
       when(payment.createdAt),

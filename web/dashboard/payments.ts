@@ -7,7 +7,7 @@ import type { Clock } from '../../commands/ports.ts';
 import type { RefundedPayment, Refunds } from '../../commands/refunds.ts';
 import { parseAsOf } from '../../domain/asOf.ts';
 import { isRefusal } from '../../domain/decider.ts';
-import type { Held } from '../../domain/payment/refundQuote.ts';
+import type { RefundableMoney } from '../../domain/payment/refundQuote.ts';
 import { type PaymentStatus, type PaymentView, paymentStatuses } from '../../domain/payment/view.ts';
 import { type Instant, parseInstant, plus } from '../../domain/time.ts';
 import type { PaymentFilter } from '../../queries/listPayments.ts';
@@ -18,7 +18,7 @@ import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import type { MerchantRoutesDeps } from '../../src/api/routes/merchant.ts';
 import type { PaymentReads } from '../../src/api/routes/payments.ts';
 import type { ProofDeps } from '../../src/api/routes/proof.ts';
-import { Cursor, PaymentStatus as PaymentStatusSchema, Uuid } from '../../src/api/schemas/base.ts';
+import { PageCursor, PaymentStatus as PaymentStatusSchema, Uuid } from '../../src/api/schemas/base.ts';
 import { empty, wordOf } from '../parts/boxes.ts';
 import { type FormState, linkButton, selectField, submit, textField } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
@@ -39,10 +39,10 @@ export interface PaymentsModel extends Frame {
   readonly filter: FormState;
   /** Newest first. */
   readonly payments: readonly PaymentView[];
-  /** The cursor that this page began at; null on the first. */
+  /** Cursor at which this page began; null on the first. */
   readonly cursor: string | null;
   readonly nextCursor: string | null;
-  /** Whether the app ever had a payment: an empty list teaches something else then. */
+  /** True if the app ever had a payment: otherwise an empty list explains how to begin. */
   readonly any: boolean;
   readonly now: Instant;
 }
@@ -78,7 +78,7 @@ const statusOptions = [
   ...paymentStatuses.map((status) => ({ value: status, label: optionOf(status) })),
 ];
 
-/** Where two statuses have one word for people, the status itself tells them apart. */
+/** If two statuses share a display text, the status itself distinguishes them. */
 function optionOf(status: PaymentStatus): string {
   const word = wordOf(status);
   return paymentStatuses.filter((other) => wordOf(other) === word).length === 1
@@ -122,7 +122,7 @@ function noPayments({ app, any, cursor }: PaymentsModel, filtered: boolean): VNo
   );
 }
 
-// An app's payments: as a list, and one by one with all that happened to it.
+// An app's payments: as a list, and each with its history.
 
 /** Needs of the pages of payments. */
 export interface PaymentPagesDeps
@@ -139,7 +139,7 @@ export interface PaymentPagesDeps
 
 const rows = 50;
 const day_ms = 86_400_000;
-/** Of one payment: two by themselves, and those sent by hand. */
+/** For one payment: two automatic ones, and redeliveries. */
 const deliveriesMax = 50;
 
 const filterFields = {
@@ -148,7 +148,7 @@ const filterFields = {
   from: Type.Optional(entry(10)),
   to: Type.Optional(entry(10)),
 };
-export const Filter = fields(filterFields);
+export const PaymentFilterFields = fields(filterFields);
 
 export const paymentPages = (deps: PaymentPagesDeps, frames: Frames): readonly AnyPage[] => [
   list(deps, frames),
@@ -161,7 +161,7 @@ const list = ({ listPayments, clock }: PaymentPagesDeps, frames: Frames): AnyPag
   page({
     path: '/dashboard/apps/{appId}/payments',
     audience: 'owner',
-    query: fields({ ...filterFields, cursor: Type.Optional(Cursor) }),
+    query: fields({ ...filterFields, cursor: Type.Optional(PageCursor) }),
     async show(visit) {
       const { appId } = visit.visitor;
       const { cursor = null, ...sent } = visit.query;
@@ -175,12 +175,12 @@ const list = ({ listPayments, clock }: PaymentPagesDeps, frames: Frames): AnyPag
     },
   });
 
-/** All that the list has, whatever page of it was looked at. */
+/** The whole list, not only one page of it. */
 const csv = ({ exportPayments }: PaymentPagesDeps): AnyPage =>
   page({
     path: '/dashboard/apps/{appId}/payments.csv',
     audience: 'owner',
-    query: Filter,
+    query: PaymentFilterFields,
     stays: true,
     async show({ visitor: { appId }, query, gone }) {
       const { asked, filter } = filterOf(query);
@@ -195,8 +195,8 @@ async function hasAny(listPayments: PaymentPagesDeps['listPayments'], appId: str
   return !isRefusal(found) && found.payments.length > 0;
 }
 
-/** What to ask for, and the form as it is shown: a day that is none filters nothing, and says so. */
-export function filterOf({ q, status, from, to }: Static<typeof Filter>): {
+/** Query and displayed form: an invalid day filters nothing, with an error. */
+export function filterOf({ q, status, from, to }: Static<typeof PaymentFilterFields>): {
   readonly asked: Omit<PaymentFilter, 'appId' | 'limit'>;
   readonly filter: FormState;
 } {
@@ -245,7 +245,7 @@ const one = (deps: PaymentPagesDeps, frames: Frames): AnyPage =>
     },
   });
 
-/** The same bytes as with a key: whoever may see the payment may show it to others. */
+/** The same bytes as with a key: a viewer of the payment may pass it on. */
 const evidence = ({ paymentStory, proof }: PaymentPagesDeps): AnyPage =>
   page({
     path: '/dashboard/apps/{appId}/payments/{paymentId}/evidence',
@@ -266,7 +266,7 @@ const evidence = ({ paymentStory, proof }: PaymentPagesDeps): AnyPage =>
     },
   });
 
-/** The story as far as a time, and the payment as it was then; as it is now where no time is asked for, or none that there is. */
+/** History up to a time, and the payment at that time; the current payment without a valid time. */
 async function asItWas(
   { getPaymentAsOf }: Pick<PaymentPagesDeps, 'getPaymentAsOf'>,
   now: PaymentStory,
@@ -289,11 +289,14 @@ function momentOf(text: string): Instant | undefined {
   return asOf && 'time' in asOf ? asOf.time : undefined;
 }
 
-/** What is held is no reason not to show the payment. */
-async function heldOf({ refunds }: Pick<PaymentPagesDeps, 'refunds'>, of: RefundedPayment): Promise<readonly Held[]> {
+/** A failure to read held money must not hide the payment. */
+async function heldOf(
+  { refunds }: Pick<PaymentPagesDeps, 'refunds'>,
+  of: RefundedPayment,
+): Promise<readonly RefundableMoney[]> {
   const payment = await refunds.payment(of);
   return payment ? refunds.held(payment) : [];
 }
 
-/** The day's beginning in UTC. */
+/** Start of the day in UTC. */
 const dayOf = (text = ''): Instant | undefined => parseInstant(`${text}T00:00:00Z`);

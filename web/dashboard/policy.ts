@@ -1,7 +1,4 @@
-/**
- * What happens with money that is not what was agreed. POST: basisPoints, most, under, over, late, lateWithinMinutes, wrongToken,
- * wrongChain.
- */
+/** Policy for wrong amounts. POST: basisPoints, most, under, over, late, lateWithinMinutes, wrongToken, wrongChain. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
@@ -30,14 +27,14 @@ import { appPaths } from '../parts/paths.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 
 export interface PolicyModel extends Frame {
   readonly fees: readonly FeeTier[];
   readonly form: FormState;
 }
 
-/** The form as the policy that is in force fills it. */
+/** The form filled with the policy in force. */
 export const policyForm = ({ tolerance, lateWithinMinutes, ...verdicts }: ShownPolicy): FormState => ({
   values: {
     ...verdicts,
@@ -150,7 +147,7 @@ const nameOf = (chainId: number | null): string => (chainId === null ? 'Every ch
 const noFees = (): VNode =>
   empty('None of your own', 'You pay what this service takes of everybody. What it agrees with you is listed here.');
 
-// What happens with money that is not what was agreed, and the fees that the operator has agreed with the app.
+// Policy for wrong amounts, and the fees agreed with the operator.
 
 /** Needs of the pages of the policy of amounts. */
 export interface PolicyPagesDeps extends Pick<SettingsReads, 'getSettings'>, InForce {
@@ -172,12 +169,12 @@ const Fields = fields({
   wrongChain: oneOf(verdicts),
 });
 
-/** The tolerance has no fields of its own in the form. */
+/** The tolerance has two fields in the form. */
 const pointers = { '/tolerance': 'basisPoints', '/tolerance/basisPoints': 'basisPoints', '/tolerance/most': 'most' };
 
 export function policyPages(deps: PolicyPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, getSettings, shown: readable } = deps;
-  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
+  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<PageResult> => {
     const [frame, settings] = await Promise.all([frames.ofApp(visit), getSettings(visit.visitor.appId)]);
     const inForce: ShownPolicy = shownPolicy(settings?.policy ?? holdAll);
     const form = state === emptyForm ? policyForm(inForce) : state;

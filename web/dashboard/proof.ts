@@ -1,4 +1,4 @@
-/** What whoever does not believe a payment's page can hold against it: evidence to check offline, and the payment as it was. */
+/** Independent proof of a payment: evidence to check offline, and the payment at earlier times. */
 import type { VNode } from 'preact';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
@@ -9,7 +9,7 @@ import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
 
-/** As of when the payment is shown. Its form has the field `asOf`. */
+/** Time of the displayed state. Its form has the field `asOf`. */
 export interface Moment {
   /** Null: now. */
   readonly at: Instant | null;
@@ -36,7 +36,7 @@ export const proofCard = ({ app, payment, moment: { form } }: ProofModel): VNode
   );
 };
 
-/** Nobody takes what was for what is. */
+/** Prevents mistaking a past state for the current one. */
 export const pastNotice = ({ app, payment }: ProofModel, at: Instant): VNode =>
   notice(
     'wait',

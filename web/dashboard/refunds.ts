@@ -1,4 +1,4 @@
-/** Money of a payment that is held or goes back: a card of its page, and the form that orders it. */
+/** Held and refunded money of a payment: a card of its page, and the order form. */
 
 import type { VNode } from 'preact';
 import Type, { type Static } from 'typebox';
@@ -7,7 +7,7 @@ import type { AskedRefund, RefundedPayment, Refunds } from '../../commands/refun
 import { chainOf } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
-import type { Held, PricedRefund } from '../../domain/payment/refundQuote.ts';
+import type { PricedRefund, RefundableMoney } from '../../domain/payment/refundQuote.ts';
 import type { PaymentView, RefundStatus } from '../../domain/payment/view.ts';
 import type { Accounts, ToConfirm } from '../../src/accounts/accounts.ts';
 import { scopeOf } from '../../src/api/routes/refunds.ts';
@@ -31,18 +31,18 @@ import { appPaths } from '../parts/paths.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 import { askerOf, mailboxNote } from './signIn.ts';
 
 export interface RefundsModel extends Frame {
   readonly payment: PaymentView;
-  readonly held: readonly Held[];
-  /** The page on which the payer says where it goes back to. */
+  readonly held: readonly RefundableMoney[];
+  /** Page on which the payer sets a refund address. */
   readonly link: string | null;
 }
 
-/** Empty where nothing is held and nothing goes back. */
+/** Empty without held money and refunds. */
 export function refundsCard(model: RefundsModel): VNode {
   const { app, payment, held } = model;
   const some = held.length > 0 || payment.refunds.length > 0;
@@ -59,13 +59,13 @@ export function refundsCard(model: RefundsModel): VNode {
   );
 }
 
-const reasons: Readonly<Record<Held['reason'], string>> = {
+const reasons: Readonly<Record<RefundableMoney['reason'], string>> = {
   bounced: 'Ended without a payout',
   excess: 'More than was due',
   held: 'Did not count',
 };
 
-export const heldTable = (held: readonly Held[]): VNode =>
+export const heldTable = (held: readonly RefundableMoney[]): VNode =>
   table(
     'Held money',
     [
@@ -128,13 +128,13 @@ const refundTable = ({ payment, mode }: RefundsModel): VNode =>
 
 export interface RefundFormModel extends Frame {
   readonly paymentId: string;
-  readonly held: readonly Held[];
+  readonly held: readonly RefundableMoney[];
   /** Fields: scope, asset, amount, reason. */
   readonly form: FormState;
 }
 
-/** As the form sends it: `8453 0x833…`. */
-export const assetValue = ({ chainId, token }: Pick<Held, 'chainId' | 'token'>): string =>
+/** Form value: `8453 0x833…`. */
+export const assetValue = ({ chainId, token }: Pick<RefundableMoney, 'chainId' | 'token'>): string =>
   `${chainId} ${token.address}`;
 
 const scopes = [
@@ -143,7 +143,7 @@ const scopes = [
   { value: 'part', label: 'A part', hint: 'An amount of one token.' },
 ] as const;
 
-/** Orders a refund in two steps. POST: scope, asset, amount, reason; then the same with key, challenge and the code that was mailed. */
+/** Orders a refund in two steps. POST: scope, asset, amount, reason; then the same with key, challenge and the mailed code. */
 export function refundFormPage(model: RefundFormModel): VNode {
   const { app, paymentId, held, form } = model;
   const to = appPaths(app.appId);
@@ -172,11 +172,11 @@ export function refundFormPage(model: RefundFormModel): VNode {
 export interface ConfirmRefundModel extends Frame {
   readonly paymentId: string;
   readonly planned: readonly PricedRefund[];
-  /** What the code stands for, as it is sent again. */
+  /** The order that the code confirms, repeated in the form. */
   readonly order: Readonly<Record<string, string>>;
   /** Fields: code. */
   readonly form: FormState;
-  /** Where the sandbox's mails can be read. */
+  /** Mailbox of the sandbox. */
   readonly mailboxUrl: string | null;
 }
 
@@ -207,7 +207,7 @@ const plannedPairs = ({ amount: all, networkFee, token, receiver }: PricedRefund
     receiver.memo === null ? null : ['Memo', html`<span class="mono">${receiver.memo}</span>`],
   ]);
 
-// An owner sends money back that a payment of his holds: what, then the code that is mailed for just that.
+// An owner refunds held money of a payment: the amount, then the mailed code for exactly that.
 
 /** Needs of the pages of refunds. */
 export interface RefundPagesDeps {
@@ -235,7 +235,7 @@ type Order = Static<typeof Order>;
 type Visitor = Visit<'owner', { readonly paymentId: string }>;
 const of = ({ visitor: { appId }, params: { paymentId } }: Visitor): RefundedPayment => ({ appId, paymentId });
 
-/** The fields of a part count for a part alone: the form has them always. */
+/** The fields of a part only count for a part: the form always has them. */
 function askedRefund({ scope, asset, amount, reason }: Order, key: string): AskedRefund | Refusal {
   const [chainId, tokenAddress] = asset?.split(' ') ?? [];
   const wanted = scopeOf({ scope, ...(scope === 'part' && { chainId, tokenAddress, amount }) } as Parameters<
@@ -247,7 +247,7 @@ function askedRefund({ scope, asset, amount, reason }: Order, key: string): Aske
 
 export function refundPages(deps: RefundPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { refunds, accounts, ids, site } = deps;
-  const asking = async (visit: Visitor, state: FormState): Promise<Shown> => {
+  const asking = async (visit: Visitor, state: FormState): Promise<PageResult> => {
     const payment = await refunds.payment(of(visit));
     if (!payment) throw noSuchPage();
     const held = await refunds.held(payment);
@@ -259,7 +259,7 @@ export function refundPages(deps: RefundPagesDeps, frames: Frames): readonly (An
     planned: readonly PricedRefund[],
     order: Readonly<Record<string, string>>,
     state: FormState,
-  ): Promise<Shown> => ({
+  ): Promise<PageResult> => ({
     page: confirmRefundPage({
       ...(await frames.ofApp(visit)),
       paymentId: visit.params.paymentId,
@@ -312,7 +312,7 @@ export function refundPages(deps: RefundPagesDeps, frames: Frames): readonly (An
         const ordered = await refunds.order({ appId, paymentId }, asked, visit.by);
         return isRefusal(ordered) ? ordered : { to: appPaths(appId).payment(paymentId), told: 'refundOrdered' };
       },
-      // A code is never sent back.
+      // A code is never returned.
       async again(visit, { values, errors }) {
         const { code: _, ...order } = values;
         const asked = askedRefund(order as Order, order['key'] ?? '');
@@ -325,7 +325,7 @@ export function refundPages(deps: RefundPagesDeps, frames: Frames): readonly (An
   ];
 }
 
-/** Exactly what is ordered: another amount, receiver, payment or key is another thing. */
+/** Exact text of the order: another amount, receiver, payment or key is another action. */
 function thingOf(
   { visitor: { appId }, params: { paymentId } }: Visitor,
   { scope, asset = '', amount = '' }: Order,

@@ -1,13 +1,13 @@
 /**
- * A stranger registers an app. POST: email, displayName, kind (merchant or wallet), slug, settlementChainId, settlementTokenSymbol,
- * settlementAddress, settlementMemo, webhookUrl.
+ * Registration of an app by a stranger. POST: email, displayName, kind (merchant or wallet), slug, settlementChainId,
+ * settlementTokenSymbol, settlementAddress, settlementMemo, webhookUrl.
  */
 
 import type { VNode } from 'preact';
 import Type, { type Static } from 'typebox';
 import type { Chain, ChainId } from '../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
-import type { Accounts, RegistrationRequest } from '../../src/accounts/accounts.ts';
+import type { AccountRegistration, Accounts } from '../../src/accounts/accounts.ts';
 import { AppId, ChainId as ChainIdText, oneOf } from '../../src/api/schemas/base.ts';
 import { pairs, secretOnce } from '../parts/boxes.ts';
 import {
@@ -32,7 +32,7 @@ import { askerOf, codeForm, mailboxNote } from './signIn.ts';
 
 export interface RegisterModel extends Outer {
   readonly form: FormState;
-  /** Where the app can be paid out. */
+  /** Chains on which the app can be paid out. */
   readonly chains: readonly Chain[];
 }
 
@@ -131,11 +131,11 @@ export interface RegisteredModel extends Outer {
   readonly webhookUrl: string | null;
   readonly webhookSecret: string;
   readonly webhookSecretFingerprint: string;
-  /** Null when the e-mail is proved already: somebody signed in took a pending registration up. */
+  /** Null if the e-mail is proved already: a signed-in person confirmed a pending registration. */
   readonly proof: { readonly form: FormState; readonly mailboxUrl: string | null } | null;
 }
 
-/** Shows the webhook secret of a new app once, and how to prove the e-mail. POST to the code page: code. */
+/** Displays a new app's webhook secret once, and how to prove the e-mail. POST to the code page: code. */
 export const registeredPage = (model: RegisteredModel): VNode => {
   const { proof } = model;
   return outerPage(
@@ -168,7 +168,7 @@ export const registeredPage = (model: RegisteredModel): VNode => {
   );
 };
 
-// A stranger registers an app; somebody who has signed in takes up what waits for its proof, or throws it away.
+// A stranger registers an app; a signed-in person confirms or discards a pending registration.
 
 /** Needs of the pages of registration. */
 export interface RegisterPagesDeps {
@@ -214,7 +214,7 @@ export function registerPages(deps: RegisterPagesDeps, frames: Frames): readonly
         if (isRefusal(registering)) return registering;
         const { appId, webhookUrl, webhookSecret, webhookSecretFingerprint, challenge } = registering;
         const { email } = visit.fields;
-        // The secret is in this answer alone: a page that is led to could be read again.
+        // Only this answer contains the secret: a redirect target could be opened again.
         const shownOnce = { appId, email, webhookUrl, webhookSecret, webhookSecretFingerprint };
         const proof = { form: emptyForm, mailboxUrl: site.mailboxUrl };
         return {
@@ -228,8 +228,8 @@ export function registerPages(deps: RegisterPagesDeps, frames: Frames): readonly
   ];
 }
 
-/** A wallet may be left out as a whole. */
-function requestOf(sent: Static<typeof Registration>): RegistrationRequest | Refusal {
+/** A wallet may be omitted as a whole. */
+function requestOf(sent: Static<typeof Registration>): AccountRegistration | Refusal {
   const { email, displayName, kind, slug = null, webhookUrl = null } = sent;
   const { settlementChainId, settlementTokenSymbol = 'USDC', settlementAddress, settlementMemo = null } = sent;
   const request = { email, displayName, kind, slug, webhookUrl };

@@ -1,4 +1,4 @@
-/** The dashboard's pages as an express router, beside that of the API. */
+/** Express router of the dashboard's pages, beside the API's. */
 
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -19,10 +19,10 @@ import { sendPage } from './send.ts';
 import { readUpload, type Uploaded } from './upload.ts';
 
 /**
- * Browsers say where a form was sent from, in Sec-Fetch-Site and in Origin (Fetch standard). Each that is there must name us, and one
- * must be there. `Origin: null` is a page that hides where it is from: never one of ours.
+ * Browsers report a form's origin in Sec-Fetch-Site and in Origin (Fetch standard). Each present header must name us, and at least one must
+ * be present. `Origin: null` is a page that hides its origin: never one of ours.
  *
- * @param publicUrl where browsers reach the service when a proxy changes the Host header
+ * @param publicUrl public URL of the service, if a proxy changes the Host header
  * @throws ApiError forbidden
  */
 export function requireSameOrigin({ headers }: Pick<IncomingMessage, 'headers'>, publicUrl: string): void {
@@ -47,7 +47,7 @@ export interface PageRouterDeps extends Pick<AccessDeps, 'findSession' | 'appsOf
 }
 
 export interface PageGate extends Pick<Gate, 'admission' | 'limit'> {
-  /** Pages ignore parameters that they do not know. Default: they refuse them. */
+  /** Pages ignore unknown parameters. Default: they refuse them. */
   readonly ignoresUnknown?: boolean;
   readonly deps: PageRouterDeps;
 }
@@ -65,7 +65,7 @@ export function createPageRouter(pages: readonly Served[], gate: PageGate): Rout
   return router;
 }
 
-/** Where it comes from, who it is, how often they ask, whose the app is, what is asked, overload, handler. */
+/** Origin, identity, rate limits, ownership, input, overload, handler. */
 function serve(page: Served, { deps, admission, limit, ignoresUnknown = false }: PageGate): RequestHandler {
   const checkParams = page.params && compileParameters(page.params);
   const handle = page.method === 'get' ? showing(page, limit, ignoresUnknown) : acting(page, { admission, limit });
@@ -79,7 +79,7 @@ function serve(page: Served, { deps, admission, limit, ignoresUnknown = false }:
     await sendPage(request, response, answer, visit);
   };
 
-  /** Null where somebody must sign in first. */
+  /** Null if the visitor must sign in first. */
   async function visitOf(request: Request, response: Response): Promise<Visit<Audience> | null> {
     const cookies = readCookies(request);
     const person = cookies.session === undefined ? null : await deps.findSession(cookies.session);
@@ -105,7 +105,7 @@ function serve(page: Served, { deps, admission, limit, ignoresUnknown = false }:
     };
   }
 
-  /** Somebody else's app is answered like one that does not exist. */
+  /** Another owner's app is answered like an unknown one. */
   async function ownerOf(person: SignedIn, { params }: Request): Promise<Owner> {
     const appId = String(params['appId']);
     const own = await deps.appsOf(person.developerId);
@@ -118,7 +118,7 @@ const agentMax = 300;
 
 export const noSuchPage = (): ApiError => new ApiError('notFound', 'there is no such page: check the address');
 
-/** An id that none can have is one that nothing has. */
+/** An impossible id is answered like an unknown one. */
 function existing(check: Validate, params: unknown): void {
   try {
     check(params);
@@ -135,7 +135,7 @@ function goneWith(response: Response): AbortSignal {
   return gone.signal;
 }
 
-/** Leads back to the page that was asked for; what was sent with a form is not kept. */
+/** Redirects back to the requested page; a form's values are not kept. */
 const signInFor = ({ method, originalUrl }: Request): string =>
   method === 'POST' || originalUrl === paths.home
     ? paths.signIn
@@ -152,9 +152,9 @@ function showing(page: AnyPage, limit: Gate['limit'], ignoresUnknown: boolean): 
 }
 
 /**
- * The URL with the parameters that have a value: forms that are sent by GET send their empty fields.
+ * The URL with its non-empty parameters: GET forms send empty fields.
  *
- * @param names those that are kept. Default: all.
+ * @param names parameters to keep. Default: all.
  */
 function filled({ url }: Request, names?: ReadonlySet<string>): Pick<Request, 'url'> {
   const start = url.indexOf('?');
@@ -175,7 +175,7 @@ function acting(page: AnyForm, { admission, limit }: Pick<Gate, 'admission' | 'l
 
   return async (visit, request, response) => {
     const sent = await read(request, response);
-    // Only what is here whole takes a place: somebody who sends half a form keeps nobody out.
+    // Only a complete request uses a slot: a sender of half a form blocks nobody.
     limit.enter(response);
     const again = async (error: ApiError): Promise<PageAnswer> => {
       if (!isShownInForm(error)) throw error;
@@ -195,6 +195,6 @@ function acting(page: AnyForm, { admission, limit }: Pick<Gate, 'admission' | 'l
   };
 }
 
-/** What can be mended in the form, or by sending it again; all else has a page of its own. */
+/** Errors to correct in the form, or by sending it again; others have a separate page. */
 const isShownInForm = ({ code }: ApiError): boolean =>
   !['notFound', 'paymentNotFound', 'deliveryNotFound', 'internal'].includes(code);

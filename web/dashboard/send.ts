@@ -1,4 +1,4 @@
-/** Answers of pages on their way to the browser. */
+/** Answers of pages to the browser. */
 import type { Request, Response } from 'express';
 import { send } from '../../src/api/router.ts';
 import { sendPieces } from '../../src/api/stream.ts';
@@ -6,9 +6,9 @@ import { documentOf } from '../parts/html.ts';
 import { cookieText, noNotice, noticeCookie, type SetCookie } from './cookies.ts';
 import type { PageAnswer, Visit } from './page.ts';
 
-export const html = 'text/html; charset=utf-8';
+export const htmlType = 'text/html; charset=utf-8';
 
-/** @param visit whose notice, when it had one, is told by a page that is shown */
+/** @param visit its notice, if any, is displayed by the page */
 export async function sendPage(
   request: Request,
   response: Response,
@@ -18,12 +18,12 @@ export async function sendPage(
   if ('pieces' in answer) return sendPieces(request, response, answer);
   if ('to' in answer) {
     setCookies(response, [...(answer.set ?? []), ...(answer.told ? [noticeCookie(answer.told)] : [])]);
-    return send(response, { status: 303, body: '', type: html, headers: { Location: answer.to } });
+    return send(response, { status: 303, body: '', type: htmlType, headers: { Location: answer.to } });
   }
   if ('page' in answer) {
     setCookies(response, [...(answer.set ?? []), ...(visit?.flash ? [noNotice] : [])]);
     const { page, status = 200, headers = {} } = answer;
-    return send(response, { status, headers, body: documentOf(page), type: html });
+    return send(response, { status, headers, body: documentOf(page), type: htmlType });
   }
   send(response, answer);
 }

@@ -1,4 +1,4 @@
-/** Where somebody is signed in. */
+/** A person's sessions. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
@@ -21,7 +21,7 @@ import { noSuchPage } from './router.ts';
 
 export interface ChooseAppModel extends Outer {
   readonly apps: readonly AppName[];
-  /** Registered with the person's e-mail, by whoever knows it. */
+  /** Registered with the person's e-mail, by anyone who knows it. */
   readonly pending: readonly {
     readonly appId: string;
     readonly displayName: string;
@@ -31,7 +31,7 @@ export interface ChooseAppModel extends Outer {
   readonly registrationOpen: boolean;
 }
 
-/** The apps of a person, and registrations that wait for their proof. */
+/** The apps of a person, and their pending registrations. */
 export const chooseAppPage = (model: ChooseAppModel): VNode => {
   const { apps, pending } = model;
   const register = model.registrationOpen ? linkButton(paths.register, 'Register an app') : null;
@@ -74,20 +74,20 @@ export const chooseAppPage = (model: ChooseAppModel): VNode => {
   );
 };
 
-export interface Session {
+export interface ListedSession {
   readonly sessionId: string;
   readonly startedAt: Instant;
   readonly lastSeenAt: Instant;
   readonly expiresAt: Instant;
-  /** What the browser says of itself; null when it says nothing. */
+  /** The browser's own description; null without one. */
   readonly userAgent: string | null;
   readonly address: string;
-  /** The one that asks. */
+  /** True for the current session. */
   readonly current: boolean;
 }
 
 export interface SessionsModel extends Outer {
-  readonly sessions: readonly Session[];
+  readonly sessions: readonly ListedSession[];
 }
 
 export const sessionsPage = (model: SessionsModel): VNode => {
@@ -114,7 +114,7 @@ export const sessionsPage = (model: SessionsModel): VNode => {
   );
 };
 
-const sessionTable = (sessions: readonly Session[]): VNode =>
+const sessionTable = (sessions: readonly ListedSession[]): VNode =>
   table(
     'Sessions',
     [
@@ -153,7 +153,7 @@ const systems = [
   ['Linux', 'Linux'],
 ] as const;
 
-/** `Firefox on Linux`: what a browser says of itself, which need not be true. */
+/** `Firefox on Linux`: the browser's own description, which may be false. */
 export function deviceOf(userAgent: string | null): string {
   if (userAgent === null) return 'Unknown';
   const browser = browsers.find(([mark]) => userAgent.includes(mark))?.[1];
@@ -162,7 +162,7 @@ export function deviceOf(userAgent: string | null): string {
   return system === undefined ? browser : `${browser} on ${system}`;
 }
 
-// Where somebody is signed in, and the apps that they have.
+// A person's sessions and apps.
 
 /** Needs of the pages of a person's apps and sessions. */
 export interface PersonalPagesDeps {
@@ -174,7 +174,7 @@ export function personalPages(deps: PersonalPagesDeps, frames: Frames): readonly
   return [home(deps, frames), ...sessions(deps, frames)];
 }
 
-/** Somebody with one app is led to it. */
+/** A person with one app is redirected to it. */
 const home = ({ accounts, site }: PersonalPagesDeps, frames: Frames): AnyPage =>
   page({
     path: paths.home,

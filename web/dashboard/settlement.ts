@@ -1,4 +1,4 @@
-/** Where an app's payouts go. */
+/** Settlement wallet of an app. */
 
 import Type from 'typebox';
 import type { ManageMerchant } from '../../commands/manageMerchant.ts';
@@ -14,7 +14,7 @@ import { appPaths } from '../parts/paths.ts';
 import { confirmPage } from './confirm.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 import { settlementPage } from './settlementForm.ts';
 
@@ -36,7 +36,7 @@ const Wallet = fields({
 
 export function settlementPages(deps: SettlementPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, getSettings, shown: readable, site, clock } = deps;
-  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<Shown> => {
+  const shown = async (visit: Visit<'owner'>, state: FormState): Promise<PageResult> => {
     const [frame, settings] = await Promise.all([frames.ofApp(visit), getSettings(visit.visitor.appId)]);
     const pending = settings?.settlementChange ?? null;
     const model = {

@@ -1,11 +1,11 @@
-/** Where what is made by form is paid out to; and what to do before anything can be. */
+/** Receiver of payments created by form, and the missing settlement wallet. */
 import type { VNode } from 'preact';
 import { empty } from '../parts/boxes.ts';
 import { chainName, shortAddress } from '../parts/cells.ts';
 import { linkButton } from '../parts/field.ts';
 import { html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
-import type { SettlementWallet } from './settlementForm.ts';
+import type { WalletFields } from './settlementForm.ts';
 
 export const settlementFirst = (appId: string): VNode =>
   html`<section class="card">${empty(
@@ -14,7 +14,7 @@ export const settlementFirst = (appId: string): VNode =>
     linkButton(appPaths(appId).settlement, 'Set a wallet', 'primary'),
   )}</section>`;
 
-export const paidOutTo = ({ tokenSymbol, chainId, receiverAddress }: SettlementWallet): VNode =>
+export const paidOutTo = ({ tokenSymbol, chainId, receiverAddress }: WalletFields): VNode =>
   html`<p class="small muted">
     Paid out as ${tokenSymbol} on ${chainName(chainId)} to your wallet ${shortAddress(receiverAddress)}.
   </p>`;

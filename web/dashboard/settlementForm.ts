@@ -1,4 +1,4 @@
-/** Where payouts go. POST: chainId, tokenSymbol, receiverAddress, receiverMemo. */
+/** Settlement wallet form. POST: chainId, tokenSymbol, receiverAddress, receiverMemo. */
 import type { VNode } from 'preact';
 import type { Chain } from '../../domain/chains.ts';
 import { hour_ms, type Instant } from '../../domain/time.ts';
@@ -11,13 +11,13 @@ import { bdi, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
 
-export type SettlementWallet = NonNullable<App['settlement']>;
+export type WalletFields = NonNullable<App['settlement']>;
 
 export interface SettlementModel extends Frame {
-  readonly current: SettlementWallet | null;
-  /** A change that waits for its time. */
+  readonly current: WalletFields | null;
+  /** A pending change. */
   readonly pending: {
-    readonly wallet: SettlementWallet;
+    readonly wallet: WalletFields;
     readonly effectiveAt: Instant;
     readonly requestedAt: Instant | null;
   } | null;
@@ -71,8 +71,8 @@ function changeText({ cooldown_hours, pending }: SettlementModel): string {
   ].join(' ');
 }
 
-/** A wallet as it is compared: chain, token, the address with its ends standing out. */
-export const walletPairs = ({ chainId, tokenSymbol, receiverAddress, receiverMemo }: SettlementWallet): VNode =>
+/** A wallet for comparison: chain, token, the address with emphasised ends. */
+export const walletPairs = ({ chainId, tokenSymbol, receiverAddress, receiverMemo }: WalletFields): VNode =>
   pairs([
     ['Paid in', html`<strong>${tokenSymbol} on ${chainName(chainId)}</strong>`],
     ['Address', copyable(address(receiverAddress), receiverAddress, 'Address')],

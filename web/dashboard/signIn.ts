@@ -1,4 +1,4 @@
-/** Asks for the e-mail. POST: email, next. */
+/** E-mail form. POST: email, next. */
 
 import type { VNode } from 'preact';
 import type { Clock } from '../../commands/ports.ts';
@@ -11,23 +11,32 @@ import { icon } from '../parts/icon.ts';
 import { outerPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
 import { type Challenged, challengeCookie, challengeIn, type SetCookie } from './cookies.ts';
-import { entry, fields, Next, noFields } from './forms.ts';
+import { entry, fields, NextPath, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, type Audience, form, type Leads, page, type Shown, type Visit } from './page.ts';
+import {
+  type AnyForm,
+  type AnyPage,
+  type Audience,
+  form,
+  type Leads,
+  type PageResult,
+  page,
+  type Visit,
+} from './page.ts';
 
 export interface CodeModel extends Outer {
-  /** Whom the mail was for, as it was typed; whether anybody has that address is not said. */
+  /** Recipient as typed; whether the address belongs to anybody is not revealed. */
   readonly email: string;
-  /** Fields: code. What is wrong with it tells how many tries are left. */
+  /** Fields: code. Its error contains the remaining attempts. */
   readonly form: FormState;
   readonly next: string | null;
   /** register: the code proves a registration. */
   readonly purpose: 'signIn' | 'register';
-  /** Where the sandbox's mails can be read. */
+  /** Mailbox of the sandbox. */
   readonly mailboxUrl: string | null;
 }
 
-/** Requests the mailed code. POST: code, next. */
+/** Asks for the mailed code. POST: code, next. */
 export const codePage = (model: CodeModel): VNode =>
   outerPage(
     model,
@@ -51,7 +60,7 @@ export const codePage = (model: CodeModel): VNode =>
     </div>`,
   );
 
-/** A code works ten minutes long, in the browser that asked for it. */
+/** A code is valid for ten minutes, in the browser that requested it. */
 export const codeForm = (form: FormState, next: string | null): VNode =>
   html`<form class="rows" method="post" action=${paths.code}>
     ${next !== null && html`<input type="hidden" name="next" value=${next} />`}
@@ -76,7 +85,7 @@ export const mailboxNote = (mailboxUrl: string): VNode =>
 
 const own = /^\/dashboard(\/[\w~-][\w.~-]*)*\/?(\?[\w.~%=&+-]*)?$/;
 
-/** Where to go after signing in: a page of the dashboard, never another site. Null for anything else. */
+/** Page to open after signing in: a page of the dashboard, never another site. Null for anything else. */
 export const ownPath = (text: string | null | undefined): string | null => (text && own.test(text) ? text : null);
 
 export const orHome = (text: string | null | undefined): string => ownPath(text) ?? paths.home;
@@ -84,11 +93,11 @@ export const orHome = (text: string | null | undefined): string => ownPath(text)
 export interface SignInModel extends Outer {
   /** Field: email. */
   readonly form: FormState;
-  /** Where to go afterwards: a path under /dashboard that was asked for without a session. */
+  /** Path to open afterwards: one under /dashboard that was requested without a session. */
   readonly next: string | null;
-  /** Whether strangers may register. */
+  /** True if strangers may register. */
   readonly registrationOpen: boolean;
-  /** Of the sandbox: whom to sign in as, and where its mails can be read. */
+  /** For the sandbox: the suggested account, and the mailbox. */
   readonly demo: { readonly email: string; readonly mailboxUrl: string } | null;
 }
 
@@ -132,7 +141,7 @@ export const signInPage = (model: SignInModel): VNode => {
   );
 };
 
-// Signing in by a mailed code, and signing out.
+// Sign-in by a mailed code, and sign-out.
 
 /** Needs of the pages of signing in and out. */
 export interface SignInPagesDeps {
@@ -154,7 +163,7 @@ export function signInPages(deps: SignInPagesDeps, frames: Frames): readonly (An
 }
 
 function asking({ accounts, site }: SignInPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
-  const shown = async (visit: Visit<Audience>, state: FormState, next: string | null): Promise<Shown> => {
+  const shown = async (visit: Visit<Audience>, state: FormState, next: string | null): Promise<PageResult> => {
     const { registrationOpen, demoEmail, mailboxUrl } = site;
     const demo = demoEmail !== null && mailboxUrl !== null ? { email: demoEmail, mailboxUrl } : null;
     return { page: signInPage({ ...(await frames.outer(visit)), form: state, next, registrationOpen, demo }) };
@@ -163,7 +172,7 @@ function asking({ accounts, site }: SignInPagesDeps, frames: Frames): readonly (
     page({
       path: paths.signIn,
       audience: 'anyone',
-      query: fields({ next: Next }),
+      query: fields({ next: NextPath }),
       show: async (visit) => {
         const next = ownPath(visit.query.next);
         return visit.visitor ? { to: orHome(next) } : shown(visit, emptyForm, next);
@@ -172,7 +181,7 @@ function asking({ accounts, site }: SignInPagesDeps, frames: Frames): readonly (
     form({
       path: paths.signIn,
       audience: 'anyone',
-      fields: fields({ email: entry(254), next: Next }),
+      fields: fields({ email: entry(254), next: NextPath }),
       async act(visit) {
         const { email, next } = visit.fields;
         const asked = await accounts.ask(email, askerOf(visit));
@@ -186,7 +195,7 @@ function asking({ accounts, site }: SignInPagesDeps, frames: Frames): readonly (
 }
 
 function proving({ accounts, clock, site }: SignInPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
-  const shown = async (visit: Visit<Audience>, state: FormState): Promise<Shown | Leads> => {
+  const shown = async (visit: Visit<Audience>, state: FormState): Promise<PageResult | Leads> => {
     const challenged = challengeIn(visit.cookies);
     if (!challenged) return { to: paths.signIn };
     const { email, purpose, next } = challenged;
@@ -206,7 +215,7 @@ function proving({ accounts, clock, site }: SignInPagesDeps, frames: Frames): re
     form({
       path: paths.code,
       audience: 'anyone',
-      fields: fields({ code: entry(20), next: Next }),
+      fields: fields({ code: entry(20), next: NextPath }),
       async act(visit) {
         const challenged = challengeIn(visit.cookies);
         if (!challenged) return { to: paths.signIn };
@@ -219,7 +228,7 @@ function proving({ accounts, clock, site }: SignInPagesDeps, frames: Frames): re
         const to = proved.registered === null ? orHome(challenged.next) : appPaths(proved.registered).overview;
         return { to, set: cookiesOf(proved) };
       },
-      // A code is never sent back.
+      // A code is never returned.
       again: (visit, { errors }) => shown(visit, { values: {}, errors }),
     }),
   ];

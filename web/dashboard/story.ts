@@ -1,11 +1,11 @@
-/** A payment's story in words: what has happened. What comes next is in next.ts. */
+/** A payment's history in words. next.ts has the next steps. */
 import type { Money } from '../../queries/paymentFact.ts';
 import type { StoryEntry } from '../../queries/paymentStory.ts';
-import type { Step } from '../parts/boxes.ts';
+import type { StoryStep } from '../parts/boxes.ts';
 import {
   amountText,
   chainName,
-  counted,
+  countWords,
   grouped,
   lengthText,
   newsOf,
@@ -18,8 +18,8 @@ import type { Mode } from '../parts/frame.ts';
 import { type Content, html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
 
-/** @param appId whose pages the links lead to */
-export function storySteps(entries: readonly StoryEntry[], mode: Mode, appId: string): readonly Step[] {
+/** @param appId app of the linked pages */
+export function storySteps(entries: readonly StoryEntry[], mode: Mode, appId: string): readonly StoryStep[] {
   return entries.map((entry) => {
     const [title, detail, problem] = told(entry, mode, appId);
     return { stage: problem ? 'problem' : 'done', title, detail, at: entry.at };
@@ -107,7 +107,7 @@ function payinTold(entry: Entry<'payinDetected' | 'payinConfirmed' | 'payinOrpha
   switch (entry.type) {
     case 'payinDetected': {
       const { confirmations } = entry;
-      const depth = confirmations === null ? '' : ` ${counted(confirmations, 'confirmation')} by now.`;
+      const depth = confirmations === null ? '' : ` ${countWords(confirmations, 'confirmation')} by now.`;
       return [`Payment seen on ${chain}`, text(depth + standings[entry.standing]), entry.standing !== 'counted'];
     }
     case 'payinConfirmed':
@@ -145,7 +145,7 @@ const rules: Readonly<Record<Entry<'policyApplied'>['rule'], string>> = {
   wrongChain: 'Another chain than agreed',
 };
 
-/** By what the owner has set for other amounts. */
+/** By the owner's policy for wrong amounts. */
 function policyTold({ rule, verdict, money: about, chainId }: Entry<'policyApplied'>): Told {
   const missing = rule === 'tolerance' || rule === 'under';
   const text = {

@@ -1,4 +1,4 @@
-/** One file of a form, read from multipart/form-data (RFC 7578) into memory, bounded before it is looked at. */
+/** One file of a form, read from multipart/form-data (RFC 7578) into memory with a size limit. */
 import { Busboy } from '@fastify/busboy';
 import type { Request, Response } from 'express';
 import { ApiError } from '../../src/api/errors.ts';
@@ -17,7 +17,7 @@ export interface UploadedFile {
 
 export interface Uploaded {
   readonly fields: Fields;
-  /** Null when none was chosen. */
+  /** Null if none was chosen. */
   readonly file: UploadedFile | null;
 }
 
@@ -40,7 +40,7 @@ export async function readUpload(request: Request, response: Response, limits: U
   try {
     return await parts(request, limits);
   } catch (error) {
-    // What is still on its way is read and thrown away, so that the answer arrives; the connection ends with it.
+    // Reads and discards the rest of the body, so the answer arrives; then the connection ends.
     request.unpipe();
     request.resume();
     response.setHeader('Connection', 'close');

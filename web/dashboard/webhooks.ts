@@ -1,4 +1,4 @@
-/** Where webhooks go, their secret, what was sent. POST to webhookUrl: webhookUrl. */
+/** Webhook URL, secret and deliveries. POST to webhookUrl: webhookUrl. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
@@ -10,7 +10,7 @@ import { errorOfRefusal } from '../../src/api/errors.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
-import { Cursor } from '../../src/api/schemas/base.ts';
+import { PageCursor } from '../../src/api/schemas/base.ts';
 import { card, copyable, empty, inside, pairs, secretOnce } from '../parts/boxes.ts';
 import { when } from '../parts/cells.ts';
 import { emptyForm, type FormState, linkButton, postButton, problems, submit, textField } from '../parts/field.ts';
@@ -23,7 +23,7 @@ import { confirmPage } from './confirm.ts';
 import { deliveryTable } from './deliveryTable.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from './page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 
 export interface WebhooksModel extends Frame {
@@ -107,7 +107,7 @@ const secretFacts = ({ fingerprint, rotatedAt }: WebhooksModel): VNode =>
     ])}
   </div>`;
 
-// Where an app's webhooks go, the secret that signs them, and what was sent.
+// An app's webhook URL, the signing secret, and deliveries.
 
 /** Needs of the pages of webhooks. */
 export interface WebhookPagesDeps
@@ -121,22 +121,22 @@ type Own = Visit<'owner'>;
 interface Asked {
   readonly state: FormState;
   readonly cursor?: string | null;
-  /** Shown in the answer to the POST that made it, and nowhere else. */
+  /** Only in the answer to the POST that made it. */
   readonly newSecret?: string | null;
 }
-type Listed = (visit: Own, asked: Asked) => Promise<Shown>;
+type Listed = (visit: Own, asked: Asked) => Promise<PageResult>;
 
 const path = '/dashboard/apps/{appId}/webhooks';
 const rows = 25;
 
-/** Before the page of one delivery, whose id would be taken for these words otherwise. */
+/** Before the page of one delivery, whose id would otherwise match these words. */
 export function webhookPages(deps: WebhookPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const listed = listing(deps, frames);
   return [
     page({
       path,
       audience: 'owner',
-      query: fields({ cursor: Type.Optional(Cursor) }),
+      query: fields({ cursor: Type.Optional(PageCursor) }),
       show: (visit) => listed(visit, { state: emptyForm, cursor: visit.query.cursor ?? null }),
     }),
     ...changingUrl(deps, frames, listed),

@@ -1,11 +1,11 @@
-// On a merchant's page: a link to a payment, marked with data-payment, opens the payment in a frame over the page. Without this
-// script, or where the frame is refused, it stays a link.
+// On a merchant's page: a payment link with data-payment opens the payment in a frame over the page. Without this script, or if the frame
+// is refused, it stays a link.
 
 const service = new URL(import.meta.url).origin;
-/** A page that may be framed answers as soon as it is loaded; one that may not, never. */
+/** A page that may be framed answers as soon as it is loaded; others never answer. */
 const answer_ms = 3000;
 
-/** Of the one payment that is open. */
+/** The one open payment. */
 let shown = null;
 
 document.addEventListener('click', (event) => {
@@ -16,7 +16,7 @@ document.addEventListener('click', (event) => {
   open(link);
 });
 
-/** What leads elsewhere stays the link that it is; of the service's pages only those of payments may be framed. */
+/** Other links stay links; of the service's pages only payments may be framed. */
 const isPayment = ({ origin, pathname }) => origin === service && /\/pay\/[\w-]+$/.test(pathname);
 
 function open(link) {
@@ -74,5 +74,5 @@ function end() {
   tell(link, new CustomEvent('paymentclose', { bubbles: true }));
 }
 
-/** The site may have drawn its page anew meanwhile. */
+/** The site may have re-rendered its page meanwhile. */
 const tell = (link, event) => (link.isConnected ? link : document).dispatchEvent(event);

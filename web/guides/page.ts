@@ -1,4 +1,4 @@
-/** A guide, with the way to the others and to the reference. */
+/** A guide with navigation to the others and to the reference. */
 import type { VNode } from 'preact';
 import { html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';

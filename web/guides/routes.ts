@@ -1,10 +1,10 @@
-/** The OpenAPI document, its reader and the guides, wholly from here: no other host, nothing inline. */
+/** The OpenAPI document, its viewer and the guides, served completely from here: no other host, nothing inline. */
 
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Marked, type Tokens } from 'marked';
-import type { Json } from '../../src/api/openapi/components.ts';
+import type { DocumentJson } from '../../src/api/openapi/components.ts';
 import { asOpenApi30 } from '../../src/api/openapi/version30.ts';
 import { type Answer, type AnyRoute, route } from '../../src/api/router.ts';
 import { documentOf } from '../parts/html.ts';
@@ -43,7 +43,7 @@ export const readGuide = (name: GuideName): string =>
 
 const titleOf = (markdown: string): string => /^# (.+)$/m.exec(markdown)?.[1] ?? '';
 
-/** As Markdown hosts make them from headings, so that a link to one leads there as well. */
+/** Heading anchors as Markdown hosts make them, so their links work here as well. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -65,7 +65,7 @@ const marked = new Marked({
   },
 });
 
-/** @returns a whole document */
+/** @returns a complete document */
 export function renderGuide(name: GuideName): string {
   const markdown = readGuide(name);
   const entries = guideNames.map((each) => ({
@@ -97,7 +97,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** No validator: it would send the document to somebody else. */
+/** No validator: it would send the document to a third party. */
 const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', validatorUrl: null, tryItOutEnabled: true });
 `;
 
@@ -110,8 +110,8 @@ const files = {
 const cacheable = { 'Cache-Control': 'public, max-age=3600' };
 const resolve = createRequire(import.meta.url).resolve;
 
-/** @param document asked once, at its first reader */
-export function documentationRoutes(document: () => Json): readonly AnyRoute[] {
+/** @param document called once, at its first reader */
+export function documentationRoutes(document: () => DocumentJson): readonly AnyRoute[] {
   const get = (path: string, handle: () => Promise<Answer>) =>
     route({
       method: 'get',
@@ -145,7 +145,7 @@ export function documentationRoutes(document: () => Json): readonly AnyRoute[] {
   ];
 }
 
-const jsonAnswer = (document: Json): Answer => ({
+const jsonAnswer = (document: DocumentJson): Answer => ({
   status: 200,
   type: 'application/json; charset=utf-8',
   body: JSON.stringify(document),
@@ -159,7 +159,7 @@ async function fileAnswer(name: string, type: string): Promise<Answer> {
   return { status: 200, type, body, headers: cacheable };
 }
 
-/** Read at first use, kept from then on. */
+/** Reads at first use and keeps the result. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => (made ??= make());

@@ -1,4 +1,4 @@
-/** Boxes of pages: cards, lists of facts, chips of a status, notices, and texts to copy. */
+/** Boxes of pages: cards, lists of facts, status chips, notices, and copyable texts. */
 
 import type { VNode } from 'preact';
 import type { PaymentStatus } from '../../domain/payment/view.ts';
@@ -20,7 +20,7 @@ export interface Heading {
   readonly live?: string;
 }
 
-/** One matter, with its heading. */
+/** One subject with its heading. */
 export const card = ({ title, note, controls, live }: Heading, content: Content): VNode =>
   html`<section class="card" id=${live} data-live=${live && 'part'}>
     <header><h2>${title}</h2>${note && html`<span class="small muted">${note}</span>`}
@@ -35,11 +35,11 @@ export const inside = (content: Content): VNode => html`<div class="inside">${co
 export const pairs = (rows: readonly (readonly [name: string, value: Content] | null)[]): VNode =>
   html`<dl class="pairs">${rows.map((row) => row && html`<div><dt>${row[0]}</dt><dd>${row[1]}</dd></div>`)}</dl>`;
 
-/** Says what will be here, and how it comes to be. */
+/** Says what the page will list, and how to get the first entry. */
 export const empty = (title: string, content: Content, action?: Content): VNode =>
   html`<div class="empty"><p class="title">${title}</p><div>${content}</div>${action}</div>`;
 
-/** ok is final, wait goes on by itself, bad needs somebody, idle is over. */
+/** ok is final, wait continues automatically, bad needs a person, idle is over. */
 export type State = 'ok' | 'wait' | 'bad' | 'idle';
 
 export const shapes: Readonly<Record<State, IconName>> = { ok: 'check', wait: 'clock', bad: 'alert', idle: 'over' };
@@ -61,11 +61,11 @@ const statuses: Readonly<Record<PaymentStatus, readonly [State, string]>> = {
   payment_refunded: ['idle', 'Refunded'],
 };
 
-export const stateOf = (status: PaymentStatus): State => statuses[status][0];
+export const chipStateOf = (status: PaymentStatus): State => statuses[status][0];
 export const wordOf = (status: PaymentStatus): string => statuses[status][1];
 export const statusChip = (status: PaymentStatus): VNode => chip(...statuses[status]);
 
-/** How a webhook went. */
+/** Outcome of a webhook. */
 export const deliveryChip = ({
   status,
   statusCode,
@@ -76,19 +76,19 @@ export const deliveryChip = ({
   return chip('bad', statusCode === null ? 'No answer' : `Refused, ${statusCode}`);
 };
 
-/** A sentence or two that somebody should read before going on. */
+/** A sentence or two to read first. */
 export const notice = (state: State, content: Content): VNode =>
   html`<div class=${`notice ${state}`}>${icon(shapes[state])}<div>${content}</div></div>`;
 
 const states = { done: 'ok', warning: 'wait', problem: 'bad' } as const;
 
-/** What became of what was just done; read out at once. */
+/** Outcome of the last action; announced at once. */
 export const flashed = (flash: Flash | null): VNode | null =>
   flash &&
   html`<div class=${`notice ${states[flash.kind]}`} role=${flash.kind === 'problem' ? 'alert' : 'status'}>
     ${icon(shapes[states[flash.kind]])}<div>${flash.text}</div></div>`;
 
-/** Something that is shown once and never again. */
+/** A value that is displayed once and never again. */
 export const secretOnce = (what: string, value: string, advice: Content): VNode =>
   html`<section class="card secret" aria-labelledby="secret">
     <h2 id="secret">${icon('keys')}${what}</h2>
@@ -96,12 +96,12 @@ export const secretOnce = (what: string, value: string, advice: Content): VNode 
     <p><strong>Copy it now: it is shown this once.</strong> ${advice}</p>
   </section>`;
 
-/** A value that people carry elsewhere. */
+/** A value to copy elsewhere. */
 export const copyable = (content: Content, text: string, what: string): VNode =>
   html`<span class="copyable"><span>${content}</span>${copyButton(text, what)}</span>`;
 
-/** done has happened, now goes on, next is to come, problem has happened and needs somebody. */
-export interface Step {
+/** done has happened, now is in progress, next will follow, problem has happened and needs a person. */
+export interface StoryStep {
   readonly stage: 'done' | 'now' | 'next' | 'problem';
   readonly title: Content;
   readonly detail?: Content;
@@ -110,8 +110,11 @@ export interface Step {
 
 const inEnglish = { done: 'Done: ', now: 'Now: ', next: 'To come: ', problem: 'Problem: ' } as const;
 
-/** A story from top to bottom, for payers and merchants alike. @param spoken what is read out before each step */
-export const steps = (list: readonly Step[], spoken: Readonly<Record<Step['stage'], string>> = inEnglish): VNode =>
+/** A list of steps for payers and merchants. @param spoken text for screen readers before each step */
+export const steps = (
+  list: readonly StoryStep[],
+  spoken: Readonly<Record<StoryStep['stage'], string>> = inEnglish,
+): VNode =>
   html`<ol class="way">${list.map(
     ({ stage, title, detail, at }) => html`<li class=${stage} aria-current=${stage === 'now' ? 'step' : undefined}>
       <span><span class="visually-hidden">${spoken[stage]}</span>${title}

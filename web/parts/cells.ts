@@ -9,7 +9,7 @@ import type { Mode } from './frame.ts';
 import { cut, html } from './html.ts';
 import { icon } from './icon.ts';
 
-/** `16420.18` as people read it: `16,420.18`. */
+/** `16420.18` for people: `16,420.18`. */
 export function grouped(decimal: string): string {
   const [whole = '', fraction] = decimal.split('.');
   const groups = whole.replace(/\B(?=(\d{3})+$)/g, ',');
@@ -17,7 +17,7 @@ export function grouped(decimal: string): string {
 }
 
 /** `1 payment`, `1,204 payments` */
-export const counted = (count: number, thing: string): string =>
+export const countWords = (count: number, thing: string): string =>
   `${grouped(String(count))} ${thing}${count === 1 ? '' : 's'}`;
 
 /** Money reads from left to right in every language. */
@@ -34,18 +34,18 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 /** `2026-11-02…` as `2 Nov`. */
 export const dayText = (date: string): string => `${Number(date.slice(8, 10))} ${months[Number(date.slice(5, 7)) - 1]}`;
 
-/** In UTC, said so; a script (client/localTime.js) puts the reader's own time in its place. */
+/** In UTC, labelled; a script (client/localTime.js) replaces it with the reader's own time. */
 export const when = (at: Instant): VNode =>
   html`<time datetime=${at} data-local="minutes">${dayText(at)}, ${at.slice(11, 16)} UTC</time>`;
 
-/** To the millisecond: for the lines of a story, one below the other. */
+/** To the millisecond, for the entries of a history. */
 export const exactly = (at: Instant): VNode =>
   html`<time datetime=${at} data-local="exactly">${dayText(at)}, ${at.slice(11, 23)} UTC</time>`;
 
 export const onDay = (at: Instant): VNode =>
   html`<time datetime=${at} data-local="day">${dayText(at)} ${at.slice(0, 4)}</time>`;
 
-/** `24 s`, `3 min`, `2 h`, `5 days`: one unit, rounded up, so that nothing is promised too early. */
+/** `24 s`, `3 min`, `2 h`, `5 days`: one unit, rounded up, so that no promise is too early. */
 export function lengthText(duration_ms: number): string {
   if (duration_ms < 1_000) return `${Math.max(0, Math.ceil(duration_ms))} ms`;
   if (duration_ms <= 99_000) return `${Math.ceil(duration_ms / 1_000)} s`;
@@ -56,17 +56,17 @@ export function lengthText(duration_ms: number): string {
 
 export const between = (from: Instant, to: Instant): number => epochMs(to) - epochMs(from);
 
-/** Long ids are compared by their ends. */
+/** People compare the ends of long ids. */
 const ends = 4;
 
-/** The whole address, its first and last four characters standing out: people compare those. */
+/** The whole address with its first and last four characters emphasised, which people compare. */
 export function address(text: string): VNode {
   const [start, end] = endsOf(text);
   if (text.length <= 3 * ends) return html`<span class="mono" dir="ltr">${text}</span>`;
   return html`<span class="mono" dir="ltr"><b>${start}</b>${text.slice(start.length, -end.length)}<b>${end}</b></span>`;
 }
 
-/** `0x4f1a…8f21`, the whole one on hovering. */
+/** `0x4f1a…8f21`, with the full address as a tooltip. */
 export const shortAddress = (text: string): VNode =>
   html`<span class="mono" dir="ltr" title=${text}>${shortText(text)}</span>`;
 
@@ -75,13 +75,13 @@ export function shortText(text: string): string {
   return text.length <= start.length + end.length + 1 ? text : `${start}…${end}`;
 }
 
-/** The mark of hexadecimal is no part of what is compared. */
+/** The hexadecimal prefix is not compared. */
 const endsOf = (text: string): readonly [start: string, end: string] => [
   text.slice(0, text.startsWith('0x') ? ends + 2 : ends),
   text.slice(-ends),
 ];
 
-/** Where a transaction can be looked up by anybody: on the chain itself, and on its test network. */
+/** Explorer URLs of each chain, and of its test network. */
 const explorers: Readonly<Record<ChainId, readonly [live: string, test: string]>> = {
   8453: ['https://basescan.org/tx/*', 'https://sepolia.basescan.org/tx/*'],
   56: ['https://bscscan.com/tx/*', 'https://testnet.bscscan.com/tx/*'],
@@ -92,13 +92,13 @@ const explorers: Readonly<Record<ChainId, readonly [live: string, test: string]>
   1500: ['https://stellar.expert/explorer/public/tx/*', 'https://stellar.expert/explorer/testnet/tx/*'],
 };
 
-/** Null in a sandbox: nobody else has its chains. */
+/** Null in a sandbox, whose chains are local. */
 export function explorerUrl(mode: Mode, chainId: ChainId, txHash: string): string | null {
   if (mode === 'sandbox') return null;
   return explorers[chainId][mode === 'live' ? 0 : 1].replace('*', encodeURIComponent(txHash));
 }
 
-/** A transaction's hash, leading to its explorer where there is one. */
+/** A transaction's hash, linked to its explorer if there is one. */
 export function transactionLink(mode: Mode, chainId: ChainId, txHash: string): VNode {
   const url = explorerUrl(mode, chainId, txHash);
   const hash = shortText(txHash);
@@ -110,14 +110,14 @@ export function transactionLink(mode: Mode, chainId: ChainId, txHash: string): V
 
 export const chainName = (id: number): string => chainOf(id as ChainId).name;
 
-/** What a webhook tells of. */
+/** Events of webhooks. */
 export const newsOf: Readonly<Record<Delivery['eventType'], string>> = {
   payment_payin_completed: 'Payment arrived',
   payment_payout_completed: 'Paid out',
   webhook_test: 'Test',
 };
 
-/** Why a webhook had no answer. */
+/** Reasons of a missing answer. */
 export const silences: Readonly<Record<NonNullable<Delivery['error']>, string>> = {
   badUrl: 'the URL is none that a webhook can go to',
   blockedAddress: 'the server’s address is a private one, where nothing is sent',
@@ -129,10 +129,10 @@ export const silences: Readonly<Record<NonNullable<Delivery['error']>, string>> 
   unknown: 'nobody knows whether it arrived',
 };
 
-/** What people call a payment: its order, its title, or its id's beginning. */
-export const nameOf = ({ orderId, title, paymentId }: PaymentView): string =>
+/** Display name of a payment: its order, its title, or the beginning of its id. */
+export const paymentName = ({ orderId, title, paymentId }: PaymentView): string =>
   cut(orderId ?? title ?? paymentId.slice(0, 8), 80);
 
-/** Where the money comes from and goes to. */
+/** Source and destination of the money. */
 export const wayOf = ({ sourceChainId, destinationChainId }: PaymentView): string =>
   `${chainName(sourceChainId)} → ${chainName(destinationChainId)}`;

@@ -1,7 +1,7 @@
 /** A chart of bars. */
 
 import type { VNode } from 'preact';
-import { counted, dayText, grouped } from './cells.ts';
+import { countWords, dayText, grouped } from './cells.ts';
 import { html } from './html.ts';
 
 export interface Bar {
@@ -19,7 +19,7 @@ interface Size {
   readonly every: number;
 }
 
-/** Letters keep their size: there is one drawing for each width, and the style sheet shows the one that fits. */
+/** Text keeps its size: there is one drawing per width, and the style sheet displays the one that fits. */
 const sizes: readonly Size[] = [
   { name: 'narrow', width: 300, height: 170, every: 10 },
   { name: 'middle', width: 560, height: 190, every: 7 },
@@ -31,7 +31,7 @@ const footHeight = 20;
 const topHeight = 8;
 const lines = 4;
 
-/** Bars of days, the last of them today, which is not over. */
+/** Bars of days, the last of them today, which is incomplete. */
 export function barChart(label: string, unit: string, bars: readonly Bar[]): VNode {
   const top = topOf(Math.max(0, ...bars.map(({ value }) => Number(value))));
   const spoken = `${label}: ${bars.length} days, the most ${grouped(mostOf(bars))} ${unit} a day. The table below has every day.`;
@@ -61,7 +61,7 @@ function drawing(size: Size, label: string, unit: string, bars: readonly Bar[], 
       const round_px = round(Math.min(3, barWidth / 3));
       return html`<g>
         <rect class=${last ? 'rest' : undefined} x=${x} y=${round(floor - tall)} width=${barWidth} height=${tall} rx=${round_px}>
-          <title>${`${dayText(date)}: ${grouped(value)} ${unit} in ${counted(count, 'payment')}`}</title>
+          <title>${`${dayText(date)}: ${grouped(value)} ${unit} in ${countWords(count, 'payment')}`}</title>
         </rect>
         ${
           isLabelled(size, bars.length, place) &&
@@ -74,7 +74,7 @@ function drawing(size: Size, label: string, unit: string, bars: readonly Bar[], 
   </svg>`;
 }
 
-/** So few that each day, or every other one, has its label. */
+/** Maximum days with a label on each or every other one. */
 const fewDays = 10;
 
 function isLabelled({ name, every }: Size, days: number, place: number): boolean {
@@ -90,7 +90,7 @@ const asTable = (unit: string, bars: readonly Bar[]): VNode =>
   ${grouped(value)}</td><td class="number">${count}</td></tr>`,
   )}</tbody></table>`;
 
-/** The first of 1, 2, 4, 5, 8, 10 … that holds the most; four lines divide each of them well. */
+/** The first of 1, 2, 4, 5, 8, 10 … above the maximum; four lines divide each of them well. */
 function topOf(most: number): number {
   if (most <= 0) return 4;
   const power = 10 ** Math.floor(Math.log10(most));

@@ -1,9 +1,9 @@
-/** A merchant's colour, made readable wherever it is put. Contrast as WCAG 2.2 counts it. */
+/** A merchant's colour with enough contrast on every background. Contrast as in WCAG 2.2. */
 
-/** What text needs against what it stands on. */
+/** Minimum contrast of text. */
 export const readable = 4.5;
 
-/** `#0a5c48` as red, green and blue from 0 to 255; null for what is no such text. */
+/** `#0a5c48` as red, green and blue from 0 to 255; null for any other text. */
 export function readColour(text: string): readonly number[] | null {
   const digits = /^#([0-9a-f]{6})$/i.exec(text)?.[1];
   return digits === undefined ? null : [0, 2, 4].map((place) => Number.parseInt(digits.slice(place, place + 2), 16));
@@ -26,11 +26,11 @@ export function contrast(one: readonly number[], other: readonly number[]): numb
 const white = [255, 255, 255];
 const black = [0, 0, 0];
 
-/** What can be read on the colour: one of the two always can, by at least 4.5. */
+/** Black or white, whichever is readable on the colour: one of the two always is, with at least 4.5. */
 export const inkOn = (colour: readonly number[]): readonly number[] =>
   contrast(colour, white) >= readable ? white : black;
 
-/** The colour itself, or as little darker or lighter as makes it readable on `ground`. */
+/** The colour itself, or the smallest change that makes it readable on `ground`. */
 export function readableOn(ground: readonly number[], colour: readonly number[]): readonly number[] {
   const towards = luminance(ground) > 0.18 ? black : white;
   for (let share = 0; share < 1; share += 0.02) {
@@ -40,5 +40,5 @@ export function readableOn(ground: readonly number[], colour: readonly number[])
   return towards;
 }
 
-export const hexOf = (colour: readonly number[]): string =>
+export const colourHex = (colour: readonly number[]): string =>
   `#${colour.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;

@@ -12,7 +12,7 @@ export interface FieldBase {
   readonly hint?: Content;
   /** unsaid: its hint says so. */
   readonly optional?: boolean | 'unsaid';
-  /** Tells apart two fields of one name on a page. */
+  /** Distinguishes two fields of one name on a page. */
   readonly id?: string;
 }
 
@@ -23,12 +23,12 @@ export interface TextField extends FieldBase {
   readonly maxlength?: number;
   readonly pattern?: string;
   readonly placeholder?: string;
-  /** What stands before or behind what is typed: a unit, a prefix. */
+  /** Text before or after the input: a unit, a prefix. */
   readonly before?: string;
   readonly behind?: string;
-  /** Takes the focus when the page opens: for pages that are one form. */
+  /** Focused when the page opens: for pages with a single form. */
   readonly focus?: boolean;
-  /** Ids and addresses are set in even letters, from left to right. */
+  /** Ids and addresses use a monospaced font, from left to right. */
   readonly mono?: boolean;
 }
 
@@ -73,7 +73,7 @@ export function selectField(field: FieldBase & { readonly options: readonly Opti
   );
 }
 
-/** One of two or three, each with a sentence of what it means. The first is taken when none was chosen. */
+/** One of two or three, each with an explanation. Default: the first. */
 export function choiceField(
   field: FieldBase & { readonly options: readonly (Option & { readonly hint: string })[] },
 ): VNode {
@@ -98,12 +98,12 @@ export const fileField = (field: FieldBase & { readonly accept: string }): VNode
     html`<input id=${idOf(field)} name=${field.name} type="file" accept=${field.accept} required ...${described(field)} />`,
   );
 
-/** Says yes to a sentence. */
+/** A checkbox with a sentence. */
 export const agreeField = ({ form, name, label }: FieldBase): VNode =>
   html`<div class="field"><label class="agree">
     <input type="checkbox" name=${name} value="true" required aria-describedby=${form.errors[name] && `field-${name}-error`} /><span>${label}</span></label>${errorOf({ form, name, label })}</div>`;
 
-/** What is wrong, above the form, each line leading to its field. Null when nothing is, or when one field says it all. */
+/** Errors above the form, each linked to its field. Null if there are none, or a single field has it. */
 export function problems({ errors }: FormState): VNode | null {
   const list = Object.entries(errors);
   if (list.length === 0 || (list.length === 1 && errors[''] === undefined)) return null;
@@ -113,7 +113,7 @@ export function problems({ errors }: FormState): VNode | null {
   </div></div>`;
 }
 
-/** The first field that is wrong; else the one that the page is about. */
+/** The first field with an error; otherwise the page's main field. */
 const takesFocus = ({ form, name, focus }: TextField): boolean => {
   const wrong = Object.keys(form.errors).find((key) => key !== '');
   return wrong === undefined ? focus === true : wrong === name;
@@ -140,11 +140,11 @@ const around = (field: FieldBase, input: VNode): VNode =>
     ${field.hint && html`<p class="hint" id=${`${idOf(field)}-hint`}>${field.hint}</p>`}
   </div>`;
 
-/** What a form holds when it is shown: empty at first; what was sent, with what is wrong with it, when it comes back. */
+/** State of a displayed form: empty at first; after a refusal the sent values with their errors. */
 export interface FormState {
-  /** By the field's name. Secrets and codes are never sent back. */
+  /** By field name. Secrets and codes are never returned. */
   readonly values: Readonly<Record<string, string>>;
-  /** By the field's name; '' for what is wrong with the whole. Sentences that say what to do. */
+  /** By field name; '' for the whole form. Sentences that say what to do. */
   readonly errors: Readonly<Record<string, string>>;
 }
 
@@ -152,19 +152,19 @@ export const emptyForm: FormState = { values: {}, errors: {} };
 
 export type Weight = 'primary' | 'plain' | 'quiet' | 'danger';
 
-/** Sends the form that it is in. */
+/** Submits its form. */
 export const submit = (label: Content, weight: Weight = 'primary', name?: string, value?: string): VNode =>
   html`<button class=${`button ${weight}`} type="submit" name=${name} value=${value}>${label}</button>`;
 
-/** Leads to a page. */
+/** Links to a page. */
 export const linkButton = (href: string, label: Content, weight: Weight = 'plain', drawing?: IconName): VNode =>
   html`<a class=${`button ${weight}`} href=${href}>${drawing && icon(drawing)}${label}</a>`;
 
-/** A form of one button: what changes something is never a link. */
+/** A form of one button: a link never changes anything. */
 export const postButton = (action: string, label: Content, weight: Weight = 'plain'): VNode =>
   html`<form method="post" action=${action} class="inline">${submit(label, weight)}</form>`;
 
-/** Seen where a script can copy (client/copy.js). */
+/** Visible if a script can copy (client/copy.js). */
 export const copyButton = (text: string, what: string): VNode =>
   html`<button class="button plain small copy" type="button" hidden data-copy=${text} data-copied=${`${what} copied`}>
     ${icon('copy')}<span>Copy</span><span class="visually-hidden"> ${what}</span></button>`;
@@ -177,8 +177,8 @@ export interface WalletNames {
 }
 
 /**
- * The fields of a wallet, wherever a form has one.
- * @param optional whether it may be left out as a whole
+ * The fields of a wallet in any form.
+ * @param optional true if it may be omitted as a whole
  */
 export const walletFields = (
   form: FormState,

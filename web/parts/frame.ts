@@ -1,4 +1,4 @@
-/** What is around a page. */
+/** Frame of a page. */
 import type { Chain } from '../../domain/chains.ts';
 
 /** sandbox: local chains, play money. test: public test networks. live: money. */
@@ -11,39 +11,39 @@ export interface Site {
   readonly chains: readonly Chain[];
   /** Delay of an owner's change of the settlement wallet. */
   readonly settlementCoolDown_hours: number;
-  /** True if anybody may register. */
+  /** True if anyone may register. */
   readonly registrationOpen: boolean;
-  /** URL of the mailbox that shows mails instead of sending them; null where mails are sent. */
+  /** URL of the mailbox that holds mails instead of sending them; null if mails are sent. */
   readonly mailboxUrl: string | null;
-  /** Account that newcomers may sign in with, to look around; null without one. */
+  /** Account with which newcomers may sign in, to try the dashboard; null without one. */
   readonly demoEmail: string | null;
 }
 
-/** Said once, after something was done. */
+/** Displayed once after an action. */
 export interface Flash {
   readonly kind: 'done' | 'warning' | 'problem';
   readonly text: string;
 }
 
-/** Around a page that belongs to no app: signing in, registering, choosing. */
+/** Frame of a page without an app: sign-in, registration, choice of an app. */
 export interface Outer {
   readonly mode: Mode;
-  /** The e-mail of who is signed in. */
+  /** E-mail of the signed-in person. */
   readonly person: string | null;
   readonly flash: Flash | null;
 }
 
 export interface AppName {
   readonly appId: string;
-  /** As its profile says; the id when it says nothing. */
+  /** Name in its profile; the id without one. */
   readonly name: string;
 }
 
-/** Around a page of an app. */
+/** Frame of an app's page. */
 export interface Frame extends Outer {
   readonly app: AppName;
-  /** The person's apps, this one among them. */
+  /** The person's apps, including this one. */
   readonly apps: readonly AppName[];
-  /** Ours; null without one. */
+  /** URL of our copy; null without one. */
   readonly logoUrl: string | null;
 }

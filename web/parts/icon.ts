@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { html } from './html.ts';
 
-/** Drawn on 24 × 24 by strokes of the text's colour. */
+/** Drawn on 24 × 24 by strokes in the text's colour. */
 const drawings = {
   overview: 'M4 11 12 4l8 7v8a1 1 0 0 1-1 1h-4v-6H9v6H5a1 1 0 0 1-1-1z',
   payments: 'M3 6h18v12H3zM3 10h18M7 15h4',
@@ -34,6 +34,6 @@ const drawings = {
 
 export type IconName = keyof typeof drawings;
 
-/** Decoration: the words beside it say what it means. */
+/** Decoration: the text beside it has the meaning. */
 export const icon = (name: IconName): VNode =>
   html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${drawings[name]} /></svg>`;

@@ -1,4 +1,4 @@
-/** What is around the pages: the head, the way past the rail, the rail with the app's pages, who is signed in. */
+/** Layout of pages: head, skip link, sidebar with the app's pages, signed-in person. */
 import type { VNode } from 'preact';
 import { flashed } from './boxes.ts';
 import { postButton } from './field.ts';
@@ -40,12 +40,12 @@ export interface AppPage {
   readonly title: string;
   /** Beside the title: a chip. */
   readonly state?: Content;
-  /** The way back up. */
+  /** Link to the parent page. */
   readonly up?: { readonly href: string; readonly label: string };
   readonly section: Section;
   /** At the end of the title's line. */
   readonly controls?: Content;
-  /** Read out when live news changes it; null on pages that do not change by themselves. */
+  /** Announced when a live update changes it; null on static pages. */
   readonly live?: string;
 }
 
@@ -94,7 +94,7 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
   );
 }
 
-/** A page that belongs to no app: one column, one thing to do. */
+/** A page without an app: one column, one action. */
 export const outerPage = (outer: Outer, title: string, content: Content, wide = false): VNode =>
   documentPart(
     outer,
@@ -135,7 +135,7 @@ const documentPart = (
     </body>
   </html>`;
 
-/** On every page, so that nobody takes play money for money. */
+/** On every page, so nobody mistakes play money for money. */
 const banner = (mode: Mode): VNode | null =>
   mode === 'live'
     ? null

@@ -1,17 +1,17 @@
-/** Where every page and every form of the dashboard is. Ids are put into paths here alone. */
+/** Paths of all dashboard pages and forms. Ids are inserted into paths only here. */
 const at = (...parts: readonly string[]): string => `/dashboard/${parts.map(encodeURIComponent).join('/')}`;
 
 export const paths = {
-  /** Leads to the person's app, or lets them choose. */
+  /** Redirects to the person's app, or lists their apps. */
   home: '/dashboard',
-  /** Lets them choose in any case. */
+  /** Always lists the apps. */
   choose: '/dashboard?choose=yes',
   signIn: at('sign-in'),
   code: at('code'),
   /** POST */
   signOut: at('sign-out'),
   register: at('register'),
-  /** POST: a registration that waits for its proof is taken up, or thrown away. */
+  /** POST: a pending registration is confirmed or discarded. */
   confirmPending: (appId: string) => at('register', appId, 'confirm'),
   discardPending: (appId: string) => at('register', appId, 'discard'),
   sessions: at('sessions'),
@@ -22,7 +22,7 @@ export const paths = {
   asset: (file: string) => at('assets', file),
 } as const;
 
-/** The pages of one app. A path that says GET and POST asks first and acts on the same form. */
+/** The pages of one app. A path with GET and POST asks first and acts on the same form. */
 export const appPaths = (appId: string) => {
   const here = (...parts: readonly string[]): string => at('apps', appId, ...parts);
   return {
@@ -30,9 +30,9 @@ export const appPaths = (appId: string) => {
     payments: here('payments'),
     payment: (paymentId: string) => here('payments', paymentId),
     evidence: (paymentId: string) => here('payments', paymentId, 'evidence'),
-    /** GET and POST: what goes back. */
+    /** GET and POST: the order. */
     refund: (paymentId: string) => here('payments', paymentId, 'refund'),
-    /** POST: with the code that was mailed. */
+    /** POST: with the mailed code. */
     confirmRefund: (paymentId: string) => here('payments', paymentId, 'refund', 'confirm'),
     csv: here('payments.csv'),
     links: here('links'),
@@ -72,18 +72,18 @@ export const appPaths = (appId: string) => {
     /** GET and POST */
     policy: here('policy'),
     audit: here('audit'),
-    /** Server-sent events: any message means that the page is to be read again. */
+    /** Server-sent events: any message means that the page must be reloaded. */
     live: here('live'),
   } as const;
 };
 
-/** The path with a query of what is not empty. */
+/** The path with a query of the non-empty values. */
 export function withQuery(path: string, query: Readonly<Record<string, string | null>>): string {
   const pairs = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== null && pair[1] !== '');
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
 
-/** Opens a mail that somebody sends himself; texts may be anybody's. */
+/** Opens a mail to oneself; texts may be foreign. */
 export const mailLink = (subject: string, body: string): string =>
   `mailto:?subject=${mailed(subject)}&body=${mailed(body)}`;
 

@@ -2,10 +2,10 @@ import type { VNode } from 'preact';
 import qrcode from 'qrcode';
 import { html } from './html.ts';
 
-/** Scanners want this much white around the code (ISO/IEC 18004). */
+/** Scanners need this white margin around the code (ISO/IEC 18004). */
 const quiet = 4;
 
-/** A QR code as one path. It is dark on white in every colour scheme: cameras need it so. @param label what it is, for those who do not see it */
+/** A QR code as one path. Dark on white in every colour scheme, because cameras need it. @param label text for screen readers */
 export function qrCode(text: string, label: string): VNode {
   const { size, data } = qrcode.create(text, { errorCorrectionLevel: 'M' }).modules;
   const rows = Array.from({ length: size }, (_, row) => runs(data.subarray(row * size, (row + 1) * size), row));
@@ -13,7 +13,7 @@ export function qrCode(text: string, label: string): VNode {
   return html`<svg class="qr" viewBox=${`${-quiet} ${-quiet} ${side} ${side}`} role="img" aria-label=${label} shape-rendering="crispEdges"><path d=${rows.join('')} /></svg>`;
 }
 
-/** The dark modules of a row, as few rectangles as there are runs of them. */
+/** Dark modules of a row, one rectangle per run. */
 function runs(modules: Uint8Array, row: number): string {
   const dark = Array.from(modules, (module) => (module ? 'x' : ' ')).join('');
   return Array.from(

@@ -1,4 +1,4 @@
-/** A link that somebody sends to whoever pays: as a code, to copy, by mail. */
+/** A link for a payer: as a QR code, to copy, by mail. */
 import type { VNode } from 'preact';
 import { copyable } from './boxes.ts';
 import { linkButton } from './field.ts';
@@ -6,7 +6,7 @@ import { html } from './html.ts';
 import { mailLink } from './paths.ts';
 import { qrCode } from './qr.ts';
 
-/** @param what the mail's subject */
+/** @param what subject of the mail */
 export const sharing = (url: string, what: string): VNode =>
   html`<div class="share">${qrCode(url, 'QR code of the link')}
     <div class="rows">

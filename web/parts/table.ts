@@ -4,12 +4,12 @@ import { icon } from './icon.ts';
 import { withQuery } from './paths.ts';
 
 /**
- * What a column holds, which is where it stands when a row becomes a card on a narrow screen. title: what the row is; number: aligned
- * at the end; chip: its state; when; note: below; detail: below, with its heading as a label; action: a control.
+ * Content of a column, which decides its position when a row becomes a card on a narrow screen. title: name of the row; number: aligned at
+ * the end; chip: its state; when; note: below; detail: below, labelled with its heading; action: a control.
  */
 export type ColumnKind = 'title' | 'number' | 'chip' | 'when' | 'note' | 'detail' | 'action';
 
-/** Of the style sheet, where a chip is a chip. */
+/** Class names of the style sheet. */
 const classes: Readonly<Record<ColumnKind, string>> = {
   title: 'title',
   number: 'number',
@@ -23,11 +23,11 @@ const classes: Readonly<Record<ColumnKind, string>> = {
 export interface Column {
   readonly head: string;
   readonly kind: ColumnKind;
-  /** The rows come in the order of this column. */
+  /** The rows are sorted by this column. */
   readonly sorted?: 'ascending' | 'descending';
 }
 
-/** Rows of cells. The roles stay what they are when a narrow screen shows each row as a card. */
+/** Rows of cells. The roles stay the same when a narrow screen displays each row as a card. */
 export const table = (caption: string, columns: readonly Column[], rows: readonly (readonly Content[])[]): VNode =>
   html`<table role="table">
     <caption class="visually-hidden">${caption}</caption>
@@ -47,16 +47,16 @@ function cellOf(column: Column | undefined, cell: Content): VNode | null {
   return html`<td role="cell" class=${`${classes[column.kind]}${none ? ' none' : ''}`} data-head=${column.kind === 'detail' ? column.head : undefined}>${none ? null : cell}</td>`;
 }
 
-export interface Pages {
+export interface PagerModel {
   readonly path: string;
-  /** What else the address says. */
+  /** Other parameters of the address. */
   readonly query?: Readonly<Record<string, string | null>>;
   readonly cursor: string | null;
   readonly nextCursor: string | null;
 }
 
-/** Back to the newest, on to older ones. Null when everything is on one page. */
-export function pager({ path, query = {}, cursor, nextCursor }: Pages): VNode | null {
+/** Links to the newest and to older entries. Null if everything is on one page. */
+export function pager({ path, query = {}, cursor, nextCursor }: PagerModel): VNode | null {
   if (cursor === null && nextCursor === null) return null;
   return html`<nav class="pager" aria-label="Pages">
     ${

@@ -1,10 +1,10 @@
-/** Whether other sites may show a page of a payment in a frame. */
+/** Headers that decide whether other sites may frame a payment's page. */
 import { contentSecurityPolicy } from '../../src/api/middleware.ts';
 
 /**
- * `frame-ancestors` names them (CSP level 3, 6.4.2); `X-Frame-Options` can name none, so it goes where somebody may, and says DENY
- * with every other answer. A page with a form sends it to us and nowhere else: with `no-referrer` browsers would hide the form's origin,
- * and to other sites `same-origin` says as little.
+ * `frame-ancestors` lists them (CSP level 3, 6.4.2); `X-Frame-Options` can list none, so it is omitted if some site may, and is DENY
+ * otherwise. A page with a form sends its origin only to us: with `no-referrer` browsers would hide the form's origin, and for other sites
+ * `same-origin` reveals as little.
  *
  * @param sites origins that the merchant allows
  */

@@ -1,4 +1,4 @@
-/** How to reach the merchant: on every page of a payment or a link. */
+/** Contact of the merchant: on every page of a payment or a link. */
 import type { VNode } from 'preact';
 import { html } from '../parts/html.ts';
 import { type Said, shopName } from './model.ts';

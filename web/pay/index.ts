@@ -1,26 +1,26 @@
-/** The pages of payments under /pay, and of reusable links under /link: for people with a link, without cookies, readable by nobody else. */
+/** The pages of payments under /pay, and of reusable links under /link: for holders of a link, without cookies. */
 import { type Request, type RequestHandler, Router } from 'express';
 import { prefersHtml } from '../../src/api/accept.ts';
-import type { Pages } from '../../src/api/app.ts';
+import type { PageRoutes } from '../../src/api/app.ts';
 import { statusOfError } from '../../src/api/errors.ts';
 import { contentSecurityPolicy, localsOf } from '../../src/api/middleware.ts';
 import { createPageRouter, type PageRouterDeps } from '../dashboard/router.ts';
-import { html } from '../dashboard/send.ts';
+import { htmlType } from '../dashboard/send.ts';
 import { documentOf } from '../parts/html.ts';
 import { languageOf } from './language.ts';
-import { linkPages, type PayLinkPagesDeps } from './link.ts';
+import { type PayLinkPagesDeps, payLinkPages } from './link.ts';
 import { sayIn } from './messages/index.ts';
 import { type PayPagesDeps, payPages } from './pages.ts';
 import { troublePage } from './trouble.ts';
 
-/** What they send besides every answer's headers, whose policy they keep: no frame, no form, nothing from elsewhere. */
+/** Headers besides those of every answer, whose policy they keep: no frame, no form, nothing from other origins. */
 const headers = new Map([
   ['Referrer-Policy', 'no-referrer'],
   ['X-Robots-Tag', 'noindex, nofollow'],
   ['Vary', 'Accept-Language, Accept'],
 ]);
 
-/** A link's page has a form, which browsers must be able to send, and to say where it is from. */
+/** A link's page has a form, which browsers must be able to send with its origin. */
 const formHeaders = new Map([
   ['Content-Security-Policy', contentSecurityPolicy({ formAction: ["'self'"] })],
   ['Referrer-Policy', 'same-origin'],
@@ -38,7 +38,7 @@ const chosenIn = ({ url }: Request): string | undefined =>
 /** Needs of the pages for payers. */
 export type PayersDeps = PayPagesDeps & PayLinkPagesDeps & PageRouterDeps;
 
-export const createPayPages = (deps: PayersDeps): Pages => ({
+export const createPayPages = (deps: PayersDeps): PageRoutes => ({
   routerBehind(gate) {
     const router = Router({ caseSensitive: true });
     const asPage: RequestHandler = (_request, response, next) => {
@@ -50,7 +50,7 @@ export const createPayPages = (deps: PayersDeps): Pages => ({
     router.use(home.link, asPage, withForm);
     // Nobody is signed in here: a visitor of the dashboard is a payer like any other.
     router.use(
-      createPageRouter([...payPages(deps), ...linkPages(deps)], {
+      createPageRouter([...payPages(deps), ...payLinkPages(deps)], {
         ...gate,
         // Mail and social sites append parameters of their own to a link, such as fbclid and utm_source.
         ignoresUnknown: true,
@@ -68,6 +68,6 @@ export const createPayPages = (deps: PayersDeps): Pages => ({
     const unknown = where.toLowerCase() === 'link' ? 'linkUnknown' : 'unknown';
     const what = statusOfError(error.code) < 429 ? unknown : 'trouble';
     const around = { say, mode: deps.site.mode, path: request.path };
-    return { type: html, body: documentOf(troublePage(around, what, what === 'trouble' ? requestId : null)) };
+    return { type: htmlType, body: documentOf(troublePage(around, what, what === 'trouble' ? requestId : null)) };
   },
 });

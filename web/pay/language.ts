@@ -14,7 +14,7 @@ type Filled<N extends MessageName, V> = PlacesOf<(typeof en)[N]> extends never ?
 export const languages = ['en', 'es', 'de', 'zh', 'ar'] as const;
 export type Language = (typeof languages)[number];
 
-/** As each calls itself. */
+/** Each language in its own words. */
 export const ownNames: Readonly<Record<Language, string>> = {
   en: 'English',
   es: 'Español',
@@ -25,7 +25,7 @@ export const ownNames: Readonly<Record<Language, string>> = {
 
 export const directionOf = (language: Language): 'ltr' | 'rtl' => (language === 'ar' ? 'rtl' : 'ltr');
 
-/** Digits as wallets and explorers show them, in every language. */
+/** Digits as in wallets and explorers, in every language. */
 const locales: Readonly<Record<Language, string>> = {
   en: 'en-GB',
   es: 'es',
@@ -36,11 +36,11 @@ const locales: Readonly<Record<Language, string>> = {
 
 export interface Say {
   readonly language: Language;
-  /** For elements. What is put into a place keeps its own direction. */
+  /** For elements. Inserted values keep their own direction. */
   <N extends MessageName>(name: N, ...filled: Filled<N, Content>): Content;
   /** For attributes and titles. */
   text<N extends MessageName>(name: N, ...filled: Filled<N, string>): string;
-  /** A day and a time in UTC, as the language writes it. */
+  /** A day and a time in UTC, in the language's format. */
   time(at: string): string;
   /** A counted unit in the plural form that the language has for this count: Arabic has six. */
   duration(count: number, unit: DurationUnit): string;
@@ -48,7 +48,7 @@ export interface Say {
 
 export type DurationUnit = 'second' | 'minute' | 'hour';
 
-/** Arabic dates come with marks between their numbers. Pages set the direction by elements, and show no marks. */
+/** Arabic dates contain marks between their numbers. Pages set the direction by elements instead. */
 const directionMarks = /[\u200e\u200f\u061c]/g;
 
 export function createSay(language: Language, messages: Messages): Say {
@@ -62,7 +62,7 @@ export function createSay(language: Language, messages: Messages): Say {
     pieces(messages[name], values, (value, before) =>
       typeof value === 'string' ? bdi(asWritten(value, before)) : value,
     );
-  /** A shop that has not said its name is a noun, which may begin a sentence. */
+  /** A shop without a name is a noun, which may begin a sentence. */
   const asWritten = (value: string, before: string): string =>
     value === messages.merchant && /(^|[.!?] )$/.test(before)
       ? value.charAt(0).toLocaleUpperCase(language) + value.slice(1)
@@ -77,7 +77,7 @@ export function createSay(language: Language, messages: Messages): Say {
   });
 }
 
-/** A message with its places filled: texts and values in turn. @param put gets what stands before the place as well */
+/** A message with its places filled: texts and values alternate. @param put also receives the text before the place */
 function pieces<V>(
   message: string,
   values: Readonly<Record<string, V>> = {},
@@ -92,9 +92,9 @@ function pieces<V>(
 }
 
 /**
- * The language that a visitor chose, else the one that the browser likes best (RFC 9110, 12.5.4), else English.
+ * The visitor's chosen language, else the browser's preferred one (RFC 9110, 12.5.4), else English.
  *
- * @param chosen of the address @param accepted the Accept-Language header
+ * @param chosen in the address @param accepted the Accept-Language header
  */
 export function languageOf(chosen: string | undefined, accepted: string | null): Language {
   const stated = languages.find((language) => language === chosen);
@@ -113,5 +113,5 @@ export function languageOf(chosen: string | undefined, accepted: string | null):
   return best?.language ?? 'en';
 }
 
-/** Longer lists are nobody's wish. */
+/** Maximum characters of the header. */
 const acceptedMax = 500;

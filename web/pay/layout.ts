@@ -1,4 +1,4 @@
-/** What is around the pages of a payment: whom it is to, the languages, and what works without scripts. */
+/** Layout of a payment's pages: receiver, languages, and content that works without scripts. */
 import type { VNode } from 'preact';
 import { bdi, type Content, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
@@ -9,17 +9,17 @@ import type { Around, Shop } from './model.ts';
 
 export interface PageHead {
   readonly title: string;
-  /** Whom it is paid to; null where nobody knows. */
+  /** Receiver of the payment; null if unknown. */
   readonly shop: Shop | null;
-  /** The order as its merchant calls it. */
+  /** The merchant's name of the order. */
   readonly order: string | null;
-  /** Origins that may show the page in a frame: they are told how the payment stands. */
+  /** Origins that may frame the page: they are notified of the payment's state. */
   readonly sites: readonly string[];
-  /** Null on pages that do not change by themselves. */
+  /** Null on static pages. */
   readonly live: { readonly from: string; readonly refresh_s: number | null } | null;
 }
 
-/** One column, one thing to do. */
+/** One column, one action. */
 export function payDocument({ say, mode, path }: Around, head: PageHead, content: Content): VNode {
   const { title, shop, live, sites } = head;
   return html`<html lang=${say.language} dir=${directionOf(say.language)}>

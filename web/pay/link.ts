@@ -1,8 +1,8 @@
-/** A reusable link as its payer opens it: what it is for, what may be chosen, and one button. POST: nonce, amount, source, lang. */
+/** A reusable link for its payer: purpose, choices, and one button. POST: nonce, amount, source, lang. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
-import { createPayLink, sourcesOf } from '../../commands/links.ts';
+import { createPayLink, linkSources } from '../../commands/links.ts';
 import type { Ids } from '../../commands/ports.ts';
 import type { Chain } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
@@ -14,10 +14,10 @@ import { unavailable } from '../../src/api/errors.ts';
 import { admitApp, type Rates } from '../../src/api/rateLimits.ts';
 import { linkPath, type PayLinkDeps, payPath } from '../../src/api/resource.ts';
 import type { PaymentCreation } from '../../src/api/routes/createPayment.ts';
-import type { LinkDeps } from '../../src/api/routes/links.ts';
+import type { LinkRoutePorts } from '../../src/api/routes/links.ts';
 import { Uuid } from '../../src/api/schemas/base.ts';
 import { entry, fields } from '../dashboard/forms.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '../dashboard/page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 import { notice } from '../parts/boxes.ts';
 import { chainName } from '../parts/cells.ts';
@@ -39,23 +39,23 @@ export interface PaySource {
   readonly tokenSymbol: string;
 }
 
-export interface LinkModel extends Around {
+export interface PayLinkModel extends Around {
   readonly shop: Shop;
   readonly link: Pick<ListedLink, 'type' | 'amount' | 'minAmount' | 'maxAmount' | 'title' | 'description' | 'closedAt'>;
-  /** What the payment may be paid from: chosen on its page where there are several. Empty where the payer chooses here. */
+  /** Sources of the payment: with several, the payer chooses on its page. Empty if the payer chooses here. */
   readonly from: readonly PaySource[];
-  /** What he chooses from here. */
+  /** Sources to choose from here. */
   readonly sources: readonly PaySource[];
-  /** Of this form alone. */
+  /** Specific to this form. */
   readonly nonce: string;
-  /** Values as they were sent; what is wrong is said in the page's language, by the name of the field alone. */
+  /** Values as sent; errors are in the page's language, by field name only. */
   readonly form: FormState;
 }
 
-/** As the form sends it: `8453-USDC`. */
+/** Form value: `8453-USDC`. */
 export const sourceValue = ({ chainId, tokenSymbol }: PaySource): string => `${chainId}-${tokenSymbol}`;
 
-export function linkPage(model: LinkModel): VNode {
+export function payLinkPage(model: PayLinkModel): VNode {
   const { say, shop, link } = model;
   const closed = link.closedAt !== null;
   const title = closed
@@ -72,13 +72,13 @@ export function linkPage(model: LinkModel): VNode {
   );
 }
 
-const over = (model: LinkModel): VNode =>
+const over = (model: PayLinkModel): VNode =>
   html`<section class="ask">
     <span class="sign idle">${icon('over')}</span>
     <div><h1>${model.say('linkClosedTitle')}</h1><p class="on">${model.say('linkClosedText', { merchant: shopName(model) })}</p></div>
   </section>`;
 
-function asked({ say, link, from }: LinkModel, title: string): VNode {
+function asked({ say, link, from }: PayLinkModel, title: string): VNode {
   const { amount, description } = link;
   const source = from.length === 1 ? from[0] : undefined;
   const chain = source && html`<strong>${chainName(source.chainId)}</strong>`;
@@ -89,7 +89,7 @@ function asked({ say, link, from }: LinkModel, title: string): VNode {
   </section>`;
 }
 
-function linkForm(model: LinkModel): VNode {
+function linkForm(model: PayLinkModel): VNode {
   const { say, link, form, path, nonce } = model;
   const merchant = shopName(model);
   const failed = Object.keys(form.errors).some((name) => name !== 'amount' || link.amount !== null);
@@ -104,7 +104,7 @@ function linkForm(model: LinkModel): VNode {
   </form>`;
 }
 
-function amountField({ say, link, form }: LinkModel): VNode {
+function amountField({ say, link, form }: PayLinkModel): VNode {
   const limits = { min: link.minAmount ?? '', max: link.maxAmount ?? '' };
   const wrong = form.errors['amount'] !== undefined;
   return textField({
@@ -119,7 +119,7 @@ function amountField({ say, link, form }: LinkModel): VNode {
   });
 }
 
-function whatFrom(model: LinkModel): VNode | false {
+function whatFrom(model: PayLinkModel): VNode | false {
   const { say, link, from } = model;
   const [only, ...others] = from;
   if (!only) return sourceField(model);
@@ -129,7 +129,7 @@ function whatFrom(model: LinkModel): VNode | false {
   return link.amount === null && html`<p class="muted">${say('linkFrom')}: ${texts}</p>`;
 }
 
-const sourceField = (model: LinkModel): VNode =>
+const sourceField = (model: PayLinkModel): VNode =>
   selectField({
     form: { ...model.form, errors: {} },
     name: 'source',
@@ -137,16 +137,16 @@ const sourceField = (model: LinkModel): VNode =>
     options: model.sources.map((source): Option => ({ value: sourceValue(source), label: sourceText(model, source) })),
   });
 
-const sourceText = ({ say }: LinkModel, { tokenSymbol, chainId }: PaySource): string =>
+const sourceText = ({ say }: PayLinkModel, { tokenSymbol, chainId }: PaySource): string =>
   say.text('linkSource', { token: tokenSymbol, chain: chainName(chainId) });
 
-// A reusable link: a page that makes nothing, and a form that makes a payment of the payer's own and leads to it.
+// A reusable link: a page without effects, and a form that creates a payment for the payer and leads to it.
 
 const path = '/link/{linkId}';
 const params = Type.Object({ linkId: Type.String({ maxLength: 100 }) });
 const Asked = fields({ lang: Type.Optional(entry(16)) });
 
-/** People write cents at most, after a point or a comma: `1.000` and `1,000` mean different things to different people. */
+/** At most cents, after a point or a comma: `1.000` and `1,000` are ambiguous. */
 const Amount = Type.String({ pattern: '^[0-9]{1,6}([.,][0-9]{1,2})?$', description: 'an amount like 10.00' });
 const Filled = fields({
   nonce: Uuid,
@@ -162,22 +162,22 @@ export interface PayLinkPagesDeps
   extends Pick<PaymentCreation, 'createPayment'>,
     Pick<AccessDeps, 'findApp'>,
     Pick<PayLinkDeps, 'findProfile' | 'paymentSecrets'> {
-  readonly links: LinkDeps;
+  readonly links: LinkRoutePorts;
   readonly rates: Rates;
   readonly ids: Pick<Ids, 'eventId'>;
   readonly site: Site;
 }
 
-export function linkPages(deps: PayLinkPagesDeps): readonly (AnyPage | AnyForm)[] {
+export function payLinkPages(deps: PayLinkPagesDeps): readonly (AnyPage | AnyForm)[] {
   const { ids, site } = deps;
   const offers = ({ id }: Chain): boolean => site.chains.some((chain) => chain.id === id);
-  // Payers cannot fill the log, and never take the place of payments that the app itself creates.
+  // Payers cannot fill the log, and never use up the limit of the app's own payments.
   const payFrom = (address: string) =>
     createPayLink(async (request, app, caller) => {
       await admitApp(deps.rates, 'linkOpen', app.appId, address);
       return deps.createPayment(request, app, caller);
     }, offers);
-  const shown = async (visit: Visitor, state: FormState, lang: string | undefined): Promise<Shown> => {
+  const shown = async (visit: Visitor, state: FormState, lang: string | undefined): Promise<PageResult> => {
     const link = await existing(deps, visit.params.linkId);
     const app = await knownApp(deps, link.appId);
     const model = {
@@ -186,14 +186,14 @@ export function linkPages(deps: PayLinkPagesDeps): readonly (AnyPage | AnyForm)[
       path: linkPath(link.linkId),
       shop: await shopOf(deps, link.appId, null),
       link: listedOf(link),
-      from: sourcesOf(link, app, offers),
+      from: linkSources(link, app, offers),
       sources: site.chains.flatMap(({ id, tokens }) =>
         tokens.map(({ symbol }) => ({ chainId: id, tokenSymbol: symbol })),
       ),
       nonce: ids.eventId(),
       form: state,
     };
-    return { page: linkPage(model), ...(link.closedAt !== null && { status: 410 }) };
+    return { page: payLinkPage(model), ...(link.closedAt !== null && { status: 410 }) };
   };
   return [
     page({
@@ -212,7 +212,7 @@ export function linkPages(deps: PayLinkPagesDeps): readonly (AnyPage | AnyForm)[
       pointers: { '/source/amount': 'amount', '/destination/amount': 'amount' },
       async act({ params: { linkId }, fields: { nonce, amount, source, lang = null }, by, address }) {
         const link = await existing(deps, linkId);
-        // The page says so.
+        // The page says that the link is closed.
         if (link.closedAt !== null) return { to: withQuery(linkPath(linkId), { lang }) };
         const app = await knownApp(deps, link.appId);
         const [chainId = '', tokenSymbol = ''] = source?.split('-') ?? [];
@@ -231,7 +231,7 @@ export function linkPages(deps: PayLinkPagesDeps): readonly (AnyPage | AnyForm)[
   ];
 }
 
-/** A link that is none and one that was cut are answered alike. */
+/** A wrong link and a truncated one get the same answer. */
 async function existing({ links }: Pick<PayLinkPagesDeps, 'links'>, linkId: string): Promise<Link> {
   const link = await links.find(linkId);
   if (!link) throw noSuchPage();

@@ -1,4 +1,4 @@
-/** Server-sent events (HTML standard, 9.2): an open page of a payment is told which version of it there is now. */
+/** Server-sent events (HTML standard, 9.2): notify an open payment page of its current version. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import Type from 'typebox';
@@ -16,11 +16,11 @@ export interface PayNewsDeps extends Pick<PayerReads, 'payerFacts'>, Pick<PayLin
   readonly limits: HttpLimits;
 }
 
-/** Until a browser that lost the connection comes back. */
+/** Delay before a browser reconnects. */
 const retry_ms = 2_000;
 const heartbeat = ': here\n\n';
 
-export const livePage = (deps: PayNewsDeps): AnyPage =>
+export const payLivePage = (deps: PayNewsDeps): AnyPage =>
   page({
     path: '/pay/{secret}/live',
     audience: 'anyone',
@@ -37,7 +37,7 @@ export const livePage = (deps: PayNewsDeps): AnyPage =>
     },
   });
 
-/** Each version once, the present one first. Ends with the browser and with the service. */
+/** Each version once, the current one first. Ends with the browser's connection and with the service. */
 async function* versions(
   { payerFacts, limits }: PayNewsDeps,
   paymentId: string,
@@ -70,6 +70,6 @@ async function* versions(
   }
 }
 
-/** The chain whose blocks are counted on the page. */
+/** Chain whose blocks the page counts. */
 const chainAwaited = ({ situation, payment }: PayerFacts): number | null =>
   situation.depth === null ? null : payment.sourceChainId;

@@ -1,51 +1,51 @@
-/** What the pages of a payment are drawn from. */
+/** Model of the pages of a payment. */
 import type { Situation } from '../../domain/payment/situation.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import type { Mode } from '../parts/frame.ts';
 import type { Say } from './language.ts';
 
-/** Whom it is paid to, as its profile says. */
+/** Receiver of the payment, from its profile. */
 export interface Shop {
-  /** Null for one that has not said. */
+  /** Null for a profile without a name. */
   readonly name: string | null;
-  /** Ours. */
+  /** URL of our copy. */
   readonly logoUrl: string | null;
   /** `#rrggbb` */
   readonly colour: string | null;
   /** An e-mail address or an https URL. */
   readonly supportContact: string | null;
-  /** Where the payer goes back to, filled in. */
+  /** Filled-in URL that the payer returns to. */
   readonly returnUrl: string | null;
 }
 
 export interface Around {
   readonly say: Say;
   readonly mode: Mode;
-  /** Of the page itself: `/pay/<secret>`. */
+  /** Path of the page itself: `/pay/<secret>`. */
   readonly path: string;
 }
 
 export interface PayModel extends Around {
   readonly facts: PayerFacts;
   readonly shop: Shop;
-  /** Origins that may show the page in a frame. */
+  /** Origins that may frame the page. */
   readonly sites: readonly string[];
-  /** Opens a wallet with what is still to be paid; null where there is no such link. */
+  /** Opens a wallet with the amount still due; null without such a link. */
   readonly walletLink: string | null;
-  /** Whether what the payer chose just now cannot be. */
+  /** True if the payer's last choice was refused. */
   readonly refused: boolean;
-  /** The reusable link that it was made with, once the payer may want to pay again; null else. */
+  /** The reusable link that created it, once the payer may want to pay again; null otherwise. */
   readonly madeWith: { readonly path: string; readonly closed: boolean } | null;
 }
 
-/** What names the shop. */
+/** Parts of the model for naming the shop. */
 export type Said = Pick<PayModel, 'say' | 'shop'>;
 
-/** Whether something is to be sent now. */
+/** True if an amount is due now. */
 export const isDue = ({ open, missing, received }: Situation): boolean =>
   open && (missing !== null || received === null);
 
-/** Whether the payment ended, and what it was for is not paid. */
+/** True if the payment ended unpaid. */
 export const endedUnpaid = ({ kind }: Situation): boolean => ['expired', 'late', 'tooLow'].includes(kind);
 
 /** The shop in the middle of a sentence. */

@@ -1,4 +1,4 @@
-/** What became of the money, once something is final: both transactions, and the ways on. */
+/** Outcome of the money once it is final: both transactions, and the next steps. */
 import type { VNode } from 'preact';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import { between, chainName } from '../parts/cells.ts';
@@ -8,7 +8,7 @@ import { type PayModel, shopName } from './model.ts';
 import { seen } from './story.ts';
 import { sum } from './sum.ts';
 
-/** Empty while the payment goes on. */
+/** Empty while the payment is open. */
 export function outcome(model: PayModel): VNode {
   const { say, shop, path, facts, madeWith } = model;
   const { situation } = facts;
@@ -50,7 +50,7 @@ function transfersOf(model: PayModel): Content[] {
     sourceFee !== null && fact(say('fee'), sum(sourceFee, sourceTokenSymbol)),
     payinSeenAt !== null &&
       payoutConfirmedAt !== null &&
-      fact(say('took'), lengthOf(say, between(payinSeenAt, payoutConfirmedAt))),
+      fact(say('took'), durationOf(say, between(payinSeenAt, payoutConfirmedAt))),
     ...sentBack.map((each) => transferLine(model, say('sentBack'), say.text('sentBack'), each)),
   ];
 }
@@ -65,7 +65,7 @@ function transferLine(model: PayModel, name: Content, what: string, transaction:
 }
 
 /** One unit, rounded up. The clocks of two chains may differ: less than one second counts as one second. */
-export function lengthOf(say: Say, length_ms: number): string {
+export function durationOf(say: Say, length_ms: number): string {
   const seconds = Math.max(1, Math.ceil(length_ms / 1_000));
   if (seconds < 100) return say.duration(seconds, 'second');
   if (seconds < 100 * 60) return say.duration(Math.ceil(seconds / 60), 'minute');

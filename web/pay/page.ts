@@ -1,7 +1,7 @@
-/** The page at which a payment is paid and watched: one screen for each situation of its payer. */
+/** The payment page: one screen for each situation of its payer. */
 
 import type { VNode } from 'preact';
-import type { Held, SituationKind } from '../../domain/payment/situation.ts';
+import type { HeldMoney, SituationKind } from '../../domain/payment/situation.ts';
 import type { PaymentView, SourceView } from '../../domain/payment/view.ts';
 import { notice } from '../parts/boxes.ts';
 import { between, chainName, shortText } from '../parts/cells.ts';
@@ -16,7 +16,7 @@ import { story } from './story.ts';
 import { sum } from './sum.ts';
 import { toPay } from './toPay.ts';
 
-/** Amber waits, green is final, red needs somebody, grey is over. None while the amount stands there. */
+/** Amber waits, green is final, red needs a person, grey is over. None while the amount is displayed. */
 const signs: Readonly<Record<SituationKind, readonly [state: string, drawing: IconName] | null>> = {
   waiting: null,
   timeUp: ['wait', 'clock'],
@@ -38,7 +38,7 @@ const signs: Readonly<Record<SituationKind, readonly [state: string, drawing: Ic
   refunded: ['idle', 'check'],
 };
 
-/** The page's title: what happened, in words without markup. */
+/** The page's title: what happened, as plain text. */
 export function titleOf(model: PayModel): string {
   const { say, facts } = model;
   const { kind, missing } = facts.situation;
@@ -51,8 +51,8 @@ export function titleOf(model: PayModel): string {
   return say.text('payTitle', { amount: `${sourceAmount} ${sourceTokenSymbol}`, merchant });
 }
 
-/** The head of a payment's page: its status in a few words, and what happens with the money. */
-export function asked(model: PayModel): VNode {
+/** Head of a payment's page: its status in a few words, and the next step of the money. */
+export function statusHead(model: PayModel): VNode {
   const { situation } = model.facts;
   const sign = signs[situation.kind];
   return html`<section class="ask" id="asked" data-live="part">
@@ -86,7 +86,7 @@ function headline(model: PayModel): VNode {
     ${isDue(situation) && html`<p class="on">${say('stillOpen')}</p>`}</div>`;
 }
 
-/** What becomes of the money. */
+/** Next step of the money. */
 function happened(model: PayModel): Content {
   const { say, facts } = model;
   const { payment, situation } = facts;
@@ -126,8 +126,8 @@ function happened(model: PayModel): Content {
   }
 }
 
-/** Of the money that does not count, what the headline does not say already. */
-const shownHeld = ({ facts: { situation } }: PayModel): readonly Held[] =>
+/** Held money that the headline does not mention. */
+const shownHeld = ({ facts: { situation } }: PayModel): readonly HeldMoney[] =>
   situation.held.filter(({ reason }) => reason !== situation.kind);
 
 const heldMessages = {
@@ -138,20 +138,21 @@ const heldMessages = {
   wrongToken: 'heldWrongToken',
   wrongChain: 'heldWrongChain',
   otherSender: 'heldOtherSender',
-} as const satisfies Record<Held['reason'], string>;
+} as const satisfies Record<HeldMoney['reason'], string>;
 
-const heldText = (model: PayModel, { reason, amount, tokenSymbol, chainId }: Held): Content =>
+const heldText = (model: PayModel, { reason, amount, tokenSymbol, chainId }: HeldMoney): Content =>
   model.say(heldMessages[reason], {
     amount: sum(amount, tokenSymbol),
     chain: chainName(chainId),
     merchant: shopName(model),
   });
 
-/** Where the script puts what is left: `14:32`. */
+/** The script replaces it with the remaining time: `14:32`. */
 const place = '%';
 
 /**
- * Shows when the payment expires. A script (client/pay.js) counts down by the service's clock; without a script the time itself is shown.
+ * Displays the expiry of the payment. A script (client/pay.js) counts down by the service's clock; without a script the time itself is
+ * displayed.
  */
 export function countdown({ say, facts }: PayModel): VNode {
   const { situation, payment, now } = facts;
@@ -167,10 +168,7 @@ export function countdown({ say, facts }: PayModel): VNode {
   </div></div>`;
 }
 
-/**
- * Shows the refund address that the payer has named for held money, or leads to the page on which they name it. Empty while no money is
- * held for good.
- */
+/** Displays the payer's refund address for held money, or a link to the page that sets it. Empty without permanently held money. */
 export function moneyBack(model: PayModel): VNode {
   const { say, facts, path } = model;
   const { owners } = facts;
@@ -205,7 +203,7 @@ function button(payment: PaymentView, { chainId, tokenSymbol, tokenAddress }: So
     <span><bdi>${chainName(chainId)}</bdi> <small>${tokenSymbol}</small></span></button>`;
 }
 
-/** Situations that change by themselves soon are looked at again soon, where no script does; those that are over, never. */
+/** Reload intervals without a script: short if a change is near; never for final situations. */
 const refresh_s = { soon: 5, open: 15 } as const;
 
 export function payPage(model: PayModel): VNode {
@@ -225,7 +223,7 @@ export function payPage(model: PayModel): VNode {
       sites: model.sites,
     },
     html`<div class="card">
-      ${asked(model)}
+      ${statusHead(model)}
       ${payFrom(model)}
       ${countdown(model)}
       ${toPay(model)}

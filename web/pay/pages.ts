@@ -1,4 +1,4 @@
-/** The pages of payments, for whoever has a payment's link: pay and watch, receipt, news, a colour. */
+/** The pages of payments for holders of a payment's link: payment page, receipt, updates, a colour. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,11 +9,11 @@ import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { payPath } from '../../src/api/resource.ts';
 import { entry, fields } from '../dashboard/forms.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '../dashboard/page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 import { colourSheet } from './colour.ts';
 import { framing } from './framing.ts';
-import { livePage, type PayNewsDeps } from './live.ts';
+import { type PayNewsDeps, payLivePage } from './live.ts';
 import type { PayModel } from './model.ts';
 import { payPage } from './page.ts';
 import { payModelOf } from './payModel.ts';
@@ -26,18 +26,18 @@ export interface PayPagesDeps extends RefundFormDeps, PayNewsDeps {
   readonly chooseSource: (paymentId: string, source: ChosenSource, by: By) => Promise<Payment | Refusal>;
 }
 
-/** `source` as the page's buttons have it: `8453 USDC`. */
+/** `source` in the page's buttons: `8453 USDC`. */
 const Choice = fields({ source: entry(40), lang: Type.Optional(entry(16)) });
 
 type ChoiceRequest = Visit<'anyone', { readonly secret: string }>;
 
 /**
- * The form of a payment's page by which its payer chooses what to pay from.
- * @param again the page, as it is when the choice was refused
+ * Form of a payment's page for choosing a source.
+ * @param again page after a refused choice
  */
 export const choiceForm = (
   { chooseSource, paymentSecrets }: Pick<PayPagesDeps, 'chooseSource' | 'paymentSecrets'>,
-  again: (visit: ChoiceRequest, lang: string | undefined) => Promise<Shown>,
+  again: (visit: ChoiceRequest, lang: string | undefined) => Promise<PageResult>,
 ): AnyForm =>
   form({
     path: '/pay/{secret}',
@@ -59,7 +59,7 @@ export const choiceForm = (
 
 const file = join(import.meta.dirname, '../embed/embed.js');
 
-/** Modules are asked for with CORS (HTML standard, 8.1.4.2), so that this alone may be read from everywhere. */
+/** Modules are requested with CORS (HTML standard, 8.1.4.2), so only this file may be read from everywhere. */
 const headers = {
   'Access-Control-Allow-Origin': '*',
   'Cross-Origin-Resource-Policy': 'cross-origin',
@@ -89,7 +89,7 @@ export function payPages(deps: PayPagesDeps): readonly (AnyPage | AnyForm)[] {
       shown(deps, payPage, { ...visit, query: lang === undefined ? {} : { lang } }, true),
     ),
     ...refundForm(deps),
-    livePage(deps),
+    payLivePage(deps),
     embedScript(),
     page({
       path: '/colours/{file}',
@@ -105,15 +105,15 @@ export function payPages(deps: PayPagesDeps): readonly (AnyPage | AnyForm)[] {
   ];
 }
 
-type Draw = (model: PayModel) => Shown['page'];
+type Draw = (model: PayModel) => PageResult['page'];
 
 const shownBy =
   (deps: PayPagesDeps, draw: Draw) =>
-  (visit: Asking): Promise<Shown> =>
+  (visit: Asking): Promise<PageResult> =>
     shown(deps, draw, visit);
 
-/** @param refused whether what the payer chose just now cannot be */
-async function shown(deps: PayPagesDeps, draw: Draw, visit: Asking, refused = false): Promise<Shown> {
+/** @param refused true if the payer's last choice was refused */
+async function shown(deps: PayPagesDeps, draw: Draw, visit: Asking, refused = false): Promise<PageResult> {
   const model = await payModelOf(deps, visit, visit.query.lang);
   return { page: draw({ ...model, refused }), headers: framing(model.sites, model.facts.choiceOpen) };
 }

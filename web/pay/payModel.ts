@@ -1,10 +1,10 @@
-/** What the pages of a payment are drawn from, for whoever has its link. */
+/** Builds the model of a payment's pages, for holders of its link. */
 
 import { returnUrlOf } from '../../domain/merchant/profile.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import { linkPath, logoPath, type PayLinkDeps, payPath } from '../../src/api/resource.ts';
-import type { LinkDeps } from '../../src/api/routes/links.ts';
+import type { LinkRoutePorts } from '../../src/api/routes/links.ts';
 import type { Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 import type { Site } from '../parts/frame.ts';
@@ -16,21 +16,21 @@ import { endedUnpaid, type PayModel, type Shop } from './model.ts';
 export interface PayerReads {
   /** The payment as its payer sees it; null for an unknown id. */
   readonly payerFacts: (paymentId: string) => Promise<PayerFacts | null>;
-  /** Origins that may show the app's payment pages in a frame. */
+  /** Origins that may frame the app's payment pages. */
   readonly embeddingSites: (appId: string) => Promise<readonly string[]>;
 }
 
-/** Needs of the pages that are drawn from one payment. */
+/** Needs of the pages of one payment. */
 export interface PayModelDeps extends PayerReads, Pick<PayLinkDeps, 'paymentSecrets' | 'findProfile'> {
-  readonly links: LinkDeps;
+  readonly links: LinkRoutePorts;
   readonly site: Site;
   /** URL that opens a wallet to pay an amount in whole tokens; null for a payment without one. */
   readonly walletLink: (payment: PaymentView, amount: string | null) => string | null;
 }
 
-// Whom a payment or a link is paid to, as its app's profile says.
+// Receiver of a payment or a link, from its app's profile.
 
-/** @param payment that its payer comes back from; null where there is none yet */
+/** @param payment that its payer returns from; null if there is none yet */
 export async function shopOf(
   { findProfile }: Pick<PayLinkDeps, 'findProfile'>,
   appId: string,
@@ -47,7 +47,7 @@ export async function shopOf(
   };
 }
 
-/** A secret of no payment and one that is none are answered alike. */
+/** An unknown secret and a malformed one get the same answer. */
 export async function payModelOf(
   deps: PayModelDeps,
   { params: { secret }, languages }: Visit<'anyone', { readonly secret: string }>,
@@ -67,7 +67,7 @@ export async function payModelOf(
   return { ...around, facts, shop, sites, walletLink: walletLinkOf(deps, facts), refused: false, madeWith };
 }
 
-/** Anybody can write a link's id into a payment's metadata: it is a link of the payment's own app, or none. */
+/** Anyone can write a link's id into a payment's metadata: it must be a link of the payment's own app. */
 async function linkOf(
   { links }: Pick<PayModelDeps, 'links'>,
   { payment, situation }: PayerFacts,
@@ -78,7 +78,7 @@ async function linkOf(
   return link?.appId === payment.appId ? { path: linkPath(linkId), closed: link.closedAt !== null } : null;
 }
 
-/** For what is still to be sent. */
+/** For the amount still due. */
 function walletLinkOf(
   { walletLink }: Pick<PayModelDeps, 'walletLink'>,
   { payment, situation }: PayerFacts,

@@ -1,4 +1,4 @@
-/** A receipt on one sheet of paper: who paid whom what, and both transactions in full. */
+/** A receipt on one sheet of paper: payer, receiver, amount, and both transactions in full. */
 import type { VNode } from 'preact';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import { notice } from '../parts/boxes.ts';

@@ -1,6 +1,6 @@
 /**
- * A payer says where his money goes back to, in two steps that need no script: the address, then the signature of a text that names it.
- * GET: from, to, memo, lang. POST: the same, number, signature.
+ * A payer sets a refund address in two steps without a script: the address, then the signature of a text that names it. GET: from, to,
+ * memo, lang. POST: the same, number, signature.
  */
 
 import type { VNode } from 'preact';
@@ -12,7 +12,7 @@ import type { OwnMoney } from '../../domain/payment/refundOrder.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
 import { payPath } from '../../src/api/resource.ts';
 import { entry, fields, refusedForm } from '../dashboard/forms.ts';
-import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '../dashboard/page.ts';
+import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 import { notice } from '../parts/boxes.ts';
 import { address, chainName } from '../parts/cells.ts';
@@ -27,9 +27,9 @@ import { type PayModelDeps, payModelOf } from './payModel.ts';
 import { line } from './toPayLine.ts';
 
 export interface RefundModel extends PayModel {
-  /** Values as they were sent; what is wrong is said in the page's language, by the name of the field alone. */
+  /** Values as sent; errors are in the page's language, by field name only. */
   readonly form: FormState;
-  /** What is to be signed, once an address was given; null before. */
+  /** Text to sign, once an address was given; null before. */
   readonly toSign: {
     readonly text: string;
     readonly number: number;
@@ -58,7 +58,7 @@ export function refundPage(model: RefundModel): VNode {
   );
 }
 
-/** What is wrong, where no field says it. */
+/** An error that belongs to no field. */
 function problem({ say, form }: RefundModel): VNode | false {
   const wrong = Object.keys(form.errors);
   const elsewhere = wrong.some((name) => !['to', 'memo', 'signature'].includes(name));
@@ -86,7 +86,7 @@ function asking(model: RefundModel): VNode {
   </form>`;
 }
 
-/** Where the money is; the text that is signed names one of them. */
+/** Chains of the money; the signed text names one of them. */
 const chainsOf = (owners: readonly OwnMoney[]): string =>
   [...new Set(owners.map(({ chainId }) => chainName(chainId)))].join(', ');
 
@@ -114,7 +114,7 @@ function signing(model: RefundModel, toSign: NonNullable<RefundModel['toSign']>)
   </div>`;
 }
 
-/** Seen where a wallet of the browser can sign (client/signRefund.js). Wallets of the other families give no such signature to pages. */
+/** Visible if a wallet of the browser can sign (client/signRefund.js). Other families' wallets do not sign texts for pages. */
 function inWallet({ say }: RefundModel, { text, sender, chainId }: NonNullable<RefundModel['toSign']>): VNode | false {
   return (
     chainOf(chainId).family === 'evm' &&
@@ -126,7 +126,7 @@ function inWallet({ say }: RefundModel, { text, sender, chainId }: NonNullable<R
   );
 }
 
-// The page on which a payer says where money that is held goes back to, and signs it.
+// The page on which a payer sets and signs a refund address for held money.
 
 const path = '/pay/{secret}/refund';
 const params = Type.Object({ secret: Type.String({ maxLength: 200 }) });
@@ -161,8 +161,8 @@ export function refundForm(deps: RefundFormDeps): readonly (AnyPage | AnyForm)[]
     if (paymentId === null) throw noSuchPage();
     return paymentId;
   };
-  /** The text to sign where a good address was given; what is wrong with it beside its field. */
-  const shown = async (visit: Visitor, state: FormState): Promise<Shown> => {
+  /** The text to sign for a valid address; otherwise the error beside its field. */
+  const shown = async (visit: Visitor, state: FormState): Promise<PageResult> => {
     const { from, to, memo, lang: language } = state.values;
     const model = await payModelOf(deps, visit, language);
     const words: Words =

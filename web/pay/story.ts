@@ -1,13 +1,13 @@
-/** The way of the money, for its payer: sent, final, paid on. */
+/** Progress of the money for its payer: sent, final, paid out. */
 import type { VNode } from 'preact';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
-import { type Step, steps } from '../parts/boxes.ts';
+import { type StoryStep, steps } from '../parts/boxes.ts';
 import { chainName, explorerUrl, shortText } from '../parts/cells.ts';
 import { type Content, html } from '../parts/html.ts';
 import { type PayModel, shopName } from './model.ts';
 import { sum } from './sum.ts';
 
-/** Empty while nothing has come. */
+/** Empty while no money has arrived. */
 export function story(model: PayModel): VNode {
   const { say, facts } = model;
   const list = stepsOf(model);
@@ -29,7 +29,7 @@ export function story(model: PayModel): VNode {
 const spaced = <K extends string>(words: Readonly<Record<K, string>>): Readonly<Record<K, string>> =>
   Object.fromEntries(Object.entries<string>(words).map(([stage, word]) => [stage, `${word} `])) as Record<K, string>;
 
-function stepsOf(model: PayModel): readonly Step[] {
+function stepsOf(model: PayModel): readonly StoryStep[] {
   const { payment, situation, transactions } = model.facts;
   const counted = transactions.filter(
     ({ kind, standing, status }) => kind === 'payin' && standing === 'counted' && status !== 'orphaned',
@@ -37,7 +37,7 @@ function stepsOf(model: PayModel): readonly Step[] {
   if (counted.length === 0) return [];
   const sent = counted.map((transaction) => sentStep(model, transaction));
   if (['tooLow', 'tooHigh', 'unpayable', 'refunding', 'refunded', 'timeUp'].includes(situation.kind)) return sent;
-  // What came on another of the payer's chains pays for nothing here: the head of the page tells of it.
+  // Money on another of the payer's chains does not count here: the head of the page mentions it.
   const own = counted.filter(
     ({ chainId, tokenSymbol }) => chainId === payment.sourceChainId && tokenSymbol === payment.sourceTokenSymbol,
   );
@@ -46,7 +46,7 @@ function stepsOf(model: PayModel): readonly Step[] {
   return [...ownSent, finalStep(model), payoutStep(model, payment.destinationChainId)];
 }
 
-/** A transaction with what can be seen of it by anybody. */
+/** A transaction with its public details. */
 export function seen(
   { say, mode }: PayModel,
   { chainId, txHash }: Pick<PaymentTransaction, 'chainId' | 'txHash'>,
@@ -59,7 +59,7 @@ export function seen(
     : html`<a href=${url} rel="noopener noreferrer" target="_blank">${hash}<span class="visually-hidden"> ${say.text('seeWhat', { what })}</span></a>`;
 }
 
-function sentStep(model: PayModel, transaction: PaymentTransaction): Step {
+function sentStep(model: PayModel, transaction: PaymentTransaction): StoryStep {
   const { say } = model;
   const { amount, tokenSymbol, fromAddress } = transaction;
   return {
@@ -71,7 +71,7 @@ function sentStep(model: PayModel, transaction: PaymentTransaction): Step {
   };
 }
 
-function finalStep({ say, facts }: PayModel): Step {
+function finalStep({ say, facts }: PayModel): StoryStep {
   const { situation, payment } = facts;
   const chain = chainName(payment.sourceChainId);
   const { depth } = situation;
@@ -88,7 +88,7 @@ function finalStep({ say, facts }: PayModel): Step {
   };
 }
 
-function payoutStep(model: PayModel, chainId: number): Step {
+function payoutStep(model: PayModel, chainId: number): StoryStep {
   const { say, facts } = model;
   const { kind } = facts.situation;
   const merchant = shopName(model);

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { html } from '../parts/html.ts';
 
 /**
- * Money reads from left to right in every language. Thousands are not grouped: a comma is a decimal point to half of the readers.
+ * Money reads from left to right in every language. Thousands are not grouped: for half of the readers a comma is a decimal point.
  *
  * @param amount as a decimal text
  */

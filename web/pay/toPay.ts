@@ -1,4 +1,4 @@
-/** What is to be sent where, for as long as it counts. */
+/** Payment instructions while money counts. */
 
 import type { VNode } from 'preact';
 import { chainOf, tokenAt } from '../../domain/chains.ts';
@@ -13,8 +13,8 @@ import { sum } from './sum.ts';
 import { line } from './toPayLine.ts';
 
 /**
- * The call that pays into the contract on Stellar: `pay(sender, amount, memo)`, with exactly the values that it takes (docs/operate/stellar.md).
- * @param amount in whole tokens; null where the payer chooses
+ * Call of the contract on Stellar: `pay(sender, amount, memo)`, with its exact arguments (docs/operate/stellar.md).
+ * @param amount in whole tokens; null if the payer chooses
  */
 export function contractCall({ say, facts, mode }: PayModel, amount: string | null): VNode {
   const { payment } = facts;
@@ -33,7 +33,7 @@ export function contractCall({ say, facts, mode }: PayModel, amount: string | nu
   </div>`;
 }
 
-/** Each option on a line of its own, and no line break inside of its name. */
+/** Each option on its own line, without a break inside its name. */
 const wrapped = (command: string): readonly VNode[] =>
   command.split(/ (?=--)/).map((option) => {
     const [name = '', ...rest] = option.split(' ');
@@ -47,10 +47,10 @@ function unitsOf({ sourceChainId, sourceTokenAddress }: PaymentView, amount: str
   return typeof units === 'bigint' ? units.toString() : null;
 }
 
-/** As the command line calls them. */
+/** Names of the command line. */
 const networks: Readonly<Record<Mode, string>> = { live: 'mainnet', test: 'testnet', sandbox: 'local' };
 
-/** For `stellar contract invoke`. All of it was made or checked here: addresses of Stellar, digits, hexadecimal. */
+/** For `stellar contract invoke`. Every part was made or checked here: addresses of Stellar, digits, hexadecimal. */
 export function commandOf(
   { depositContract, depositContractMemo, senderAddress }: PaymentView,
   units: string | null,
@@ -60,7 +60,7 @@ export function commandOf(
   return `stellar contract invoke --id ${depositContract} --source-account ${senderAddress} --network ${network} -- pay --sender ${senderAddress} --amount ${units} --memo ${depositContractMemo}`;
 }
 
-/** Empty once nothing is to be sent any more. */
+/** Empty once no amount is due. */
 export function toPay(model: PayModel): VNode {
   const { situation, payment } = model.facts;
   if (!isDue(situation)) return html`<div id="to-pay" data-live="part"></div>`;
@@ -72,7 +72,7 @@ export function toPay(model: PayModel): VNode {
   </div>`;
 }
 
-/** What is still to be sent, in whole tokens; null where the payer chooses. */
+/** Amount still due in whole tokens; null if the payer chooses. */
 const amountLeft = ({ facts: { situation, payment } }: PayModel): string | null =>
   payment.sourceAmount === null ? null : (situation.missing?.amount ?? null);
 
@@ -108,7 +108,7 @@ function rows(model: PayModel): Content {
   ];
 }
 
-/** By its contract as well: a symbol can be anybody's. */
+/** Includes the contract, because anyone can use a symbol. */
 const tokenText = ({ sourceTokenSymbol, sourceTokenAddress, sourceChainId }: PaymentView): VNode =>
   html`<span><span>${sourceTokenSymbol} · ${chainName(sourceChainId)}</span> <small class="muted">${address(sourceTokenAddress)}</small></span>`;
 

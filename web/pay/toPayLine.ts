@@ -1,4 +1,4 @@
-/** A name, what it is, and a button that copies it. */
+/** A name, its value, and a copy button. */
 import type { VNode } from 'preact';
 import { type Content, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
@@ -18,10 +18,10 @@ export type LineName =
   | 'refundMemo'
   | 'refundWords';
 
-/** @param copied null where there is nothing to copy */
+/** @param copied null without a copyable text */
 export const line = (say: Say, name: LineName, value: Content, copied: string | null = null): VNode =>
   html`<div class="line"><dt>${say(name)}</dt><dd><div>${value}</div>${copied !== null && copy(say, copied, say.text(name))}</dd></div>`;
 
-/** Seen where a script can copy (client/copy.js). */
+/** Visible if a script can copy (client/copy.js). */
 const copy = (say: Say, text: string, what: string): VNode =>
   html`<button class="button small copy" type="button" hidden data-copy=${text} data-copied=${say.text('copiedWhat', { what })} data-told=${say.text('copied')} data-failed=${say.text('byHand')}>${icon('copy')}<span>${say('copy')}</span><span class="visually-hidden"> ${what}</span></button>`;

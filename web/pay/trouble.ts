@@ -1,11 +1,11 @@
-/** Pages without a payment: a link that is none, and what cannot be shown at present. */
+/** Pages without a payment: an invalid link, and temporary failures. */
 import type { VNode } from 'preact';
 import { html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { payDocument } from './layout.ts';
 import type { Around } from './model.ts';
 
-/** @param requestId for the operator; null where nothing failed */
+/** @param requestId for the operator; null without a failure */
 export function troublePage(
   around: Around,
   what: 'unknown' | 'linkUnknown' | 'trouble',

@@ -35,7 +35,7 @@ export function openOrders(file) {
 
   const find = (id) => db.prepare('SELECT * FROM orders WHERE id = ?').get(id);
 
-  /** An order that is paid stays so, and is handed over by the one change that made it so. What is no order of ours changes nothing. */
+  /** A paid order stays paid, and is handed over by the one change that made it paid. A foreign order changes nothing. */
   function learn({ orderId, paymentId, status }) {
     const changed = db
       .prepare(`UPDATE orders SET status = ? WHERE id = ? AND payment = ?
@@ -47,7 +47,7 @@ export function openOrders(file) {
 
   return {
     find,
-    /** On disk before anybody is asked for money. The same key finds the order that it made. */
+    /** On disk before anyone is asked for money. The same key finds its order. */
     place(key, { name, price }) {
       const insert = db.prepare('INSERT OR IGNORE INTO orders (id, key, goods, price) VALUES (?, ?, ?, ?)');
       insert.run(randomUUID(), key, name, price);
@@ -65,7 +65,7 @@ export function openOrders(file) {
         db.prepare('UPDATE feed SET after = ?').run(after);
       }),
     withoutPayment: () => db.prepare('SELECT * FROM orders WHERE payment IS NULL LIMIT 50').all(),
-    /** Those that nobody has told the end of, the least asked for first. */
+    /** Orders with an unknown outcome, the least often queried first. */
     toAsk() {
       const marks = over.map(() => '?').join();
       const open = db

@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 const { PAYMENTS_URL, PAYMENTS_KEY, PAYMENTS_ADMIN_KEY, WEBHOOK_SECRET } = process.env;
 const tolerance_ms = 5 * 60_000;
 
-/** Named after the order: however often it is asked for, there is one payment. */
+/** Idempotency key is the order: any number of requests creates one payment. */
 export const createPayment = ({ id, goods, price }) =>
   call('/payment-api/payments', PAYMENTS_KEY, {
     orderId: id,
@@ -19,7 +19,7 @@ export const readPayment = (id) => call(`/payment-api/payments/${id}`, PAYMENTS_
 /** Waits a while when there is nothing new. */
 export const readFeed = (after) => call(`/payment-api/events?wait=20&after=${after}`, PAYMENTS_ADMIN_KEY);
 
-/** @param body the bytes as they came: JSON that was parsed and printed again has others */
+/** @param body the raw bytes: JSON that was parsed and formatted again differs */
 export function isGenuine(headers, body) {
   const timestamp = headers['x-service-timestamp'] ?? '';
   if (!/^\d{1,15}$/.test(timestamp) || Math.abs(Date.now() - Number(timestamp)) > tolerance_ms) return false;

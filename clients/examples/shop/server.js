@@ -41,14 +41,14 @@ if (MODE === 'webhooks') {
     const order = type !== 'webhook_test' && !data.keyless && data.orderId ? orders.find(data.orderId) : undefined;
     if (order) {
       await ensurePayment(order);
-      // On disk before the answer: what was answered with 200 is not sent again.
+      // On disk before the answer: a webhook answered with 200 is not sent again.
       orders.learn({ orderId: data.orderId, paymentId: data.id, status: data.status });
     }
     response.json({ received: true });
   });
 }
 
-/** A webhook is sent once. What none told of, because the shop was down, is asked for. */
+/** A webhook is sent once. Missing ones, because the shop was down, are queried. */
 async function ask() {
   for (const { payment } of orders.toAsk()) {
     const { id, orderId, status } = await readPayment(payment);

@@ -13,9 +13,9 @@ import {
 } from './types.ts';
 
 export interface ClientOptions {
-  /** Where the service is, such as https://payments.example; a path in it is kept. */
+  /** URL of the service, such as https://payments.example; a path in it is kept. */
   readonly baseUrl: string;
-  /** Left out in browsers: a key is a secret of the shop's server. */
+  /** Omit it in browsers: a key is a secret of the shop's server. */
   readonly apiKey?: string;
   readonly fetch?: typeof fetch;
   /** Times that a call is sent at most; 5 unless given. */
@@ -37,25 +37,25 @@ export interface WaitOptions extends Signalled {
   readonly until?: PaymentStatus | readonly PaymentStatus[];
   /** In all; an hour and a half unless given, for a payment may live for an hour. */
   readonly timeout_ms?: number;
-  /** Between two looks; 2 s unless given. */
+  /** Poll interval. Default: 2 s. */
   readonly interval_ms?: number;
 }
 
 /** Each call throws PaymentsError, or its signal's reason. */
 export interface Client {
   /**
-   * Creates a payment, once, however often the request has to be sent: by its `orderId`, for which a random one is taken when there
-   * is none. An order that has a payment already is answered with it.
+   * Creates a payment, once, however often the request is sent: by its `orderId`, or a random one by default. Returns the existing payment
+   * of an order.
    */
   create(payment: NewPayment, options?: Signalled): Promise<Payment>;
   get(id: string, options?: Signalled): Promise<Payment>;
   byOrder(appId: string, orderId: string, options?: Signalled): Promise<Payment>;
-  /** The newest first, page after page as they are asked for. Needs a key of scope admin. */
+  /** Newest first, page after page on demand. Needs a key of scope admin. */
   list(filters?: ListFilters, options?: Signalled): AsyncGenerator<Payment, void, void>;
-  /** What happened to the app's payments, in order and without gaps. Needs a key of scope admin. */
+  /** Events of the app's payments, in order and without gaps. Needs a key of scope admin. */
   events(options: EventsOptions): AsyncGenerator<FeedEvent, void, void>;
   eventPage(options?: EventPageOptions): Promise<EventPage>;
-  /** Looks until the payment has come to an end, or to a status that was asked for: read it in the answer. @throws `timeout` */
+  /** Polls until the payment has ended, or reached a requested status: read it in the result. @throws `timeout` */
   waitFor(id: string, options?: WaitOptions): Promise<Payment>;
 }
 
@@ -117,7 +117,7 @@ async function* list(
   }
 }
 
-/** However short an interval is asked for. */
+/** Minimum of a requested interval. */
 const pauseMin_ms = 100;
 
 async function waitFor(
@@ -127,7 +127,7 @@ async function waitFor(
 ): Promise<Payment> {
   const over = new Set<PaymentStatus>([endStatuses, until].flat());
   const pause_ms = Math.max(pauseMin_ms, interval_ms);
-  // Counted by what was slept: a clock that is set meanwhile changes nothing.
+  // Counts the pauses: clock changes have no effect.
   for (let waited_ms = 0; ; waited_ms += pause_ms) {
     const payment = await look(signal);
     if (over.has(payment.status)) return payment;

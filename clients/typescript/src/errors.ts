@@ -2,25 +2,25 @@ import type { FieldError, Problem } from './types.ts';
 
 /** Faults that no answer of the service names. */
 export type ClientFault =
-  /** No whole answer came: nothing listens, the connection broke, a redirect, CORS. */
+  /** No complete answer: nothing listens, the connection broke, a redirect, CORS. */
   | 'connection'
   /** The answer took too long, or waitFor's time is up. */
   | 'timeout'
   /** Something answered, but not as the service does. */
   | 'unreadableAnswer';
 
-/** Stable: those of the service, and what the client adds. */
+/** Stable: the service's codes, and the client's own. */
 export type ErrorCode = Problem['error'] | ClientFault;
 
 /** Everything that a call throws, but for the reason of an abort signal, which is thrown as it is. */
 export class PaymentsError extends Error {
   override readonly name = 'PaymentsError';
   readonly code: ErrorCode;
-  /** Of the HTTP answer; null when there was none. */
+  /** Status of the HTTP answer; null without one. */
   readonly status: number | null;
   /** Quote it in questions. */
   readonly requestId: string | null;
-  /** What is wrong where: `pointer` is a JSON pointer into the body, or `/<name>` of a parameter. */
+  /** Errors by field: `pointer` is a JSON pointer into the body, or `/<name>` of a parameter. */
   readonly fields: readonly FieldError[];
 
   constructor(
@@ -36,7 +36,7 @@ export class PaymentsError extends Error {
   }
 }
 
-/** @param body what was answered, as JSON if it is that; proxies before the service answer in their own words */
+/** @param body the answer, as JSON if it is that; proxies before the service answer in their own format */
 export function errorOf(status: number, body: unknown): PaymentsError {
   if (!isProblem(body))
     return new PaymentsError('unreadableAnswer', `HTTP ${status}, and not in the service's words`, { status });

@@ -1,4 +1,4 @@
-/** The feed as an async iterator that goes on where its caller's saved cursor stands. */
+/** The feed as an async iterator that continues at its caller's saved cursor. */
 import { PaymentsError } from './errors.ts';
 import { request, type Transport } from './request.ts';
 import type { EventPage, FeedEvent } from './types.ts';
@@ -6,16 +6,16 @@ import type { EventPage, FeedEvent } from './types.ts';
 export interface EventsOptions {
   /** The cursor that was saved; null before the first. `latest` begins with what happens from now on. */
   readonly load: () => Promise<string | null> | string | null;
-  /** Keeps the cursor, durably: called once an event was dealt with, that is when the next one is asked for. */
+  /** Stores the cursor durably: called once an event was handled, that is when the next one is requested. */
   readonly save: (cursor: string) => Promise<void> | void;
   /**
-   * Whether an event was dealt with before, by its `eventId`. A program that is killed after its work and before `save` is given the
-   * event again: with this it is passed over.
+   * Returns true if an event was handled before, by its `eventId`. A program killed after its work and before `save` receives the event
+   * again: with this it is skipped.
    */
   readonly isHandled?: (eventId: string) => Promise<boolean> | boolean;
   /** Ends the iteration, which throws its reason. */
   readonly signal?: AbortSignal;
-  /** How long the service waits for an event, 0 to 30; with 0 the iteration ends where the feed does. */
+  /** Seconds that the service waits for an event, 0 to 30; with 0 the iteration ends at the feed's end. */
   readonly wait_s?: number;
 }
 
@@ -53,7 +53,7 @@ export async function* events(transport: Transport, options: EventsOptions): Asy
       after = event.ordinal;
       await save(after);
     }
-    // The end of the feed has a number of its own, which `latest` asked for.
+    // The end of the feed has its own number, which `latest` requested.
     if (page.data.length === 0 && page.nextCursor !== after) {
       after = page.nextCursor;
       await save(after);
@@ -62,7 +62,7 @@ export async function* events(transport: Transport, options: EventsOptions): Asy
   }
 }
 
-/** Ordinals have no gaps: what came before must not be dealt with again, and nothing be left out. */
+/** Ordinals have no gaps: an earlier event must not be handled again, and none be skipped. */
 function requireNext({ ordinal }: FeedEvent, after: string): void {
   if (after === 'latest' || BigInt(ordinal) === BigInt(after) + 1n) return;
   throw new PaymentsError(

@@ -1,7 +1,7 @@
 /** One call: sent again, with full jitter, for as long as that is safe and its bounds allow. */
 import { errorOf, PaymentsError } from './errors.ts';
 
-/** How the world is reached; tests bring their own. */
+/** Access to the network and timers; tests bring their own. */
 export interface Transport {
   /** Without a slash at its end. */
   readonly baseUrl: string;
@@ -22,17 +22,17 @@ export interface Call {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   /** Makes the call a POST. It must say the same when it is sent again: see createPayment. */
   readonly body?: object;
-  /** Besides the transport's timeout: what the service was asked to wait. */
+  /** Additional time beyond the transport's timeout: the requested wait of the service. */
   readonly wait_ms?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 const firstBackoff_ms = 500;
 const backoffMax_ms = 15_000;
-/** Whoever asks for more patience than this gets none: the error is thrown. */
+/** A longer requested wait is not honoured: the error is thrown. */
 const retryAfterMax_s = 60;
 const answerMax_bytes = 8 * 1024 * 1024;
-/** Without these the service has not done what was asked, or may be asked again. */
+/** With these statuses the service has not done the work, or accepts a repetition. */
 const passing = new Set([408, 429, 500, 502, 503, 504]);
 
 /** @throws PaymentsError the last one, when sending again does not help */
@@ -61,7 +61,7 @@ async function attemptOf(transport: Transport, call: Call): Promise<Outcome> {
       redirect: 'error',
       credentials: 'omit',
       signal: call.signal ? AbortSignal.any([call.signal, deadline]) : deadline,
-      // Without a key and a body nothing here makes a browser ask beforehand.
+      // Without a key and a body no header causes a browser's preflight.
       headers: {
         ...(apiKey ? { 'X-API-Key': apiKey } : {}),
         ...(call.body ? { 'Content-Type': 'application/json' } : {}),

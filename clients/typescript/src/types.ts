@@ -1,4 +1,4 @@
-/** What the service speaks of, by short names. The whole is in api.ts, generated from its OpenAPI document. */
+/** Short names of the service's types. api.ts has all of them, generated from its OpenAPI document. */
 import type { components, operations } from './api.ts';
 
 type Schemas = components['schemas'];
@@ -12,9 +12,9 @@ export type FeedEvent = Schemas['FeedEvent'];
 export type EventPage = Schemas['EventsResponse'];
 export type WebhookEvent = Schemas['WebhookEvent'];
 export type FieldError = Schemas['FieldError'];
-/** What the service answers when it refuses or fails. */
+/** Answer of a refusal or failure. */
 export type Problem = Schemas['ErrorResponse'];
-/** Which payments are listed, and how many a page holds. */
+/** Filters of listed payments, and the page size. */
 export type ListFilters = Omit<NonNullable<operations['listPayments']['parameters']['query']>, 'cursor'>;
 
 /** The statuses that mean: fulfil the order, once. */

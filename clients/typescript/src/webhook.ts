@@ -1,10 +1,10 @@
-/** Whether a webhook is the service's own, by either of its two signatures. Web Crypto alone. */
+/** Verifies that a webhook is the service's own, by either of its two signatures. Uses only Web Crypto. */
 import type { WebhookEvent } from './types.ts';
 
 export interface ReceivedWebhook {
-  /** As the platform has them: `request.headers` of fetch, or of Node. */
+  /** In the platform's form: `request.headers` of fetch, or of Node. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The bytes as they came; JSON that was parsed and printed again has others. */
+  /** The raw bytes; JSON that was parsed and formatted again differs. */
   readonly body: Uint8Array | ArrayBuffer | string;
   /** The secret as text, or several while it is being rotated. */
   readonly secrets: readonly string[];
@@ -24,9 +24,8 @@ const utf8 = new TextEncoder();
 const refuse = (reason: WebhookRefusal): WebhookVerdict => ({ ok: false, reason });
 
 /**
- * By X-Service-Signature; by webhook-signature (Standard Webhooks) where that header is missing. Never throws for what was sent.
- * Genuine is not yet yours: look at `event.type` (webhook_test is made up), take no `event_id` twice, and match the payment
- * with your order.
+ * By X-Service-Signature; by webhook-signature (Standard Webhooks) if that header is missing. Never throws for any input. A genuine webhook
+ * still needs checks: read `event.type` (webhook_test is a sample), process no `event_id` twice, and match the payment with your order.
  */
 export async function verifyWebhook(received: ReceivedWebhook): Promise<WebhookVerdict> {
   const signed = signedOf((name) => headerOf(received.headers, name));
@@ -47,7 +46,7 @@ export async function verifyWebhook(received: ReceivedWebhook): Promise<WebhookV
 interface Signed {
   readonly timestamp: string;
   readonly unit_ms: number;
-  /** What is signed before the body. */
+  /** Signed text before the body. */
   readonly head: string;
   /** The signature, null when it is none. */
   bytes(): Uint8Array<ArrayBuffer> | null;
@@ -67,7 +66,7 @@ function signedOf(header: (name: string) => string | null): Signed | null {
   return { timestamp, unit_ms: 1_000, head: `${id}.${timestamp}.`, bytes: () => base64Bytes(standard) };
 }
 
-/** A header that came twice is none. */
+/** A repeated header counts as missing. */
 function headerOf(headers: ReceivedWebhook['headers'], name: string): string | null {
   if (headers instanceof Headers) return headers.get(name);
   const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name) ?? [];

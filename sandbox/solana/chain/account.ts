@@ -1,4 +1,4 @@
-/** An account as the chain keeps it, and as it stands in files. */
+/** An account of the chain, and its form in files. */
 import { type Address, address } from '@solana/kit';
 
 export interface Account {

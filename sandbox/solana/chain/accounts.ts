@@ -6,26 +6,26 @@ import type { Machine } from './machine.ts';
 export type SavedAccounts = Readonly<Record<string, SavedAccount>>;
 
 export interface Accounts {
-  /** @param slot as it was at the end of this one; now, when left out */
+  /** @param slot at the end of this one. Default: now */
   get(address: Address, slot?: number): Account | undefined;
   /** Writes an account in a slot. */
   put(slot: number, address: Address, account: Account | undefined): void;
-  /** Notes that an account was changed in a slot, and what it was before. */
+  /** Records a change of an account in a slot, with its former state. */
   changed(slot: number, address: Address, before: Account | undefined): void;
   /** Runs something on the accounts as they were at the end of a slot. */
   asOf<T>(slot: number, addresses: readonly Address[], run: () => T): T;
   /** Undoes all changes after a slot. */
   rollback(slot: number): void;
-  /** Nothing up to this slot will be asked for or undone. */
+  /** Nothing up to this slot will be queried or undone. */
   settle(slot: number): void;
-  /** What was written in the slots after one and up to another, slot by slot, as far as `settle` has left it. */
+  /** Changes after one slot up to another, slot by slot, as far as `settle` has kept them. */
   writtenIn(
     after: number,
     upTo: number,
   ): readonly { readonly slot: number; readonly addresses: ReadonlySet<Address> }[];
   /** Every address that was ever written. */
   addresses(): Iterable<Address>;
-  /** What `settle` left: everything as of one slot, then the changes of each later slot. */
+  /** Everything at one slot, then the changes of each later slot, as `settle` has kept them. */
   dump(): readonly { readonly slot: number; readonly accounts: SavedAccounts }[];
 }
 

@@ -23,7 +23,7 @@ const base58 = getBase58Decoder();
 /** More hashes are kept than are valid, for nodes that lag behind. */
 const remembered_slots = 512;
 
-/** @param genesis tells chains apart: hashes of one mean nothing on another */
+/** @param genesis identifies the chain: hashes of one mean nothing on another */
 export function createBlockhashes(genesis: string, known: readonly ForkPoint[] = []): Blockhashes {
   const forks: ForkPoint[] = [...known];
   const slots = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** The chain of slots over the virtual machine: transactions land in the newest one; forks take them out again. */
+/** The chain of slots over the virtual machine: transactions land in the newest one; forks remove them again. */
 import type { Address } from '@solana/kit';
 import { type Account, saveAccount } from './account.ts';
 import type { Accounts, SavedAccounts } from './accounts.ts';
@@ -25,7 +25,7 @@ export interface Chain {
   readonly openedAt: number;
   /** The newest slot. */
   head(): number;
-  /** Goes on to later slots, each at least so many seconds after the one before. */
+  /** Advances to later slots, each at least this many seconds after the previous one. */
   advance(slots: number, seconds?: number): void;
   /** Undefined: it cannot land, or has landed before; nothing has changed. */
   land(submitted: Submitted): TransactionRecord | undefined;
@@ -34,10 +34,10 @@ export interface Chain {
   /** Writes accounts that no transaction wrote. */
   plant(write: (accounts: Pick<Accounts, 'get'>) => readonly (readonly [Address, Account])[]): void;
   /**
-   * Everything after a slot leaves the chain; other blocks, without transactions, take its place.
-   * @param landAgain the same transactions come again in the newest slot, where they still can
-   * @returns the signatures of what left
-   * @throws Error when the slot is final
+   * Removes everything after a slot; other blocks, without transactions, replace it.
+   * @param landAgain the same transactions land again in the newest slot, if they still can
+   * @returns the removed signatures
+   * @throws Error if the slot is final
    */
   fork(to: number, landAgain: boolean): readonly string[];
   /** Called after each change. */
@@ -49,12 +49,12 @@ export interface ChainOptions extends RestoreOptions {
   readonly finality: Finality;
 }
 
-/** The journal gets a line after at most so many empty slots. A restart continues after them. */
+/** Maximum empty slots between two lines of the journal. A restart continues after them. */
 const reserve_slots = 32;
-/** A node may lag behind by so much. */
+/** Maximum lag of a node. */
 export const lag_slotsMax = 64;
 const waitingMax = 1_000;
-/** After so many bytes the journal is rewritten without transactions that are forgotten. */
+/** Journal size at which it is rewritten without forgotten transactions. */
 const journalBytesMax = 64 * 1024 * 1024;
 
 export function openChain(options: ChainOptions): Chain {
@@ -106,7 +106,7 @@ export function openChain(options: ChainOptions): Chain {
       for (const submitted of waiting.values()) {
         if (self.land(submitted) !== undefined || !mayLand(submitted)) waiting.delete(submitted.signature);
       }
-      // Whoever listens is told of what the slots changed before it is forgotten.
+      // Subscribers are notified of the slots' changes before they are forgotten.
       accounts.settle(slotAt('finalized', head, finality) - lag_slotsMax);
     },
     land(submitted) {

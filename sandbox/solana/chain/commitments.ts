@@ -3,7 +3,7 @@
 export const commitments = ['processed', 'confirmed', 'finalized'] as const;
 export type Commitment = (typeof commitments)[number];
 
-/** How many slots later a block is confirmed, and final. */
+/** Number of slots until a block is confirmed, and final. */
 export interface Finality {
   readonly confirmed_slots: number;
   readonly finalized_slots: number;
@@ -12,7 +12,7 @@ export interface Finality {
 /** Small, for short waits. On the public network a block is final 32 slots later. */
 export const sandboxFinality: Finality = { confirmed_slots: 1, finalized_slots: 4 };
 
-/** A blockhash is valid for so many blocks after its own. */
+/** A blockhash is valid for this many blocks after its own. */
 export const blockhashAge_blocks = 150;
 
 /** The slot that a new chain begins with. */
@@ -30,7 +30,7 @@ export function slotAt(commitment: Commitment, head: number, finality: Finality)
   return Math.max(head - depth, firstSlot);
 }
 
-/** What a block in a slot has reached, for a node that has seen `head`. */
+/** Commitment of a slot's block, for a node with this `head`. */
 export function commitmentOf(slot: number, head: number, finality: Finality): Commitment {
   if (slot <= slotAt('finalized', head, finality)) return 'finalized';
   return slot <= slotAt('confirmed', head, finality) ? 'confirmed' : 'processed';

@@ -1,4 +1,4 @@
-/** Runs a transaction in a slot and tells what it changed. */
+/** Runs a transaction in a slot and returns its changes. */
 import { type Address, address, getAddressDecoder } from '@solana/kit';
 import { type Account, sameAccount } from './account.ts';
 import type { Accounts } from './accounts.ts';
@@ -13,7 +13,7 @@ export interface Landed {
   readonly changed: readonly Address[];
 }
 
-/** Undefined: no block can take it (bad signature, no money for the fee …), and nothing has changed. */
+/** Undefined: no block can include it (bad signature, no money for the fee …), and nothing has changed. */
 export function execute(
   { machine, accounts }: { readonly machine: Machine; readonly accounts: Accounts },
   block: { readonly slot: number; readonly time_s: number },
@@ -71,7 +71,7 @@ const loadFailures: readonly unknown[] = [
 ];
 
 /**
- * Blocks include such a transaction, and its first account pays; the virtual machine alone takes nothing for it.
+ * Blocks include such a transaction, and its first account pays; the virtual machine alone charges nothing for it.
  * @see https://github.com/solana-foundation/solana-improvement-documents/blob/main/proposals/0082-relax-transaction-constraints.md
  */
 export const isLoadFailure = (err: unknown): boolean => loadFailures.includes(err);
@@ -103,7 +103,7 @@ const upgradeableLoader = address('BPFLoaderUpgradeab1e11111111111111111111111')
 
 const cost = { signature: 720, write: 300, dataBytes: 4, page: 8, page_bytes: 32 * 1024 };
 
-/** What a block counts a transaction for. @see https://github.com/anza-xyz/agave/blob/master/cost-model/src/cost_model.rs */
+/** Cost of a transaction for a block. @see https://github.com/anza-xyz/agave/blob/master/cost-model/src/cost_model.rs */
 function costOf({ message }: Submitted, loaded: LoadedAddresses, units: number, bytes: number): number {
   const places = message.staticAccounts.length + loaded.writable.length;
   const written = Array.from({ length: places }, (_, place) => isWritable(message, loaded, place)).filter(
@@ -144,7 +144,7 @@ export const memoPrograms: readonly string[] = [
   'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
 ];
 
-/** All memos as getSignaturesForAddress tells them: `[length] text; …`. */
+/** All memos in the format of getSignaturesForAddress: `[length] text; …`. */
 function memoOf({ message }: Submitted, keys: readonly Address[]): string | null {
   const memos = message.instructions
     .filter(({ programAddressIndex }) => memoPrograms.includes(keys[programAddressIndex] ?? ''))

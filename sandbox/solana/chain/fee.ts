@@ -1,4 +1,4 @@
-/** What a transaction will cost its fee payer. */
+/** Cost of a transaction for its fee payer. */
 import type { Address } from '@solana/kit';
 import {
   COMPUTE_BUDGET_PROGRAM_ADDRESS,
@@ -15,11 +15,13 @@ const microLamports = 1_000_000n;
 const units = { builtin: 3_000, other: 200_000, max: 1_400_000 };
 const builtin: readonly string[] = [systemProgram, COMPUTE_BUDGET_PROGRAM_ADDRESS];
 
-/** In lamports: so much for each signature, and for priority the price of compute units times how many were asked for, or what version 1 says. */
+/**
+ * In lamports: a fixed amount per signature, and for priority the price of compute units times the requested number, or version 1's amount.
+ */
 export const feeOf = (message: Message): bigint =>
   signature_lamports * BigInt(message.header.numSignerAccounts) + priorityOf(message);
 
-/** What it offers for a compute unit, in millionths of a lamport. */
+/** Price per compute unit, in millionths of a lamport. */
 export function priceOf(message: Message): bigint {
   const { price, limit } = budgetOf(message);
   if (!message.budget) return price;

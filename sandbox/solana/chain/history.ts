@@ -12,7 +12,7 @@ export interface TokenBalance {
   readonly uiTokenAmount: UiAmount;
 }
 
-/** A transaction that landed, with what came of it. JSON as it is. */
+/** A landed transaction with its outcome. Plain JSON. */
 export interface TransactionRecord extends Outcome {
   readonly signature: string;
   readonly slot: number;
@@ -21,7 +21,7 @@ export interface TransactionRecord extends Outcome {
   readonly bytes: string;
   readonly err: TransactionError | null;
   readonly fee: number;
-  /** What blocks count it for against their limits. A chain that an older version has written does not have it. */
+  /** Units against the blocks' limits. Missing in chains of older versions. */
   readonly costUnits?: number;
   readonly keys: readonly string[];
   readonly loaded: LoadedAddresses;
@@ -38,16 +38,16 @@ export interface History {
   find(signature: string): TransactionRecord | undefined;
   /** Oldest first. */
   ofAddress(address: string): readonly TransactionRecord[];
-  /** Where a transaction stands among all: later ones have larger numbers. Undefined for one that is not remembered. */
+  /** Position of a transaction: later ones have larger numbers. Undefined for a forgotten one. */
   placeOf(signature: string): number | undefined;
   inSlot(slot: number): readonly TransactionRecord[];
   /** Its place in its block, from 0. */
   indexInSlot(signature: string): number | undefined;
-  /** Those of the newest slots that have any, oldest first. @param slots how many */
+  /** Transactions of the newest non-empty slots, oldest first. @param slots number of slots */
   newest(slots: number): readonly TransactionRecord[];
-  /** How many there have been, forgotten ones included. */
+  /** Total number, including forgotten ones. */
   count(): number;
-  /** Takes out all after a slot. @returns them, oldest first */
+  /** Removes all after a slot. @returns them, oldest first */
   rollback(slot: number): readonly TransactionRecord[];
   /** Oldest first. */
   all(): readonly TransactionRecord[];

@@ -1,6 +1,6 @@
 /**
- * The chain on disk: one JSON line for whatever changed it, appended before anybody can read of it, so that a process that
- * is killed loses nothing. Opening it writes the file anew, without what is forgotten.
+ * The chain on disk: one JSON line per change, appended before anyone can read it, so a killed process loses nothing. Opening it rewrites
+ * the file without forgotten parts.
  */
 import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import type { SavedAccounts } from './accounts.ts';
@@ -9,7 +9,7 @@ import type { TransactionRecord } from './history.ts';
 
 export interface JournalHeader {
   readonly version: 1;
-  /** What makes this chain's hashes its own. */
+  /** Makes this chain's hashes unique. */
   readonly genesis: string;
   readonly forks: readonly ForkPoint[];
 }
@@ -21,7 +21,7 @@ export interface JournalLine {
   readonly reserved: number;
   readonly accounts?: SavedAccounts;
   readonly transaction?: TransactionRecord;
-  /** All after this slot left the chain before what the line tells. */
+  /** Everything after this slot left the chain before this line. */
   readonly rolledBackTo?: number;
 }
 
@@ -32,7 +32,7 @@ export interface Journal {
   close(): void;
 }
 
-/** What an earlier run left, oldest line first; undefined for a new file. @throws Error when it is something else */
+/** Lines of an earlier run, oldest first; undefined for a new file. @throws Error for a foreign file */
 export function readJournal(
   file: string,
 ): { readonly header: JournalHeader; readonly lines: readonly JournalLine[] } | undefined {
@@ -53,7 +53,7 @@ function headerOf(line: string): JournalHeader | undefined {
   }
 }
 
-/** Starts a file with just these lines, replacing what was there. */
+/** Starts a file with exactly these lines, replacing its former content. */
 export function openJournal(file: string, header: JournalHeader, lines: readonly JournalLine[]): Journal {
   const draft = `${file}.new`;
   writeFileSync(draft, [header, ...lines].map(lineText).join(''));

@@ -12,7 +12,7 @@ export interface CompiledInner {
   readonly stackHeight: number;
 }
 
-/** What came of running a transaction. JSON as it is. */
+/** Outcome of a transaction. Plain JSON. */
 export interface Outcome {
   readonly err: TransactionError | null;
   readonly logs: readonly string[];
@@ -32,7 +32,7 @@ export interface Machine {
   setClock(slot: number, time_s: number): void;
   /** @param keys all accounts that the transaction names: it changes no others */
   execute(transaction: Transaction, keys: readonly Address[]): Outcome;
-  /** Runs it without effect, whoever has signed. */
+  /** Runs it without effect, regardless of signatures. */
   simulate(transaction: Transaction): Simulated;
   /** Lamports that an account of this many bytes must hold. */
   rentExempt(bytes: number): bigint;
@@ -45,12 +45,12 @@ const none: Account = {
   data: new Uint8Array(),
 };
 
-/** Whose own accounts change with every slot. */
+/** Accounts that change with every slot. */
 const sysvars = 'Sysvar1111111111111111111111111111111111111' as Address;
-/** How many accounts are cached. Reading one from the virtual machine is the slowest part of an answer. */
+/** Maximum cached accounts. Reading one from the virtual machine is the slowest part of an answer. */
 const rememberedMax = 50_000;
 
-/** The chain checks blockhashes and duplicates, because only it knows what has been rolled back. */
+/** The chain checks blockhashes and duplicates, because only it knows the rollbacks. */
 export function createMachine(): Machine {
   const svm = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n);
   const remembered = new Map<Address, Account | undefined>();

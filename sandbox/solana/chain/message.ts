@@ -1,4 +1,4 @@
-/** What a transaction says: one shape for legacy messages, version 0 and version 1. */
+/** Content of a transaction: one form for legacy messages, version 0 and version 1. */
 import {
   type Address,
   type CompiledTransactionMessage,
@@ -30,7 +30,7 @@ export interface Message extends Pick<Compiled, 'version' | 'header' | 'staticAc
   readonly budget: Budget | undefined;
 }
 
-/** What version 1 says of its own limits: one that is left out is zero. The fee is for all units together. */
+/** Limits of version 1: an omitted one is zero. The fee is for all units together. */
 export interface Budget {
   readonly computeUnitLimit?: number;
   readonly heapSize?: number;

@@ -1,4 +1,4 @@
-/** A chain's parts as an earlier run left them, or new ones; and what of them goes back into a file. */
+/** A chain's parts from an earlier run, or new ones; and their form in a file. */
 import type { Address } from '@solana/kit';
 import { loadAccount } from './account.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
@@ -20,9 +20,9 @@ export interface Parts {
 }
 
 export interface RestoreOptions {
-  /** How many transactions are remembered. */
+  /** Maximum remembered transactions. */
   readonly transactionsMax: number;
-  /** In memory only when left out. */
+  /** Default: in memory only. */
   readonly stateFile?: string | undefined;
   /** Unix seconds. */
   readonly now_s: () => number;

@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { type Address, getAddressEncoder, type Transaction } from '@solana/kit';
 
-/** Whether all who must sign a transaction have signed it, just as it is. */
+/** True if all required signers have signed exactly this transaction. */
 export const isSigned = ({ signatures, messageBytes }: Transaction): boolean =>
   Object.entries(signatures).every(
     ([signer, signature]) =>

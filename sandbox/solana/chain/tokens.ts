@@ -1,4 +1,4 @@
-/** Token accounts and mints as they stand in accounts' data, of both token programs. */
+/** Token accounts and mints in accounts' data, of both token programs. */
 import { type Address, address } from '@solana/kit';
 import { AccountState, getMintDecoder, getMintSize, getTokenDecoder, getTokenSize } from '@solana-program/token';
 import type { Account } from './account.ts';
@@ -6,7 +6,7 @@ import type { Account } from './account.ts';
 export const tokenProgram = address('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
 export const token2022Program = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb');
 
-/** How JSON-RPC names the programs. */
+/** Names of the programs in JSON-RPC. */
 export const tokenPrograms: ReadonlyMap<Address, string> = new Map<Address, string>([
   [tokenProgram, 'spl-token'],
   [token2022Program, 'spl-token-2022'],
@@ -37,7 +37,7 @@ export interface UiAmount {
   readonly uiAmountString: string;
 }
 
-/** An amount in smallest units as JSON-RPC tells it. */
+/** An amount in smallest units in JSON-RPC's format. */
 export function uiAmount(amount: bigint, decimals: number): UiAmount {
   const digits = String(amount).padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);

@@ -1,4 +1,4 @@
-/** Transactions as they come in: bytes, what they say, and which accounts they name. */
+/** Incoming transactions: bytes, content, and the accounts that they name. */
 import {
   type Address,
   getAddressDecoder,
@@ -13,14 +13,14 @@ export interface Submitted {
   /** The fee payer's, base58: the transaction's name everywhere. */
   readonly signature: string;
   readonly signatures: readonly string[];
-  /** How many signatures the bytes hold. */
+  /** Number of signatures in the bytes. */
   readonly signatureCount: number;
   readonly bytes: Uint8Array;
   readonly transaction: Transaction;
   readonly message: Message;
 }
 
-/** Addresses that a transaction takes out of lookup tables. */
+/** Addresses from lookup tables. */
 export interface LoadedAddresses {
   readonly writable: readonly Address[];
   readonly readonly: readonly Address[];
@@ -58,7 +58,7 @@ export const keysOf = ({ message }: Submitted, loaded: LoadedAddresses): readonl
   ...loaded.readonly,
 ];
 
-/** Where the addresses stand in a lookup table's data. */
+/** Offset of the addresses in a lookup table's data. */
 const tableHeader_bytes = 56;
 const address_bytes = 32;
 

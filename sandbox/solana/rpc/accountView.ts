@@ -20,7 +20,7 @@ const rentEpoch = 2n ** 64n - 1n;
 
 /**
  * @param accountOf for the mint of a token account
- * @param how `told`: a notification, which has to say something of data that is too large for base 58
+ * @param how `told`: a notification, which must handle data that is too large for base 58
  */
 export function accountView(
   account: Account | undefined,

@@ -1,7 +1,7 @@
 /**
- * Accounts that change: programSubscribe and accountSubscribe as the network's nodes have them. Each slot that has reached the commitment
- * brings what it changed, as it was at its end. An account that is closed belongs to its program no more, so nobody hears of it.
- * programSubscribe accepts `dataSlice` and ignores it, as all nodes before github.com/anza-xyz/agave/pull/15241.
+ * Changing accounts: programSubscribe and accountSubscribe as in the network's nodes. Each slot that has reached the commitment sends its
+ * changes, as of its end. A closed account no longer belongs to its program, so nobody is notified. programSubscribe accepts `dataSlice`
+ * and ignores it, as all nodes before github.com/anza-xyz/agave/pull/15241.
  * @see https://github.com/anza-xyz/agave/blob/master/rpc/src/rpc_subscriptions.rs
  */
 import type { Address } from '@solana/kit';
@@ -12,7 +12,7 @@ import { type AccountOptions, accountView } from './accountView.ts';
 import type { programConfig } from './configs.ts';
 import { type ProgramFilter, programFilters } from './programFilters.ts';
 
-/** @returns what has changed since its last call, oldest slot first */
+/** @returns changes since its last call, oldest slot first */
 export type Watch = () => readonly object[];
 
 /** @throws RpcError */

@@ -8,7 +8,7 @@ import { programFilters } from './programFilters.ts';
 
 const accountsMax = 100;
 
-/** How the chain was in the slot that a request's options name. */
+/** State of the chain in the slot of a request's options. */
 export function readAt(view: View, options: ContextOptions = {}) {
   const slot = contextSlot(view, options);
   const accountOf = (address: Address) => view.chain.accounts.get(address, slot);

@@ -35,7 +35,7 @@ const methods: Readonly<Record<string, Method>> = {
 
 const run = async (method: Method, view: View, params: Params): Promise<unknown> => method(view, params);
 
-/** What the caller gets: an answer, a broken connection, or HTTP 503. */
+/** Reply to the caller: an answer, a broken connection, or HTTP 503. */
 export type Answer = { readonly result: unknown } | 'lost' | 'unavailable';
 
 /** @throws RpcError */

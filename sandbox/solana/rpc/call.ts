@@ -1,4 +1,4 @@
-/** Carries out calls: what goes back to the caller. */
+/** Carries out calls and returns the reply. */
 import { answer } from './answer.ts';
 import type { Sent } from './envelope.ts';
 import { type Node, RpcError, rpcCodes } from './method.ts';

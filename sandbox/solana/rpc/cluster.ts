@@ -21,7 +21,7 @@ import {
 import { defineMethod, list, optional, text, usize } from './params.ts';
 
 const slotsInEpoch = 432_000;
-/** How many slots with transactions the recent fees cover. */
+/** Number of non-empty slots that the recent fees cover. */
 const fee_slots = 150;
 const feeAddressesMax = 128;
 const accountBytesMax = 10 * 1024 * 1024;

@@ -63,7 +63,7 @@ export const addFault: Method = ({ faults }, params) => {
   return { kind };
 };
 
-/** `{ slots, method, params }`: a call that is answered as by a node that is so many slots behind. */
+/** `{ slots, method, params }`: answers a call like a node that is this many slots behind. */
 export function behindOf(params: Params) {
   const { slots, method, params: asked = [] } = configParam(params, 0);
   if (typeof method !== 'string' || !Array.isArray(asked)) throw invalid('slots, a method and its list of params');

@@ -1,5 +1,5 @@
 /**
- * JSON-RPC 2.0 as the network's nodes read it: calls, notifications, batches, and what is none of these.
+ * JSON-RPC 2.0 as the network's nodes parse it: calls, notifications, batches, and invalid elements.
  * @see https://github.com/paritytech/jsonrpc/blob/master/core/src/types/request.rs
  */
 import { type Params, rpcCodes } from './method.ts';
@@ -12,7 +12,7 @@ export interface Call {
 
 type Id = string | number | null;
 
-/** A call; a notification, which gets no reply; or the reply to what is neither. */
+/** A call; a notification, which gets no reply; or the reply to an invalid element. */
 export type Sent =
   | { readonly call: Call }
   | { readonly notification: Omit<Call, 'id'> }

@@ -16,7 +16,7 @@ export interface ParsedInstruction {
   readonly parsed: unknown;
 }
 
-/** Undefined for what is told undecoded. */
+/** Undefined for an instruction that is returned undecoded. */
 export function parseInstruction(
   program: string,
   accounts: readonly string[],
@@ -80,7 +80,7 @@ function associatedInstruction(accounts: readonly string[], data: Uint8Array): P
   };
 }
 
-/** Accounts by place, and the name of the one that signs, behind which a multisignature's signers come. */
+/** Accounts by position, and the name of the signer, followed by a multisignature's signers. */
 interface TokenAccounts {
   readonly named: readonly string[];
   readonly authority?: string;
@@ -138,7 +138,7 @@ function tokenInstruction(
 function accountsByName({ named, authority }: TokenAccounts, accounts: readonly string[]) {
   const info: Record<string, unknown> = Object.fromEntries(named.map((each, place) => [each, accounts[place]]));
   if (authority === undefined) return info;
-  // Nodes take whatever comes behind the authority for a multisignature's signers.
+  // Nodes treat all accounts after the authority as a multisignature's signers.
   const signers = accounts.slice(named.length + 1);
   const isMultisig = signers.length > 0;
   info[isMultisig ? `multisig${authority.charAt(0).toUpperCase()}${authority.slice(1)}` : authority] =

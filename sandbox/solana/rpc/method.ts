@@ -1,4 +1,4 @@
-/** What RPC methods share: the node that they query, how they see the chain, their errors. */
+/** Shared by RPC methods: the node, its view of the chain, their errors. */
 import { type Address, isAddress } from '@solana/kit';
 import type { Chain } from '../chain/chain.ts';
 import { type Commitment, slotAt } from '../chain/commitments.ts';
@@ -15,7 +15,7 @@ export interface View extends Node {
   readonly head: number;
 }
 
-/** As they came: a list, an object, or nothing. */
+/** Raw: a list, an object, or nothing. */
 export type Params = readonly unknown[] | Readonly<Record<string, unknown>> | null | undefined;
 /** Bigints in the answer become numbers of JSON, however large. */
 export type Method = (view: View, params: Params) => unknown;
@@ -82,5 +82,5 @@ export function contextSlot({ chain, head }: View, options: ContextOptions = {})
 /** Most answers name the slot that they are true for. */
 export const inContext = (slot: number, value: unknown) => ({ context: { apiVersion: version, slot }, value });
 
-/** Of the node's software that the sandbox's chain was compared with. */
+/** Version of the node software that the sandbox's chain was compared with. */
 export const version = '4.2.0';

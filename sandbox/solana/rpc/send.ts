@@ -124,7 +124,7 @@ function simulate(view: View, submitted: Submitted, options: Options): Simulatio
   if (!loaded) return notRun('AddressLookupTableNotFound');
   if (!anyBlockhash && chain.blockhashes.find(message.lifetimeToken, slot) === undefined)
     return notRun('BlockhashNotFound');
-  // A block knows only of what came before it, in itself or in an earlier one.
+  // A block only knows earlier transactions, in itself or in a previous one.
   const landed = chain.history.find(submitted.signature);
   if (landed && landed.slot <= slot) return notRun('AlreadyProcessed');
   chain.machine.setClock(slot, chain.times.at(slot));
@@ -161,7 +161,7 @@ function balancesOf(keys: readonly Address[], before: AccountOf, after: AccountO
   };
 }
 
-/** As the network words it: what failed in an instruction is in the last line of its logs, too. */
+/** In the network's words: an instruction's failure is in the last line of its logs, too. */
 function errorText({ err, logs }: Outcome): string {
   if (err === 'SignatureFailure') return 'Transaction did not pass signature verification';
   if (typeof err !== 'object' || err === null || !('InstructionError' in err)) {

@@ -1,4 +1,4 @@
-/** What a caller hears over a WebSocket: of signatures (once each), accounts, programs, logs, slots and roots. */
+/** Notifications over a WebSocket: signatures (once each), accounts, programs, logs, slots and roots. */
 import { type Address, isAddress } from '@solana/kit';
 import { type Commitment, slotAt } from '../chain/commitments.ts';
 import type { TransactionRecord } from '../chain/history.ts';
@@ -8,7 +8,7 @@ import { invalid, type Node, type Params, RpcError, rpcCodes } from './method.ts
 import { list, optional, type Reader, readParams, text, u64, variantOrName } from './params.ts';
 import { isSignature } from './transactions.ts';
 
-/** Of one connection. */
+/** Subscriptions of one connection. */
 export interface Subscriptions {
   /** @throws RpcError. @returns the result for the caller */
   call(method: string, params: Params): unknown;
@@ -20,7 +20,7 @@ const subscriptionsMax = 1_000;
 let lastId = 0;
 
 export function createSubscriptions({ chain }: Node, send: (notification: object) => void): Subscriptions {
-  /** Each sends what is new and returns whether nothing more will come. */
+  /** Each sends new notifications and returns true if none will follow. */
   const open = new Map<number, () => boolean>();
   const notify = (method: string, subscription: number, result: unknown) =>
     send({ jsonrpc: '2.0', method, params: { result, subscription } });
@@ -140,7 +140,7 @@ const methodNotFound = () => new RpcError(rpcCodes.methodNotFound, 'Method not f
 
 const anything: Reader<unknown> = (value) => value;
 
-/** A caller who is further behind misses what is older. */
+/** A caller further behind misses older ones. */
 const logSlotsMax = 64;
 
 const logsNames = ['all', 'allWithVotes', 'mentions'] as const;

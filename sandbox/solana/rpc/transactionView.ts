@@ -1,4 +1,4 @@
-/** A landed transaction as JSON-RPC tells it, in the encoding that was asked for. */
+/** A landed transaction in JSON-RPC's format, in the requested encoding. */
 import { getBase58Decoder } from '@solana/kit';
 import { isLoadFailure } from '../chain/execute.ts';
 import type { TransactionRecord } from '../chain/history.ts';
@@ -11,7 +11,7 @@ import { RpcError, rpcCodes } from './method.ts';
 export interface TransactionOptions {
   readonly encoding?: TransactionEncoding | undefined;
   readonly maxSupportedTransactionVersion?: number | undefined;
-  /** Of a block. */
+  /** For a block. */
   readonly rewards?: boolean | undefined;
 }
 
@@ -29,7 +29,7 @@ export function transactionView(record: TransactionRecord, config: TransactionOp
 }
 
 /**
- * With `transactionDetails: accounts`, whatever the encoding: its accounts in their order, and what became of them.
+ * For `transactionDetails: accounts`, in any encoding: its accounts in order, and the outcome.
  * @throws RpcError as `transactionView`
  */
 export function accountsView(record: TransactionRecord, config: TransactionOptions) {

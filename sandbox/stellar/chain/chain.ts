@@ -1,4 +1,4 @@
-/** The chain of ledgers: each is on disk before anybody can read it. */
+/** The chain of ledgers: each is on disk before anyone can read it. */
 
 import type { LedgerHead, Network } from '../ledger/network.ts';
 import { createState, type LedgerState } from '../ledger/state.ts';
@@ -24,13 +24,13 @@ export interface Chain {
 
 export interface ChainOptions {
   readonly network: Network;
-  /** In memory only when left out. */
+  /** Default: in memory only. */
   readonly stateFile?: string | undefined;
-  /** How many ledgers are remembered. */
+  /** Number of remembered ledgers. */
   readonly retention_ledgers: number;
   /** Unix seconds. */
   readonly now_s: () => number;
-  /** Writes what a new chain begins with. */
+  /** Writes the initial state of a new chain. */
   readonly genesis: (view: View) => void;
 }
 
@@ -103,7 +103,7 @@ function restore(lines: readonly JournalLine[], { retention_ledgers, now_s }: Ch
   return { state, history };
 }
 
-/** What is remembered, ledger by ledger, then all entries. */
+/** Remembered ledgers, then all entries. */
 function compacted(state: LedgerState, history: History): readonly JournalLine[] {
   const bare = ({ sequence, closedAt_s }: LedgerHead): JournalLine => ({
     ledger: sequence,

@@ -25,9 +25,9 @@ export interface History {
   add(ledger: LedgerHead, transactions: readonly TransactionRecord[]): void;
   /** Ledgers up to this one closed empty. */
   skipTo(sequence: number): void;
-  /** Forgets what is older than a ledger. */
+  /** Forgets everything before a ledger. */
   forget(before: number): void;
-  /** By the hash of the envelope or, for a fee bump, of what it wraps. */
+  /** By the hash of the envelope or, for a fee bump, of the wrapped transaction. */
   find(hash: string): TransactionRecord | undefined;
   transactions(): readonly TransactionRecord[];
   /** In the order of their ids. */
@@ -93,7 +93,7 @@ const feeStages = {
   after: { name: 'transactionEventStageAfterAllTxes', transaction: transactionMax },
 };
 
-/** Events of fees come before all transactions of their ledger, those of refunds after them; both are numbered through. */
+/** Events of fees precede all transactions of their ledger, those of refunds follow them; both are numbered consecutively. */
 function feeEvents(ledger: readonly TransactionRecord[], stage: keyof typeof feeStages): EventRecord[] {
   const { name, transaction: order } = feeStages[stage];
   const fees = ledger.flatMap((transaction) =>

@@ -1,6 +1,6 @@
 /**
- * The chain on disk: one JSON line for each ledger that changed something, written before anybody can read the ledger. A process that
- * is killed loses only the transactions that wait for the next ledger. Opening it writes the file anew without forgotten ledgers.
+ * The chain on disk: one JSON line per non-empty ledger, written before anyone can read the ledger. A killed process loses only the pending
+ * transactions. Opening it rewrites the file without forgotten ledgers.
  */
 import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import type { SavedEntries } from '../ledger/state.ts';
@@ -37,7 +37,7 @@ export function readJournal(file: string, passphrase: string): readonly JournalL
   return rest.slice(0, -1).map((line) => JSON.parse(line) as JournalLine);
 }
 
-/** Starts a file with just these lines, replacing what was there. */
+/** Starts a file with exactly these lines, replacing its former content. */
 export function openJournal(file: string, passphrase: string, lines: readonly JournalLine[]): Journal {
   const header: Header = { version: 1, passphrase };
   const draft = `${file}.new`;

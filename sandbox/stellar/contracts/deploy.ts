@@ -52,7 +52,7 @@ export function createContract(
   return addressVal(contract);
 }
 
-/** What the deployer authorizes. */
+/** Call that the deployer authorizes. */
 export type CreateFunction = xdr.SorobanAuthorizedFunction;
 
 /** Puts an asset's contract on the ledger. @returns its id */

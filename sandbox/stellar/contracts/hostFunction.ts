@@ -1,4 +1,4 @@
-/** What a transaction can ask of the host: call a contract, store code, create a contract. */
+/** Host functions of a transaction: call a contract, store code, create a contract. */
 import { Address, xdr } from '@stellar/stellar-sdk';
 import { errorEvent } from '../events.ts';
 import { givenAuthorization } from '../host/authentication.ts';
@@ -50,7 +50,7 @@ function run(invocation: Invocation, authorizer: Authorizer, { function: what, d
   try {
     return { value: perform(invocation, authorizer, what), events: invocation.events() };
   } catch (error) {
-    // The arguments are the caller's: what the SDK cannot read in them is the caller's mistake.
+    // The arguments are the caller's: values that the SDK cannot parse are the caller's error.
     if (error instanceof TypeError) throw new HostError('Value', 'InvalidInput', error.message);
     if (error instanceof HostError && diagnostics.length === 0)
       diagnostics.push(errorEvent(null, scError(error.type, error.code), [xdr.ScVal.scvString(error.message)]));

@@ -52,14 +52,14 @@ function authenticate(
   else checkSignatures(invocation, address, payload, credentials.signature());
 }
 
-/** Each nonce counts once: its entry on the ledger shows that it was used. */
+/** Each nonce counts once: its entry on the ledger proves its use. */
 function useNonce(invocation: Invocation, address: string, nonce: xdr.Int64): void {
   const key = nonceKey(address, nonce);
   if (invocation.view().get(key)) throw new HostError('Auth', 'ExistingValue', `nonce already exists for ${address}`);
   invocation.view().put(key, dataEntry(key, xdr.ScVal.scvVoid()));
 }
 
-/** An account authorizes with signatures of its signers that together weigh as much as its medium threshold asks. */
+/** An account authorizes with signatures of its signers whose total weight reaches its medium threshold. */
 function checkSignatures(invocation: Invocation, account: string, payload: Buffer, given: xdr.ScVal): void {
   const entry = invocation.view().get(accountKey(account))?.account();
   if (!entry) throw refused(`no account ${account}`);
@@ -91,7 +91,7 @@ function signerOf(signature: xdr.ScVal, payload: Buffer): string {
   return signer.publicKey();
 }
 
-/** A contract's own rules: `__check_auth` gets what was signed, the signature and the calls that it would authorize. */
+/** A contract's own rules: `__check_auth` receives the signed payload, the signature and the calls to authorize. */
 function askContract(
   invocation: Invocation,
   contract: string,

@@ -1,12 +1,12 @@
 /**
- * Authorizations: an address that a contract asks must have allowed a tree of calls which holds the present one. Simulation records the
- * trees that are needed; a transaction brings them, signed.
+ * Authorizations: an address that a contract requires must have authorized a tree of calls that includes the current one. Simulation
+ * records the needed trees; a transaction has them, signed.
  */
 import type { xdr } from '@stellar/stellar-sdk';
 import { base64 } from '../xdr.ts';
 import { HostError } from './errors.ts';
 
-/** What an invocation asks at each step. */
+/** Checks of an invocation at each step. */
 export interface Authorizer {
   enter(): void;
   leave(): void;
@@ -14,7 +14,7 @@ export interface Authorizer {
   require(address: string, call: xdr.SorobanAuthorizedFunction, caller: string | undefined): void;
 }
 
-/** One address's tree, with the node that each frame reached; undefined for a frame that asked for nothing. */
+/** One address's tree, with the node that each frame reached; undefined for a frame without a requirement. */
 interface Tracker {
   readonly address: string;
   readonly root: CallNode;
@@ -37,7 +37,7 @@ export interface CallTree {
   readonly below: readonly CallTree[];
 }
 
-/** An authorization that a transaction brings; `authenticate` is asked once, when it is first needed. */
+/** An authorization in a transaction; `authenticate` is called once, when it is first needed. */
 export interface GivenAuthorization {
   readonly address: string;
   readonly invocation: xdr.SorobanAuthorizedInvocation;
@@ -45,7 +45,7 @@ export interface GivenAuthorization {
   authenticate(): void;
 }
 
-/** Accepts only what the given authorizations allow, each call in them once. */
+/** Accepts only calls of the given authorizations, each once. */
 export function enforcing(given: readonly GivenAuthorization[]): Authorizer {
   const trackers = given.map((authorization) => ({
     address: authorization.address,
@@ -71,7 +71,7 @@ export function enforcing(given: readonly GivenAuthorization[]): Authorizer {
   };
 }
 
-/** Whether the call is the next one of a tree in use; then it is used up. */
+/** True if the call is the next one of a tree in use; then it is used up. */
 function useNext(tracker: Tracker, call: xdr.SorobanAuthorizedFunction): boolean {
   const current = deepest(tracker);
   const next = current?.below.find((node) => !node.used && isSame(node.call, call));

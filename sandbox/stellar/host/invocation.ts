@@ -35,7 +35,7 @@ export interface Invocation {
   frame(): Frame;
   /** The present call's layer of the ledger. */
   view(): View;
-  /** What was published so far by calls that did not fail. */
+  /** Events so far of calls that did not fail. */
   events(): readonly xdr.ContractEvent[];
   /** @throws HostError when the contract fails; its writes and events are then undone */
   call(contract: string, name: string, args: xdr.ScVal[]): xdr.ScVal;

@@ -20,11 +20,11 @@ const baseReserve = 5_000_000n;
 const authorizedFlag = 1;
 const most = 2n ** 63n - 1n;
 
-/** What an account must keep: two reserves and one for each trustline, signer and so on. In stroops. */
+/** Minimum balance of an account: two reserves and one for each trustline, signer and so on. In stroops. */
 export const minimumBalance = (subEntries: number): bigint => BigInt(2 + subEntries) * baseReserve;
 
 /**
- * Adds to a holder's balance, or takes from it when `amount` is negative. The issuer has any amount of its own asset.
+ * Adds to a holder's balance, or deducts a negative `amount`. The issuer has any amount of its own asset.
  * @param contractId the asset's contract, which keeps the balances of contracts
  * @throws BalanceError
  */

@@ -5,7 +5,7 @@ import type { LedgerHead } from './network.ts';
 
 const authorized = 1;
 
-/** A new account's sequence numbers start at its ledger's number, shifted by 32 bits: an account made anew uses none twice. */
+/** A new account's sequence numbers start at its ledger's number, shifted by 32 bits: a recreated account uses none twice. */
 export const accountEntry = (account: string, balance: bigint, ledger: number): xdr.LedgerEntryData =>
   xdr.LedgerEntryData.account(
     new xdr.AccountEntry({

@@ -1,4 +1,4 @@
-/** What every part knows of the network it is in. */
+/** Facts about the network for every part. */
 import { Networks } from '@stellar/stellar-sdk';
 import { sha256 } from '../xdr.ts';
 

@@ -13,7 +13,7 @@ export interface LedgerState {
   apply(changes: readonly Change[], ledger: number): void;
   /** Everything, as base64 XDR. */
   dump(): SavedEntries;
-  /** What was applied since the last call. */
+  /** Changes since the last call. */
   takeChanged(): SavedEntries;
   load(entries: SavedEntries): void;
 }

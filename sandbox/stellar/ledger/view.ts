@@ -24,7 +24,7 @@ export interface View {
   changes(): readonly Change[];
 }
 
-/** Which entries were touched, by key, in this layer or those above. */
+/** Touched entries by key, in this layer or those above. */
 export interface Touched {
   readonly reads: Map<string, xdr.LedgerKey>;
   readonly writes: Map<string, xdr.LedgerKey>;
@@ -75,7 +75,7 @@ export function openView(below: Below, touched?: Touched): View {
   return self;
 }
 
-/** A layer that records what is touched through it. */
+/** A layer that records touched entries. */
 export function recordingView(
   below: View,
   check?: Touched['check'],

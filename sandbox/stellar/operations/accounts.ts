@@ -36,7 +36,7 @@ export function bumpSequence({ view, source }: OperationContext, operation: Oper
   return applied(xdr.OperationResultTr.bumpSequence(xdr.BumpSequenceResult.bumpSequenceSuccess()));
 }
 
-/** Who may sign for an account and how much it takes. Other options are accepted and have no effect here. */
+/** Signers and weights of an account. Other options are accepted and have no effect here. */
 export function setOptions(context: OperationContext, operation: OperationOf<'setOptions'>): Applied {
   const { view, source } = context;
   const { masterWeight, lowThreshold, medThreshold, highThreshold } = operation;

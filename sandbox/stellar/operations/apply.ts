@@ -34,7 +34,7 @@ export function applyOperation(context: OperationContext, operation: Operation):
 
 type Threshold = 'low' | 'medium' | 'high';
 
-/** How much an operation's signatures must weigh. */
+/** Required weight of an operation's signatures. */
 export function thresholdOf(operation: Operation): Threshold {
   if (operation.type === 'bumpSequence') return 'low';
   if (operation.type !== 'setOptions') return 'medium';

@@ -1,4 +1,4 @@
-/** What every operation gets and gives. */
+/** Input and output of every operation. */
 import { decodeAddressToMuxedAccount, StrKey, type Transaction, xdr } from '@stellar/stellar-sdk';
 import type { LedgerHead, Network } from '../ledger/network.ts';
 import type { View } from '../ledger/view.ts';
@@ -21,9 +21,9 @@ export interface Applied {
   readonly succeeded: boolean;
   readonly result: xdr.OperationResult;
   readonly events: readonly xdr.ContractEvent[];
-  /** Of a contract call. */
+  /** Result of a contract call. */
   readonly value?: xdr.ScVal;
-  /** What happened in a contract call. */
+  /** Diagnostic events of a contract call. */
   readonly diagnostics?: readonly xdr.DiagnosticEvent[];
 }
 

@@ -1,12 +1,12 @@
-/** What a contract call costs here, in stroops: nothing is metered. */
+/** Cost of a contract call here, in stroops: nothing is metered. */
 
-/** For instructions and reads; charged whatever comes of the call. */
+/** For instructions and reads; charged with any outcome. */
 export const nonRefundableFee = 55_500n;
 
-/** Announced for events and rent. A call gets back what it did not use, a failed one all of it. */
+/** Reserved for events and rent. A call gets the unused part refunded, a failed one all of it. */
 export const refundableFee = 4_500n;
 
-/** What a call that succeeds uses of the refundable part. */
+/** Part that a successful call uses. */
 export const usedRefundableFee = 50n;
 
 /** The least `resourceFee` that simulations announce. */

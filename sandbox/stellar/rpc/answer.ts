@@ -30,7 +30,7 @@ const methods: Readonly<Record<string, Method>> = {
   sandbox_forget: forget,
 };
 
-/** What the caller gets: an answer, a broken connection, or HTTP 503. */
+/** Reply to the caller: an answer, a broken connection, or HTTP 503. */
 export type Answer = { readonly result: object } | 'lost' | 'unavailable';
 
 /** @throws RpcError */

@@ -7,7 +7,7 @@ export const millisecondsSince = 30;
 
 /** STELLAR_VALUE_SIGNED_MS */
 const signedInMilliseconds = 3;
-/** Before the kind of the value: the header's version, a hash, the transaction set's hash, the close time, and that there are no upgrades. */
+/** Offset of the value's kind, after: the header's version, a hash, the transaction set's hash, the close time, and no upgrades. */
 const kindAt = 4 + 32 + 32 + 8 + 4;
 
 /**

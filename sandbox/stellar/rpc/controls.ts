@@ -7,7 +7,9 @@ import { integerParam, invalid, type Method, type Node, objectParam, textParam }
 
 const ledgersMax = 1_000_000;
 
-/** `{ count, seconds }`: the first ledger takes the waiting transactions; each closes at least so many seconds after the one before. */
+/**
+ * `{ count, seconds }`: the first ledger includes the pending transactions; each closes at least this many seconds after the previous one.
+ */
 export const closeLedgers: Method = ({ chain, queue }, params) => {
   const count = integerParam(params, 'count') ?? 1;
   if (count > ledgersMax) throw invalid(`count must not exceed ${ledgersMax}`);

@@ -10,9 +10,9 @@ const limitMax = 10_000;
 const filtersMax = 5;
 const contractIdsMax = 5;
 const topicsMax = 5;
-/** A last `**` comes on top. */
+/** Excludes a final `**`. */
 const segmentsMax = 4;
-/** Most ledgers that one request searches; its cursor says how far it came. */
+/** Maximum ledgers of one request's search; its cursor is the end. */
 const scanned_ledgers = 10_000;
 
 const anyOne = '*';
@@ -117,7 +117,7 @@ function passes({ contractId, topics }: EventRecord, filters: readonly Filter[])
   );
 }
 
-/** `*` stands for one segment, a last `**` for any number of them. */
+/** `*` matches one segment, a final `**` any number of them. */
 function topicsMatch(wanted: readonly string[], topics: readonly string[]): boolean {
   const open = wanted.at(-1) === anyNumber;
   const segments = open ? wanted.slice(0, -1) : wanted;

@@ -5,12 +5,12 @@ import { parseEnvelope } from '../transactions/envelope.ts';
 import { bigintOf } from '../xdr.ts';
 import type { Method } from './method.ts';
 
-/** How many of the newest ledgers count. */
+/** Number of the newest ledgers that count. */
 const classic_ledgers = 10;
 const soroban_ledgers = 50;
 const percentiles = [10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99];
 
-/** What the newest transactions paid for each operation, in stroops; 0 without any. */
+/** Fees per operation of the newest transactions, in stroops; 0 without any. */
 export const getFeeStats: Method = ({ chain }) => {
   const latestLedger = chain.history.head().sequence;
   const paidIn = (ledgers: number, isCall: boolean): readonly bigint[] => {
@@ -26,7 +26,7 @@ export const getFeeStats: Method = ({ chain }) => {
   };
 };
 
-/** Those after a ledger: the newest are at the end. */
+/** Transactions after a ledger: the newest are at the end. */
 function newest(transactions: readonly TransactionRecord[], after: number): readonly TransactionRecord[] {
   const from = transactions.findLastIndex(({ ledger }) => ledger <= after);
   return transactions.slice(from + 1);

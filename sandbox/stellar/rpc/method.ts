@@ -1,4 +1,4 @@
-/** What RPC methods share: the node that they ask, their parameters and their errors. */
+/** Shared by RPC methods: the node, their parameters and their errors. */
 
 import type { Chain } from '../chain/chain.ts';
 import type { Faults } from '../faults.ts';
@@ -8,7 +8,7 @@ export interface Node {
   readonly chain: Chain;
   readonly queue: TransactionQueue;
   readonly faults: Faults;
-  /** Called after a transaction was taken. */
+  /** Called after a transaction was accepted. */
   readonly submitted: () => void;
   readonly friendbotUrl: () => string;
 }

@@ -1,4 +1,4 @@
-/** What the network, the node and the ledger are. */
+/** Facts about the network, the node and the ledger. */
 import { xdr } from '@stellar/stellar-sdk';
 import { base64, strictBase64 } from '../xdr.ts';
 import { invalid, ledgerRange, type Method, RpcError, rpcCodes } from './method.ts';

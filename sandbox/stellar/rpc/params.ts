@@ -60,7 +60,7 @@ export const structure =
     return Object.fromEntries(read) as Structure<F>;
   };
 
-/** A field's value that no kind of JSON excludes, but its own rules do. @throws Error with the reason, which the caller gets */
+/** A value that JSON's types allow, but its own rules may not. @throws Error with the reason, which the caller receives */
 export const parsedBy =
   <T, U>(read: Read<T>, parse: (value: T) => U): Read<U> =>
   (value) => {

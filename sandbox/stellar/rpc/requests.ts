@@ -10,7 +10,7 @@ export interface RpcRequest {
   readonly params: Params;
 }
 
-/** What a body holds, in its order: requests, and errors for elements that are none. */
+/** Content of a body in order: requests, and errors for invalid elements. */
 export type Parsed = RpcRequest | { readonly id: RequestId; readonly error: RpcError };
 
 const known = new Set(['jsonrpc', 'id', 'method', 'params', 'error', 'result']);

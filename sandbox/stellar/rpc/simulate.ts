@@ -1,4 +1,4 @@
-/** What a contract call would do, need and cost. */
+/** Effects, needs and cost of a contract call. */
 import { randomBytes } from 'node:crypto';
 import { Address, SorobanDataBuilder, xdr } from '@stellar/stellar-sdk';
 import type { Chain } from '../chain/chain.ts';
@@ -30,8 +30,8 @@ const request = structure({
 const authModes = ['enforce', 'record', 'record_allow_nonroot'];
 
 /**
- * Authorizations of the transaction are checked; without any, the needed ones are recorded, as nodes do by default. What a node refuses to
- * simulate is a result with an `error`, of ledger 0.
+ * Checks the transaction's authorizations; without any, records the needed ones, as nodes do by default. A refused simulation is a result
+ * with an `error`, of ledger 0.
  */
 export const simulateTransaction: Method = ({ chain }, params) => {
   const { transaction, authMode, xdrFormat } = readParams(request, params);
@@ -157,7 +157,7 @@ function stateChange({ key, before, after }: Change, ledger: number): object {
   return { type, key: base64(key), before: entry(before), after: entry(after) };
 }
 
-/** Undefined for what is no envelope. */
+/** Undefined for an invalid envelope. */
 function parsed(envelopeXdr: string, passphrase: string): Submitted | undefined {
   try {
     strictBase64(envelopeXdr);

@@ -1,4 +1,4 @@
-/** Transactions: taken from senders, and found again by hash or page by page. */
+/** Transactions: accepted from senders, and found by hash or page by page. */
 import { xdr } from '@stellar/stellar-sdk';
 import { positionOf, totalOrderId } from '../chain/eventIds.ts';
 import type { TransactionRecord } from '../transactions/apply.ts';
@@ -25,7 +25,7 @@ export const getTransaction: Method = ({ chain }, params) => {
   const range = ledgerRange(chain);
   const record = chain.history.find(hash.toLowerCase());
   if (!record) return { ...range, ...unknownTransaction, txHash: hash };
-  // The hash is the one that was asked for: that of a fee bump or of the transaction in it, in its spelling.
+  // Returns the requested hash, of a fee bump or of its transaction, in its spelling.
   return { ...range, ...describe(record), txHash: hash, createdAt: String(record.createdAt_s) };
 };
 
@@ -114,7 +114,7 @@ export const sendTransaction: Method = (node, params) => {
   return answered;
 };
 
-/** By the hash of the envelope alone, also after a restart. Later the used sequence number refuses the transaction. */
+/** Only by the hash of the envelope, also after a restart. Later the used sequence number refuses the transaction. */
 function landedLately({ chain }: Node, { hash }: Submitted): boolean {
   const record = chain.history.find(hash);
   return record?.hash === hash && isBanned(record.ledger, chain.history.head().sequence);
@@ -127,7 +127,7 @@ function answerOf({ chain }: Node, { hash }: Submitted, status: SendStatus): obj
   return { status, hash, latestLedger: head.sequence, latestLedgerCloseTime: String(head.closedAt_s) };
 }
 
-/** Answers as if the node had taken the transaction, or not now. The transaction is dropped. */
+/** Answers as if the node had accepted the transaction, or refused it for now. The transaction is dropped. */
 export const pretendTo = (node: Node, status: 'PENDING' | 'TRY_AGAIN_LATER', transaction: string): object =>
   answerOf(node, parsed(node, transaction), status);
 

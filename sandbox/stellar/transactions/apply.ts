@@ -104,7 +104,7 @@ function unchanged(state: LedgerState, account: string, ledger: LedgerHead): xdr
   return entryChanges([{ key: accountKey(account), before: after, after }], ledger.sequence);
 }
 
-/** What a contract call gets back of its fee: what it did not use of the refundable part. */
+/** Refund of a contract call's fee: the unused part of the refundable fee. */
 function refundOf({ sorobanData }: Submitted, succeeded: boolean): bigint {
   if (!sorobanData) return 0n;
   return resourceFeeOf(sorobanData) - nonRefundableFee - (succeeded ? usedRefundableFee : 0n);

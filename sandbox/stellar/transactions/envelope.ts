@@ -3,7 +3,7 @@ import { FeeBumpTransaction, type Transaction, TransactionBuilder, type xdr } fr
 import { plainAccount } from '../operations/operation.ts';
 
 export interface Submitted {
-  /** Of the outermost envelope, hex. */
+  /** Hash of the outermost envelope, hex. */
   readonly hash: string;
   /** Hash of the transaction within a fee bump, which may land with or without it. */
   readonly innerHash: string | undefined;

@@ -12,8 +12,8 @@ export interface TransactionQueue {
   /** @param next the ledger that it would go into */
   admit(submitted: Submitted, state: LedgerState, next: LedgerHead): Admission;
   /**
-   * Empties it for a ledger, in the order of arrival. What the ledger refuses, such as a transaction whose time has passed, is not taken
-   * again for some ledgers.
+   * Empties it for a ledger, in the order of arrival. Transactions that the ledger refuses, for example because of their time, are not
+   * accepted again for some ledgers.
    */
   take(ledger: number): readonly Submitted[];
 }
@@ -24,7 +24,7 @@ const replacementFactor = 10n;
 
 export function createQueue(): TransactionQueue {
   const waiting = new Map<string, Submitted>();
-  /** The ledger that each was taken for, by hash, in that order. */
+  /** Ledger of each transaction by hash, in that order. */
   const taken = new Map<string, number>();
   return {
     admit(submitted, state, next) {
@@ -51,7 +51,7 @@ export function createQueue(): TransactionQueue {
   };
 }
 
-/** A node takes no transaction again for this many ledgers after the one that held or refused it. */
+/** A node refuses a transaction for this many ledgers after the one that held or refused it. */
 const banned_ledgers = 8;
 
 /** @param at the ledger that held or refused a transaction @param head the newest ledger */
@@ -63,7 +63,7 @@ const hashesOf = ({ hash, innerHash }: Submitted): readonly (string | undefined)
 const mayReplace = (submitted: Submitted, other: Submitted) =>
   submitted.feeBump !== undefined && submitted.transaction.sequence === other.transaction.sequence;
 
-/** Compares offers for each operation, without what a contract call pays for its resources. */
+/** Compares offers per operation, without resource fees. */
 function underbid(submitted: Submitted, other: Submitted): Refusal | undefined {
   const [own, others] = [BigInt(submitted.operationsPaid), BigInt(other.operationsPaid)];
   const needed = (inclusionOf(other) * replacementFactor * own + others - 1n) / others;

@@ -1,4 +1,4 @@
-/** Results as XDR: what a transaction cost and how each operation went. */
+/** Results as XDR: cost of a transaction and outcome of each operation. */
 import { type Transaction, xdr } from '@stellar/stellar-sdk';
 import { baseFee } from '../ledger/network.ts';
 import { int64 } from '../xdr.ts';
@@ -8,7 +8,7 @@ import type { Refusal } from './validity.ts';
 const result = (fee: bigint, outcome: xdr.TransactionResultResult): xdr.TransactionResult =>
   new xdr.TransactionResult({ feeCharged: int64(fee), result: outcome, ext: new xdr.TransactionResultExt(0) });
 
-/** Of a transaction that a node refused to take. */
+/** For a transaction that a node refused. */
 export function refusedResult(
   { transaction }: Pick<Submitted, 'transaction'>,
   { verdict, feeCharged, isInner = false }: Refusal,
@@ -37,7 +37,7 @@ function pairOf(
   });
 }
 
-/** Of a transaction that a ledger holds. */
+/** For a transaction in a ledger. */
 export function appliedResult(
   { feeBump, transaction }: Submitted,
   fee: bigint,
@@ -47,7 +47,7 @@ export function appliedResult(
   const { txSuccess, txFailed, txFeeBumpInnerSuccess, txFeeBumpInnerFailed } = xdr.TransactionResultResult;
   if (!feeBump) return result(fee, succeeded ? txSuccess(operations) : txFailed(operations));
   const outcomes = xdr.InnerTransactionResultResult;
-  // The inner result states what the transaction would have cost without the fee bump.
+  // The inner result contains the cost without the fee bump.
   const innerFee = fee - baseFee;
   const inner = succeeded ? outcomes.txSuccess(operations) : outcomes.txFailed(operations);
   const pair = pairOf(transaction, innerFee, inner);

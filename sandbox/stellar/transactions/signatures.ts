@@ -1,12 +1,12 @@
-/** Whether a transaction's signatures carry enough weight. */
+/** Checks that a transaction's signatures have enough weight. */
 import { Keypair, StrKey, type xdr } from '@stellar/stellar-sdk';
 
 export interface SignatureChecker {
-  /** Whether the account's signers signed with the weight that a threshold asks, at least 1. */
+  /** True if the account's signers signed with the weight of a threshold, at least 1. */
   suffice(account: xdr.AccountEntry, threshold: 'low' | 'medium' | 'high'): boolean;
-  /** Whether the key of an account that does not exist signed. */
+  /** True if the key of a missing account signed. */
   signedBy(account: string): boolean;
-  /** Whether every signature was used by a check. */
+  /** True if a check used every signature. */
   allUsed(): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Whether a transaction may go into the next ledger: what a node checks before it takes one, in the node's order. */
+/** Checks that a transaction may be in the next ledger, in the node's order. */
 import { xdr } from '@stellar/stellar-sdk';
 import { diagnosticError } from '../events.ts';
 import { minimumBalance } from '../ledger/balances.ts';
@@ -28,7 +28,7 @@ export type InvalidCode =
   | 'txMalformed'
   | 'txSorobanInvalid';
 
-/** Why a node does not take a transaction. */
+/** Reason of a node's refusal. */
 export interface Refusal {
   /** An operation that its account did not sign, or that is malformed, gives the results of all operations. */
   readonly verdict: InvalidCode | readonly xdr.OperationResult[];
@@ -36,7 +36,7 @@ export interface Refusal {
   readonly feeCharged: bigint;
   /** True if the transaction within a fee bump is refused. */
   readonly isInner?: boolean;
-  /** What the node says about a refused contract call. */
+  /** Diagnostics of a refused contract call. */
   readonly diagnostics?: readonly xdr.DiagnosticEvent[];
 }
 
@@ -59,7 +59,7 @@ export function validate(submitted: Submitted, state: LedgerState, ledger: Ledge
   return verdict && { verdict, feeCharged, isInner: feeBump !== undefined };
 }
 
-/** Contract calls need resources, stand alone, and carry no memo; other transactions declare no resources. */
+/** Contract calls need resources, are single operations, and have no memo; other transactions declare no resources. */
 function unfit(submitted: Submitted): Refusal | undefined {
   const { transaction, sorobanData, feeMax } = submitted;
   const { operations, memo, source } = transaction;
@@ -99,8 +99,8 @@ function untimely({ transaction: { timeBounds, ledgerBounds } }: Submitted, ledg
 }
 
 /**
- * What the transaction costs, in stroops; a contract call gets a part of it back. Fees never rise here, because ledgers are never full.
- * One without operations costs as much as one with one.
+ * Fee of the transaction in stroops; a contract call gets a part refunded. Fees never rise here, because ledgers are never full. One
+ * without operations costs as much as one with one.
  */
 export const feeOf = ({ operationsPaid, sorobanData }: Submitted): bigint =>
   baseFee * BigInt(Math.max(1, operationsPaid)) + resourceFeeOf(sorobanData);

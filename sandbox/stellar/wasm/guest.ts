@@ -1,4 +1,4 @@
-/** A running contract as its host functions see it: the objects that it holds, its memory, and what it asks the host for. */
+/** A running contract as its host functions see it: its objects, its memory, and its requests to the host. */
 import type { xdr } from '@stellar/stellar-sdk';
 import { HostError } from '../host/errors.ts';
 import type { Invocation } from '../host/invocation.ts';
@@ -7,7 +7,7 @@ import { majorOf, smallVal, smallValue, tagOf, tags, u32Of, type Val } from './v
 export interface Guest {
   readonly invocation: Invocation;
   toVal(value: xdr.ScVal): Val;
-  /** @throws HostError for what is no value or no object of this call */
+  /** @throws HostError for an invalid value, or an object of another call */
   fromVal(val: Val): xdr.ScVal;
   /** An object with a given tag. @throws HostError when it is another */
   object(val: Val, tag: number): xdr.ScVal;

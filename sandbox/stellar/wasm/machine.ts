@@ -100,7 +100,7 @@ function trapped<T>(run: () => T): T {
   }
 }
 
-/** The imports that the module asks for. A function that is not modelled fails when it is called, and says so. */
+/** Imports of the module. A function that is not modelled fails with its name when it is called. */
 function imports(module: WebAssembly.Module, guest: Guest): Imports {
   const host: Readonly<Record<string, HostFunctions>> = {
     a: addressFunctions(guest),

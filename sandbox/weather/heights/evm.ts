@@ -2,10 +2,10 @@
 import { type Ask, type Call, fieldsOf, hex, listOf, quantityOf, Refusal } from '../call.ts';
 import type { CallEffect } from '../quirk.ts';
 
-/** What a node does with a range of logs that ends beyond its head: geth since 1.16 refuses, others leave out what they lack. */
+/** Reaction of a node to a log range that ends beyond its head: geth since 1.16 refuses, others omit the missing part. */
 export type BeyondHead = 'refused' | 'empty';
 
-/** Where each method names the block whose state it reads. */
+/** Position of the state's block in each method's parameters. */
 const statePlace: Readonly<Record<string, number>> = {
   eth_call: 1,
   eth_estimateGas: 1,
@@ -37,7 +37,7 @@ export const evmBehind =
     return place === undefined ? next(method, params) : stateAt(head, place, call, next);
   };
 
-/** The newest block of a node that is so many blocks behind. */
+/** Newest block of a node that is this many blocks behind. */
 export async function headOf(chain: Ask, blocks: number): Promise<bigint> {
   const newest = quantityOf(await chain('eth_blockNumber', [])) ?? 0n;
   return newest > blocks ? newest - BigInt(blocks) : 0n;

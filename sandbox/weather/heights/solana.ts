@@ -1,4 +1,4 @@
-/** A Solana node as it was some slots ago. The local Solana keeps the states that this takes, and answers as such a node would. */
+/** A Solana node as of some slots ago. The local Solana keeps the necessary states, and answers as such a node would. */
 import type { CallEffect } from '../quirk.ts';
 
 export const solanaBehind =

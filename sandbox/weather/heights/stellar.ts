@@ -1,6 +1,6 @@
 /**
- * A Stellar node as it was some ledgers ago: newer events and transactions are not there yet. Of ledger entries it shows the value that it
- * showed before, where it was asked before: the local Stellar keeps no older states.
+ * A Stellar node as of some ledgers ago: newer events and transactions are missing. For ledger entries it returns its earlier answer, if
+ * there was one: the local Stellar keeps no older states.
  */
 
 import { unknownTransaction } from '../../stellar/rpc/unknownTransaction.ts';
@@ -65,7 +65,7 @@ function olderAnswer(ledgers: number, { method }: Call, answer: Fields): unknown
   }
 }
 
-/** Its cursor stands no further than its head: what comes after is still to be told. */
+/** Its cursor is at most at its head: later events are still to be returned. */
 async function eventsBehind(ledgers: number, { method, params }: Call, next: Ask): Promise<unknown> {
   const asked = fieldsOf(params);
   const head = Number(fieldsOf(await next('getLatestLedger', {}))['sequence']) - ledgers;

@@ -1,16 +1,16 @@
 /**
- * One address, several back ends, each at its own height: each request meets another one. So are the endpoints of Infura and Alchemy and
+ * One address, several back ends, each at its own height: each request reaches another one. So are the endpoints of Infura and Alchemy and
  * public ones: github.com/ethereum/go-ethereum/issues/27353 ("Identify stale nodes when behind load balancer"), 24078 (logs of a range
- * beyond a back end's head are silently empty). Solana's nodes say "Minimum context slot has not been reached" (−32016) to who asks.
+ * beyond a back end's head are silently empty). Solana's nodes then answer "Minimum context slot has not been reached" (−32016).
  */
 import type { BeyondHead } from '../heights/evm.ts';
 import { everywhere, type Quirk } from '../quirk.ts';
 import { behindOf } from './lag.ts';
 
 export interface BalancerSettings {
-  /** How far each back end is behind, in blocks, slots or ledgers. */
+  /** Lag of each back end, in blocks, slots or ledgers. */
   readonly lags: readonly number[];
-  /** Of EVM nodes; `refused` when left out. */
+  /** For EVM nodes. Default: `refused`. */
   readonly beyond?: BeyondHead;
 }
 

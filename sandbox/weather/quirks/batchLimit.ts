@@ -1,12 +1,12 @@
 /**
- * So many calls in one request at most, or batches not at all: go-ethereum's --rpc.batch-request-limit ("batch too large", 1,000 when
- * nothing is set; geth.ethereum.org/docs/fundamentals/command-line-options), lower limits on providers' plans and public nodes.
+ * Maximum calls per request, or no batches at all: go-ethereum's --rpc.batch-request-limit ("batch too large", default 1,000;
+ * geth.ethereum.org/docs/fundamentals/command-line-options), lower limits on providers' plans and public nodes.
  */
 import { jsonHeaders } from '../call.ts';
 import { everywhere, type Quirk } from '../quirk.ts';
 
 export interface BatchLimitSettings {
-  /** 1 takes no batches. */
+  /** 1 refuses batches. */
   readonly calls: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * A page is shorter than what was asked for, and does not say so: gateways with a maximum of their own before `getSignaturesForAddress`
- * (up to 1,000) and `getEvents` (up to 10,000, 100 when nothing is said: developers.stellar.org/docs/data/apis/rpc/admin-guide/configuring,
- * DEFAULT_EVENTS_LIMIT), and before `eth_getLogs`.
+ * A page is silently shorter than requested: gateways with their own maximum before `getSignaturesForAddress` (up to 1,000) and `getEvents`
+ * (up to 10,000, default 100: developers.stellar.org/docs/data/apis/rpc/admin-guide/configuring, DEFAULT_EVENTS_LIMIT), and before
+ * `eth_getLogs`.
  */
 import { fieldsOf, listOf } from '../call.ts';
 import { everywhere, onCalls, type Quirk } from '../quirk.ts';

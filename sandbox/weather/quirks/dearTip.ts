@@ -1,4 +1,7 @@
-/** A node that proposes a tip far above the others: its own floor or a spike in the blocks that it looked at (eth_maxPriorityFeePerGas, go-ethereum's gas price oracle). */
+/**
+ * A node that proposes a tip far above the others: its own floor or a spike in its blocks (eth_maxPriorityFeePerGas, go-ethereum's gas
+ * price oracle).
+ */
 import { hex } from '../call.ts';
 import { onCalls, type Quirk } from '../quirk.ts';
 

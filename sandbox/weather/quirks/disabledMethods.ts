@@ -1,5 +1,5 @@
 /**
- * Methods that a node does not serve: `eth_getLogs` on bsc-dataseed, told as "limit exceeded" with −32005
+ * Methods that a node does not serve: `eth_getLogs` on bsc-dataseed, reported as "limit exceeded" with −32005
  * (github.com/bnb-chain/bsc/issues/1215, github.com/bnb-chain/docs-site/issues/621), others as −32601, method not found (JSON-RPC 2.0).
  */
 import { Refusal } from '../call.ts';
@@ -7,7 +7,7 @@ import { everywhere, onCalls, type Quirk } from '../quirk.ts';
 
 export interface DisabledMethodsSettings {
   readonly names: readonly string[];
-  /** −32601 when left out. */
+  /** Default: −32601. */
   readonly code?: number;
   readonly message?: string;
 }

@@ -6,9 +6,9 @@ import { fieldsOf, listOf } from '../call.ts';
 import { firstAsks, onCalls, type Quirk } from '../quirk.ts';
 
 export interface HistoryGapSettings {
-  /** How often a signature is left out before it is listed; for ever when left out. */
+  /** Number of lists that omit a signature before it appears. Default: all. */
   readonly asks?: number;
-  /** These alone; all when left out. */
+  /** Affected signatures. Default: all. */
   readonly signatures?: readonly string[];
 }
 

@@ -5,7 +5,7 @@
 import { everywhere, onReplies, type Quirk } from '../quirk.ts';
 
 export interface HtmlBodySettings {
-  /** 200 when left out. */
+  /** Default: 200. */
   readonly status?: number;
 }
 

@@ -11,7 +11,7 @@ import { type CallEffect, everywhere, onCalls, type Quirk, type QuirkyNode } fro
 export interface LagSettings {
   /** In the chain's own steps. */
   readonly blocks: number;
-  /** Of EVM nodes; `refused` when left out. */
+  /** For EVM nodes. Default: `refused`. */
   readonly beyond?: BeyondHead;
 }
 
@@ -21,7 +21,7 @@ export const lag: Quirk<LagSettings> = {
   begin: ({ blocks, beyond = 'refused' }, node) => onCalls(behindOf(node, beyond)(blocks)),
 };
 
-/** How a node of a family answers when it is so many steps behind. */
+/** Answers of a family's node that is this many steps behind. */
 export function behindOf({ family }: QuirkyNode, beyond: BeyondHead): (steps: number) => CallEffect {
   if (family === 'evm') return (steps) => evmBehind(steps, beyond);
   if (family === 'solana') return solanaBehind;

@@ -1,13 +1,13 @@
 /**
- * The logs of a node are behind the heads that it shows: github.com/ethereum-optimism/op-geth/issues/667 ("Missing events on eth_getLogs
- * calls immediately after newHeads", a node of Base), github.com/ethereum/go-ethereum/issues/26098 ("missing logs for latest block").
+ * A node's logs are behind its heads: github.com/ethereum-optimism/op-geth/issues/667 ("Missing events on eth_getLogs calls immediately
+ * after newHeads", a node of Base), github.com/ethereum/go-ethereum/issues/26098 ("missing logs for latest block").
  */
 import { type BeyondHead, headOf, logsUpTo } from '../heights/evm.ts';
 import { onCalls, type Quirk } from '../quirk.ts';
 
 export interface LogsBehindSettings {
   readonly blocks: number;
-  /** `empty` when left out: the node does not know what it lacks. */
+  /** Default: `empty`: the node does not know that it lacks them. */
   readonly beyond?: BeyondHead;
 }
 

@@ -1,12 +1,12 @@
 /**
- * The newest slot has a block that cannot be had yet: −32004 "Block not available for slot" (agave rpc-client-api, custom_error.rs,
- * BlockNotAvailable), where the slot is told before the block is stored.
+ * The newest slot's block is not available yet: −32004 "Block not available for slot" (agave rpc-client-api, custom_error.rs,
+ * BlockNotAvailable), if the slot is reported before the block is stored.
  */
 import { listOf, optionsOf, Refusal } from '../call.ts';
 import { onCalls, type Quirk } from '../quirk.ts';
 
 export interface NewestBlockMissingSettings {
-  /** How many of the newest slots. */
+  /** Number of the newest slots. */
   readonly slots: number;
 }
 

@@ -6,9 +6,9 @@ import { fieldsOf, listOf } from '../call.ts';
 import { firstAsks, onCalls, type Quirk } from '../quirk.ts';
 
 export interface NullMetaSettings {
-  /** How often a transaction comes without it; for ever when left out. */
+  /** Number of answers without it per transaction. Default: all. */
   readonly asks?: number;
-  /** Of these transactions alone; of all when left out. */
+  /** Affected transactions. Default: all. */
   readonly signatures?: readonly string[];
 }
 

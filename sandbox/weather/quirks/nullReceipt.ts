@@ -7,9 +7,9 @@ import { listOf } from '../call.ts';
 import { firstAsks, onCalls, type Quirk } from '../quirk.ts';
 
 export interface NullReceiptSettings {
-  /** How often a receipt is asked for in vain; for ever when left out. */
+  /** Number of answers without the receipt. Default: all. */
   readonly asks?: number;
-  /** Of these transactions alone; of all when left out. */
+  /** Affected transactions. Default: all. */
   readonly hashes?: readonly string[];
 }
 

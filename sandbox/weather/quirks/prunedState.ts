@@ -4,7 +4,7 @@ import { headOf } from '../heights/evm.ts';
 import { onCalls, type Quirk } from '../quirk.ts';
 
 export interface PrunedStateSettings {
-  /** 128 when left out. */
+  /** Default: 128. */
   readonly blocks?: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * a maximum number of blocks per `eth_getLogs`: 10 on Alchemy's free tier, 5 on QuickNode's trial, 1,000 on Ankr, 10,000 elsewhere, each with
- * words and a code of its own (docs.alchemy.com/reference/eth-getlogs; quicknode.com/docs, −32614; bnbchain "exceed maximum block range").
+ * Maximum blocks of `eth_getLogs`: 10 on Alchemy's free tier, 5 on QuickNode's trial, 1,000 on Ankr, 10,000 elsewhere, each with its own
+ * text and code (docs.alchemy.com/reference/eth-getlogs; quicknode.com/docs, −32614; bnbchain "exceed maximum block range").
  */
 import { fieldsOf, listOf, quantityOf, Refusal } from '../call.ts';
 import { onCalls, type Quirk } from '../quirk.ts';
@@ -8,7 +8,7 @@ import { onCalls, type Quirk } from '../quirk.ts';
 export interface RangeLimitSettings {
   readonly blocks: number;
   readonly code?: number;
-  /** `{n}` stands for the number of blocks. */
+  /** `{n}` is replaced with the number of blocks. */
   readonly message?: string;
 }
 

@@ -1,7 +1,7 @@
 /**
- * So many units a second and no more. Retry-After in seconds or as a date: RFC 9110, 10.2.3 (Cloudflare before public nodes sends seconds,
- * gateways on AWS dates). In a body of JSON-RPC: Alchemy, HTTP 429 and code 429 "exceeded its compute units per second capacity"
- * (docs.alchemy.com, throughput); Infura −32005 "project ID request rate exceeded"; QuickNode −32007 "50/second request limit reached".
+ * Maximum units per second. Retry-After in seconds or as a date: RFC 9110, 10.2.3 (Cloudflare before public nodes sends seconds, gateways
+ * on AWS dates). In a body of JSON-RPC: Alchemy, HTTP 429 and code 429 "exceeded its compute units per second capacity" (docs.alchemy.com,
+ * throughput); Infura −32005 "project ID request rate exceeded"; QuickNode −32007 "50/second request limit reached".
  */
 import type { Call, HttpReply } from '../call.ts';
 import { jsonHeaders } from '../call.ts';
@@ -9,13 +9,13 @@ import { everywhere, type Quirk } from '../quirk.ts';
 
 export interface RateLimitSettings {
   readonly perSecond: number;
-  /** What may come at once; as much as in a second when left out. */
+  /** Burst. Default: the units of one second. */
   readonly burst?: number;
-  /** Units that a call of a method costs; 1 when left out. */
+  /** Cost of a method in units. Default: 1. */
   readonly units?: Readonly<Record<string, number>>;
   /** `body`: HTTP 200, and an error of JSON-RPC. `bare`: HTTP 429 and nothing else. */
   readonly form: 'seconds' | 'date' | 'body' | 'bare';
-  /** Of the error; 429 when left out. */
+  /** Code of the error. Default: 429. */
   readonly code?: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Signed bytes that no node takes: "Transaction rejected by chain policy" (Nitro 3.11.3), "txpool is full" (reth, geth), try_again_later
- * (stellar-core's queue). What is refused may be taken later.
+ * Signed bytes that a node refuses: "Transaction rejected by chain policy" (Nitro 3.11.3), "txpool is full" (reth, geth), try_again_later
+ * (stellar-core's queue). Refused bytes may be accepted later.
  */
 import { Refusal } from '../call.ts';
 import { onCalls, type Quirk } from '../quirk.ts';

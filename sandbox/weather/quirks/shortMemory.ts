@@ -6,7 +6,7 @@ import { fieldsOf, Refusal } from '../call.ts';
 import { onCalls, type Quirk } from '../quirk.ts';
 
 export interface ShortMemorySettings {
-  /** How many ledgers the forgetful back end keeps. */
+  /** Number of ledgers that the forgetful back end keeps. */
   readonly ledgers: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A node that tells no events for classic payments: EMIT_CLASSIC_EVENTS is off in its captive core, at once or after an upgrade of one back
- * end (CAP-67; go-stellar-sdk PR 5723, "EmitUnifiedEvents").
+ * A node without events of classic payments: EMIT_CLASSIC_EVENTS is off in its captive core, at once or after an upgrade of one back end
+ * (CAP-67; go-stellar-sdk PR 5723, "EmitUnifiedEvents").
  */
 import { fieldsOf, listOf } from '../call.ts';
 import { onCalls, type Quirk } from '../quirk.ts';

@@ -1,7 +1,8 @@
 /**
- * So many keys, or entries of a page, in one call at most, and a refusal beyond: `getMultipleAccounts` 5 on free plans
- * (quicknode.com/docs/solana/getMultipleAccounts) and 100 anywhere (agave, "Too many inputs provided; max 100"), `getEvents`
- * (developers.stellar.org/docs/data/apis/rpc/admin-guide/configuring, MAX_EVENTS_LIMIT), logs ("query returned more than 10000 results", Infura).
+ * Maximum keys, or entries of a page, per call, with a refusal beyond: `getMultipleAccounts` 5 on free plans
+ * (quicknode.com/docs/solana/getMultipleAccounts) and 100 everywhere (agave, "Too many inputs provided; max 100"), `getEvents`
+ * (developers.stellar.org/docs/data/apis/rpc/admin-guide/configuring, MAX_EVENTS_LIMIT), logs ("query returned more than 10000 results",
+ * Infura).
  */
 import { type Call, fieldsOf, listOf, optionsOf, Refusal } from '../call.ts';
 import { everywhere, onCalls, type Quirk } from '../quirk.ts';

@@ -1,12 +1,12 @@
 /**
- * Answers that take long: tens of seconds for `eth_getLogs` over 100 blocks on a busy Base node (github.com/ethereum-optimism/op-geth/issues/667),
- * 6 to 20 s elsewhere (github.com/filecoin-project/lotus/issues/12205).
+ * Slow answers: tens of seconds for `eth_getLogs` over 100 blocks on a busy Base node (github.com/ethereum-optimism/op-geth/issues/667), 6
+ * to 20 s elsewhere (github.com/filecoin-project/lotus/issues/12205).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { everywhere, onReplies, type Quirk } from '../quirk.ts';
 
 export interface SlowSettings {
-  /** Most; each answer takes a share of it by chance. */
+  /** Maximum; each answer takes a random share of it. */
   readonly most_ms: number;
 }
 

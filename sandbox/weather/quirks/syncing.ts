@@ -1,7 +1,7 @@
 /**
- * A node that is still syncing and answers all the same: EVM with an empty chain's state (head 0: github.com/ethereum/go-ethereum/issues/23579,
- * also with eth_syncing false: 26749; `0x` for a call, nonce 0), Solana with −32005 "Node is unhealthy" (solana.com/docs/rpc/http/gethealth),
- * Stellar with −32603 "data stores are not initialized" (stellar-rpc).
+ * A syncing node that answers anyway: EVM with an empty chain's state (head 0: github.com/ethereum/go-ethereum/issues/23579, also with
+ * eth_syncing false: 26749; `0x` for a call, nonce 0), Solana with −32005 "Node is unhealthy" (solana.com/docs/rpc/http/gethealth), Stellar
+ * with −32603 "data stores are not initialized" (stellar-rpc).
  */
 import { listOf, Refusal } from '../call.ts';
 import { everywhere, onCalls, type Quirk } from '../quirk.ts';

@@ -2,7 +2,7 @@
 import { everywhere, onReplies, type Quirk } from '../quirk.ts';
 
 export interface UnavailableSettings {
-  /** 503 when left out. */
+  /** Default: 503. */
   readonly status?: number;
 }
 

@@ -1,16 +1,16 @@
 /**
- * An event whose value an older SDK cannot decode: a new kind of value after an upgrade of the protocol (stellar.org, Bell upgrade guide:
- * "SDK upgrade is not optional"; js-stellar-sdk, "unknown ScValType member").
+ * An event with a value that an older SDK cannot decode: a new value type after a protocol upgrade (stellar.org, Bell upgrade guide: "SDK
+ * upgrade is not optional"; js-stellar-sdk, "unknown ScValType member").
  */
 import { fieldsOf, listOf } from '../call.ts';
 import { onCalls, type Quirk } from '../quirk.ts';
 
 export interface UnreadableEventSettings {
-  /** Of these transactions alone; of all when left out. */
+  /** Affected transactions. Default: all. */
   readonly hashes?: readonly string[];
 }
 
-/** XDR of a kind of value that no SDK knows. */
+/** XDR of a value type that no SDK knows. */
 const unknownKind = 'AAAAZQ==';
 
 export const unreadableEvent: Quirk<UnreadableEventSettings> = {

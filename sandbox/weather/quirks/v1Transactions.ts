@@ -1,5 +1,5 @@
 /**
- * Transactions of version 1 (SIMD-0385, mainnet since 15 September 2026) in nearly every block: who asks for version 0 at most is refused
+ * Transactions of version 1 (SIMD-0385, mainnet since 15 September 2026) in nearly every block: a request for at most version 0 is refused
  * with −32015 (chainstack docs, "Solana transaction v1"; agave rpc-client-api, custom_error.rs, UnsupportedTransactionVersion).
  */
 import { type Call, fieldsOf, optionsOf, Refusal } from '../call.ts';

@@ -1,30 +1,30 @@
-/** Schemas as the document shows them: those with a title become components, referred to by it. */
+/** Schemas for the document: those with a title become components, included by reference. */
 import { isDeepStrictEqual } from 'node:util';
 
-export type Json = Readonly<Record<string, unknown>>;
+export type DocumentJson = Readonly<Record<string, unknown>>;
 
-/** Hands out references; keeps what they lead to. */
+/** Creates references and collects their schemas. */
 export interface Components {
   /** A reference to the schema by its title, or the schema itself when it has none. */
-  refer(schema: object): Json;
-  /** All that was referred to, by title. */
-  schemas(): Json;
+  refer(schema: object): DocumentJson;
+  /** All referenced schemas, by title. */
+  schemas(): DocumentJson;
 }
 
 /**
- * Components hold no null: `anyOf` of the reference and null stands where the schema allows it, for an enum with null in it
- * becomes a type of its own in most languages. Two schemas of one title are a mistake of ours. @throws then
+ * Components exclude null: a nullable schema becomes `anyOf` of the reference and null, because an enum with null in it becomes a separate
+ * type in most languages. @throws if two schemas have one title
  */
 export function createComponents(): Components {
-  const known = new Map<string, Json>();
+  const known = new Map<string, DocumentJson>();
 
   return {
     refer,
     schemas: () => Object.fromEntries([...known].sort(byTitle)),
   };
 
-  function refer(checked: object): Json {
-    const schema = shownFor(checked as Json);
+  function refer(checked: object): DocumentJson {
+    const schema = shownFor(checked as DocumentJson);
     const { title, description } = schema;
     if (typeof title !== 'string') return inside(schema);
     const shown = inside(withoutNull(schema));
@@ -38,41 +38,42 @@ export function createComponents(): Components {
     return allowsNull(schema) ? { anyOf: [{ $ref }, { type: 'null' }], ...own } : { $ref, ...own };
   }
 
-  function inside(schema: Json): Json {
+  function inside(schema: DocumentJson): DocumentJson {
     const { wellFormed: _, displayText: __, alsoShown, maxLength, ...open } = schema;
-    // Clients hold times as such, without a length.
+    // Clients treat a date-time without a length.
     const length = maxLength === undefined || open['format'] === 'date-time' ? {} : { maxLength };
-    const shown = { ...open, ...length, ...(alsoShown as Json | undefined) };
+    const shown = { ...open, ...length, ...(alsoShown as DocumentJson | undefined) };
     return Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, insideValue(key, value)]));
   }
 
   function insideValue(key: string, value: unknown): unknown {
     if (dataKeywords.has(key) || typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map((item) => (typeof item === 'object' ? refer(item) : item));
-    return key === 'properties' ? objectMap(published(value as Record<string, Json>), refer) : refer(value);
+    return key === 'properties' ? objectMap(published(value as Record<string, DocumentJson>), refer) : refer(value);
   }
 }
 
-/** Properties without those that requests may send and nobody reads. */
-const published = (properties: Readonly<Record<string, Json>>): Record<string, Json> =>
+/** Removes properties that requests may send and nobody reads. */
+const published = (properties: Readonly<Record<string, DocumentJson>>): Record<string, DocumentJson> =>
   Object.fromEntries(Object.entries(properties).filter(([, { unpublished }]) => unpublished !== true));
 
 /** Values under these keywords are data, not schemas. */
 const dataKeywords = new Set(['enum', 'examples', 'default', 'const', 'required', 'type', 'x-enum-varnames']);
 
-const byTitle = ([left]: readonly [string, Json], [right]: readonly [string, Json]): number => (left < right ? -1 : 1);
+const byTitle = ([left]: readonly [string, DocumentJson], [right]: readonly [string, DocumentJson]): number =>
+  left < right ? -1 : 1;
 
-const allowsNull = ({ type }: Json): boolean => Array.isArray(type) && type.includes('null');
+const allowsNull = ({ type }: DocumentJson): boolean => Array.isArray(type) && type.includes('null');
 
-/** The schema that stands for the one that checks, null allowed in it as in that. */
-function shownFor(schema: Json): Json {
+/** Published schema of a checking schema, with the same nullability. */
+function shownFor(schema: DocumentJson): DocumentJson {
   const { shownAs } = schema;
   if (shownAs === undefined) return schema;
-  const shown = shownAs as Json;
+  const shown = shownAs as DocumentJson;
   return allowsNull(schema) ? { ...shown, type: [shown['type'], 'null'].flat() } : shown;
 }
 
-function withoutNull(schema: Json): Json {
+function withoutNull(schema: DocumentJson): DocumentJson {
   if (!allowsNull(schema)) return schema;
   const types = (schema['type'] as readonly string[]).filter((type) => type !== 'null');
   const values = schema['enum'] as readonly unknown[] | undefined;

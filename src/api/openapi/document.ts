@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the same routes and schemas that serve the requests. */
+/** The OpenAPI 3.1 document, generated from the routes and schemas that serve the requests. */
 
 import type { TSchema } from 'typebox';
 import { type SentEventType, sentEventTypes } from '../../../domain/webhook.ts';
@@ -9,14 +9,18 @@ import { limitsTable } from '../limits.ts';
 import type { AnswerSpec, AnyRoute } from '../router.ts';
 import { FeeType } from '../schemas/base.ts';
 import { WebhookEvent } from '../schemas/deliveries.ts';
-import { type Components, createComponents, type Json, objectMap } from './components.ts';
+import { type Components, createComponents, type DocumentJson, objectMap } from './components.ts';
 
-// Headers and error answers that operations share.
+// Shared headers and error answers.
 
 const text = { type: 'string' };
-const header = (description: string, schema: Json = text, required = true): Json => ({ description, required, schema });
+const header = (description: string, schema: DocumentJson = text, required = true): DocumentJson => ({
+  description,
+  required,
+  schema,
+});
 
-export const headers: Json = {
+export const headers: DocumentJson = {
   'X-Request-Id': header('Quote it in questions.'),
   Location: header('Where the payment is read.'),
   'Idempotent-Replayed': header('true: the payment existed before.', { type: 'string', enum: ['true'] }),
@@ -25,22 +29,22 @@ export const headers: Json = {
   'Retry-After': header('Seconds after which to try again.', { type: 'integer', minimum: 1 }),
 };
 
-const headerRefs = (names: readonly string[]): Json =>
+const headerRefs = (names: readonly string[]): DocumentJson =>
   Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-const json = (schema: Json): Json => ({ 'application/json': { schema } });
+const json = (schema: DocumentJson): DocumentJson => ({ 'application/json': { schema } });
 
-/** Errors come as JSON, or as problem details where the Accept header asks for them. */
-const error = (schema: Json): Json => ({ ...json(schema), 'application/problem+json': { schema } });
+/** Errors are JSON, or problem details if the Accept header prefers them. */
+const error = (schema: DocumentJson): DocumentJson => ({ ...json(schema), 'application/problem+json': { schema } });
 
-/** Answers to any request, whatever it asks for, by status. No wildcards: some generators write code for them that does not compile. */
+/** Answers to any request, by status. No wildcards: some generators write code for them that does not compile. */
 const anywhere = {
   408: { name: 'TooSlow', description: 'requestTimeout: the request came too slowly' },
   431: { name: 'HeadersTooLarge', description: 'headersTooLarge: the request’s headers are too large' },
   500: { name: 'Failed', description: 'internal: the service failed. Quote the requestId to its operator.' },
 } as const;
 
-export const sharedResponses = ({ refer }: Components): Json =>
+export const sharedResponses = ({ refer }: Components): DocumentJson =>
   Object.fromEntries(
     Object.values(anywhere).map(({ name, description }) => [
       name,
@@ -48,8 +52,8 @@ export const sharedResponses = ({ refer }: Components): Json =>
     ]),
   );
 
-/** The good answers of a route and the errors that it names, by status; then the answers to any request. */
-export function responsesOf(route: AnyRoute, components: Components): Json {
+/** Successful answers and declared errors of a route by status, then the answers to any request. */
+export function responsesOf(route: AnyRoute, components: Components): DocumentJson {
   return {
     ...objectMap(route.answers, (spec) => answer(spec, components)),
     ...errors(route, components),
@@ -60,14 +64,14 @@ export function responsesOf(route: AnyRoute, components: Components): Json {
 const answer = (
   { description, schema, type = 'text/plain', headers: names = [] }: AnswerSpec,
   { refer }: Components,
-): Json => ({
+): DocumentJson => ({
   description,
   headers: headerRefs(names),
   content: schema ? json(refer(schema)) : { [type]: { schema: text } },
 });
 
 /** Errors of one status share an entry. */
-function errors({ errors, body, upload, always, answers }: AnyRoute, { refer }: Components): Json {
+function errors({ errors, body, upload, always, answers }: AnyRoute, { refer }: Components): DocumentJson {
   const passing: ErrorCode[] = always ? [] : ['rateLimited', 'unavailable'];
   const ofBody: ErrorCode[] = body || upload ? ['payloadTooLarge', 'unsupportedMediaType'] : [];
   const ofParameters: ErrorCode[] = ['invalidRequest'];
@@ -92,7 +96,7 @@ const headersOf: Readonly<Record<number, readonly string[]>> = {
   503: ['Retry-After'],
 };
 
-// What the service sends, under a tag of its own: beside the API's operations some generators take it for one of them.
+// Webhooks, under a separate tag: otherwise some generators treat them as operations.
 
 const summaries: Readonly<Record<SentEventType, string>> = {
   payment_payin_completed: 'The payin is confirmed',
@@ -129,7 +133,7 @@ const webhookParameters = [
   },
 ].map((parameter) => ({ required: true, ...parameter, in: 'header' }));
 
-export const webhook = (type: SentEventType, { refer }: Components): Json => ({
+export const webhookOperation = (type: SentEventType, { refer }: Components): DocumentJson => ({
   post: {
     operationId: type,
     tags: ['Webhooks'],
@@ -173,12 +177,12 @@ const securitySchemes = {
   SignedIn: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token that signing in answers' },
 };
 
-/** @param url where the service is reached from outside, without a slash at the end */
-export function openApiDocument(routes: readonly AnyRoute[], url: string): Json {
+/** @param url public URL of the service, without a trailing slash */
+export function openApiDocument(routes: readonly AnyRoute[], url: string): DocumentJson {
   const components = createComponents();
   const documented = routes.filter(({ doc }) => doc !== null);
   const paths = Map.groupBy(documented, ({ path }) => path);
-  // Named for the reference's sake: a payment shows its fee as one amount.
+  // Referenced explicitly: a payment contains the fee as a single amount.
   components.refer(FeeType);
   const document = {
     openapi: '3.1.0',
@@ -191,7 +195,7 @@ export function openApiDocument(routes: readonly AnyRoute[], url: string): Json 
         Object.fromEntries(here.map((route) => [route.method, operation(route, components)])),
       ]),
     ),
-    webhooks: Object.fromEntries(sentEventTypes.map((type) => [type, webhook(type, components)])),
+    webhooks: Object.fromEntries(sentEventTypes.map((type) => [type, webhookOperation(type, components)])),
   };
   const responses = sharedResponses(components);
   return { ...document, components: { schemas: components.schemas(), responses, headers, securitySchemes } };
@@ -218,7 +222,7 @@ const whoMay: Readonly<Record<Auth, string>> = {
   app: 'Needs a key of scope admin, or the app’s owner signed in.',
 };
 
-function operation(route: AnyRoute, components: Components): Json {
+function operation(route: AnyRoute, components: Components): DocumentJson {
   const { doc, auth, params, query, body, upload } = route;
   const description = [doc?.description, whoMay[auth]].filter(Boolean).join(' ');
   return {
@@ -236,15 +240,19 @@ function operation(route: AnyRoute, components: Components): Json {
   };
 }
 
-const fileContent = ({ types }: Upload): Json =>
+const fileContent = ({ types }: Upload): DocumentJson =>
   Object.fromEntries(types.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]));
 
 interface ObjectSchema {
-  readonly properties: Readonly<Record<string, Json>>;
+  readonly properties: Readonly<Record<string, DocumentJson>>;
   readonly required?: readonly string[];
 }
 
-function parameters(schema: TSchema | undefined, where: 'path' | 'query', { refer }: Components): readonly Json[] {
+function parameters(
+  schema: TSchema | undefined,
+  where: 'path' | 'query',
+  { refer }: Components,
+): readonly DocumentJson[] {
   if (!schema) return [];
   const { properties, required = [] } = schema as unknown as ObjectSchema;
   return Object.entries(properties).map(([name, property]) => ({

@@ -1,15 +1,15 @@
-/** The same document in OpenAPI 3.0.3, for tools that know no 3.1. */
-import { type Json, objectMap } from './components.ts';
+/** The same document in OpenAPI 3.0.3, for tools without support for 3.1. */
+import { type DocumentJson, objectMap } from './components.ts';
 
 /**
- * What 3.0 has no words for is left out: webhooks (their schemas stay, for receivers want the types), conditions, rules for the names of an object's entries, the licence's identifier.
- * Null is `nullable`, which counts beside a `type` only; beside a `$ref` nothing may stand, so that goes into `allOf`.
+ * Removes what 3.0 lacks: webhooks (their schemas stay, because receivers want the types), conditions, rules for property names, the
+ * licence's identifier. Null becomes `nullable`, which needs a `type`; nothing may stand beside a `$ref`, so that goes into `allOf`.
  */
-export function asOpenApi30(document: Json): Json {
+export function asOpenApi30(document: DocumentJson): DocumentJson {
   const { webhooks: _, info, ...rest } = document;
-  const { license, ...known } = info as { readonly license: { readonly name: string } } & Json;
+  const { license, ...known } = info as { readonly license: { readonly name: string } } & DocumentJson;
   return {
-    ...(inOldWords(document)(rest) as Json),
+    ...(inOldWords(document)(rest) as DocumentJson),
     openapi: '3.0.3',
     info: { ...known, license: { name: license.name } },
     tags: (document['tags'] as readonly { name: string }[]).filter(({ name }) => name !== 'Webhooks'),
@@ -18,8 +18,8 @@ export function asOpenApi30(document: Json): Json {
 
 const newKeywords = new Set(['if', 'then', 'else', 'propertyNames']);
 
-function inOldWords(document: Json): (value: unknown) => unknown {
-  const { schemas } = document['components'] as { readonly schemas: Readonly<Record<string, Json>> };
+function inOldWords(document: DocumentJson): (value: unknown) => unknown {
+  const { schemas } = document['components'] as { readonly schemas: Readonly<Record<string, DocumentJson>> };
   const typeOf = ($ref: string): unknown => schemas[$ref.slice('#/components/schemas/'.length)]?.['type'];
 
   function inOld(value: unknown): unknown {
@@ -37,9 +37,9 @@ function inOldWords(document: Json): (value: unknown) => unknown {
     };
   }
 
-  /** Properties are named as they please, after keywords, too. */
+  /** Property names may equal keywords. */
   const insideOld = (key: string, value: unknown): unknown =>
-    key === 'properties' ? objectMap(value as Json, inOld) : inOld(value);
+    key === 'properties' ? objectMap(value as DocumentJson, inOld) : inOld(value);
 
   return inOld;
 }

@@ -1,14 +1,14 @@
-/** Registering, signing in and out, sessions: the JSON side of what the dashboard's pages do. */
+/** Registration, sign-in, sign-out and sessions: the JSON counterpart of the dashboard's pages. */
 
 import Type, { type Static } from 'typebox';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
-import type { Accounts, RegistrationRequest as Registration } from '../../accounts/accounts.ts';
+import type { Accounts, AccountRegistration as Registration } from '../../accounts/accounts.ts';
 import { type AnyRoute, ok, route } from '../router.ts';
 import { AppId, closed, NullableText, oneOf, orNull, Text, Time, Uuid } from '../schemas/base.ts';
 import { Settlement, SettlementRequest } from '../schemas/settings.ts';
 import { readWallet } from './settings.ts';
 
-// What people send who register, sign in and look after their sessions, and what they are answered.
+// Requests and answers of registration, sign-in and sessions.
 
 const { Array: List, Object: Shape, Optional } = Type;
 
@@ -170,7 +170,7 @@ export interface AccountRoutesDeps {
   readonly accounts: Accounts;
 }
 
-/** Registering and signing in need no key: who asks is who can read the mail. */
+/** Registration and sign-in need no key: access to the mailbox proves the caller. */
 function entrance({ accounts }: AccountRoutesDeps): readonly AnyRoute[] {
   return [
     route({

@@ -15,7 +15,7 @@ import { type AnyRoute, ok, route } from '../router.ts';
 import { Address, closed, Identifier, IdentifierOrNull, NullableText, oneOf, orNull, Time } from '../schemas/base.ts';
 import { limit, pageSize } from '../schemas/queries.ts';
 
-// Paying by credit, and what a merchant has received of it.
+// Payments by credit, and a merchant's receipts.
 
 const { Optional } = Type;
 
@@ -144,7 +144,7 @@ export const CashbackWithdrawResponse = Type.Object(
 
 const tag = 'Cashback';
 
-/** Where the call is, below the URL that the operator chose for it. */
+/** Path of the call below the operator's URL for it. */
 export const cashbackSignPath = '/v1/cashbacksign';
 
 const messages: Readonly<Record<PaymentResult, string>> = {
@@ -171,7 +171,7 @@ export interface CashbackRoutesDeps {
   readonly withdrawCashback: WithdrawCashback;
 }
 
-/** Buyers pay by credit; merchants see what came. */
+/** Buyers pay by credit; merchants list their receipts. */
 export const cashbackRoutes = (deps: CashbackRoutesDeps, { findApp }: Access): readonly AnyRoute[] => [
   route({
     method: 'post',

@@ -1,4 +1,4 @@
-/** POST of a payment: who may create it for which app, and how the answer tells a new one from a repeated order. */
+/** POST of a payment: permission to create it for an app, and an answer that tells a new one from a repeated order. */
 
 import Type, { type Static } from 'typebox';
 import type { AppSettings, CreatedPayment, Creator, NewPayment } from '../../../commands/createPayment.ts';
@@ -18,7 +18,7 @@ import * as requests from '../schemas/requests.ts';
 import * as responses from '../schemas/responses.ts';
 import { destinationProperties } from '../schemas/responses.ts';
 
-// What a payment would cost, as the API shows it.
+// A quote as the API returns it.
 
 export function quoteResource({ type, source, destination, fee, limits, alternatives }: Quote): QuoteResponse {
   const { receiverAddress, receiverMemo } = destination;
@@ -54,7 +54,7 @@ const assetOf = ({ chainId, token }: { readonly chainId: ChainId; readonly token
 const amountOf = ({ token, amount }: { readonly token: TokenRef; readonly amount: string | null }): string | null =>
   amount === null ? null : formatAmount(BigInt(amount), token.decimals);
 
-// What a payment would cost.
+// Quotes of payments.
 
 const { Array: List, Integer, Object: Shape } = Type;
 
@@ -120,7 +120,7 @@ export interface PaymentCreation {
 /** Needs of the routes that create payments. */
 export type CreationRoutesDeps = PaymentCreation & PayLinkDeps;
 
-/** The two addresses at which payments are created. */
+/** The two endpoints that create payments. */
 export function creationRoutes(deps: CreationRoutesDeps, access: Access): readonly AnyRoute[] {
   const handle = createHandler(deps, access);
   const answers: Route['answers'] = {
@@ -201,7 +201,7 @@ async function ownApp(access: Access, caller: Caller, appId: string | undefined)
   return app ?? refuse('unavailable', 'the settings of the app are not known here yet: try again');
 }
 
-/** A closed app and one that does not exist are answered alike: nobody learns which apps exist. */
+/** Answers an app without keyless creation like an unknown one: the answer does not reveal which apps exist. */
 async function statedApp(access: Access, appId: string | undefined): Promise<App | Refusal> {
   if (appId === undefined) return refuse('invalidRequest', 'appId is required without an API key', '/appId');
   const app = await openApp(access, appId);
@@ -209,7 +209,7 @@ async function statedApp(access: Access, appId: string | undefined): Promise<App
   return app;
 }
 
-/** Null and absent mean the same. The command makes all further checks. */
+/** Null and absent are equivalent. The command makes all further checks. */
 function toNewPayment(body: requests.CreatePaymentRequest, appId: string): NewPayment {
   const { display, source, destination } = body;
   return {

@@ -8,7 +8,7 @@ import { pageSize } from '../schemas/queries.ts';
 const tag = 'Merchant';
 const base = '/merchant-api/me/webhook';
 const errors = ['invalidRequest', 'unauthenticated', 'scope_insufficient'] as const;
-/** Another app's delivery is answered like one that does not exist. */
+/** Another app's delivery is answered like an unknown one. */
 const noDelivery = refuse('deliveryNotFound', 'no delivery has this id: list the deliveries to see theirs', '/id');
 
 const notAcknowledged = refuse(
@@ -24,18 +24,21 @@ export interface Redelivered {
   readonly sentNow: boolean;
 }
 
-/** Needs of the routes of webhook deliveries. The id of a delivery may be any text. `redeliver` and `sendTest` wait at most 10 s for the receiver. */
+/**
+ * Needs of the routes of webhook deliveries. The id of a delivery may be any text. `redeliver` and `sendTest` wait up to 10 s for the
+ * receiver.
+ */
 export interface DeliveryRoutesDeps {
   readonly listDeliveries: (appId: string, filter: DeliveryFilter) => Promise<DeliveryPage | Refusal>;
   /** Null for a delivery of another app. */
   readonly getDelivery: (appId: string, deliveryId: string) => Promise<DeliveryRecord | null>;
-  /** Sends after the owner was warned that the receiver may get it a second time. @throws ApiError rateLimited, Unavailable */
+  /** Sends again, once the owner was warned that the receiver may get it twice. @throws ApiError rateLimited, Unavailable */
   readonly redeliver: (appId: string, deliveryId: string, by: By) => Promise<Redelivered | Refusal>;
   /** Sends to the URL in force. @throws ApiError rateLimited, Unavailable */
   readonly sendTest: (appId: string, by: By) => Promise<DeliveryRecord | Refusal>;
 }
 
-/** An app's webhook deliveries, and those that its owner asks for. */
+/** An app's webhook deliveries, and those that its owner requests. */
 export const deliveryRoutes = (deps: DeliveryRoutesDeps): readonly AnyRoute[] => [...reading(deps), ...sending(deps)];
 
 const reading = (deps: DeliveryRoutesDeps): readonly AnyRoute[] => [

@@ -9,7 +9,7 @@ export interface FeedRoutesDeps {
   readonly feed: Feed;
 }
 
-/** The feed of an app's payment events: for shops without a public URL, and to recover what a webhook did not bring. */
+/** Feed of an app's payment events: for shops without a public URL, and to recover from missed webhooks. */
 export const feedRoutes = ({ feed }: Pick<FeedRoutesDeps, 'feed'>): readonly AnyRoute[] => [
   route({
     method: 'get',
@@ -27,7 +27,7 @@ export const feedRoutes = ({ feed }: Pick<FeedRoutesDeps, 'feed'>): readonly Any
     },
     async handle({ caller, query: { after = '0', limit = pageMax, wait = 0 }, waiting }) {
       const from = after === 'latest' ? await feed.lastOrdinal(caller.appId) : after;
-      // One more than asked for tells whether there are further ones.
+      // An extra event reveals whether there are more.
       const look = () => feed.events(caller.appId, { after: from, limit: limit + 1 });
       const found =
         wait === 0 ? await look() : await lookUntilFound(look, { feed, appId: caller.appId, wait, waiting });
@@ -40,12 +40,12 @@ export const feedRoutes = ({ feed }: Pick<FeedRoutesDeps, 'feed'>): readonly Any
 interface Patience {
   readonly feed: Feed;
   readonly appId: string;
-  /** Seconds. */
+  /** Maximum wait in seconds. */
   readonly wait: number;
   readonly waiting: Waiting;
 }
 
-/** Looks now, and again at each news, until something is found, the time is up, the caller is gone or the service stops. */
+/** Reads now and after each notification, until something is found, the time is up, the caller disconnects or the service stops. */
 async function lookUntilFound(
   look: () => Promise<readonly AppEvent[]>,
   { feed, appId, wait, waiting }: Patience,

@@ -13,11 +13,11 @@ import { closed, oneOf, orNull, Time, TimeOrNull, TimeSent, Uuid } from '../sche
 import { pageSize } from '../schemas/queries.ts';
 import { AuditQuery, AuditResponse } from '../schemas/settings.ts';
 
-/** Who did something, as an app's owner is told: no operator's name, and nobody's id. */
+/** Actor of a change for an app's owner: without operators' names and others' ids. */
 
 /**
  * @param cause of an event
- * @param developerId of the owner who asks
+ * @param developerId id of the requesting owner
  */
 export function actorText(cause: string, developerId: string): string {
   const [kind, id = ''] = cause.split(/:(.*)/s);
@@ -61,7 +61,7 @@ export const KeyNameRequest = Shape(
   { name: KeyName },
   { ...closed, title: 'KeyNameRequest', examples: [{ name: 'till 2' }] },
 );
-/** No format: a text that is no key's id is answered like the id of no key. */
+/** No format: a malformed id is answered like an unknown key. */
 export const KeyPath = Shape({ id: Type.String({ description: 'The key’s id.' }) }, closed);
 
 const keyProperties = { keyId: Uuid, name: Type.String(), scope: KeyScope, hint: Type.String(), expiresAt: TimeOrNull };

@@ -12,7 +12,6 @@ import { type Answer, type AnyRoute, ok, route } from '../router.ts';
 import {
   ChainId,
   ChainIdInput,
-  Cursor,
   closed,
   DecimalOrNull,
   DisplayText,
@@ -20,6 +19,7 @@ import {
   NullableText,
   oneOf,
   orNull,
+  PageCursor,
   Time,
   TimeOrNull,
   TokenSymbol,
@@ -36,9 +36,9 @@ const LinkType = oneOf(linkTypes, {
   description: 'exactOut: the amount is what you get, the payer pays the fee. exactIn: it is what the payer pays.',
 });
 
-export const LinksQuery = Type.Object({ limit: limit('links'), cursor: Optional(Cursor) }, closed);
+export const LinksQuery = Type.Object({ limit: limit('links'), cursor: Optional(PageCursor) }, closed);
 
-/** No pattern: a text that is no id is answered like the id of no link. */
+/** No pattern: a malformed id is answered like an unknown link. */
 export const LinkPath = Type.Object({ id: Type.String({ description: 'The link’s id.' }) }, closed);
 
 export const LinkRequest = Type.Object(
@@ -96,7 +96,7 @@ const base = '/merchant-api/me/links';
 const errors = ['invalidRequest', 'unauthenticated', 'forbidden'] as const;
 
 /** Reusable payment links. */
-export interface LinkDeps extends ManageLinks {
+export interface LinkRoutePorts extends ManageLinks {
   /** Reads the log, so a link that was closed a moment ago is closed. Null for an unknown id. */
   readonly find: (linkId: string) => Promise<Link | null>;
   /** An app's links, newest first. */
@@ -108,7 +108,7 @@ export interface LinkDeps extends ManageLinks {
 
 /** Needs of the routes of reusable payment links. */
 export interface LinkRoutesDeps extends InForce {
-  readonly links: LinkDeps;
+  readonly links: LinkRoutePorts;
   readonly publicUrl: () => string;
 }
 
@@ -170,14 +170,14 @@ export const linkRoutes = (deps: LinkRoutesDeps, { findApp }: Access): readonly 
   }),
 ];
 
-/** Once the change can be read. */
+/** Answers once the change can be read. */
 async function answered(
   deps: LinkRoutesDeps,
   status: number,
   changed: ChangedLink | Refusal,
 ): Promise<Answer | Refusal> {
   if (isRefusal(changed)) return changed;
-  // Pages read links from the log: only the list may be behind.
+  // Pages read links from the log: only the list may lag.
   await deps.shown(changed).catch(() => {});
   return { status, body: linkResource(listedOf(changed.link), deps) };
 }

@@ -11,8 +11,8 @@ export interface LogoRoutesDeps {
 }
 
 /**
- * Logos by the digest of their bytes: what is at an address never changes. The type is the service's own word, for the picture is its own
- * making; pages of shops may show it.
+ * Logos by the digest of their bytes, so an address never changes its content. The service encodes each picture, so its type is certain;
+ * pages of shops may display it.
  */
 export const logoRoutes = (deps: Pick<LogoRoutesDeps, 'findLogo'>): readonly AnyRoute[] => [
   route({

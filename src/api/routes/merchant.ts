@@ -15,7 +15,7 @@ export interface MerchantRoutesDeps {
   readonly exportPayments: ExportPayments;
 }
 
-/** The merchant API: what an app's owner reads about it. */
+/** Merchant API: reads for an app's owner. */
 export const merchantRoutes = (deps: MerchantRoutesDeps): readonly AnyRoute[] => [
   route({
     method: 'get',

@@ -4,8 +4,8 @@ import { type Instant, plus } from '../../../domain/time.ts';
 import { type Answer, type AnyRoute, ok, route } from '../router.ts';
 import { HealthResponse, ReadinessResponse } from '../schemas/responses.ts';
 
-/** One answer for all who ask within its life, those who ask while it is being made among them. A failure is forgotten at once. */
-export function asked<V>(
+/** Returns one result for all calls within its life, including those during its computation. A failure is not cached. */
+export function memoizeFor<V>(
   ask: () => Promise<V>,
   { clock, life_ms }: { readonly clock: Pick<Clock, 'now'>; readonly life_ms: number },
 ): () => Promise<V> {
@@ -28,7 +28,7 @@ export function asked<V>(
 
 const tag = 'Operations';
 const notReadyRetry_s = '2';
-/** However many ask, the stores are asked once in this time. */
+/** Minimum interval between two readiness checks of the stores. */
 const readinessLife_ms = 1_000;
 
 const readinessAnswer = (ready: boolean, body: object): Answer =>
@@ -68,9 +68,10 @@ export interface OperationRoutesDeps extends ReadinessDeps {
   readonly metrics: () => Promise<string>;
 }
 
-const sharedReadiness = ({ readiness, clock }: ReadinessDeps) => asked(readiness, { clock, life_ms: readinessLife_ms });
+const sharedReadiness = ({ readiness, clock }: ReadinessDeps) =>
+  memoizeFor(readiness, { clock, life_ms: readinessLife_ms });
 
-/** What anybody may ask: whether, and not why. */
+/** Public probes: status without reasons. */
 export function publicOperationRoutes(deps: ReadinessDeps): readonly AnyRoute[] {
   const readiness = sharedReadiness(deps);
   return [
@@ -100,7 +101,7 @@ export function publicOperationRoutes(deps: ReadinessDeps): readonly AnyRoute[] 
   ];
 }
 
-/** What the operations port answers; the public document leaves it out. */
+/** Routes of the operations port, which the public document omits. */
 export function operationRoutes(deps: OperationRoutesDeps): readonly AnyRoute[] {
   const readiness = sharedReadiness(deps);
   const inside = { method: 'get', auth: 'none', answers: {}, errors: [], always: true, doc: null } as const;

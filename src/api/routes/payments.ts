@@ -15,7 +15,7 @@ import * as responses from '../schemas/responses.ts';
 import { inUtc } from '../times.ts';
 
 const tag = 'Payments';
-/** Another app's payment is answered like one that does not exist. */
+/** Another app's payment is answered like an unknown one. */
 const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');
 
 /** Reads of payments. */
@@ -34,7 +34,7 @@ export interface PaymentRoutesDeps extends PaymentReads, PayLinkDeps {
   readonly registerPayin: (own: PaymentRef, hint: PayinHint, by: By) => Promise<RegisteredPayin | Refusal>;
 }
 
-/** The payment API but for creation: read, list, register a payin. */
+/** Payment API except creation: read, list, register a payin. */
 export function paymentRoutes(deps: PaymentRoutesDeps, access: Access): readonly AnyRoute[] {
   const { full } = createResources(deps);
   return [...reading(deps, full), registering(deps, full, access), transactions(deps)];
@@ -48,7 +48,7 @@ async function find({ getPayment }: Pick<PaymentRoutesDeps, 'getPayment'>, text:
 interface AskedAsOf {
   readonly text: string;
   readonly asOf: string;
-  /** Whose payments alone are told of; null for everybody's. */
+  /** App to filter by; null lists all apps. */
   readonly appId: string | null;
 }
 
@@ -164,7 +164,7 @@ function registering(deps: PaymentRoutesDeps, full: Resources['full'], access: A
   });
 }
 
-/** The buyer under either name: answers show it as source.senderAddress. */
+/** Buyer's address under either name: answers contain it as source.senderAddress. */
 function hintOf({ txHash, fromAddress, senderAddress }: requests.PaymentUpdateRequest): PayinHint | Refusal {
   const buyer = fromAddress ?? senderAddress ?? null;
   if (buyer === null) return refuse('invalidRequest', 'is required: the buyer’s address', '/fromAddress');
@@ -172,11 +172,11 @@ function hintOf({ txHash, fromAddress, senderAddress }: requests.PaymentUpdateRe
   return refuse('invalidRequest', 'is another one than fromAddress: send one of the two', '/senderAddress');
 }
 
-/** Points at the buyer's address by the name that was sent. */
+/** Points at the buyer's address by the name in the request. */
 const asSpelled = (refusal: Refusal, { fromAddress }: requests.PaymentUpdateRequest): Refusal =>
   refusal.pointer === '/fromAddress' && !fromAddress ? { ...refusal, pointer: '/senderAddress' } : refusal;
 
-/** A payment that needs a key and one that does not exist are answered alike. */
+/** A payment that needs a key is answered like an unknown one. */
 async function appOfKeyless(deps: PaymentRoutesDeps, access: Access, id: string): Promise<string> {
   const view = await find(deps, id);
   const app = view?.keyless ? await openApp(access, view.appId) : null;

@@ -21,7 +21,7 @@ const Hex = (bytes: number) => Type.String({ pattern: `^[0-9a-f]{${2 * bytes}}$`
 const HexOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] });
 const Count = Type.String({ pattern: '^[0-9]{1,20}$' });
 
-/** As it is stored: whoever checks it writes its text again from these fields. */
+/** As stored: an auditor recomputes its text from these fields. */
 export const HeadEntry = Shape(
   {
     type: oneOf(['HeadSigned', 'HeadKeyChanged', 'HeadKeyLost', 'HeadAnchored'], { title: 'HeadEntryType' }),
@@ -70,7 +70,7 @@ export const HeadsQuery = Shape(
 
 export const HeadsResponse = Shape({ data: List(HeadEntry), hasMore: Type.Boolean() }, { title: 'HeadsResponse' });
 
-/** No pattern: a text that is no number is answered like a number that no entry has. */
+/** No pattern: a malformed number is answered like an unknown entry. */
 export const HeadPath = Shape({ number: Type.String({ description: 'The entry’s number.' }) }, closed);
 
 export const HeadKeysResponse = Shape(
@@ -79,7 +79,7 @@ export const HeadKeysResponse = Shape(
       Shape(
         {
           publicKey: Hex(32),
-          /** The entry that brought it. */
+          /** Entry that brought the key. */
           since: EntryNumber,
         },
         { title: 'HeadKey' },
@@ -110,7 +110,7 @@ export const EvidenceResponse = Shape(
 
 const tag = 'Proof';
 const base = '/payment-api/proof';
-/** Who keeps a head must be able to have it from anywhere: a copy on the way does no harm, for it is signed. */
+/** Anyone may cache heads: a head is signed, so a copy does no harm. */
 const newest = { 'Cache-Control': 'public, max-age=5' };
 const forEver = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 const noHead = refuse('notFound', 'no head is signed yet: try again in some minutes');
@@ -119,7 +119,7 @@ const noPayment = refuse('paymentNotFound', 'no payment has this id: check it ag
 
 /** Signed heads of the log. */
 export interface ProofDeps {
-  /** Null before the first. @throws Unavailable */
+  /** Null before the first head. @throws Unavailable */
   readonly newest: () => Promise<HeadsEvent | null>;
   /** Entries from a number on, oldest first. @throws Unavailable */
   readonly entries: (from: number, max: number) => Promise<readonly HeadsEvent[]>;
@@ -133,7 +133,7 @@ export interface ProofRoutesDeps extends Pick<PaymentReads, 'getPayment'> {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** What anybody may keep of the log, and what an app may take with it of its payments. */
+/** Public log heads, and evidence of an app's payments. */
 export function proofRoutes(deps: ProofRoutesDeps): readonly AnyRoute[] {
   const head = ttlCache(() => deps.proof.newest(), deps.clock);
   return [...heads(deps, () => head('newest')), evidence(deps)];

@@ -3,7 +3,7 @@ import { findChain, tokenAt } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { formatAmount, parseAmount } from '../../../domain/money.ts';
 import type { RefundOrder } from '../../../domain/payment/refundOrder.ts';
-import type { Held } from '../../../domain/payment/refundQuote.ts';
+import type { RefundableMoney } from '../../../domain/payment/refundQuote.ts';
 import { refundResource, refundView, refundViews } from '../../../domain/payment/view.ts';
 import { paymentIdIn } from '../../../queries/getPayment.ts';
 import { type AnyRoute, ok, route } from '../router.ts';
@@ -19,7 +19,7 @@ export interface RefundRoutesDeps {
   readonly refunds: Refunds;
 }
 
-/** Money that the service holds goes back to whoever sent it. */
+/** Refunds of held money to its senders. */
 export const refundRoutes = ({ refunds }: Pick<RefundRoutesDeps, 'refunds'>): readonly AnyRoute[] => [
   route({
     method: 'get',
@@ -82,7 +82,7 @@ function asked(id: string, appId: string): RefundedPayment | undefined {
   return paymentId === undefined ? undefined : { paymentId, appId };
 }
 
-export const heldMoney = ({ reason, chainId, token, amount, proven, networkFee }: Held) => ({
+export const heldMoney = ({ reason, chainId, token, amount, proven, networkFee }: RefundableMoney) => ({
   reason,
   chainId: String(chainId),
   tokenSymbol: token.symbol,
@@ -92,7 +92,7 @@ export const heldMoney = ({ reason, chainId, token, amount, proven, networkFee }
   networkFee: networkFee === null ? null : formatAmount(networkFee, token.decimals),
 });
 
-/** A scope, or an amount of one token: one of the two. */
+/** Either a scope, or an amount of one token. */
 export function scopeOf({ scope, chainId, tokenAddress, amount }: RefundRequest): RefundOrder['scope'] | Refusal {
   const named = { chainId, tokenAddress, amount };
   if (scope !== 'part' && Object.values(named).every((value) => value === undefined)) return scope ?? 'all';

@@ -11,9 +11,9 @@ import { type Answer, type AnyRoute, ok, type Route, route } from '../router.ts'
 import type { SettingsResponse } from '../schemas/settings.ts';
 import * as schemas from '../schemas/settings.ts';
 
-// An app's settings as the API shows them.
+// An app's settings as the API returns them.
 
-/** @param publicUrl where callers reach the service, without a slash at the end */
+/** @param publicUrl public URL of the service, without a trailing slash */
 export const logoUrlOf = (publicUrl: string, digest: string | null): string | null =>
   digest === null ? null : `${publicUrl}/logos/${digest}`;
 
@@ -59,7 +59,7 @@ const tag = 'Merchant';
 const base = '/merchant-api/me';
 const errors = ['invalidRequest', 'unauthenticated', 'forbidden'] as const;
 
-/** Reads of settings, for people who have signed in. */
+/** Reads of settings, for signed-in people. */
 export interface SettingsReads {
   readonly getSettings: (appId: string) => Promise<Settings | null>;
   /** The apps of a person, with their names. */
@@ -83,7 +83,7 @@ export interface SettingsRoutesDeps extends SettingsReads, InForce {
   readonly publicUrl: () => string;
 }
 
-/** What an app's owner reads and changes of it. */
+/** Settings for an app's owner. */
 export const settingsRoutes = (deps: SettingsRoutesDeps): readonly AnyRoute[] => [
   ...reading(deps),
   ...branding(deps),
@@ -98,7 +98,7 @@ const answers: Route['answers'] = {
   200: { description: 'The settings as they are now', schema: schemas.SettingsResponse },
 };
 
-/** The settings as they are once the change can be read. */
+/** Returns the settings once the change can be read. */
 async function shownAfter(
   deps: SettingsRoutesDeps,
   appId: string,
@@ -309,7 +309,7 @@ const webhook = (deps: SettingsRoutesDeps): readonly AnyRoute[] => [
     async handle({ caller: { appId }, by }) {
       const rotated = await deps.merchants.rotateSecret(appId, by);
       if (isRefusal(rotated)) return rotated;
-      // The secret is in this answer alone. Webhooks read it from the log: it is in force.
+      // Only this answer contains the secret. Webhooks read it from the log, so it is in force.
       await deps.shown(rotated).catch(() => {});
       const { position: _, ...secret } = rotated;
       return ok(secret);

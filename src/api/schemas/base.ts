@@ -1,7 +1,7 @@
 /**
- * Building blocks and enumerations of the public API. A schema's `title` is its name: named schemas become OpenAPI components.
- * A `description` on a pattern ends the sentence "must be …" of the error message that a caller gets. Two keywords are our own:
- * `shownAs` is the schema that the document shows in place of the one that checks, `alsoShown` is what it shows besides.
+ * Building blocks and enumerations of the public API. A schema's `title` is its name: named schemas become OpenAPI components. A
+ * `description` on a pattern ends the sentence "must be …" of the caller's error message. Two keywords are our own: `shownAs` replaces the
+ * checking schema in the document, `alsoShown` extends it there.
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import { chainIds, chainOf, tokenSymbols } from '../../../domain/chains.ts';
@@ -10,7 +10,7 @@ import { type Metadata as AnyMetadata, metadataLevels, metadataMax_bytes } from 
 import { paymentStatuses } from '../../../domain/payment/view.ts';
 import { sentEventTypes } from '../../../domain/webhook.ts';
 
-/** Requests hold what their schema names and nothing else. */
+/** Requests hold the fields of their schema and no others. */
 export const closed = { additionalProperties: false } as const;
 
 type Options = Readonly<Record<string, unknown>>;
@@ -21,19 +21,19 @@ const nullableString = (options: Options) => Type.Unsafe<string | null>({ type: 
 export const oneOf = <const T extends readonly string[]>(values: T, options: Options = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
 
-/** The same schema, and null: which is as good as leaving the field out, for answers hold nulls and callers send them back. */
+/** Adds null to a schema, equivalent to omitting the field: answers contain nulls, and callers send them back. */
 export function orNull<T extends TSchema>(schema: T) {
   const { type, enum: values, ...rest } = schema as T & { readonly type: string | string[]; readonly enum?: unknown[] };
   const nullable = { ...rest, type: [type, 'null'].flat(), ...(values ? { enum: [...values, null] } : {}) };
   return Type.Unsafe<Static<T> | null>(nullable);
 }
 
-/** `wellFormed` refuses halves of surrogate pairs, and characters that turn the direction of others or are not seen, which a pattern that every generator reads cannot name. */
+/** `wellFormed` refuses lone surrogates, direction marks and invisible characters, which no portable pattern can express. */
 const text = {
   wellFormed: true,
   description: 'text without control characters, direction marks and characters that are not seen',
 };
-/** Line breaks and tabs aside, no control characters: what a database or a chain would choke on. */
+/** Refuses control characters except line breaks and tabs, because databases or chains reject them. */
 const printable = { ...text, pattern: '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]*$' };
 const identifier = {
   ...text,
@@ -53,7 +53,7 @@ const time = { format: 'date-time', description: 'an ISO 8601 time' };
 
 export const Text = (maxLength: number) => nullableString({ ...printable, maxLength });
 
-/** Text that payers read. `displayText` removes characters that are not seen: shops' texts are full of soft hyphens and direction marks. */
+/** Text for payers. `displayText` removes invisible characters: shops' texts are full of soft hyphens and direction marks. */
 export const DisplayText = (maxLength: number) =>
   nullableString({
     displayText: true,
@@ -77,7 +77,7 @@ export const DecimalOrNull = orNull(Decimal);
 export const Uuid = string({ format: 'uuid', description: 'a UUID' });
 export const Time = string(time);
 export const TimeOrNull = nullableString(time);
-/** A time that is sent: long ones are refused, which the document leaves out. */
+/** A time in a request: long texts are refused, which the document omits. */
 export const TimeSent = string({ ...time, maxLength: 40 });
 export const NullableText = nullableString({});
 export const TxHash = string({
@@ -90,15 +90,15 @@ export const TxHashOrNull = orNull(TxHash);
 export const appIdPattern = '^(merchant|wallet)_[a-z0-9]([a-z0-9_-]{0,46}[a-z0-9])?$';
 export const AppId = string({ pattern: appIdPattern, description: 'of the form merchant_<slug> or wallet_<slug>' });
 
-/** What a list answers as nextCursor: base64url of a time, a space and a payment's id. */
-export const Cursor = string({
+/** `nextCursor` of a list: base64url of a time, a space and a payment's id. */
+export const PageCursor = string({
   title: 'PageCursor',
   pattern: '^[A-Za-z0-9_-]{82}$',
   description: 'the nextCursor of a former answer',
 });
 
 const digits = '0|[1-9][0-9]{0,17}';
-/** Below what the database can count to. */
+/** Below the database's largest integer. */
 export const Ordinal = string({
   title: 'Ordinal',
   pattern: `^(${digits})$`,
@@ -123,7 +123,7 @@ export const ChainId = oneOf(chainIds.map(String), {
   'x-enum-varnames': chainIds.map((id) => chainOf(id).name.toUpperCase().replaceAll(' ', '_')),
   description: `${chainIds.map((id) => `${id} ${chainOf(id).name}`).join(', ')}. Which of them an installation offers is its configuration. Requests may send it as a number, too, and 900 for Solana.`,
 });
-/** The document shows the form of answers, so that clients have one type for both, which every generator reads. */
+/** The document contains the answers' form, so clients have one type for both, which every generator supports. */
 export const ChainIdInput = Type.Unsafe<string | number>({
   shownAs: ChainId,
   type: ['string', 'integer'],
@@ -132,20 +132,20 @@ export const ChainIdInput = Type.Unsafe<string | number>({
   description: 'a chain id as string or number (900 is read as 501)',
 });
 export const TokenSymbol = oneOf(tokenSymbols, { title: 'TokenSymbol' });
-/** The document shows the spelling of answers. */
+/** The document contains the answers' spelling. */
 export const TokenSymbolInput = string({
   shownAs: TokenSymbol,
   pattern: '^[Uu][Ss][Dd][CcTt]$',
   description: `one of ${tokenSymbols.join(', ')}, in any letter case`,
 });
-/** The command checks what is in it. */
+/** The command checks its content. */
 export const Metadata = Type.Unsafe<AnyMetadata>({
   title: 'Metadata',
   type: 'object',
   additionalProperties: true,
   description: `Any JSON object for your own use: at most ${metadataMax_bytes.keyed} bytes as JSON (without a key ${metadataMax_bytes.keyless}), ${metadataLevels} levels of objects and lists, the object itself included. No entry is named __proto__, constructor or prototype.`,
 });
-/** A field of answers, ignored in requests: callers may send back what they got. The document omits it, or clients would offer it. */
+/** A field of answers that requests ignore: callers may send an answer back. The document omits it, or clients would offer it. */
 export const Ignored = Type.Unsafe<unknown>({ unpublished: true });
 export const PaymentStatus = oneOf(paymentStatuses, {
   title: 'PaymentStatus',

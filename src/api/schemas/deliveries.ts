@@ -1,7 +1,7 @@
-/** Webhook deliveries: what callers send, and what the service answers. */
+/** Requests and answers of webhook deliveries. */
 import Type, { type Static } from 'typebox';
 import { deliveryKinds, webhookErrors } from '../../../domain/webhook.ts';
-import { Cursor, closed, NullableText, oneOf, orNull, Time, TimeOrNull, Uuid, WebhookEventType } from './base.ts';
+import { closed, NullableText, oneOf, orNull, PageCursor, Time, TimeOrNull, Uuid, WebhookEventType } from './base.ts';
 import { limit } from './queries.ts';
 import { WebhookPayment } from './responses.ts';
 
@@ -13,12 +13,17 @@ const DeliveryStatus = oneOf(['delivered', 'exhausted'], {
 });
 
 export const DeliveriesQuery = Shape(
-  { limit: limit('deliveries'), cursor: Optional(Cursor), paymentId: Optional(Uuid), status: Optional(DeliveryStatus) },
+  {
+    limit: limit('deliveries'),
+    cursor: Optional(PageCursor),
+    paymentId: Optional(Uuid),
+    status: Optional(DeliveryStatus),
+  },
   closed,
 );
 export type DeliveriesQuery = Static<typeof DeliveriesQuery>;
 
-/** No format: a text that is no UUID is answered like the id of no delivery. */
+/** No format: a malformed id is answered like an unknown delivery. */
 export const DeliveryPath = Shape(
   { id: Type.String({ description: 'The delivery’s id, in any letter case. Another text is deliveryNotFound, too.' }) },
   closed,
@@ -66,7 +71,7 @@ export const WebhookDelivery = Shape(deliveryProperties, {
 });
 
 export const DeliveriesResponse = Shape(
-  { data: List(WebhookDelivery), hasMore: Type.Boolean(), nextCursor: orNull(Cursor) },
+  { data: List(WebhookDelivery), hasMore: Type.Boolean(), nextCursor: orNull(PageCursor) },
   { title: 'DeliveriesResponse', description: 'Newest first. Send nextCursor as cursor to read on; null at the end.' },
 );
 

@@ -1,12 +1,12 @@
-/** What callers ask for in the query of a URL: pages of lists, exports, the feed, statistics. */
+/** Query parameters of lists, exports, the feed and statistics. */
 import Type, { type Static } from 'typebox';
 import {
   AsOfSent,
-  Cursor,
   closed,
   Identifier,
   OrdinalSent,
   oneOf,
+  PageCursor,
   PaymentStatus,
   StatsPeriod,
   TimeSent,
@@ -30,7 +30,7 @@ export const CreateQuery = Type.Object(
 
 export const PaymentQuery = Type.Object({ asOf: Optional(AsOfSent) }, closed);
 
-/** Of lists: how many a page holds unless asked for another number, and at most. */
+/** Default and maximum number of entries per page. */
 export const pageSize = 20;
 export const pageMax = 100;
 
@@ -52,7 +52,7 @@ const Search = Type.Unsafe<string>({
 export const ListQuery = Type.Object(
   {
     limit: limit('payments'),
-    cursor: Optional(Cursor),
+    cursor: Optional(PageCursor),
     status: Optional(PaymentStatus),
     orderId: Optional(Identifier),
     search: Optional(Search),
@@ -69,7 +69,7 @@ const { limit: _limit, cursor: _cursor, ...listFilters } = ListQuery.properties;
 export const ExportQuery = Type.Object({ period: Optional(StatsPeriod), ...listFilters }, closed);
 export type ExportQuery = Static<typeof ExportQuery>;
 
-/** A shop that waits is answered before balancers' usual 60 s of silence are over. */
+/** A waiting shop is answered before balancers' usual idle timeout of 60 s. */
 export const waitMax_s = 30;
 
 export const EventsQuery = Type.Object(

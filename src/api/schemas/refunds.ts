@@ -1,4 +1,4 @@
-/** Refunds: what is asked for, what is ordered, what could be. */
+/** Refunds: requests, orders and quotes. */
 import Type, { type Static } from 'typebox';
 import { refundAskers, refundScopes } from '../../../domain/payment/refundShapes.ts';
 import { refundStatuses } from '../../../domain/payment/view.ts';
@@ -22,7 +22,7 @@ import {
 
 const { Object: Shape, Optional } = Type;
 
-/** Why money is held that can go back. */
+/** Reasons why refundable money is held. */
 const reasons = ['bounced', 'excess', 'held'] as const;
 const RefundReason = oneOf(reasons, {
   title: 'RefundReason',

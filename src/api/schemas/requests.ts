@@ -1,4 +1,4 @@
-/** What callers send to create payments and to change them. */
+/** Requests that create and change payments. */
 import Type, { type Static, type TObject } from 'typebox';
 import { lifetimeLeast_s, lifetimeMost_s } from '../../../domain/payment/create.ts';
 import { intents } from '../../../domain/payment/intent.ts';
@@ -25,7 +25,7 @@ import { DestinationResponse, PaymentResponse, SourceResponse } from './response
 
 const { Optional } = Type;
 
-/** The answer's fields that the request does not read: callers may send back what they got. */
+/** Answer fields that the request ignores: callers may send an answer back. */
 function answered(answer: TObject, read: object): Record<never, never> {
   const names = Object.keys(answer.properties).filter((name) => !(name in read));
   return Object.fromEntries(names.map((name) => [name, Optional(Ignored)]));
@@ -98,7 +98,7 @@ const Intent = oneOf(intents, {
     'stellar_payin_contracts: the customer calls pay(sender, amount, memo) of source.receiverAddressContract on Stellar with source.receiverMemoContract, or sends a plain payment to source.receiverAddress with source.receiverMemo as its memo. Source 1500 USDC; destination 8453, 42161, 137 or 501 with USDC, 56 or 1 with USDC or USDT. With anyAmount a payment outside 0.02 to 10,000 USDC bounces. Refused where the installation has no contract.',
 });
 
-/** Conditions look at some fields; they say so, for linters take every object for closed. */
+/** Conditions name some fields only; linters would treat the object as closed otherwise. */
 const having = (properties: object, required: readonly string[]) => ({
   type: 'object',
   properties,
@@ -108,7 +108,7 @@ const having = (properties: object, required: readonly string[]) => ({
 const ofType = (type: string) => having({ type: { const: type } }, ['type']);
 const withAmount = having({ amount: { type: 'string' } }, ['amount']);
 
-/** `type` says which amount is needed. The command checks it, for its message names the type. */
+/** `type` decides which amount is required. The command checks it, because its message names the type. */
 const amountByType = {
   if: ofType('exactIn'),
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema; nothing awaits it
@@ -120,7 +120,7 @@ const amountByType = {
   },
 };
 
-/** More than the alternatives alone: the payment's own source may be among them. */
+/** One more than the alternatives: the payment's own source may be among them. */
 const payFromMax = alternativesMax + 1;
 export const PayFrom = Type.Array(
   Type.Object(
@@ -194,7 +194,7 @@ export const CreatePaymentRequest = Type.Object(paymentProperties, {
 });
 export type CreatePaymentRequest = Static<typeof CreatePaymentRequest>;
 
-/** The same body at its shorter address. */
+/** The same body at its shorter path. */
 export const PaymentRequest = Type.Object(paymentProperties, {
   ...closed,
   title: 'PaymentRequest',
@@ -213,7 +213,7 @@ export const PaymentUpdateRequest = Type.Object(
 );
 export type PaymentUpdateRequest = Static<typeof PaymentUpdateRequest>;
 
-/** No format: a text that is no UUID is answered like the id of no payment. */
+/** No format: a malformed id is answered like an unknown payment. */
 export const PaymentPath = Type.Object(
   { id: Type.String({ description: 'The payment’s id, in any letter case. Another text is paymentNotFound, too.' }) },
   closed,

@@ -1,9 +1,8 @@
-/** What the service answers. Amounts and chain ids are strings; what is not known yet is null, never left out. */
+/** Answers of the service. Amounts and chain ids are strings; an unknown value is null, never omitted. */
 import Type, { type Static } from 'typebox';
 import {
   AppId,
   ChainId,
-  Cursor,
   Decimal,
   DecimalOrNull,
   IdentifierOrNull,
@@ -12,6 +11,7 @@ import {
   Ordinal,
   oneOf,
   orNull,
+  PageCursor,
   PaymentErrorCode,
   PaymentStatus,
   PaymentType,
@@ -57,7 +57,7 @@ export const SourceResponse = Shape(
   { title: 'SourceResponse', description: 'amount is what the customer pays, fee included.' },
 );
 
-/** Who gets what. */
+/** Receiver and amount. */
 export const destinationProperties = {
   chainId: ChainId,
   receiverAddress: Type.String(),
@@ -174,7 +174,7 @@ export const PaymentListResponse = Shape(
   {
     data: List(PaymentResponse),
     hasMore: Type.Boolean(),
-    nextCursor: orNull(Cursor),
+    nextCursor: orNull(PageCursor),
   },
   { title: 'PaymentListResponse', description: 'Newest first. Send nextCursor as cursor to read on; null at the end.' },
 );

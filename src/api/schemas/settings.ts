@@ -1,4 +1,4 @@
-/** An app's settings, keys and history: what owners send, and what the service answers. */
+/** Requests and answers of an app's settings, keys and history. */
 import Type, { type Static } from 'typebox';
 import { contactMax, profileNameMax, returnUrlPlaceholders, urlMax } from '../../../domain/merchant/profile.ts';
 import { embeddingSitesMax, siteMax } from '../../../domain/merchant/settings.ts';

@@ -1,4 +1,4 @@
-/** What nodes say of an account: its transactions and nonce, what it holds, and what its calls would do. */
+/** Account facts from nodes: transactions, nonce, balances, and simulated calls. */
 import { type Address, encodeFunctionData, erc20Abi, type Hex, numberToHex, pad } from 'viem';
 import { ask, askEach, list, object, optional } from '../node/jsonRpc.ts';
 import { type BlockTag, hex, type LogsShown, quantity, tagOf, toLogs, transferTopic } from './reads.ts';
@@ -8,7 +8,7 @@ export interface Transaction {
   readonly hash: Hex;
   readonly from: Address;
   readonly nonce: bigint;
-  /** Undefined for one that creates a contract. */
+  /** Undefined for a contract creation. */
   readonly to: Address | undefined;
   readonly value_wei: bigint;
 }
@@ -16,8 +16,8 @@ export interface Transaction {
 export const transactionOf = (node: EvmNode, hash: string): Promise<Transaction | undefined> =>
   ask(node, 'eth_getTransactionByHash', [hash], (answer) => optional(answer, toTransaction));
 
-/** Those that the node has, in the order of the hashes. */
-export const transactionsOf = (
+/** Transactions that the node has, in the order of the hashes. */
+export const transactionsByHash = (
   node: EvmNode,
   hashes: readonly string[],
 ): Promise<readonly (Transaction | undefined)[]> =>
@@ -46,15 +46,15 @@ interface Call {
   readonly from?: string;
   readonly to: string;
   readonly data: Hex;
-  /** Wei that go with it. */
+  /** Wei to send along. */
   readonly value?: bigint;
   readonly gas?: Hex;
 }
 
-/** Runs a call without sending it. @returns what it returns @throws RpcFailed `refused` when it reverts */
+/** Simulates a call. @returns its result @throws RpcFailed `refused` if it reverts */
 export const simulate = (node: EvmNode, call: Call): Promise<Hex> => ask(node, 'eth_call', [call, 'latest'], hex);
 
-/** Runs code in an account's place, and under its address. @returns `0x` from a node that leaves the code out @throws RpcFailed as `simulate` */
+/** Runs code as if it were deployed at an account. @returns `0x` from a node that ignores the code @throws RpcFailed as `simulate` */
 export const simulateAs = (
   node: EvmNode,
   { account, code, data }: { readonly account: string; readonly code: Hex; readonly data: Hex },
@@ -63,11 +63,11 @@ export const simulateAs = (
 export const hasCode = async (node: EvmNode, address: string): Promise<boolean> =>
   (await ask(node, 'eth_getCode', [address, 'latest'], hex)) !== '0x';
 
-/** All that a block's transactions may use together. */
+/** Gas limit of a block. */
 export const blockGasLimit = (node: EvmNode): Promise<bigint> =>
   ask(node, 'eth_getBlockByNumber', ['latest', false], (answer) => quantity(object(answer)['gasLimit']));
 
-/** In the token's smallest unit. @throws RpcFailed also when there is no token at the address */
+/** In the token's smallest unit. @throws RpcFailed also if there is no token at the address */
 export function tokenBalance(
   node: EvmNode,
   account: Address,
@@ -78,7 +78,7 @@ export function tokenBalance(
   return ask(node, 'eth_call', [{ to: token, data }, tagOf(tag)], quantity);
 }
 
-/** Estimated on mined state. On pending state, our own pending transfer would make its replacement look cheaper than it is. */
+/** Estimated on mined state. On pending state, our own pending transfer would make its replacement look too cheap. */
 export const gasNeeded = (node: EvmNode, { value, ...call }: Call): Promise<bigint> =>
   ask(node, 'eth_estimateGas', [{ ...call, ...(value && { value: numberToHex(value) }) }, 'latest'], quantity);
 
@@ -87,21 +87,21 @@ interface Blocks {
   readonly to: bigint;
 }
 
-/** An account as logs of transfers have it. */
+/** An account as a topic of transfer logs. */
 export const topicOf = (account: string): Hex => pad(account.toLowerCase() as Hex, { size: 32 });
 
-/** What an account transferred, of whatever token; since EIP-7708 of the coin as well. */
+/** Outgoing transfers of an account in any token; since EIP-7708 also of the coin. */
 export const logsFrom = (node: EvmNode, account: string, { from, to }: Blocks): Promise<LogsShown> => {
   const topics = [transferTopic, topicOf(account)];
   const filter = { topics, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
   return ask(node, 'eth_getLogs', [filter], toLogs);
 };
 
-/** What an account transferred and got of some tokens. */
+/** Transfers of some tokens from and to an account. */
 export const logsOfAccount = (node: EvmNode, account: string, tokens: readonly string[], blocks: Blocks) =>
   logsOfAccounts(node, [account], tokens, blocks);
 
-/** What accounts transferred and got of some tokens; what went between two of them is there twice. */
+/** Transfers of some tokens from and to accounts; a transfer between two of them is listed twice. */
 export async function logsOfAccounts(
   node: EvmNode,
   accounts: readonly string[],
@@ -119,7 +119,7 @@ export async function logsOfAccounts(
   return { logs: both.flatMap(({ logs }) => logs), broken: both.flatMap(({ broken }) => broken) };
 }
 
-/** The hash of an account's transaction with a nonce, from nodes that have an index of them. @throws RpcFailed `refused` by others */
+/** Hash of an account's transaction with a nonce, from nodes with such an index. @throws RpcFailed `refused` by other nodes */
 export const transactionBySender = (node: EvmNode, account: string, nonce: bigint): Promise<string | undefined> =>
   ask(node, 'eth_getTransactionBySenderAndNonce', [account, numberToHex(nonce)], (answer) =>
     optional(answer, (found) => toTransaction(found).hash),

@@ -5,17 +5,17 @@ import type { Chain } from '../../../domain/chains.ts';
 const hasher = await createKeccak(256);
 
 /**
- * Keccak-256, of a text's UTF-8. Every payment needs three: viem's implementation gives the same and takes ten times as long.
- * One hasher serves all, as nothing else runs between its beginning and its end.
+ * Keccak-256 of a text's UTF-8. Every payment needs three: viem's implementation gives the same result in ten times the time. One hasher
+ * serves all, because nothing else runs between its start and its end.
  */
 export const keccak = (message: Uint8Array | string): Uint8Array => hasher.init().update(message).digest('binary');
 
-/** From here on a digit of the hash makes the letter above it a capital. */
+/** Hash digits from here on capitalise the letter at their position. */
 const capitalFrom = 8;
 
 /**
- * Spells an address with its checksum (EIP-55). Without a cache: most addresses here are a payment's own and met once, and
- * viem's cache costs more per new address than the hash does.
+ * Spells an address with its checksum (EIP-55). Without a cache: most addresses are a payment's own and used once, and viem's cache costs
+ * more per new address than the hash.
  *
  * @param digits the address's 40 hex digits in lower case, without 0x
  */
@@ -33,8 +33,8 @@ export function checksummed(digits: string): Address {
 const evmAddress = /^0x[0-9a-fA-F]{40}$/;
 
 /**
- * An address in mixed case must carry the right checksum; all lower case has none and is taken. Null for the zero address and the
- * chain's own token contracts: money sent there is refused or lost.
+ * Accepts mixed case only with a valid checksum, and all lower case without one. Null for the zero address and the chain's own token
+ * contracts: money sent there is refused or lost.
  */
 export function canonicalEvmAddress(chain: Pick<Chain, 'tokens'>, text: string): Address | null {
   if (!evmAddress.test(text)) return null;
@@ -44,7 +44,7 @@ export function canonicalEvmAddress(chain: Pick<Chain, 'tokens'>, text: string):
   return text === address || text === lower ? address : null;
 }
 
-/** An indexed address fills a topic of 32 bytes from the right. */
+/** An indexed address is right-aligned in a topic of 32 bytes. */
 export const addressIn = (topic: string): Address => checksummed(topic.slice(-40).toLowerCase());
 
 export const canonicalEvmHash = (text: string): string | null => (isHash(text) ? text.toLowerCase() : null);

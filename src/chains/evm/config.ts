@@ -6,7 +6,7 @@ import type { GasSettings } from '../settings.ts';
 export const evmChainIds = [8453, 56, 1, 42161, 137] as const satisfies readonly ChainId[];
 export type EvmChainId = (typeof evmChainIds)[number];
 
-/** The chain id that nodes and transactions of a chain name: on a test network another one than the chain's own. */
+/** Chain id of nodes and transactions: on a test network it differs from the catalogue's id. */
 export const networkId = (chainId: ChainId): number => Number(chainOf(chainId).network ?? chainId);
 
 export const isEvmChain = (id: ChainId): id is EvmChainId => (evmChainIds as readonly ChainId[]).includes(id);
@@ -14,43 +14,47 @@ export const isEvmChain = (id: ChainId): id is EvmChainId => (evmChainIds as rea
 export type FinalityTag = 'safe' | 'finalized';
 
 /**
- * When a block counts as final: so many blocks on top of it, the node's tag, or all that is named. `after_ms`: the newest block's time
- * is so much later; `atLeast` is then what comes in that time at the catalogue's pace, so that a chain which slows down is no less deep.
+ * Condition of finality: a number of blocks on top, the node's tag, or both. `after_ms`: the newest block's time is that much later;
+ * `atLeast` is then the number of blocks in that time at the catalogue's pace, so a slow chain is no less deep.
  */
-export type Depth =
+export type FinalityDepth =
   | number
   | FinalityTag
   | { readonly tag?: FinalityTag; readonly atLeast: number; readonly after_ms?: number };
 
 export interface EvmFees {
-  /** Nothing is signed while the chain asks for more than this per unit of gas. */
+  /** Maximum price per unit of gas: above it nothing is signed. */
   readonly maxFeePerGas_wei: bigint;
-  /** Least tip, where validators ignore less. */
+  /** Minimum tip, on chains whose validators ignore less. */
   readonly minTip_wei: bigint;
-  /** Most tip, whatever nodes suggest. */
+  /** Maximum tip, whatever nodes suggest. */
   readonly maxTip_wei: bigint;
-  /** Gas that a transfer is reckoned to use at least: estimates leave out what some chains charge for data besides. */
+  /** Minimum gas assumed for a transfer: estimates omit some chains' charges for data. */
   readonly gasUsual: bigint;
-  /** Most gas that one transfer may need. */
+  /** Maximum gas of one transfer. */
   readonly gasMax: bigint;
 }
 
 export interface EvmChainConfig {
   readonly chainId: EvmChainId;
-  /** In order of preference. They may hold API keys and are never logged. */
+  /** In order of preference. They may contain API keys and are never logged. */
   readonly rpcUrls: readonly string[];
   readonly agree: Agree;
-  readonly depths: { readonly final: Depth; readonly finalLarge: Depth; readonly payout: Depth };
-  /** Payins from this many whole tokens on wait for `finalLarge`. */
+  readonly depths: {
+    readonly final: FinalityDepth;
+    readonly finalLarge: FinalityDepth;
+    readonly payout: FinalityDepth;
+  };
+  /** Payins from this many whole tokens wait for `finalLarge`. */
   readonly largeFrom_usd: number;
-  /** Most that is paid out for before it is at `finalLarge`; what comes beyond waits for that. */
+  /** Maximum amount confirmed before `finalLarge`; payins beyond it wait. */
   readonly exposureMax_usd: bigint;
   readonly pollInterval_ms: number;
-  /** How often a node is asked for its tags, by the chain's time: they move no faster, or nothing waits for it. */
+  /** Poll interval of the node's tags, in chain time: they move no faster, or nothing waits for them. */
   readonly tagEvery_ms: number;
-  /** For one JSON-RPC call, its retries included. */
+  /** Timeout of one JSON-RPC call, including its retries. */
   readonly callTimeout_ms: number;
-  /** Most blocks that one log query spans while catching up. */
+  /** Maximum blocks of one log query while catching up. */
   readonly rangeBlocksMax: number;
   readonly fees: EvmFees;
 }
@@ -58,14 +62,18 @@ export interface EvmChainConfig {
 const gwei = 1_000_000_000n;
 const milliGwei = gwei / 1_000n;
 
-/** So much of a chain's time on top of a block. */
-export const after = (chainId: EvmChainId, after_ms: number, tag?: FinalityTag): Depth => ({
+/** Depth as chain time on top of a block. */
+export const after = (chainId: EvmChainId, after_ms: number, tag?: FinalityTag): FinalityDepth => ({
   atLeast: Math.ceil(after_ms / chainOf(chainId).block_ms),
   after_ms,
   ...(tag && { tag }),
 });
 
-const depths = (final: Depth, finalLarge: Depth, payout: Depth = final) => ({ final, finalLarge, payout });
+const depths = (final: FinalityDepth, finalLarge: FinalityDepth, payout: FinalityDepth = final) => ({
+  final,
+  finalLarge,
+  payout,
+});
 const fees = (
   max_gwei: bigint,
   minTip_milliGwei: bigint,
@@ -80,9 +88,9 @@ const fees = (
 });
 
 /**
- * Finality per chain. Ethereum: as long as 12 blocks take, large sums wait for Casper finality. Base and Arbitrum: 20 and 10 seconds of
- * the sequencer's word for small sums, for large ones the batch must be final on Ethereum. Polygon and BNB: their fast finality, with
- * more time for large sums.
+ * Finality per chain. Ethereum: the time of 12 blocks, large sums wait for Casper finality. Base and Arbitrum: 20 and 10 seconds of
+ * sequencer blocks for small sums, for large ones the batch must be final on Ethereum. Polygon and BNB: their fast finality, with more time
+ * for large sums.
  */
 const perChain: Readonly<Record<EvmChainId, Pick<EvmChainConfig, 'depths' | 'largeFrom_usd' | 'fees'>>> = {
   1: { depths: depths(after(1, 144_000), 'finalized'), largeFrom_usd: 1_000, fees: fees(150n, 10n, 20n) },
@@ -109,7 +117,7 @@ const perChain: Readonly<Record<EvmChainId, Pick<EvmChainConfig, 'depths' | 'lar
   },
 };
 
-/** Ethereum's tags move by slots, Base's and Arbitrum's with Ethereum's; the others vote on each block. */
+/** Ethereum's tags move by slots, Base's and Arbitrum's with Ethereum's; the other chains vote on each block. */
 const tagEvery_ms: Readonly<Record<EvmChainId, number>> = {
   1: 12_000,
   8453: 12_000,
@@ -118,13 +126,13 @@ const tagEvery_ms: Readonly<Record<EvmChainId, number>> = {
   56: 5_000,
 };
 
-/** Ten payins that are just not large. */
+/** Ten payins just below the large limit. */
 export const exposureFor = (largeFrom_usd: bigint): bigint => 10n * largeFrom_usd;
 
-/** Several blocks a second are read together, so often that a payin is seen within a second and a half. */
+/** Reads several blocks together, often enough to detect a payin within a second and a half. */
 const pollLeast_ms = 1_400;
 
-/** The operator's limits over a chain's own. */
+/** The operator's limits override a chain's own. */
 export function feesOf(chainId: EvmChainId, { gasMax, gasPriceMax_gwei, tipMax_gwei }: GasSettings): EvmFees {
   const { fees: own } = perChain[chainId];
   return {
@@ -135,7 +143,7 @@ export function feesOf(chainId: EvmChainId, { gasMax, gasPriceMax_gwei, tipMax_g
   };
 }
 
-/** The recommended settings of a chain, to be overridden by the operator's. */
+/** Recommended settings of a chain; the operator's settings override them. */
 export function defaultEvmChainConfig(chainId: EvmChainId, rpcUrls: readonly string[]): EvmChainConfig {
   return {
     chainId,

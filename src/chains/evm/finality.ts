@@ -1,6 +1,6 @@
-/** How deep a block must be to count as final: by its chain's time, by a node's tag, by the blocks on top of it. */
+/** Depth at which a block is final: by its chain's time, by a node's tag, or by the blocks on top of it. */
 import { lower } from '../../lib/inParallel.ts';
-import type { Depth, FinalityTag } from './config.ts';
+import type { FinalityDepth, FinalityTag } from './config.ts';
 import { type Header, knownHeader } from './reads.ts';
 import type { EvmNode } from './rpc.ts';
 
@@ -10,35 +10,40 @@ interface Parts {
   readonly after_ms: number;
 }
 
-function partsOf(depth: Depth): Parts {
+function partsOf(depth: FinalityDepth): Parts {
   if (typeof depth === 'number') return { tag: undefined, atLeast: BigInt(depth), after_ms: 0 };
   if (typeof depth === 'string') return { tag: depth, atLeast: 0n, after_ms: 0 };
   return { tag: depth.tag, atLeast: BigInt(depth.atLeast), after_ms: depth.after_ms ?? 0 };
 }
 
-/** The tag that a depth goes by; undefined for none. */
-export const tagOf = (depth: Depth): FinalityTag | undefined => partsOf(depth).tag;
+/** Tag of a depth; undefined for none. */
+export const finalityTagOf = (depth: FinalityDepth): FinalityTag | undefined => partsOf(depth).tag;
 
-/** How many blocks on top make a block final; null where a tag says so. */
-export function blocksOnTop(depth: Depth): number | null {
+/** Number of blocks on top that make a block final; null if a tag decides. */
+export function blocksOnTop(depth: FinalityDepth): number | null {
   const { tag, atLeast } = partsOf(depth);
   return tag === undefined ? Number(atLeast) : null;
 }
 
-/** What is known of a node's blocks without asking it. */
-export interface Seen {
+/** Known blocks of a node, without a call. */
+export interface KnownBlocks {
   readonly tagged?: ReadonlyMap<FinalityTag, Header>;
-  /** The newest block known, at this height or below, whose time is `before_s` or earlier; undefined when none is known near there. */
+  /** Newest known block at or below this height with a time of `before_s` or earlier; undefined if none is known nearby. */
   readonly aged?: (atMost: bigint, before_s: number) => Header | undefined;
 }
 
 /**
- * The newest height that a node holds for final at a depth; negative while the chain is shorter than that.
- * While a tag stalls, the height stays where it is: nothing becomes final by other means.
+ * Newest final height of a node at a depth; negative while the chain is shorter than that. While a tag stalls, the height stays the same:
+ * nothing else makes a block final.
  * @param head the node's newest block
- * @throws RpcFailed when the node lacks the tag
+ * @throws RpcFailed if the node lacks the tag
  */
-export async function finalHeight(node: EvmNode, head: Header, depth: Depth, seen: Seen = {}): Promise<bigint> {
+export async function finalHeight(
+  node: EvmNode,
+  head: Header,
+  depth: FinalityDepth,
+  seen: KnownBlocks = {},
+): Promise<bigint> {
   const { tag, atLeast, after_ms } = partsOf(depth);
   const deep = head.number - atLeast;
   const height = tag ? lower(deep, (seen.tagged?.get(tag) ?? (await knownHeader(node, tag))).number) : deep;
@@ -48,7 +53,7 @@ export async function finalHeight(node: EvmNode, head: Header, depth: Depth, see
 
 const stepsMax = 12;
 
-/** A chain that makes blocks faster than the catalogue says is looked at deeper down. Times are whole seconds, which several blocks share. */
+/** On a chain faster than the catalogue says, searches deeper. Times are whole seconds, which several blocks share. */
 async function agedHeight(
   node: EvmNode,
   head: Header,

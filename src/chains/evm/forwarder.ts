@@ -1,4 +1,4 @@
-/** The deposit forwarder on the chains: where it stands and what is asked of it, computed without asking any of them. */
+/** Addresses and calls of the deposit forwarder, computed without a call to a chain. */
 import {
   type Address,
   concatHex,
@@ -12,7 +12,7 @@ import {
 import { forwarderFactory } from '../../../contracts/evm/artifacts/ForwarderFactory.ts';
 import { checksummed, keccak } from './addresses.ts';
 
-/** The deterministic deployer that stands at this address on every EVM chain (github.com/Arachnid/deterministic-deployment-proxy). */
+/** Deterministic deployer with this address on every EVM chain (github.com/Arachnid/deterministic-deployment-proxy). */
 export const deployer: Address = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 
 /** Part of every deposit address: never change it. */
@@ -27,7 +27,7 @@ export interface ForwarderAddresses {
 }
 
 /**
- * Where one treasury's factory and forwarder implementation stand (or will stand): the same on every chain.
+ * Addresses of one treasury's factory and forwarder implementation, deployed or not: the same on every chain.
  * @param treasury receiver of every flush, fixed in the deployed code
  */
 export function forwarderAddresses(treasury: Address): ForwarderAddresses {
@@ -46,20 +46,20 @@ interface Call {
   readonly data: Hex;
 }
 
-/** The transaction that deploys the factory; anybody may send it, the result is the same. */
+/** Transaction that deploys the factory; any account may send it with the same result. */
 export const forwarderDeployment = (treasury: Address): Call => ({
   to: deployer,
   data: concatHex([deploySalt, creationCode(treasury)]),
 });
 
-/** The transaction that takes all that deposits hold of a token to the treasury; anybody may send it. */
+/** Transaction that sends the deposits' whole balance of a token to the treasury; any account may send it. */
 export function flushCall(treasury: Address, salts: readonly string[], token: string): Call {
   const args = [salts as readonly Hex[], token as Address] as const;
   const data = encodeFunctionData({ abi: forwarderFactory.abi, functionName: 'flush', args });
   return { to: forwarderAddresses(treasury).factory, data };
 }
 
-/** EIP-1167: creation code of a minimal clone, before and after the implementation's address; as OpenZeppelin's Clones has it. */
+/** EIP-1167: creation code of a minimal clone, before and after the implementation's address, as in OpenZeppelin's Clones. */
 const cloneHead = '3d602d80600a3d3981f3363d3d373d3d3d363d73';
 const cloneTail = '5af43d82803e903d91602b57fd5bf3';
 
@@ -68,7 +68,7 @@ const saltAt = 21;
 const codeHashAt = 53;
 const preimageLength = 85;
 
-/** @returns the deposit address of a salt of 32 bytes, as `ForwarderFactory.addressOf` tells it */
+/** @returns the deposit address of a salt of 32 bytes, equal to the result of `ForwarderFactory.addressOf` */
 export function depositAddresses(treasury: Address): (salt: Uint8Array) => Address {
   const { factory, implementation } = forwarderAddresses(treasury);
   const code = hexToBytes(`0x${cloneHead}${implementation.slice(2).toLowerCase()}${cloneTail}`);
@@ -79,8 +79,8 @@ export function depositAddresses(treasury: Address): (salt: Uint8Array) => Addre
   return (salt) => {
     const preimage = template.slice();
     preimage.set(salt, saltAt);
-    return checksummed(hexOf(keccak(preimage)).slice(-40));
+    return checksummed(hexOfBytes(keccak(preimage)).slice(-40));
   };
 }
 
-export const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer).toString('hex');
+export const hexOfBytes = (bytes: Uint8Array): string => Buffer.from(bytes.buffer).toString('hex');

@@ -1,4 +1,4 @@
-/** What operators are to know of an EVM chain's nodes. */
+/** Facts about an EVM chain's nodes for operators. */
 import { decodeFunctionResult, encodeFunctionData, erc20Abi } from 'viem';
 import { type Chain, chainOf, type Token } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
@@ -8,14 +8,16 @@ import { ask, askEach, text } from '../node/jsonRpc.ts';
 import { type MethodProbe, tryMethods } from '../node/tryMethods.ts';
 import { simulate, suggestedTip } from './accounts.ts';
 import type { EvmChainConfig, EvmChainId, FinalityTag } from './config.ts';
-import { tagOf } from './finality.ts';
+import { finalityTagOf } from './finality.ts';
 import { deployer } from './forwarder.ts';
 import { header, knownHeader, transferLogs } from './reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from './rpc.ts';
 
 const minute_ms = 60_000;
 
-/** Ethereum is final by epochs of 32 slots. Base and Arbitrum are with the batches that Ethereum has finalised. The others vote on each block. */
+/**
+ * Ethereum finalises epochs of 32 slots. Base and Arbitrum follow the batches that Ethereum finalised. The other chains vote on each block.
+ */
 const finalSteps_ms: Readonly<Record<EvmChainId, number>> = {
   1: 6.4 * minute_ms,
   8453: 10 * minute_ms,
@@ -50,7 +52,7 @@ export function createEvmHealth(config: EvmChainConfig, rpc: EvmRpc): ChainHealt
 
 const noHash = `0x${'0'.repeat(64)}`;
 
-/** Each method that the service cannot do without. */
+/** One probe per method that the service requires. */
 function probesOf({ tokens }: Chain): readonly MethodProbe[] {
   const to = tokens[0]?.address ?? '';
   const call = { to, data: encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' }) };
@@ -72,8 +74,8 @@ function probesOf({ tokens }: Chain): readonly MethodProbe[] {
 }
 
 /**
- * The genesis block, as the first block on it names it: what a node says of block 0 it may make anew whenever it starts, as anvil does. A node
- * that keeps no first block says it of block 0.
+ * The genesis block's hash, from the first block's parent: a node may recreate block 0 at each start, as anvil does. A node without a first
+ * block returns block 0 itself.
  */
 async function genesisOf(node: EvmNode): Promise<string> {
   const first = await header(node, 1n).catch((error: unknown) => {
@@ -83,9 +85,9 @@ async function genesisOf(node: EvmNode): Promise<string> {
   return first?.parentHash ?? (await knownHeader(node, 0n)).hash;
 }
 
-/** Of those that the passes follow. */
+/** Deepest tag of the passes. */
 function deepestTag(depths: EvmChainConfig['depths']): FinalityTag | null {
-  const tags = [depths.final, depths.finalLarge].map(tagOf);
+  const tags = [depths.final, depths.finalLarge].map(finalityTagOf);
   return tags.find((tag) => tag === 'finalized') ?? tags.find((tag) => tag !== undefined) ?? null;
 }
 
@@ -107,7 +109,7 @@ async function finalBy(node: EvmNode, tag: FinalityTag): Promise<NonNullable<Nod
 
 const rangesTried = [2_000n, 500n, 100n, 10n];
 
-/** The longest of some ranges behind the head that it answers. */
+/** Largest block range that the node answers, tried back from the head. */
 async function rangeOf(node: EvmNode, { tokens }: Chain): Promise<string> {
   const { number: to } = await knownHeader(node, 'latest');
   const addresses = tokens.map(({ address }) => address);
@@ -146,7 +148,7 @@ async function batches(node: EvmNode): Promise<string> {
   return `${batchTried} calls are answered`;
 }
 
-/** Blocks whose times are compared: enough that whole seconds are exact enough where a second has five blocks. */
+/** Number of blocks for measuring the pace: enough that whole seconds suffice with five blocks a second. */
 const paceBlocks = 1_000n;
 const paceLeast = 100n;
 
@@ -181,7 +183,7 @@ async function decimalsProblem(node: EvmNode, { id, name }: Chain, token: Token)
   );
 }
 
-/** Issuers rename: Tether calls what bridges carry USD₮0. */
+/** Issuers rename tokens: Tether calls bridged tokens USD₮0. */
 const otherNames: Readonly<Record<string, readonly string[]>> = { USDT: ['USD₮', 'USDT0', 'USD₮0'] };
 
 async function symbolProblem(node: EvmNode, { name }: Chain, token: Token): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 /**
- * What its transactions did to an account. Tokens are found by their logs; what the account sent by the states of its nonce, as far as a
- * node keeps them. No node lists coin that others send, or contracts.
+ * Effects of transactions on an account. Tokens are found by their logs; the account's own transactions by its nonce in past states, as far
+ * as a node keeps them. No node lists received coin, or coin from contracts.
  */
 
 import type { Address } from 'viem';
@@ -10,12 +10,12 @@ import { higher, inParallel, lower } from '../../lib/inParallel.ts';
 import { type BlockRange, type Happened, type HappenedIn, readPage } from '../historyPages.ts';
 import { agreedStanding } from '../money/standing.ts';
 import {
+  type AccountBalances,
   type AccountHistory,
   type AccountTransaction,
   coin,
   type HistoryAsked,
   type HistoryPage,
-  type Standing,
 } from '../ports.ts';
 import {
   coinBalance,
@@ -27,9 +27,9 @@ import {
   topicOf,
   transactionOf,
   transactionsAt,
-  transactionsOf,
+  transactionsByHash,
 } from './accounts.ts';
-import { changesIn, movedIn } from './changes.ts';
+import { changeInLog, changesIn } from './changes.ts';
 import type { EvmChainConfig } from './config.ts';
 import { finalHeight } from './finality.ts';
 import { callsAtOnce } from './payins/blocks.ts';
@@ -37,11 +37,11 @@ import { createNonceUses } from './payouts/nonceUse.ts';
 import { type Header, header, knownHeader, type RawLog, receiptOf } from './reads.ts';
 import { type EvmNode, type EvmRpc, RpcFailed } from './rpc.ts';
 
-/** Of one range, each found by some ten calls. */
+/** Maximum per range; each needs some ten calls. */
 const hiddenMax = 200;
 
 /**
- * Finds the transactions of a range of blocks that moved the account's tokens or were its own.
+ * Finds the transactions of a block range that moved the account's tokens or that it sent.
  * @throws RpcFailed
  */
 export async function happenedIn(
@@ -57,7 +57,7 @@ export async function happenedIn(
   return { found: [...all.values()], complete: sent.complete };
 }
 
-/** A range that a node does not take is asked for in halves. */
+/** Halves a range that a node refuses. */
 async function loggedIn(
   node: EvmNode,
   account: string,
@@ -80,12 +80,12 @@ async function loggedIn(
 }
 
 interface Nonces {
-  /** The first one that is used in the range, and the first one that is not used by its end. */
+  /** First nonce used in the range, and first nonce unused at its end. */
   readonly first: bigint;
   readonly end: bigint;
 }
 
-/** Undefined where the node keeps no states of so long ago. */
+/** Undefined if the node keeps no states that old. */
 async function noncesIn(node: EvmNode, account: string, { from, to }: BlockRange): Promise<Nonces | undefined> {
   try {
     const [first, end] = await Promise.all([
@@ -99,7 +99,7 @@ async function noncesIn(node: EvmNode, account: string, { from, to }: BlockRange
   }
 }
 
-/** What the account sent that no log shows: plain payments of the coin, cancels, what was reverted. */
+/** Own transactions of the account without token logs: coin payments, cancels, reverted transactions. */
 async function hiddenIn(
   node: EvmNode,
   account: string,
@@ -107,7 +107,7 @@ async function hiddenIn(
   { first, end, logged }: Nonces & { readonly logged: readonly Happened[] },
 ): Promise<HappenedIn> {
   const isOwn = ({ from }: Transaction) => from.toLowerCase() === account.toLowerCase();
-  const shown = await transactionsOf(
+  const shown = await transactionsByHash(
     node,
     logged.map(({ hash }) => hash),
   );
@@ -122,7 +122,7 @@ async function hiddenIn(
   return { found: found.flat(), complete: searched.length === hidden.length };
 }
 
-/** The first block of the range after which the nonce is used. */
+/** First block of the range after which the nonce is used. */
 async function blockOf(node: EvmNode, account: string, nonce: bigint, { from, to }: BlockRange): Promise<bigint> {
   let [low, high] = [from, to];
   while (low < high) {
@@ -133,9 +133,9 @@ async function blockOf(node: EvmNode, account: string, nonce: bigint, { from, to
   return low;
 }
 
-export interface Moved {
+export interface DepositTransaction {
   readonly address: string;
-  /** Who sent it and what it cost is left out: a deposit sends nothing by itself. */
+  /** Without sender and cost: a deposit sends no transactions. */
   readonly transaction: AccountTransaction;
 }
 
@@ -149,7 +149,7 @@ export async function* transfersOfMany(
   addresses: readonly string[],
   { from, to }: BlockRange,
   signal: AbortSignal,
-): AsyncGenerator<Moved> {
+): AsyncGenerator<DepositTransaction> {
   let width = span;
   for (let first = from; first <= to; ) {
     const last = lower(to, first + width - 1n);
@@ -164,13 +164,13 @@ export async function* transfersOfMany(
   }
 }
 
-/** Undecodable logs are no silence: the node is passed over. */
+/** Skips a node with undecodable logs: it must not count as a node without logs. */
 async function searched(
   node: EvmNode,
   chain: Chain,
   addresses: readonly string[],
   range: BlockRange,
-): Promise<readonly Moved[] | 'tooMuch'> {
+): Promise<readonly DepositTransaction[] | 'tooMuch'> {
   const tokens = chain.tokens.map(({ address }) => address);
   try {
     const { logs, broken } = await logsOfAccounts(node, addresses, tokens, range);
@@ -194,7 +194,7 @@ async function inTransactions(
   chain: Chain,
   addresses: readonly string[],
   logs: readonly RawLog[],
-): Promise<readonly Moved[]> {
+): Promise<readonly DepositTransaction[]> {
   const spelled = new Map(addresses.map((address) => [topicOf(address) as string, address]));
   const times = new Map<bigint, number>();
   for (const { blockNumber, blockTime_s } of logs)
@@ -210,7 +210,9 @@ async function inTransactions(
     );
     return [...concerned].flatMap((address) => {
       if (address === undefined) return [];
-      const changes = own.flatMap((log) => movedIn(log, tokenAt(chain, log.address)?.address ?? log.address, address));
+      const changes = own.flatMap((log) =>
+        changeInLog(log, tokenAt(chain, log.address)?.address ?? log.address, address),
+      );
       const place = { txHash, blockNumber, blockHash, time };
       return [{ address, transaction: { ...place, nonce: null, outgoing: false, succeeded: true, fee: 0n, changes } }];
     });
@@ -225,7 +227,7 @@ export function createEvmHistory({ chainId, depths, rangeBlocksMax }: Config, an
   const rpc = anyRpc.as('late');
   const lookUp = createNonceUses(rangeBlocksMax);
 
-  /** @throws RpcFailed when the node does not show it whole */
+  /** @throws RpcFailed if the node does not return it completely */
   async function read(node: EvmNode, account: string, hash: string): Promise<AccountTransaction> {
     const [transaction, receipt] = await Promise.all([transactionOf(node, hash), receiptOf(node, hash)]);
     const block = receipt && (await knownHeader(node, receipt.blockNumber));
@@ -255,8 +257,12 @@ export function createEvmHistory({ chainId, depths, rangeBlocksMax }: Config, an
     });
   };
 
-  /** @throws RpcFailed also when a fork comes between the calls */
-  async function standingIn(node: EvmNode, account: Address, { number, hash, time_s }: Header): Promise<Standing> {
+  /** @throws RpcFailed also if a fork happens between the calls */
+  async function standingIn(
+    node: EvmNode,
+    account: Address,
+    { number, hash, time_s }: Header,
+  ): Promise<AccountBalances> {
     const [sent, held, ...amounts] = await Promise.all([
       nonceAt(node, account, number),
       coinBalance(node, account, number),
@@ -275,7 +281,7 @@ export function createEvmHistory({ chainId, depths, rangeBlocksMax }: Config, an
     transfersOf: (addresses, range, signal) =>
       transfersOfMany({ chain, span: BigInt(rangeBlocksMax) }, rpc, addresses, range, signal),
     withNonce: (asked, signal) =>
-      rpc.first(async (node) => {
+      rpc.firstAnswer(async (node) => {
         const noted = await lookUp(node, asked, await knownHeader(node, 'latest'));
         return noted?.use && read(node, asked.account, noted.use.hash);
       }, signal),

@@ -6,11 +6,11 @@ import type { ChainSettings, DepthSetting } from '../settings.ts';
 import { canonicalEvmAddress, canonicalEvmHash } from './addresses.ts';
 import {
   after,
-  type Depth,
   defaultEvmChainConfig,
   type EvmChainConfig,
   type EvmChainId,
   exposureFor,
+  type FinalityDepth,
   feesOf,
   isEvmChain,
 } from './config.ts';
@@ -27,7 +27,7 @@ import { createEvmSigner } from './signer/signer.ts';
 import { readEvmTreasury } from './treasury.ts';
 import { evmWalletLink } from './walletLink.ts';
 
-/** Base, BNB, Ethereum, Arbitrum, Polygon: one treasury account, the same deposit addresses on all of them. */
+/** Base, BNB, Ethereum, Arbitrum, Polygon: one treasury account, and the same deposit addresses on all of them. */
 export const evm: Family = {
   name: 'evm',
   coinDecimals: 18,
@@ -80,7 +80,7 @@ function openChain(setting: ChainSettings, treasury: Address, lines: NodeLines):
   ];
 }
 
-/** The operator's settings over the chain's defaults. */
+/** Applies the operator's settings over the chain's defaults. */
 function evmConfig(setting: ChainSettings, defaults: EvmChainConfig): EvmChainConfig {
   const { chainId } = defaults;
   const { agree, confirmations, confirmationsLarge, payoutConfirmations, poll_ms } = setting;
@@ -101,7 +101,7 @@ function evmConfig(setting: ChainSettings, defaults: EvmChainConfig): EvmChainCo
   };
 }
 
-function depthOf(chainId: EvmChainId, { blocks, tag, after_ms }: DepthSetting): Depth {
+function depthOf(chainId: EvmChainId, { blocks, tag, after_ms }: DepthSetting): FinalityDepth {
   if (after_ms !== undefined) return after(chainId, after_ms, tag ?? undefined);
   if (tag === null) return blocks;
   return blocks > 0 ? { tag, atLeast: blocks } : tag;

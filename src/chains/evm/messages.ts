@@ -1,4 +1,4 @@
-/** Who signed a text on EVM: a key (EIP-191), or a contract that takes the signature for its own (ERC-1271). */
+/** Signatures of texts on EVM: by a key (EIP-191), or accepted by a contract (ERC-1271). */
 import { encodeFunctionData, type Hex, hashMessage, numberToHex, parseAbi, recoverMessageAddress } from 'viem';
 import { askingLimits } from '../../../commands/askingContracts.ts';
 import { type SignedMessage, Unavailable } from '../../../commands/ports.ts';
@@ -11,7 +11,7 @@ import { checksummed } from './addresses.ts';
 import type { EvmChainConfig } from './config.ts';
 import { ChainUnavailable, createEvmRpc, type EvmNode, RpcFailed } from './rpc.ts';
 
-/** Half of the order of secp256k1. Above it lies the twin of every signature, which wallets do not make (EIP-2). */
+/** Half of the order of secp256k1. Each signature has a twin above it, which wallets do not produce (EIP-2). */
 const lowerHalf = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /** r, s and v, in hex. */
@@ -28,7 +28,7 @@ export const evmMessages: MessageScheme = {
   async isSignedBy(address, { text, signature }) {
     const s = keySignature.exec(signature)?.[1];
     if (s === undefined || BigInt(`0x${s}`) > lowerHalf) return false;
-    // Numbers that belong to no signature make the library throw.
+    // The library throws for numbers that are no signature.
     const signer = await recoverMessageAddress({ message: text, signature: signature as Hex }).catch(() => null);
     return signer === address;
   },
@@ -36,17 +36,16 @@ export const evmMessages: MessageScheme = {
 
 const erc1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']);
 const { gas, time_ms, answer_bytes } = askingLimits;
-/** What a yes returns: the function’s selector, padded to a word. */
+/** Positive result: the function’s selector, padded to a word. */
 const accepted = `0x1626ba7e${'0'.repeat(56)}`;
-/** What contracts of several owners need, and far above. */
+/** Enough for contracts with several owners. */
 const contractSignature = /^0x(?:[0-9a-fA-F]{2}){1,4096}$/;
 
 type AcceptanceConfig = Pick<EvmChainConfig, 'chainId' | 'rpcUrls'> & Pick<ChainRpcOptions, 'lines'>;
 
 /**
- * Asks every node of a chain; all that answer must say yes, for one that lies would give a buyer’s credit away. The contracts are
- * strangers': over connections of their own, and after all other calls, slow ones hold up
- * no payment.
+ * Calls every node of a chain; all that answer must confirm, because one lying node would give a buyer’s credit away. The contracts belong
+ * to strangers: separate connections and lowest priority keep slow ones from delaying payments.
  */
 export function createEvmAcceptance({ chainId, rpcUrls, lines }: AcceptanceConfig) {
   const rpc = createEvmRpc({
@@ -62,7 +61,7 @@ export function createEvmAcceptance({ chainId, rpcUrls, lines }: AcceptanceConfi
     const args = [hashMessage(text), signature as Hex] as const;
     const data = encodeFunctionData({ abi: erc1271, functionName: 'isValidSignature', args });
     try {
-      const said = await rpc.every((node) => accepts(node, contract, data));
+      const said = await rpc.all((node) => accepts(node, contract, data));
       return said.every(Boolean);
     } catch (error) {
       if (!(error instanceof ChainUnavailable)) throw error;
@@ -72,7 +71,7 @@ export function createEvmAcceptance({ chainId, rpcUrls, lines }: AcceptanceConfi
   };
 }
 
-/** Without code nothing answers: the call would return nothing, which is no yes. */
+/** An address without code returns nothing, which does not count as acceptance. */
 async function accepts(node: EvmNode, contract: string, data: Hex): Promise<boolean> {
   const said = await simulate(node, { to: contract, data, gas: numberToHex(gas) }).catch((error: unknown) => {
     if (error instanceof RpcFailed && (error.kind === 'refused' || error.kind === 'tooLarge')) return '0x' as const;

@@ -1,4 +1,4 @@
-/** The contract that pays many receivers in one transaction: where it stands, the same on every chain, and what is asked of it. */
+/** The contract that pays many receivers in one transaction: its address, the same on every chain, and its calls. */
 import { type Address, concatHex, encodeFunctionData, erc20Abi, getContractAddress, type Hex, parseAbi } from 'viem';
 import { payMany } from '../../../contracts/evm/artifacts/PayMany.ts';
 import { assert } from '../../../domain/decider.ts';
@@ -8,7 +8,7 @@ import { deployer } from './forwarder.ts';
 import { hex, quantity } from './reads.ts';
 import type { EvmNode } from './rpc.ts';
 
-/** It has no owner and no arguments: one for everybody. */
+/** It has no owner and no arguments, so everybody can share it. */
 const salt: Hex = `0x${'00'.repeat(32)}`;
 
 export const payManyAddress: Address = getContractAddress({
@@ -23,12 +23,12 @@ interface Call {
   readonly data: Hex;
 }
 
-/** The transaction that puts it on a chain; anybody may send it, the result is the same. */
+/** Transaction that deploys it; any account may send it with the same result. */
 export const payManyDeployment: Call = { to: deployer, data: concatHex([salt, payMany.bytecode]) };
 
 type Paid = Pick<TransferOrder, 'token' | 'form'>;
 
-/** The transaction that pays all of a batch, in its order. */
+/** Transaction that pays a whole batch in order. */
 export function payManyCall({ token, form }: Paid): Call {
   assert(form?.kind === 'payMany', 'only a batch pays many');
   const receivers = form.payments.map(({ receiver }) => receiver as Address);
@@ -37,20 +37,20 @@ export function payManyCall({ token, form }: Paid): Call {
   return { to: payManyAddress, data: encodeFunctionData({ abi: payMany.abi, functionName: 'payMany', args }) };
 }
 
-/** The transaction that lets it spend so much of a token for the treasury. USDT takes a new allowance only where there is none. */
+/** Transaction that sets the treasury's allowance of a token for it. USDT requires a zero allowance before a new one. */
 export function allowanceCall({ token, form }: Paid): Call {
   assert(form?.kind === 'allow', 'only an allowance allows');
   const args = [payManyAddress, BigInt(form.most)] as const;
   return { to: token.address as Address, data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args }) };
 }
 
-/** Whether the very contract stands there, and no other. */
+/** True if exactly this contract is deployed there. */
 export const isPayManyThere = async (node: EvmNode): Promise<boolean> =>
   (await ask(node, 'eth_getCode', [payManyAddress, 'latest'], hex)).toLowerCase() === payMany.code;
 
 const allowanceAbi = parseAbi(['function allowance(address owner, address spender) view returns (uint256)']);
 
-/** How much of a token it may still spend for an account, in smallest units. */
+/** Remaining allowance of a token for an account, in smallest units. */
 export function allowanceOf(node: EvmNode, account: Address, token: string): Promise<bigint> {
   const args = [account, payManyAddress] as const;
   const data = encodeFunctionData({ abi: allowanceAbi, functionName: 'allowance', args });

@@ -1,4 +1,4 @@
-/** What EVM nodes push (`eth_subscribe`): that there is a new block, and to whom a token of the catalogue was sent. */
+/** Notifications of EVM nodes (`eth_subscribe`): a new block, and the receiver of a catalogue-token transfer. */
 import type { Observable } from 'rxjs';
 import type { Chain } from '../../../domain/chains.ts';
 import type { Push } from '../family.ts';

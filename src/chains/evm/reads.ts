@@ -1,9 +1,9 @@
-/** What the adapter asks of a node, as typed values. Every answer is checked: a malformed one counts as a failure of the node. */
+/** Typed calls of the adapter to a node. Every answer is checked: a malformed one counts as a failure of the node. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, encodeDeployData, type Hex, isHex, keccak256, numberToHex, stringToBytes } from 'viem';
 import { balanceReader } from '../../../contracts/evm/artifacts/BalanceReader.ts';
-import { ask, type Json, list, object, optional, seconds } from '../node/jsonRpc.ts';
+import { ask, list, object, optional, type RpcJson, seconds } from '../node/jsonRpc.ts';
 import { evidenceMax } from '../ports.ts';
 import { type EvmNode, RpcFailed } from './rpc.ts';
 
@@ -15,7 +15,7 @@ export interface Header {
   readonly parentHash: Hex;
   readonly time_s: number;
   readonly baseFee_wei: bigint;
-  /** The filter over its logs; undefined where the node does not say it. */
+  /** Bloom filter over its logs; undefined if the node omits it. */
   readonly logsBloom: Hex | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface RawLog {
   readonly blockHash: Hex;
   readonly logIndex: number;
   readonly removed: boolean;
-  /** Undefined when the node does not say it in the log, as older ones do not. */
+  /** Undefined if the node's logs have no block time, as in older versions. */
   readonly blockTime_s: number | undefined;
 }
 
@@ -37,9 +37,9 @@ export interface Receipt {
   readonly succeeded: boolean;
   readonly blockNumber: bigint;
   readonly blockHash: Hex;
-  /** Its place in its block. */
+  /** Index in its block. */
   readonly index: number;
-  /** All that its sender paid for it, in the coin's smallest unit; undefined where the node does not tell. */
+  /** Total fee paid by its sender, in the coin's smallest unit; undefined if the node does not return it. */
   readonly fee_wei: bigint | undefined;
   readonly logs: readonly RawLog[];
 }
@@ -47,7 +47,7 @@ export interface Receipt {
 /** keccak256 of the event's signature: ERC-20. */
 export const transferTopic: Hex = keccak256(stringToBytes('Transfer(address,address,uint256)'));
 
-/** A log that a node shows and that is not as logs are; its transaction is known at least. */
+/** A malformed log of a node whose transaction is at least known. */
 export interface BrokenLog {
   readonly txHash: Hex;
   readonly blockNumber: bigint | undefined;
@@ -64,19 +64,19 @@ export type LogsWhere = { readonly blockHash: Hex } | { readonly from: bigint; r
 
 export const tagOf = (tag: BlockTag): string => (typeof tag === 'bigint' ? numberToHex(tag) : tag);
 
-/** Undefined when the node has no such block. */
+/** Undefined if the node has no such block. */
 export const header = (node: EvmNode, tag: BlockTag): Promise<Header | undefined> =>
   ask(node, 'eth_getBlockByNumber', [tagOf(tag), false], (answer) => optional(answer, toHeader));
 
 const headerByHash = (node: EvmNode, hash: string): Promise<Header | undefined> =>
   ask(node, 'eth_getBlockByHash', [hash, false], (answer) => optional(answer, toHeader));
 
-/** Behind one address there may be several nodes, a block or two apart: what one of them lacks another may have, or it has it soon. */
+/** Several nodes may share one address, a block or two apart: another one may have the block, or this one has it soon. */
 const lagPauses_ms = [0, 100, 200];
 
 /**
  * The node's block at a height that it must have.
- * @throws RpcFailed when it has not
+ * @throws RpcFailed if it has not
  */
 export async function knownHeader(node: EvmNode, tag: BlockTag): Promise<Header> {
   for (const pause_ms of typeof tag === 'bigint' ? lagPauses_ms : [0]) {
@@ -88,15 +88,15 @@ export async function knownHeader(node: EvmNode, tag: BlockTag): Promise<Header>
 }
 
 /**
- * Transfer logs of some contracts. By block hash, a node that lacks the block must answer with an error (EIP-234); by range, one that
- * lags may answer with nothing.
+ * Transfer logs of some contracts. By block hash, a node without the block must return an error (EIP-234); by range, a lagging one may
+ * return an empty list.
  */
 export const transferLogs = (node: EvmNode, address: readonly string[], where: LogsWhere): Promise<LogsShown> => {
   const { method, params } = logsCall(address, where);
   return ask(node, method, params, toLogs);
 };
 
-/** The same to be asked beside other calls. */
+/** Call for the same logs, for a request with several calls. */
 export function logsCall(address: readonly string[], where: LogsWhere) {
   const range = 'blockHash' in where ? where : { fromBlock: numberToHex(where.from), toBlock: numberToHex(where.to) };
   return { method: 'eth_getLogs', params: [{ address, topics: [transferTopic], ...range }] };
@@ -110,7 +110,7 @@ export const headerCall = (number: bigint) => ({
 export const receiptOf = (node: EvmNode, hash: string): Promise<Receipt | undefined> =>
   ask(node, 'eth_getTransactionReceipt', [hash], (answer) => optional(answer, toReceipt));
 
-/** How many transfer logs of some contracts a block has by its receipts; undefined when the node has no such block. */
+/** Number of transfer logs of some contracts in a block, from its receipts; undefined if the node has no such block. */
 export const countReceiptLogs = (
   node: EvmNode,
   address: readonly string[],
@@ -153,7 +153,7 @@ export function toLogs(answer: unknown): LogsShown {
   return { logs, broken };
 }
 
-/** @throws when not even its transaction can be read */
+/** @throws if even its transaction is unreadable */
 function toBrokenLog(entry: unknown, problem: string): BrokenLog {
   const { transactionHash, blockNumber, topics } = object(entry);
   const receiver = Array.isArray(topics) ? topics[2] : undefined;
@@ -180,7 +180,7 @@ function toLog(entry: unknown): RawLog {
   };
 }
 
-/** What is no time says nothing: the block itself does. */
+/** Ignores an invalid time: the block itself has it. */
 function timeIn(value: unknown): number | undefined {
   try {
     return seconds(quantity(value));
@@ -203,8 +203,8 @@ export function toReceipt(answer: unknown): Receipt {
   };
 }
 
-/** Chains of the OP stack charge for Ethereum's data besides (`l1Fee`); Arbitrum does in units of gas. */
-function feeIn({ gasUsed, effectiveGasPrice, l1Fee }: Json): bigint | undefined {
+/** Chains of the OP stack charge extra for Ethereum's data (`l1Fee`); Arbitrum does so in units of gas. */
+function feeIn({ gasUsed, effectiveGasPrice, l1Fee }: RpcJson): bigint | undefined {
   const [gas, price] = [gasUsed, effectiveGasPrice].map((each) => optional(each, quantity));
   if (gas === undefined || price === undefined) return undefined;
   return gas * price + (optional(l1Fee, quantity) ?? 0n);
@@ -219,7 +219,7 @@ export function quantity(value: unknown): bigint {
   return BigInt(hex(value));
 }
 
-/** Whether a block is on a node's chain. Undefined when the node has not come so far and does not know the block. */
+/** True if a block is on a node's chain. Undefined if a lagging node does not know the block. */
 export async function isOnChain(
   node: EvmNode,
   { blockNumber, blockHash }: { readonly blockNumber: bigint; readonly blockHash: string },
@@ -229,20 +229,20 @@ export async function isOnChain(
   return (await headerByHash(node, blockHash)) ? true : undefined;
 }
 
-/** The hashes of a block's transactions; undefined when the node has no such block. */
+/** Hashes of a block's transactions; undefined if the node has no such block. */
 export const transactionsIn = (node: EvmNode, blockHash: string): Promise<readonly Hex[] | undefined> =>
   ask(node, 'eth_getBlockByHash', [blockHash, false], (answer) =>
     optional(answer, (block) => list(object(block)['transactions']).map(hex)),
   );
 
-/** Words in one answer: nodes take it for the code of a contract that is created, which has 24,576 bytes at most (EIP-170). */
+/** Maximum words of one answer: nodes treat it as the code of a created contract, at most 24,576 bytes (EIP-170). */
 const wordsMax = 512;
 const word_digits = 64;
 
 /**
  * @param tokens their contracts
- * @returns for each holder, in order, what it holds of each token, in smallest units
- * @throws RpcFailed also where a token has no code, or the node has no state of the block any more
+ * @returns for each holder, in order, its balance of each token in smallest units
+ * @throws RpcFailed also if a token has no code, or the node no longer has the block's state
  */
 export async function balancesOfMany(
   node: EvmNode,

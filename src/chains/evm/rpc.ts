@@ -12,7 +12,7 @@ export type EvmRpc = ChainRpc;
 type EvmRpcOptions = Pick<EvmChainConfig, 'chainId' | 'rpcUrls' | 'agree' | 'callTimeout_ms'> &
   Pick<ChainRpcOptions, 'answerMax_bytes' | 'lines'>;
 
-/** The nodes of a chain, each asked first whether it serves that chain, and searches for logs. */
+/** Nodes of a chain; the first call of each checks that it serves that chain and searches logs. */
 export const createEvmRpc = ({
   chainId,
   rpcUrls,
@@ -40,12 +40,12 @@ async function verifyChain(node: EvmNode, chainId: EvmRpcOptions['chainId']): Pr
   throw new RpcFailed(node.name, 'eth_chainId', 'unfit', `serves chain ${id}, configured for ${networkId(chainId)}`);
 }
 
-/** Back ends of one address are not so far apart. */
+/** Maximum distance between back ends of one address. */
 const settled_blocks = 16n;
 
 /**
- * Some public nodes answer all but searches for logs (bsc-dataseed: -32005 "limit exceeded", even of one block). The same words may mean
- * that there are too many calls: they count when another call goes well in between. Other failures say nothing for good.
+ * Some public nodes answer everything except log searches (bsc-dataseed: -32005 "limit exceeded", even for one block). The same text may
+ * mean too many calls: it counts if another call succeeds in between. Other failures prove nothing permanent.
  */
 async function verifyLogs(node: EvmNode, chainId: EvmRpcOptions['chainId']): Promise<void> {
   const newest = await ask(node, 'eth_blockNumber', [], (answer) => BigInt(text(answer)));

@@ -1,9 +1,9 @@
 import type { Reader } from '../../environment/reader.ts';
-import { readAccount, type Treasury } from '../treasury.ts';
+import { readTreasuryAccount, type Treasury } from '../treasury.ts';
 import { checksummed } from './addresses.ts';
 import { accountOf } from './signer/signer.ts';
 
-/** The ten accounts of local development chains: everybody has their keys. */
+/** The ten accounts of local development chains, whose keys are public. */
 const developmentAccounts: ReadonlySet<string> = new Set([
   '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
   '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
@@ -23,7 +23,7 @@ export function readEvmTreasury(read: Reader, production: boolean): Treasury | n
   const stated = read.matching(names.address, /^0x[0-9a-fA-F]{40}$/, 'an EVM address');
   const key = read.hex(names.key, /^0x[0-9a-f]{64}$/, '0x and 64 hex digits');
   const spelled = stated && checksummed(stated.slice(2).toLowerCase());
-  const treasury = readAccount(read, names, { stated: spelled, key, accountOf });
+  const treasury = readTreasuryAccount(read, names, { stated: spelled, key, accountOf });
   const known = production && treasury !== null && developmentAccounts.has(treasury.address.toLowerCase());
   read.check(!known, 'the treasury is a well-known development account: anybody can spend from it');
   return treasury;

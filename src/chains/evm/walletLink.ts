@@ -3,16 +3,16 @@ import { parseAmount } from '../../../domain/money.ts';
 import type { PaymentView } from '../../../domain/payment/view.ts';
 import { networkId } from './config.ts';
 
-export type Asked = Pick<PaymentView, 'sourceChainId' | 'sourceTokenAddress' | 'depositAddress'>;
+export type WalletLinkRequest = Pick<PaymentView, 'sourceChainId' | 'sourceTokenAddress' | 'depositAddress'>;
 
 /**
- * A request to call `transfer` of the token (ERC-681, eips.ethereum.org): what a wallet needs to pay, also as a QR code. Null where the
- * amount is the payer's choice: wallets take a missing one for nothing at all.
+ * Link to call `transfer` of the token (ERC-681, eips.ethereum.org), for a wallet or a QR code. Null if the payer chooses the amount:
+ * wallets read a missing amount as zero.
  *
  * @param amount in whole tokens
  */
 export function evmWalletLink(
-  { sourceChainId, sourceTokenAddress, depositAddress }: Asked,
+  { sourceChainId, sourceTokenAddress, depositAddress }: WalletLinkRequest,
   amount: string | null,
 ): string | null {
   const token = tokenAt(chainOf(sourceChainId), sourceTokenAddress);

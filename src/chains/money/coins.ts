@@ -1,19 +1,22 @@
-/** The coins that chains take their fees in: what the operator says one costs, and how much of it may be spent. */
+/** Coins for fees: the operator's prices, and spending limits. */
 import type { ChainId } from '../../../domain/chains.ts';
 import { parseAmount } from '../../../domain/money.ts';
 import type { Reader } from '../../environment/reader.ts';
 
 export interface CoinSettings {
   readonly decimals: number;
-  /** Of a whole coin, in millionths of a dollar. */
+  /** Per whole coin, in millionths of a dollar. */
   readonly price_microUsd: bigint;
-  /** Most that the signer lets transactions of any sixty minutes cost, in smallest units. */
+  /** Maximum cost of the signer's transactions in any sixty minutes, in smallest units. */
   readonly perHour: bigint;
-  /** The least that a payout on this chain is worth, in millionths of a dollar. */
+  /** Minimum payout on this chain, in millionths of a dollar. */
   readonly leastPayout_microUsd: bigint;
 }
 
-/** Dollars for a coin, rather more than in most years: a fee that is too low is paid by the treasury. Coins an hour: some hundred payouts. */
+/**
+ * Dollars per coin, above the price of most years: if the price is too low, the treasury pays the difference. Coins per hour: some hundred
+ * payouts.
+ */
 const defaults: Readonly<Record<ChainId, { readonly price_usd: string; readonly perHour: string }>> = {
   1: { price_usd: '4000', perHour: '2' },
   8453: { price_usd: '4000', perHour: '0.5' },
@@ -24,7 +27,7 @@ const defaults: Readonly<Record<ChainId, { readonly price_usd: string; readonly 
   1500: { price_usd: '0.4', perHour: '500' },
 };
 
-/** Half a cent: of the least that anyAmount takes, 0.02, the usual fee leaves a little more. */
+/** Half a cent: slightly below what the usual fee leaves of anyAmount's minimum, 0.02. */
 const leastPayout_usd = '0.005';
 
 export function readCoin(read: Reader, id: ChainId, decimals: number): CoinSettings {

@@ -6,24 +6,24 @@ import { type ChainRpc, ChainUnavailable } from '../node/nodes.ts';
 import type { CanReceive } from '../ports.ts';
 
 /**
- * Why a receiver cannot take an amount now, and what it must do; undefined when it can.
- * @param receiver with the memo that its money will have
- * @param amount in smallest units; null asks for any room at all
+ * Returns why a receiver cannot receive an amount now, and what it must do; undefined if it can.
+ * @param receiver with the memo of the payment
+ * @param amount in smallest units; null checks for any room at all
  * @throws RpcFailed
  */
 export type Obstacle = (
   node: ChainNode,
   token: Token,
-  receiver: Receiver,
+  receiver: CheckedReceiver,
   amount: bigint | null,
 ) => Promise<Refusal | undefined>;
 
-export interface Receiver {
+export interface CheckedReceiver {
   readonly address: string;
   readonly memo: string | null;
 }
 
-/** Asked before a payment is created. A chain that cannot be asked is Unavailable: the answer is never guessed. */
+/** Called before a payment is created. Throws Unavailable if the chain cannot be queried: the answer is never guessed. */
 export function createCanReceive(rpc: ChainRpc, obstacle: Obstacle): CanReceive {
   return async (chain, token, address, amount = null, memo = null) => {
     try {

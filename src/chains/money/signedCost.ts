@@ -5,9 +5,9 @@ import { higher } from '../../lib/inParallel.ts';
 type Signed = Pick<SignedAttempt, 'account' | 'nonce' | 'fee' | 'signedAt'>;
 
 /**
- * The most of its chain's coin, in smallest units, that attempts of one transfer may cost, as they are recorded: of those that share a
- * nonce, or have none, one lands, and the dearest counts.
- * @param since attempts that were signed before count no more
+ * Maximum cost of one transfer's recorded attempts in the chain's coin, smallest units: only one attempt can land of those that share a
+ * nonce, or have none, so the dearest counts.
+ * @param since earlier attempts no longer count
  */
 export function signedCost(attempts: readonly Signed[], since: Instant): bigint {
   const dearest = new Map<string, bigint>();
@@ -19,6 +19,6 @@ export function signedCost(attempts: readonly Signed[], since: Instant): bigint 
   return [...dearest.values()].reduce((sum, cost) => sum + cost, 0n);
 }
 
-/** Gas and its price on EVM chains; elsewhere a sum, and what opening the receiver's account takes. */
+/** Gas times its price on EVM chains; elsewhere a sum, plus opening the receiver's account. */
 const costOf = ({ gas = '0', maxFeePerGas = '0', maxFee = '0', rent = '0' }: Signed['fee']): bigint =>
   BigInt(gas) * BigInt(maxFeePerGas) + BigInt(maxFee) + BigInt(rent);

@@ -1,4 +1,4 @@
-/** What the treasury's keys may spend, per transfer and in any sixty minutes over all chains together, and whether the treasury holds it. */
+/** Limits on the treasury's keys, per transfer and in any sixty minutes over all chains, and the balance check. */
 import type { Clock } from '../../../commands/ports.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { convertUp, tokenIn, usMillionth } from '../../../domain/dollars.ts';
@@ -8,40 +8,40 @@ import { epochMs, hour_ms } from '../../../domain/time.ts';
 import { moneyLeaves } from '../../../domain/transfer/shapes.ts';
 import { PayoutBlocked, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../ports.ts';
 
-// What was signed in the last hour, with its sums at hand: they are asked for before each signature, and there may be many.
+// Signed amounts of the last hour with running sums, which are needed before each signature.
 
-/** What a transfer that was signed within the hour takes of it. */
+/** Contribution of a transfer signed within the hour. */
 export interface Spent {
   readonly chainId: ChainId;
-  /** What it was signed for: a payment. */
+  /** Reference of the signature: a payment. */
   readonly reference: string;
   readonly appId: string | null;
   /** In millionths of a dollar. */
   readonly amount: bigint;
-  /** Of the chain's coin, in smallest units, at most. */
+  /** Maximum, in smallest units of the chain's coin. */
   readonly coin: bigint;
   readonly at_ms: number;
 }
 
-/** In memory, and from the log after a restart. */
+/** In memory, restored from the log after a restart. */
 export interface SpentLately {
-  /** By where it was signed: what shares a nonce lands once. */
+  /** By signing key: attempts that share a nonce land once. */
   readonly entries: ReadonlyMap<string, Spent>;
   put(key: string, spent: Spent): void;
   forget(key: string): void;
-  /** Leaves out what is older than an hour; looks for it once a second. */
+  /** Removes entries older than an hour; checks once a second. */
   expire(now_ms: number): void;
-  /** Adds what the log has and this memory does not. */
+  /** Adds entries of the log that this memory lacks. */
   recall(recorded: readonly Spent[]): void;
-  /** The sums of all but these, and of what is about to be signed in the same transaction. */
+  /** Sums without these entries, plus those of the same pending transaction. */
   besides(keys: readonly string[], together?: readonly Spent[]): Sums;
 }
 
 export interface Sums {
   readonly count: number;
-  /** All dollars, or those of an app, in millionths. */
+  /** Dollars of all apps or of one, in millionths. */
   usd(by?: { readonly appId: string | null }): bigint;
-  /** The coin of a chain, all or an app's, in smallest units. */
+  /** Coin of a chain, for all apps or one, in smallest units. */
   coin(chainId: ChainId, by?: { readonly appId: string | null }): bigint;
 }
 
@@ -102,7 +102,7 @@ export function createSpentLately(): SpentLately {
 
 type By = { readonly appId: string | null } | undefined;
 
-/** Nobody's money has no app's name, and no app's name is empty. */
+/** The treasury's own spending uses the empty app id, which no app can have. */
 const suffix = (by: By): string => (by ? ` of ${by.appId ?? ''}` : '');
 const usdOf = (by?: By): string => `usd${suffix(by)}`;
 const coinOf = (chainId: ChainId, by?: By): string => `coin ${chainId}${suffix(by)}`;
@@ -110,7 +110,7 @@ const coinOf = (chainId: ChainId, by?: By): string => `coin ${chainId}${suffix(b
 const partOf = (all: readonly Spent[], name: string): bigint =>
   all.flatMap(spentPartsOf).reduce((sum, [part, value]) => (part === name ? sum + value : sum), 0n);
 
-/** Each sum that it is part of. */
+/** Each sum that it contributes to. */
 const spentPartsOf = (spent: Spent): readonly (readonly [string, bigint])[] => [
   [usdOf(), spent.amount],
   [usdOf(spent), spent.amount],
@@ -118,7 +118,7 @@ const spentPartsOf = (spent: Spent): readonly (readonly [string, bigint])[] => [
   [coinOf(spent.chainId, spent), spent.coin],
 ];
 
-/** Signatures remembered for the hourly limits, fifty a second; more in an hour are refused. */
+/** Maximum remembered signatures, fifty a second; more in an hour are refused. */
 const rememberedMax = 200_000;
 
 export interface SpendingLimits {
@@ -126,31 +126,31 @@ export interface SpendingLimits {
   readonly perTransfer_usd: bigint;
   /** Whole tokens in the transfers of any sixty minutes, over all chains. */
   readonly perHour_usd: bigint;
-  /** How much of what may be spent in an hour one app's payments may take; all of it when left out. */
+  /** Maximum share of the hourly limit for one app. Default: all of it. */
   readonly appShare_percent?: number;
-  /** Most of each chain's coin, in smallest units, that transactions of any sixty minutes may cost; any when left out. */
+  /** Maximum cost of transactions in any sixty minutes per chain, in smallest units of its coin. Default: no limit. */
   readonly coinPerHour?: ReadonlyMap<ChainId, bigint>;
-  /** What each chain's coin is worth, for transfers of it; without it none is signed. */
+  /** Price of each chain's coin, for transfers of it; without a price none is signed. */
   readonly coinPrices?: ReadonlyMap<ChainId, CoinPrice>;
 }
 
 /**
  * Checks a transaction against the limits.
- * @param coin the most that it can cost of its chain's coin, in smallest units
- * @returns what counts it, once it is really signed
+ * @param coin maximum cost in its chain's coin, in smallest units
+ * @returns the function that counts it once it is signed
  * @throws SigningRefused perTransfer, perHour, appPerHour, coinPerHour
  */
-export type Spending = (unsigned: Unsigned, purpose: SigningPurpose, coin?: bigint) => () => void;
+export type CheckSpending = (unsigned: Unsigned, purpose: SigningPurpose, coin?: bigint) => () => void;
 
 /**
- * Sums what was signed in the last hour. A nonce of an account counts once, however often it is signed; without nonces, a purpose does.
- * Cancels are never refused: they set free what is stuck. They and sweeps move nothing away, and cost coin.
+ * Sums the signatures of the last hour. A nonce of an account counts once, however often it is signed; without nonces, a purpose does.
+ * Cancels are never refused, because they unblock the account. Cancels and sweeps move no money out, and cost coin.
  */
 export function createSpending(
   limits: SpendingLimits,
   clock: Pick<Clock, 'now'>,
   lately: SpentLately = createSpentLately(),
-): Spending {
+): CheckSpending {
   const mostAtOnce = inMicroUsd(limits.perTransfer_usd);
   return (unsigned, { kind, reference, appId = null }, coin = 0n) => {
     const now_ms = epochMs(clock.now());
@@ -185,14 +185,14 @@ interface Part extends Pick<Spent, 'reference' | 'appId' | 'coin'> {
   readonly order: TransferOrder;
 }
 
-/** Each payment of a batch counts by itself, for its own app, as if it were signed alone, and bears its share of what all of them may cost. */
+/** Each payment of a batch counts for its own app, as if it were signed alone, and bears its share of the maximum cost. */
 function partsOf(
   unsigned: Unsigned,
   { reference, appId }: { readonly reference: string; readonly appId: string | null },
   coin: bigint,
 ): readonly Part[] {
   const { order } = unsigned;
-  // Where there are no nonces, a purpose is signed again only after what was signed for it is dead.
+  // Without nonces, a purpose is signed again only after its earlier signatures are dead.
   const key = spendingKey(unsigned, reference);
   if (order.form?.kind !== 'payMany') return [{ key, order, reference, appId, coin }];
   const { payments } = order.form;
@@ -206,24 +206,24 @@ function partsOf(
   }));
 }
 
-/** Sweeps have no more of the coin together than an app has, and anchors: payouts never wait for them. No app is called so. */
+/** Sweeps together get one app's share of the coin, and so do anchors, so payouts never wait for them. No app has these names. */
 export const spenderOf = (kind: SigningPurpose['kind'], appId: string | null): string | null =>
   kind === 'sweep' ? 'sweeps' : kind === 'anchor' ? 'anchors' : appId;
 
-/** Where what was signed is remembered: of those that share a nonce only one lands, and a purpose without nonces has one that can. */
+/** Key of a remembered signature: of attempts that share a nonce only one lands, and a purpose without nonces has one live attempt. */
 export const spendingKey = (
   { chainId, account, nonce }: Pick<Unsigned, 'chainId' | 'account' | 'nonce'>,
   reference: string,
 ): string => `${chainId}:${account}:${nonce ?? reference}`;
 
-/** Of transactions that share a nonce one lands, whichever: a cancel does not undo what a payout may still take. */
+/** Only one of the transactions with a common nonce lands: a cancel does not release the amount that a payout may still use. */
 function either(spent: Spent, before: Spent | undefined): Spent {
   if (!before) return spent;
   const of = spent.amount >= before.amount ? spent : before;
   return { ...of, coin: larger(spent.coin, before.coin), at_ms: spent.at_ms };
 }
 
-/** @throws SigningRefused when it would take more than all, or more than its app's share, of an hour's dollars or coin */
+/** @throws SigningRefused above the hourly limit of dollars or coin, or above its app's share */
 function checkHour(limits: SpendingLimits, spent: Spent, others: Sums): void {
   const { perHour_usd, coinPerHour, appShare_percent = 100 } = limits;
   const { chainId, appId, amount, coin } = spent;
@@ -250,7 +250,7 @@ function checkHour(limits: SpendingLimits, spent: Spent, others: Sums): void {
 
 const inMicroUsd = (whole: bigint): bigint => whole * 10n ** BigInt(microUsdDecimals);
 
-/** Rounded up: a limit is never passed by fractions. @throws SigningRefused for a coin whose price is not known */
+/** Rounded up, so a limit is never exceeded by fractions. @throws SigningRefused for a coin without a price */
 function microUsd({ chainId, amount, token }: TransferOrder, coinPrices: SpendingLimits['coinPrices']): bigint {
   const dollar = tokenIn(token);
   if (!dollar) {
@@ -262,10 +262,10 @@ function microUsd({ chainId, amount, token }: TransferOrder, coinPrices: Spendin
 }
 
 /**
- * Checked before anything is signed.
+ * Balance check before a signature.
  *
- * @param held what the treasury can spend of the order's token, in smallest units
- * @throws PayoutBlocked when that is less than the order's amount and what is signed already
+ * @param held spendable treasury balance of the order's token, in smallest units
+ * @throws PayoutBlocked if that is less than the order's amount plus signed amounts
  */
 export function checkFloat(held: bigint, treasury: string, order: TransferOrder): void {
   const { chainId, token, amount, spokenFor = 0n } = order;
@@ -279,35 +279,35 @@ export function checkFloat(held: bigint, treasury: string, order: TransferOrder)
 }
 
 /**
- * The same for the chain's own coin, which pays the fees besides.
- * @throws PayoutBlocked when that is less than the order's amount, what is signed already, and the fee, twice
+ * Balance check for the chain's own coin, which also pays the fees.
+ * @throws PayoutBlocked if the balance is less than the order's amount, signed amounts, and the fee twice
  */
 export function checkCoinFloat(
   held: bigint,
   treasury: string,
   order: TransferOrder,
-  { most }: Pick<Fee, 'most'>,
+  { most }: Pick<MaximumFee, 'most'>,
 ): void {
   const fees = most * reserve;
   checkFloat(held > fees ? held - fees : 0n, treasury, order);
 }
 
-/** The coin must pay for two transactions: the transfer, and one that replaces it or follows when it is dead. */
+/** The coin must pay for two transactions: the transfer, and a replacement or successor. */
 const reserve = 2n;
 
-export interface Fee {
+export interface MaximumFee {
   readonly chainId: ChainId;
   /** The coin's smallest unit, in the plural: wei, lamports, stroops. */
   readonly unit: string;
-  /** What one transaction can cost at most. */
+  /** Maximum cost of one transaction. */
   readonly most: bigint;
 }
 
 /**
- * @param held what the treasury can spend of the chain's coin, in smallest units
- * @throws PayoutBlocked when that cannot pay the fee, twice
+ * @param held spendable treasury balance of the chain's coin, in smallest units
+ * @throws PayoutBlocked if that cannot pay the fee twice
  */
-export function checkCoin(held: bigint, treasury: string, { chainId, unit, most }: Fee): void {
+export function checkCoin(held: bigint, treasury: string, { chainId, unit, most }: MaximumFee): void {
   const need = most * reserve;
   if (held >= need) return;
   const { name } = chainOf(chainId);

@@ -1,21 +1,21 @@
-/** What an account holds counts when as many nodes say it as must agree: a wrong word would open the books, or hide that they are. */
+/** An account's balances need the required number of agreeing nodes: a wrong answer would open the books, or hide a difference. */
 import { agreedOn, type Statement } from '../node/agreement.ts';
 import type { ChainNode } from '../node/jsonRpc.ts';
 import type { ChainRpc } from '../node/nodes.ts';
-import { type Standing, StandingDisputed } from '../ports.ts';
+import { type AccountBalances, StandingDisputed } from '../ports.ts';
 
 /**
- * @param read what a node says of the account now
- * @param again what another node says of the same place, or of the nearest one that it can tell; throws RpcFailed when it cannot
+ * @param read reads the account's current state from a node
+ * @param again reads another node at the same block, or the nearest available one; throws RpcFailed if it cannot
  * @throws StandingDisputed, ChainUnavailable
  */
 export async function agreedStanding(
   rpc: ChainRpc,
   account: string,
-  read: (node: ChainNode) => Promise<Standing>,
-  again: (node: ChainNode, said: Standing) => Promise<Standing>,
+  read: (node: ChainNode) => Promise<AccountBalances>,
+  again: (node: ChainNode, said: AccountBalances) => Promise<AccountBalances>,
   signal: AbortSignal,
-): Promise<Standing> {
+): Promise<AccountBalances> {
   const said = await rpc.answer(read, signal);
   if (rpc.agree.usual <= 1) return said;
   const { agreed, dispute } = await agreedOn(
@@ -28,7 +28,7 @@ export async function agreedStanding(
   throw new StandingDisputed(account, dispute ?? { reason: 'nodesTooFew', message: 'too few nodes can say' });
 }
 
-function compared(said: Standing, other: Standing): Statement {
+function compared(said: AccountBalances, other: AccountBalances): Statement {
   const assets = new Set([...Object.keys(said.balances), ...Object.keys(other.balances)]);
   const differing = [...assets].filter((asset) => (said.balances[asset] ?? 0n) !== (other.balances[asset] ?? 0n));
   if (differing.length === 0 && said.sent !== other.sent)

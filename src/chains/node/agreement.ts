@@ -1,4 +1,4 @@
-/** What several nodes of one chain must say alike before it counts: one of them may lie, lag, or be somebody else's. */
+/** Agreement of several nodes of one chain: a single node may lie, lag, or be compromised. */
 import { convert, tokenIn, usDollar } from '../../../domain/dollars.ts';
 import { type Transfer, transferId } from '../../../domain/payment/events.ts';
 import type { AssetRef } from '../../../domain/transfer/shapes.ts';
@@ -10,33 +10,33 @@ import { type Agree, type ChainRpc, ChainUnavailable } from './nodes.ts';
 export const usuallyAgree = 2;
 const largeFromDefault_usd = 1_000n;
 
-/** Two where there are two; large sums take two always. */
+/** Two if there are two; large sums always need two. */
 export const defaultAgree = (rpcUrls: readonly string[], largeFrom_usd = largeFromDefault_usd): Agree => ({
   usual: Math.min(usuallyAgree, rpcUrls.length),
   large: usuallyAgree,
   largeFrom_usd,
 });
 
-/** What a transfer is about, in whole tokens; what a coin is worth nobody here knows: as many nodes as usual are asked about it. */
+/** Amount of a transfer in whole tokens. A coin's value is unknown here, so it needs the usual number of nodes. */
 export const wholeTokens = ({ amount, token }: { readonly amount: string; readonly token: AssetRef }): bigint => {
   const dollar = tokenIn(token);
   return dollar ? convert(BigInt(amount), dollar, usDollar) : 0n;
 };
 
-/** All attempts of a transfer are of the same sum. */
+/** All attempts of a transfer have the same amount. */
 export const stakeOf = ([attempt]: readonly Pick<Sent, 'amount' | 'token'>[]): bigint =>
   attempt ? wholeTokens(attempt) : 0n;
 
-/** @param usd what is at stake, in whole tokens */
+/** @param usd amount at risk, in whole tokens */
 export const nodesNeeded = ({ usual, large, largeFrom_usd }: Agree, usd: bigint): number =>
   usd >= largeFrom_usd ? Math.max(usual, large) : usual;
 
-/** What a node says of a fact that another has told: it shows the same, or this instead. */
+/** A node's statement about a fact from another node: it returns the same, or a different answer. */
 export type Statement = 'same' | { readonly instead: string };
 
 /**
- * Asks all nodes about a fact. Those that cannot say, which lag or do not answer, count for nothing.
- * @param ask throws RpcFailed for a node that cannot say
+ * Queries all nodes about a fact. Nodes that lag or do not answer are not counted.
+ * @param ask throws RpcFailed for a node that cannot answer
  */
 export async function agreedOn(
   rpc: ChainRpc,
@@ -57,8 +57,8 @@ export async function agreedOn(
   return agreed ? { agreed } : { agreed, dispute: tooFew(needed, said) };
 }
 
-/** A node cannot say what became of something, for it was longer ago than it remembers. */
-export class Forgotten extends RpcFailed {
+/** A node cannot answer because the fact is older than its history. */
+export class FactForgotten extends RpcFailed {
   constructor(node: string, method: string, detail: string) {
     super(node, method, 'refused', detail);
   }
@@ -66,7 +66,7 @@ export class Forgotten extends RpcFailed {
 
 interface Said<T> {
   readonly node: string;
-  /** Undefined when it could not say. */
+  /** Undefined if it could not answer. */
   readonly answer: T | undefined;
   readonly failure?: RpcFailed;
 }
@@ -77,7 +77,7 @@ async function named<T>(
   signal?: AbortSignal,
 ): Promise<readonly Said<T>[]> {
   const names = rpc.nodes.map((connect) => connect(signal).name);
-  const outcomes = await rpc.each(ask, signal);
+  const outcomes = await rpc.allSettled(ask, signal);
   return outcomes.map((outcome, at): Said<T> => {
     const node = names[at] ?? `node ${at + 1}`;
     if (outcome.status === 'fulfilled') return { node, answer: outcome.value };
@@ -88,7 +88,7 @@ async function named<T>(
 function tooFew(needed: number, said: readonly Said<unknown>[]): Dispute {
   const could = said.filter(({ answer }) => answer !== undefined).length;
   const failures = said.flatMap(({ failure }) => failure ?? []);
-  if (failures.some((failure) => failure instanceof Forgotten)) return forgotten(failures);
+  if (failures.some((failure) => failure instanceof FactForgotten)) return forgotten(failures);
   const wanted = `${needed} nodes must say the same, ${could} of ${said.length} can: name more in RPC_URLS_<chainId>`;
   return { reason: 'nodesTooFew', message: [wanted, ...failures.map(({ message }) => message)].join('; ') };
 }
@@ -102,21 +102,22 @@ const forgotten = (failures: readonly Error[]): Dispute => ({
 });
 
 /**
- * Whether a fact is gone: every node that can say so denies it, and at least so many do. The others are asked only once one denies it.
- * @param ask undefined from a node that cannot say
+ * True if a fact is gone: every answering node denies it, and at least the required number do. The other nodes are queried only once one
+ * denies it.
+ * @param ask returns undefined for a node that cannot answer
  */
 export async function allDeny(
   rpc: ChainRpc,
   ask: (node: ChainNode) => Promise<boolean | undefined>,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  if ((await rpc.first(ask, signal)) !== false) return false;
-  const said = (await rpc.every(ask, signal)).filter((answer) => answer !== undefined);
+  if ((await rpc.firstAnswer(ask, signal)) !== false) return false;
+  const said = (await rpc.all(ask, signal)).filter((answer) => answer !== undefined);
   return said.length >= rpc.agree.usual && said.every((shown) => !shown);
 }
 
 /**
- * What nodes say of where a chain is to be read from: as many as must agree have to say it, for one alone could hide what came before.
+ * Start of reading a chain, according to the required number of nodes: a single node could hide earlier payins.
  * @throws ChainUnavailable while fewer answer
  */
 export async function toldByEnough<T>(
@@ -132,9 +133,9 @@ export async function toldByEnough<T>(
 }
 
 /**
- * A pass that ends payments by its blocks' times follows no node to blocks that others do not have: of those that answer, one at least
- * shows the block. Where none answers the node is followed: what it shows alone confirms nothing.
- * @param shows whether another node has the block; throws RpcFailed for one that does not answer
+ * A pass that expires payments by block times does not follow a node to blocks that others lack: at least one of the answering nodes must
+ * have the block. If none answers, the node is followed: alone it confirms no payin.
+ * @param shows returns true if another node has the block; throws RpcFailed for one that does not answer
  */
 export async function isShared(
   rpc: ChainRpc,
@@ -146,7 +147,7 @@ export async function isShared(
   return said === null || said.length === 0 || said.includes(true);
 }
 
-/** The same for what would lose money if the node alone were believed: where there are others and none answers, that is waited for. */
+/** Stricter check for decisions that could lose money if one node lied: if other nodes exist and none answers, it waits. */
 export async function isSharedForSure(
   rpc: ChainRpc,
   node: ChainNode,
@@ -157,7 +158,7 @@ export async function isSharedForSure(
   return said === null || said.includes(true);
 }
 
-/** What the other nodes say, those that answer; null where one node is believed, or there is no other. */
+/** Answers of the other nodes; null if one node is trusted, or there is no other. */
 async function saidElsewhere(
   rpc: ChainRpc,
   node: ChainNode,
@@ -172,15 +173,15 @@ async function saidElsewhere(
 
 const undecided = { kind: 'pending', mined: true } as const satisfies Fate;
 
-/** What one node says. `unshown`: an attempt is mined there, and the node has no receipt of it; the next one may. */
+/** Fate according to one node. `unshown`: it has an attempt mined, and no receipt of it; another node may have it. */
 export type NodeFate = Fate | 'unshown';
 
 /**
- * What became of attempts. The nodes are asked one after the other until one can say; `unknown` when none can. That an attempt is final,
- * or fell short, takes as many nodes as the sum asks for, in the same block, with the same amount. That it is dead takes those, and every other node that answers: a wrong
- * one would pay twice.
+ * Fate of attempts. Queries the nodes one after the other until one can answer; `unknown` if none can. Final or short requires as many
+ * nodes as the amount demands, in the same block, with the same amount. Dead requires those and every other answering node: a wrong answer
+ * would pay twice.
  *
- * @param ask what one node says; undefined when it knows nothing of the attempts and cannot prove them dead
+ * @param ask one node's answer; undefined if it knows none of the attempts and cannot prove them dead
  * @param usd the transfer, in whole tokens
  */
 export async function agreedFate(
@@ -201,14 +202,14 @@ export async function agreedFate(
     return fate === 'unshown' ? undecided : (fate ?? 'nothing');
   };
   try {
-    const said = await rpc.first(shownBy, signal);
+    const said = await rpc.firstAnswer(shownBy, signal);
     if (said === undefined) return isUnshown ? undecided : { kind: 'unknown' };
     if (said.kind === 'pending' || (said.kind === 'final' && needed <= 1)) return said;
     return judged(said, needed, await named(rpc, saidBy, signal));
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
     const { failures } = error;
-    const forgot = failures.some((failure) => failure instanceof Forgotten);
+    const forgot = failures.some((failure) => failure instanceof FactForgotten);
     return forgot ? { ...undecided, dispute: forgotten(failures) } : { kind: 'unknown' };
   }
 }
@@ -229,7 +230,7 @@ function judged(first: Fate, needed: number, said: readonly Said<Fate | 'nothing
 
 type Landed = Extract<Fate, { kind: 'final' | 'short' }>;
 
-/** Dead here and landed there, or landed in two blocks, or with two amounts. */
+/** Dead at one node and landed at another, or landed in two blocks, or with two amounts. */
 function contradict(fates: readonly Fate[]): boolean {
   const landed = fates.filter((fate) => fate.kind === 'final' || fate.kind === 'short');
   const places = new Set(landed.map((fate) => `${fate.hash} ${fate.blockHash} ${brought(fate)}`));
@@ -251,13 +252,13 @@ type Named = Pick<ChainNode, 'name'>;
 
 export interface ShownTransfers {
   show(node: Named, transfers: readonly Transfer[]): void;
-  /** Whether the node itself has shown just this transfer, in this block. */
+  /** True if the node itself has returned exactly this transfer in this block. */
   isShownBy(node: Named, transfer: Transfer): boolean;
 }
 
 const keptMax = 10_000;
 
-/** Remembers which transfers each node returned as final, so that a node is not queried again for its own answer. */
+/** Remembers which transfers each node returned as final, so a node is not queried again for its own answer. */
 export function createShownTransfers(): ShownTransfers {
   const shown = boundedMap<Transfer>(keptMax);
   const keyOf = ({ name }: Named, transfer: Transfer) => `${name} ${transferId(transfer)}`;

@@ -1,17 +1,17 @@
-/** Several calls in one request, as many as the node takes (JSON-RPC 2.0, section 6). Its refusals teach how many. */
+/** Several calls in one request, up to the node's limit (JSON-RPC 2.0, section 6). Its refusals reveal the limit. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inParallel } from '../../lib/inParallel.ts';
 import { AnswerTooLarge, createPost, type Reply } from './http.ts';
 import {
-  costOf,
+  methodCost,
   mostSaid,
   NoAnswer,
-  type Outcome,
+  type NodeRefusal,
   parsed,
-  type Refusal,
   type RpcAnswer,
   type RpcCall,
+  type RpcOutcome,
   readAnswer,
   readReply,
   refusalIn,
@@ -20,30 +20,30 @@ import {
 import { type NodeLimits, type Permit, type Priority, QueueFull } from './limiter.ts';
 import type { NodeLine } from './lines.ts';
 
-/** What the public nodes of Base and Optimism take. */
+/** Limit of the public nodes of Base and Optimism. */
 const callsFirst = 10;
 const requestsAtOnce = 4;
 const callsAtOnce = 8;
 
-export type CallMany = (calls: readonly RpcCall[], asking: Asking) => Promise<readonly RpcAnswer[]>;
+export type CallMany = (calls: readonly RpcCall[], asking: CallOptions) => Promise<readonly RpcAnswer[]>;
 
 interface Parts {
   readonly exchange: Exchange;
-  readonly call: (call: RpcCall, asking: Asking) => Promise<RpcAnswer>;
+  readonly call: (call: RpcCall, asking: CallOptions) => Promise<RpcAnswer>;
   readonly limits: NodeLimits;
 }
 
-/** The answers as far as the node gave them, or its refusal of them all. */
-type Together = { readonly answers: readonly (RpcAnswer | undefined)[] } | { readonly refusal: Refusal };
+/** Answers as far as the node returned them, or its refusal of all. */
+type Together = { readonly answers: readonly (RpcAnswer | undefined)[] } | { readonly refusal: NodeRefusal };
 
 export function createBatches({ exchange, call, limits }: Parts): CallMany {
-  /** So many have gone well. */
+  /** Largest number that has succeeded. */
   let proven = 1;
   const most = (): number => limits.most('calls') ?? callsFirst;
 
   const oneByOne: CallMany = (calls, asking) => inParallel(calls, callsAtOnce, (each) => call(each, asking));
 
-  async function many(calls: readonly RpcCall[], asking: Asking): Promise<readonly RpcAnswer[]> {
+  async function many(calls: readonly RpcCall[], asking: CallOptions): Promise<readonly RpcAnswer[]> {
     if (calls.length <= 1 || (most() === 1 && !asking.together)) return oneByOne(calls, asking);
     if (calls.length > most()) {
       if (asking.together) return calls.map(() => notTogether);
@@ -59,12 +59,12 @@ export function createBatches({ exchange, call, limits }: Parts): CallMany {
       return many(calls, asking);
     }
     proven = Math.max(proven, calls.length);
-    // What was left out, or may pass, is asked for by itself.
+    // Missing answers and transient failures are requested again one by one.
     return inParallel(calls, callsAtOnce, async (each, at) => found.answers[at] ?? call(each, asking));
   }
 
-  /** Nodes that take no so many calls may say nothing at all (Erigon ends the connection): one call shows whether this one is there. */
-  async function without(failure: NoAnswer, calls: readonly RpcCall[], asking: Asking) {
+  /** A node may refuse too many calls without an answer (Erigon closes the connection): a single call reveals whether it is reachable. */
+  async function without(failure: NoAnswer, calls: readonly RpcCall[], asking: CallOptions) {
     const [first, ...others] = calls;
     if (failure.kind === 'tooLarge' && !asking.together) return oneByOne(calls, asking);
     if (failure.kind === 'tooLarge' || !first || failure.kind === 'limited' || calls.length <= proven) throw failure;
@@ -82,7 +82,7 @@ const chunked = <T>(all: readonly T[], most: number): readonly (readonly T[])[] 
 
 function requestOf(calls: readonly RpcCall[]) {
   const asked = calls.map((call, id) => wireRequest(id, call));
-  return { body: JSON.stringify(asked), cost: calls.reduce((sum, { method }) => sum + costOf(method), 0) };
+  return { body: JSON.stringify(asked), cost: calls.reduce((sum, { method }) => sum + methodCost(method), 0) };
 }
 
 function orFailure(error: unknown): NoAnswer {
@@ -90,8 +90,8 @@ function orFailure(error: unknown): NoAnswer {
   throw error;
 }
 
-/** @param together whether all answers must be of this reply */
-function readMany(reply: Reply, count: number, together: boolean): Outcome<Together> {
+/** @param together requires all answers from this reply */
+function readMany(reply: Reply, count: number, together: boolean): RpcOutcome<Together> {
   const json = parsed(reply.text);
   if (!Array.isArray(json)) {
     const { last, ...more } = readReply(reply);
@@ -111,57 +111,57 @@ function readMany(reply: Reply, count: number, together: boolean): Outcome<Toget
   return { last: { answers: outcomes.map(answerOrRefusal) }, again };
 }
 
-const leftOut: Outcome<never> = { last: new NoAnswer('malformed', 'it left this call out'), again: 'passes' };
+const leftOut: RpcOutcome<never> = { last: new NoAnswer('malformed', 'it left this call out'), again: 'passes' };
 
-const answerIn = ({ last, again }: Outcome<RpcAnswer>): RpcAnswer | undefined =>
+const answerIn = ({ last, again }: RpcOutcome<RpcAnswer>): RpcAnswer | undefined =>
   again || last instanceof NoAnswer ? undefined : last;
 
-const answerOrRefusal = ({ last }: Outcome<RpcAnswer>): RpcAnswer =>
+const answerOrRefusal = ({ last }: RpcOutcome<RpcAnswer>): RpcAnswer =>
   last instanceof NoAnswer ? { refusal: last.refusal ?? inWords(last.message) } : last;
 
-const inWords = (message: string): Refusal => ({ code: undefined, message, words: message });
+const inWords = (message: string): NodeRefusal => ({ code: undefined, message, words: message });
 
 const notTogether: RpcAnswer = { refusal: inWords('it does not take so many calls together') };
 
-/** How often the same is asked again. A node behind a balancer that lags has caught up by then, or another one answers. */
+/** Maximum repetitions. By then a lagging node behind a balancer has caught up, or another one answers. */
 const againMost = { limited: 3, lags: 3, passes: 2 } as const;
 const againPause_ms = { lags: 100, passes: 150 } as const;
 const answerUsualMax_bytes = 10 * 1024 * 1024;
 
-export interface Asking {
+export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly priority: Priority;
-  /** Longest wait for the node to take a call; up to the time limit of the call when left out. */
+  /** Maximum wait for a permit. Default: the call's timeout. */
   readonly patience_ms?: number | undefined;
-  /** Of several calls: as BatchHow has it. */
+  /** For several calls: as in BatchHow. */
   readonly together?: boolean | undefined;
-  /** A refusal for too many calls is told at once. */
+  /** Reports a refusal for too many calls at once. */
   readonly once?: boolean | undefined;
 }
 
 export interface ExchangeOptions {
   readonly url: string;
-  /** For one call: waiting for its turn, body and retries included. */
+  /** For one call, including its wait, body and retries. */
   readonly timeout_ms: number;
-  /** What is longer is not read to its end. */
+  /** Longer answers are not read to their end. */
   readonly answerMax_bytes?: number | undefined;
   readonly line: NodeLine;
   readonly random: () => number;
 }
 
-/** @throws NoAnswer; what the signal was aborted with */
+/** @throws NoAnswer; the signal's reason */
 export type Exchange = <T>(
   request: { readonly body: string; readonly cost: number },
-  read: (reply: Reply) => Outcome<T>,
-  asking: Asking,
+  read: (reply: Reply) => RpcOutcome<T>,
+  asking: CallOptions,
 ) => Promise<T>;
 
-/** Sends one request until it succeeds or its tries or its time are used up. Failures that may pass are retried. */
+/** Sends one request until it succeeds, or its attempts or its time are used up. Retries transient failures. */
 export function createExchange(options: ExchangeOptions): Exchange {
   const { url, timeout_ms, answerMax_bytes = answerUsualMax_bytes, line, random } = options;
   const post = createPost(url, answerMax_bytes);
 
-  async function permitFor(cost: number, asking: Asking, left_ms: number): Promise<Permit> {
+  async function permitFor(cost: number, asking: CallOptions, left_ms: number): Promise<Permit> {
     const patience_ms = Math.max(0, Math.min(asking.patience_ms ?? left_ms, left_ms));
     try {
       return await line.limiter.acquire({ ...asking, cost, patience_ms });
@@ -186,7 +186,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
         if (limited) line.limiter.refused(permit, limited.retryAfter_ms);
         else if (!(last instanceof NoAnswer)) line.limiter.taken(permit);
         if (again === undefined || tries[again] === againMost[again]) return settled(last);
-        // For more calls the limiter waits.
+        // The limiter waits after too many calls.
         if (again !== 'limited') {
           const pause_ms = againPause_ms[again] * 2 ** tries[again] * (0.5 + random());
           await sleep(pause_ms, undefined, { signal: end.signal });
@@ -210,9 +210,9 @@ function settled<T>(last: T | NoAnswer): T {
 
 const unanswered = (): NoAnswer => new NoAnswer('unreachable', 'connection failed or timed out');
 
-function broken(error: unknown): Outcome<never> {
+function broken(error: unknown): RpcOutcome<never> {
   if (!(error instanceof AnswerTooLarge)) return { last: unanswered(), again: 'passes' };
-  // A page of an error that is so long tells nothing.
+  // An error page of this length contains nothing useful.
   const isAnswer = error.status >= 200 && error.status < 300;
   const kind = isAnswer ? 'tooLarge' : 'unreachable';
   return { last: new NoAnswer(kind, isAnswer ? error.message : `HTTP ${error.status}`) };

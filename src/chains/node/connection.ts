@@ -1,11 +1,11 @@
-/** One node as the readings of a chain use it: it must serve the chain before anything else, and its failures are told by their kinds. */
-import { type Asking, type CallMany, createBatches, createExchange, type ExchangeOptions } from './batches.ts';
+/** One node for a chain's reads: it must first prove that it serves the chain, and its failures are classified. */
+import { type CallMany, type CallOptions, createBatches, createExchange, type ExchangeOptions } from './batches.ts';
 import {
   type Answered,
   type ChainNode,
-  costOf,
   kindOf,
   maySwitchedOff,
+  methodCost,
   NoAnswer,
   type RpcAnswer,
   type RpcCall,
@@ -18,25 +18,25 @@ import type { Priority } from './limiter.ts';
 import type { CallEnd, NodeLine, NodeLines } from './lines.ts';
 
 export interface Transport {
-  /** @throws NoAnswer; what the signal was aborted with */
-  call(call: RpcCall, asking: Asking): Promise<RpcAnswer>;
-  /** @returns an answer for each call, in order @throws NoAnswer; what the signal was aborted with */
+  /** @throws NoAnswer; the signal's reason */
+  call(call: RpcCall, asking: CallOptions): Promise<RpcAnswer>;
+  /** @returns an answer for each call, in order @throws NoAnswer; the signal's reason */
   batch: CallMany;
 }
 
-/** Sends calls to one node, alone or several in one request. */
+/** Sends calls to one node, singly or several in one request. */
 export function createTransport(options: ExchangeOptions): Transport {
   const exchange = createExchange(options);
   let calls = 0;
 
-  async function call(asked: RpcCall, asking: Asking): Promise<RpcAnswer> {
+  async function call(asked: RpcCall, asking: CallOptions): Promise<RpcAnswer> {
     calls += 1;
     const body = JSON.stringify(wireRequest(calls, asked));
     const before = options.line.limiter.takenSoFar();
     try {
-      return await exchange({ body, cost: costOf(asked.method) }, readReply, asking);
+      return await exchange({ body, cost: methodCost(asked.method) }, readReply, asking);
     } catch (error) {
-      // While it takes other calls, it is this one that it does not take.
+      // If it accepts other calls, it refuses this one in particular.
       const takesOthers = options.line.limiter.takenSoFar() > before;
       const refusal = error instanceof NoAnswer ? error.refusal : undefined;
       if (takesOthers && refusal && maySwitchedOff(refusal)) return { refusal };
@@ -49,13 +49,13 @@ export function createTransport(options: ExchangeOptions): Transport {
 
 export interface ConnectOptions {
   readonly chainId: number;
-  /** For one call, its retries included. */
+  /** For one call, including its retries. */
   readonly callTimeout_ms: number;
-  /** Of one answer; 10 MiB when left out. */
+  /** For one answer. Default: 10 MiB. */
   readonly answerMax_bytes?: number | undefined;
   /**
-   * Asked once of each node before anything else.
-   * @throws RpcFailed, `unfit` when it serves another chain or lacks what is needed
+   * First check of each node.
+   * @throws RpcFailed, `unfit` if it serves another chain or lacks a required method
    */
   readonly verify: (node: ChainNode) => Promise<void>;
 }
@@ -63,24 +63,24 @@ export interface ConnectOptions {
 export interface NodeConnection {
   readonly name: string;
   readonly limits: NodeLine['limits'];
-  /** The node for a reading that ends with the signal. */
-  for(asking: Asking): ChainNode;
-  /** How long a call would wait for its turn now. */
+  /** The node for a read that ends with the signal. */
+  for(asking: CallOptions): ChainNode;
+  /** Time that a call would wait now. */
   wait_ms(priority: Priority): number;
   /** @throws RpcFailed */
   verified(signal?: AbortSignal): Promise<void>;
-  /** The node, also while it is refused: for what tells whether it may be asked again. */
-  whenRefused(asking: Asking): ChainNode;
-  /** For all in this process who would ask it about this chain. @param why null: from now on it is asked again */
+  /** The node even while it is refused: for the check that may allow calls again. */
+  whenRefused(asking: CallOptions): ChainNode;
+  /** Stops all calls of this process about this chain. @param why null: allows calls again */
   refuse(why: string | null): void;
-  /** Why nobody queries it about this chain; null where it may be queried. */
+  /** Reason why it is not queried about this chain; null if it is. */
   refused(): string | null;
 }
 
-/** A node that cannot serve the chain is looked at again after so long: it may have been set up anew. */
+/** Interval after which an unfit node is checked again: it may have been reconfigured. */
 const unfitFor_ms = 60_000;
 
-/** @param number in the configuration, from 1 on */
+/** @param number in the configuration, from 1 */
 export function connect(
   { url, number }: { readonly url: string; readonly number: number },
   lines: NodeLines,
@@ -105,7 +105,7 @@ export function connect(
     return { failure: new RpcFailed(name, method, 'refused', answer.refusal.words, answer.refusal.code) };
   }
 
-  async function request(asking: Asking, asked: RpcCall): Promise<unknown> {
+  async function request(asking: CallOptions, asked: RpcCall): Promise<unknown> {
     const answer = await call(asked, asking).catch((error: unknown) => {
       throw failed(asked.method, error);
     });
@@ -114,7 +114,7 @@ export function connect(
     return said.value;
   }
 
-  async function requests(asking: Asking, calls: readonly RpcCall[]): Promise<readonly Answered[]> {
+  async function requests(asking: CallOptions, calls: readonly RpcCall[]): Promise<readonly Answered[]> {
     const answers = await batch(calls, asking).catch((error: unknown) => {
       throw failed(calls[0]?.method ?? 'nothing', error);
     });
@@ -124,14 +124,14 @@ export function connect(
     });
   }
 
-  const nodeFor = (asking: Asking): ChainNode => ({
+  const nodeFor = (asking: CallOptions): ChainNode => ({
     name,
     limits: line.limits,
     request: (method: string, params: RpcParams) => request(asking, { method, params }),
     batch: (calls, how) => requests({ ...asking, ...how }, calls),
   });
 
-  /** What one reading asks for, all that wait for it get. It ends by the time limits of its calls. */
+  /** All waiters share one verification. Each of its calls has its own timeout. */
   function verification(): Promise<void> {
     const known = line.verified.get(chainId);
     const now_ms = lines.ticker.now_ms();
@@ -172,7 +172,7 @@ export function connect(
   };
 }
 
-/** The same node, which is asked nothing before something else has gone well. */
+/** Wraps a node so that no call runs before the first check has succeeded. */
 const after = (first: () => Promise<void>, node: ChainNode): ChainNode => ({
   ...node,
   async request(method, params) {
@@ -186,8 +186,8 @@ const after = (first: () => Promise<void>, node: ChainNode): ChainNode => ({
 });
 
 /**
- * What is called off before it begins is not begun: nobody would hear of its failure, which ends the process.
- * @throws also what the signal is aborted with; work that was begun goes on
+ * Work that is aborted before it begins does not start: its rejection would be unhandled, which ends the process.
+ * @throws also the signal's reason; started work continues
  */
 async function unlessAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work();

@@ -1,15 +1,15 @@
-/** Bodies sent to one address over connections that are kept open. */
+/** Requests to one address over keep-alive connections. */
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { createGunzip } from 'node:zlib';
 
-/** At a tenth of a second each, 640 calls a second: payouts that are prepared side by side ask for five at once. */
+/** At 0.1 s each, 640 calls a second: concurrently prepared payouts need five at once. */
 const socketsMax = 64;
-/** Time to connect to one address of a node before its next address is tried. Node's default is 250 ms, too little for a distant one. */
+/** Time to connect to one address of a node before its next address is tried. Node's default is 250 ms, too short for a distant one. */
 const connectAttempt_ms = 2_000;
 
-/** The answer is longer than there is room for; it is not read to its end. */
+/** The answer exceeds the limit; it is not read to its end. */
 export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
   readonly status: number;
@@ -25,10 +25,10 @@ export interface Reply {
   readonly text: string;
 }
 
-/** @throws AnswerTooLarge; an error of the connection, also when the signal cuts it */
+/** @throws AnswerTooLarge; a connection error, also if the signal aborts it */
 export type Post = (body: string, signal: AbortSignal) => Promise<Reply>;
 
-/** The request is cut by hand: a signal of its own, and a stream read by `for await`, would cost a third more. */
+/** Aborts the request by hand: a signal of its own, and a stream read by `for await`, would cost a third more. */
 export function createPost(url: string, answerMax_bytes: number): Post {
   const target = new URL(url);
   const { Agent, request } = target.protocol === 'https:' ? https : http;
@@ -66,7 +66,7 @@ export function createPost(url: string, answerMax_bytes: number): Post {
 const textOf = (response: IncomingMessage, max_bytes: number): Promise<string> =>
   new Promise((resolve, reject) => {
     const stream = response.headers['content-encoding'] === 'gzip' ? response.pipe(createGunzip()) : response;
-    // A body that breaks off ends the unpacked stream as well.
+    // A truncated body must end the unpacked stream as well.
     if (stream !== response) response.once('error', (error) => stream.destroy(error));
     const chunks: Buffer[] = [];
     let bytes = 0;

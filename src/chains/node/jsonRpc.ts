@@ -1,12 +1,12 @@
-/** JSON-RPC with one node: how it is asked, what its failures are, and readers that take its answers apart. */
+/** JSON-RPC with one node: requests, failures, and readers of answers. */
 import { TransientError } from '../../../commands/ports.ts';
 import type { Reply } from './http.ts';
 import type { NodeLimits } from './limiter.ts';
 
 /**
- * A node gave no usable answer. `refused`: it answered with an error (`code`, `detail`); `limited`: it takes no more calls at present;
- * `unreachable`: no answer in time; `malformed`: an answer that makes no sense; `tooLarge`: more than there is room for; `unfit`: it
- * serves another chain, or lacks what is needed for ever.
+ * A node gave no usable answer. `refused`: it answered with an error (`code`, `detail`); `limited`: too many calls at present;
+ * `unreachable`: no answer in time; `malformed`: an invalid answer; `tooLarge`: above the size limit; `unfit`: it serves another chain, or
+ * permanently lacks a required method.
  */
 export class RpcFailed extends TransientError {
   override readonly name = 'RpcFailed';
@@ -41,38 +41,37 @@ export function wireRequest(id: number, { method, params }: RpcCall): object {
   return { jsonrpc: '2.0', id, method, ...(hasParams && { params }) };
 }
 
-/** What became of one call of several. */
+/** Outcome of one of several calls. */
 export type Answered = { readonly value: unknown } | { readonly failure: RpcFailed };
 
 export interface BatchHow {
   /**
-   * All answers are of one request, so that they come from one of the nodes that may stand behind an address. What is left out or may
-   * pass is asked for again with all the others; where the node does not take so many in a request, each is refused.
+   * All answers come from one request, so from one of the nodes behind an address. If an answer is missing or fails transiently, all calls
+   * are repeated; if the node refuses that many in a request, each is refused.
    */
   readonly together?: boolean;
 }
 
-/** A node as one reading sees it: its calls end when the reading is aborted. */
+/** A node for one read: its calls end when the read is aborted. */
 export interface ChainNode {
-  /** Host and number in the configuration; the URL itself may hold a key. */
+  /** Host and number in the configuration; the URL itself may contain a key. */
   readonly name: string;
-  /** What it takes in one call at most. */
+  /** Maximum size of one call. */
   readonly limits: NodeLimits;
   /** @throws RpcFailed */
   request(method: string, params: RpcParams): Promise<unknown>;
   /**
-   * Several calls, in one request where the node takes that.
+   * Several calls, in one request if the node accepts that.
    * @returns for each call, in order, a value or the node's own refusal of it
-   * @throws RpcFailed when the node gives no usable answer at all
+   * @throws RpcFailed if the node gives no usable answer at all
    */
   batch(calls: readonly RpcCall[], how?: BatchHow): Promise<readonly Answered[]>;
 }
 
 /**
- * Calls a node and reads its answer on the spot. The readers of JSON below know neither node nor method: they complain by throwing,
- * and `ask` says whose answer it was.
+ * Calls a node and parses its answer. The JSON readers below know neither node nor method: they throw, and `ask` adds whose answer it was.
  *
- * @param read takes the answer apart; what it throws makes the answer malformed, unless it is an RpcFailed of its own
+ * @param read parses the answer; any error makes the answer malformed, except an RpcFailed
  * @throws RpcFailed
  */
 export async function ask<T>(
@@ -85,9 +84,9 @@ export async function ask<T>(
 }
 
 /**
- * Like `ask`, many times over, in as few requests as the node takes.
- * @returns what `read` makes of each answer, in the order of `manyParams`
- * @throws RpcFailed when one of the calls fails
+ * Like `ask` for many parameters, in as few requests as the node accepts.
+ * @returns results of `read`, in the order of `manyParams`
+ * @throws RpcFailed if one of the calls fails
  */
 export async function askEach<T>(
   node: ChainNode,
@@ -104,7 +103,7 @@ export async function askEach<T>(
   });
 }
 
-/** Takes one answer of a batch apart, as `ask` does. @throws RpcFailed */
+/** Parses one answer of a batch, as `ask` does. @throws RpcFailed */
 export function readBy<T>(node: ChainNode, method: string, answer: unknown, read: (answer: unknown) => T): T {
   try {
     return read(answer);
@@ -115,10 +114,10 @@ export function readBy<T>(node: ChainNode, method: string, answer: unknown, read
   }
 }
 
-export type Json = Readonly<Record<string, unknown>>;
+export type RpcJson = Readonly<Record<string, unknown>>;
 
-export function object(value: unknown): Json {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
+export function object(value: unknown): RpcJson {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as RpcJson;
   throw new Error('expected an object');
 }
 
@@ -132,14 +131,14 @@ export function text(value: unknown): string {
   throw new Error('expected a text');
 }
 
-/** A whole number that is not negative, as JSON has it or as decimal digits: up to 64 bits. */
+/** A non-negative integer up to 64 bits, as a JSON number or decimal digits. */
 export function whole(value: unknown): bigint {
   const digits = typeof value === 'number' ? String(value) : value;
   if (typeof digits === 'string' && /^\d{1,20}$/.test(digits)) return BigInt(digits);
   throw new Error(`expected a whole number, not ${String(digits).slice(0, 40)}`);
 }
 
-/** The last second of the year 9999: later ones have another spelling, which does not sort with the others. */
+/** Last second of the year 9999: later times have a longer form, which does not sort as text. */
 const secondsMost = 253_402_300_799n;
 
 /** A time in Unix seconds. */
@@ -148,67 +147,67 @@ export function seconds(value: bigint): number {
   throw new Error(`expected a time in seconds, not ${value}`.slice(0, 80));
 }
 
-/** Undefined for what is null or missing. */
+/** Undefined for null or missing. */
 export const optional = <T>(value: unknown, read: (value: unknown) => T): T | undefined =>
   value === null || value === undefined ? undefined : read(value);
 
-/** What nodes mean by their refusals. Codes are used for one thing here and another there, so the words decide where there are any. */
+/** Classifies nodes' refusals. Codes differ between providers, so the text decides if there is one. */
 
 /** A node's own refusal of a call. */
-export interface Refusal {
+export interface NodeRefusal {
   readonly code: number | undefined;
   readonly message: string;
-  /** The message, and what more it says as text. */
+  /** The message, plus any further text. */
   readonly words: string;
 }
 
 /**
- * `limited`: too many calls at present. `lags`: what was asked for is there soon, or at another of the nodes behind the same address.
- * `passes`: it may go well soon. `final`: it stays so.
+ * `limited`: too many calls at present. `lags`: the data appears soon, or at another node behind the same address. `passes`: may succeed
+ * soon. `final`: permanent.
  */
 export type Meaning = 'limited' | 'lags' | 'passes' | 'final';
 
-/** EIP-1474 has -32005 for limits of any kind; Alchemy says 429, Base -32016, QuickNode -32007, others as here. */
+/** EIP-1474 has -32005 for limits of any kind; Alchemy uses 429, Base -32016, QuickNode -32007, others as listed. */
 const limitCodes: ReadonlySet<number> = new Set([429, -32005, -32029, -32090, -32605]);
 const limitWords =
   /rate.?limit|rate exceeded|too many requests?\b|requests? limit|limited to \d+ ?(requests|\/)|capacity|rps limit|per second|the quota|too much load/i;
-/** Limits of one call, which fewer calls do not help. */
+/** Limits on the size of one call, which fewer calls do not help. */
 const sizeWords =
   /range|returned more than|too many (results|inputs|logs)|max(imum)? results|response (size|too large)|number of address|\bbatch/i;
-/** A node that says so may mean either: the same code and words stand for a method that is switched off (bsc-dataseed). */
+/** Ambiguous: the same code and text also mean a disabled method (bsc-dataseed). */
 const eitherWords = /^limit exceeded$/i;
 
 /**
- * Solana: block not available -32004, behind -32005, status not yet there -32014. Context slots are its own family's matter. Geth up to
+ * Solana: block not available -32004, behind -32005, status not yet available -32014. Context slots are handled in the family. Geth up to
  * 1.16 answers "invalid block range params" to a range that ends above its newest block.
  */
 const lagWords =
   /block status not yet|block not available for slot|node is (behind|unhealthy)|(unknown|missing) block|header( for hash)? not found|beyond (the )?current head|invalid block range params|^block not found/i;
 
-/** An internal error, as JSON-RPC has it and as some spell it. */
+/** An internal error, in JSON-RPC's code and a common variant. */
 const passingCodes: ReadonlySet<number> = new Set([-1, -32603]);
 
-export function meaningOf({ code = 0, words }: Refusal): Meaning {
+export function meaningOf({ code = 0, words }: NodeRefusal): Meaning {
   if (lagWords.test(words)) return 'lags';
   const isSize = sizeWords.test(words) && code !== 429;
   if (!isSize && (limitCodes.has(code) || limitWords.test(words))) return 'limited';
   return passingCodes.has(code) ? 'passes' : 'final';
 }
 
-/** Whether the words may also say that the method is switched off. */
-export const maySwitchedOff = ({ words }: Pick<Refusal, 'words'>): boolean => eitherWords.test(words);
+/** True if the text may also mean a disabled method. */
+export const maySwitchedOff = ({ words }: Pick<NodeRefusal, 'words'>): boolean => eitherWords.test(words);
 
 const offWords =
   /(method|eth_\w+).*(not (supported|found|available|allowed|whitelisted|enabled)|disabled|does not exist|unsupported)|unsupported method|not included in your/i;
 
-/** Whether the node never serves the method. */
-export const isSwitchedOff = ({ code, words }: Pick<Refusal, 'code' | 'words'>): boolean =>
+/** True if the node never serves the method. */
+export const isSwitchedOff = ({ code, words }: Pick<NodeRefusal, 'code' | 'words'>): boolean =>
   code === -32601 || offWords.test(words);
 
 /**
- * How many calls, blocks or accounts a node takes at most, where its refusal says so.
- * "maximum 10 calls in 1 batch", "limited to a 10,000 range", "up to a 2K block range", "Too many inputs provided; max 5",
- * "range 1000000 exceeds limit of 10000", "block range = 5120, max block range = 5000".
+ * Maximum calls, blocks or accounts of a node, if its refusal states it. "maximum 10 calls in 1 batch", "limited to a 10,000 range", "up to
+ * a 2K block range", "Too many inputs provided; max 5", "range 1000000 exceeds limit of 10000", "block range = 5120, max block range =
+ * 5000".
  */
 export function mostSaid(words: string): number | undefined {
   if (/returned more than|results/i.test(words)) return undefined;
@@ -221,8 +220,8 @@ export function mostSaid(words: string): number | undefined {
 }
 
 /**
- * What a node asks to wait before the next call.
- * @param headers of HTTP, in lower case: Retry-After has seconds or a date (RFC 9110, 10.2.3), which its own clock measures
+ * Wait that a node requests before the next call.
+ * @param headers of HTTP, in lower case: Retry-After has seconds or a date (RFC 9110, 10.2.3), relative to the node's own clock
  */
 export function retryAfter_ms(
   headers: Readonly<Record<string, string | string[] | undefined>>,
@@ -238,54 +237,54 @@ export function retryAfter_ms(
   return count === undefined ? undefined : Number(count) * (unit === 'ms' ? 1 : 1_000);
 }
 
-/** The node gave no answer that JSON-RPC knows. Its message names neither URL nor body. */
+/** The node gave no valid JSON-RPC answer. The message contains neither URL nor body. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
   readonly kind: Exclude<RpcFailed['kind'], 'refused' | 'unfit'>;
-  /** Where the node said in JSON-RPC why it takes no calls. */
-  readonly refusal: Refusal | undefined;
-  constructor(kind: NoAnswer['kind'], detail: string, refusal?: Refusal) {
+  /** Set if the node gave the reason in JSON-RPC. */
+  readonly refusal: NodeRefusal | undefined;
+  constructor(kind: NoAnswer['kind'], detail: string, refusal?: NodeRefusal) {
     super(detail);
     this.kind = kind;
     this.refusal = refusal;
   }
 }
 
-/** What the node answered, or its own refusal. */
-export type RpcAnswer = { readonly value: unknown } | { readonly refusal: Refusal };
+/** The node's answer, or its refusal. */
+export type RpcAnswer = { readonly value: unknown } | { readonly refusal: NodeRefusal };
 
-export interface Outcome<T> {
+export interface RpcOutcome<T> {
   readonly last: T | NoAnswer;
-  /** Why the same may go better; left out when it stays so. */
+  /** Reason why a repetition may succeed; omitted if it cannot. */
   readonly again?: Exclude<Meaning, 'final'> | undefined;
-  /** Some of it was refused for too many calls. */
+  /** Some calls were refused because there were too many. */
   readonly limited?: { readonly retryAfter_ms: number | undefined } | undefined;
 }
 
-/** Cloudflare and others say 403 for a while to whom they take for a robot. */
+/** Cloudflare and others temporarily return 403 to suspected robots. */
 const passingStatuses: ReadonlySet<number> = new Set([403, 408, 425, 500, 502, 503, 504]);
-/** Payment required: a plan that is used up. */
+/** 402, payment required: an exhausted plan. */
 const limitedStatuses: ReadonlySet<number> = new Set([402, 429]);
 
 export const isGood = ({ status }: Pick<Reply, 'status'>): boolean => status >= 200 && status < 300;
 
-/** A status of failure may carry an error of JSON-RPC, which says more. */
-export function readReply(reply: Reply): Outcome<RpcAnswer> {
+/** A failure status may carry a JSON-RPC error with more details. */
+export function readReply(reply: Reply): RpcOutcome<RpcAnswer> {
   const json = parsed(reply.text);
   const error = refusalIn(json);
   if (limitedStatuses.has(reply.status)) {
     const said = error?.message ?? `HTTP ${reply.status}`;
     return tooMany(new NoAnswer('limited', said, error), retryAfter_ms(reply.headers, error?.words ?? ''));
   }
-  // Without a code it is the words of a gateway, in which a limit may be told all the same.
+  // Without a code it is a gateway's text, which may still report a limit.
   const isAnswer = error && (error.code !== undefined || meaningOf(error) === 'limited');
   if (isAnswer || isGood(reply)) return readAnswer(json, reply);
   const last = new NoAnswer('unreachable', `HTTP ${reply.status}`);
   return { last, ...(passingStatuses.has(reply.status) && { again: 'passes' }) };
 }
 
-/** @param json one answer, of its own or out of several */
-export function readAnswer(json: unknown, { headers }: Pick<Reply, 'headers'>): Outcome<RpcAnswer> {
+/** @param json one answer, alone or from a batch */
+export function readAnswer(json: unknown, { headers }: Pick<Reply, 'headers'>): RpcOutcome<RpcAnswer> {
   const refusal = refusalIn(json);
   if (refusal) {
     const meaning = meaningOf(refusal);
@@ -300,7 +299,7 @@ export function readAnswer(json: unknown, { headers }: Pick<Reply, 'headers'>): 
   return { last: { value: json['result'] } };
 }
 
-const tooMany = (last: NoAnswer, wait_ms: number | undefined): Outcome<never> => ({
+const tooMany = (last: NoAnswer, wait_ms: number | undefined): RpcOutcome<never> => ({
   last,
   again: 'limited',
   limited: { retryAfter_ms: wait_ms },
@@ -317,11 +316,11 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** Longest text of a node that is kept. */
+/** Maximum stored characters of a node's text. */
 const wordsMax = 500;
 
-/** The error of an answer, with what some say as text or as digits only. */
-export function refusalIn(json: unknown): Refusal | undefined {
+/** Error of an answer; some nodes return it as text, or its code as digits. */
+export function refusalIn(json: unknown): NodeRefusal | undefined {
   const error = isObject(json) ? json['error'] : undefined;
   if (typeof error === 'string') return { code: undefined, message: cut(error), words: cut(error) };
   if (!isObject(error)) return undefined;
@@ -334,7 +333,7 @@ export function refusalIn(json: unknown): Refusal | undefined {
   };
 }
 
-/** Some keep the reason in `data`; what a reverted call returned is none. */
+/** Some nodes put the reason into `data`; a reverted call's return value is no reason. */
 function moreOf(data: unknown): string {
   if (typeof data === 'string') return data.startsWith('0x') ? '' : data;
   return isObject(data) && typeof data['payload'] === 'string' ? data['payload'] : '';
@@ -342,11 +341,11 @@ function moreOf(data: unknown): string {
 
 const cut = (text: string): string => text.slice(0, wordsMax);
 
-/** Kinds of calls, and what they count for where a node takes only so many: providers ask about three times as much for a search. */
+/** Kinds of calls with their cost under a rate limit: providers charge about three times as much for a search. */
 
 export type MethodKind = 'search' | 'send' | 'read';
 
-/** Logs, events, histories of accounts. */
+/** Logs, events, account histories. */
 const searches: ReadonlySet<string> = new Set([
   'eth_getLogs',
   'getEvents',
@@ -361,4 +360,4 @@ export function kindOf(method: string): MethodKind {
 }
 
 /** In usual calls. Alchemy: 60 units for eth_getLogs, 20 for a block or a receipt; Infura: 255 and 80. */
-export const costOf = (method: string): number => (searches.has(method) ? 3 : 1);
+export const methodCost = (method: string): number => (searches.has(method) ? 3 : 1);

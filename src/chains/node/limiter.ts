@@ -1,39 +1,39 @@
 /**
- * How fast one node may be asked, by whomever in this process. Nothing is known at first and every call goes out at once; refusals teach
- * the rate and make pauses. While calls wait, they share the rate by their priorities (stride scheduling: Waldspurger and Weihl 1995).
+ * Rate of calls to one node by all users in this process. Initially no call waits; refusals teach the rate and cause pauses. Waiting calls
+ * share the rate by priority (stride scheduling: Waldspurger and Weihl 1995).
  */
 
 const rateLeast = 0.5;
-/** Least that a first refusal shows: one among few calls may have been due to others. */
+/** Minimum rate after a first refusal: others' calls may have caused it. */
 const rateFirst = 5;
-/** Beyond this nothing is held back any more. */
+/** Above this rate nothing waits. */
 const rateMost = 1_000;
 const cutTo = 0.7;
-/** In each second in which the rate holds calls back: a part of it, and so much more. */
+/** Growth per second while calls are queued: 3 % + 0.05. */
 const growth = { part: 0.03, plus: 0.05 };
-/** What may go out at once after a silence, in seconds of the rate. */
+/** Burst after a pause, in seconds of the rate. */
 const burst_s = 0.5;
 const window_ms = 1_000;
 
 export interface Pace {
-  /** Usual calls in a second; null while nothing holds calls back. */
+  /** Usual calls per second; null while no call waits. */
   rate(): number | null;
-  /** How long until a call may go out, when so much goes out before it. */
+  /** Time until a call may be sent, after others of this total cost. */
   wait_ms(cost: number, before?: number): number;
   spend(cost: number): void;
-  /** Calls wait for the rate at present: it may be too low. */
+  /** Calls are waiting: the rate may be too low. */
   holdsBack(): void;
-  /** So much was taken by the node. */
+  /** The node accepted calls of this cost. */
   took(cost: number): void;
-  /** So much was too fast. */
+  /** Calls of this cost were too fast. */
   cut(): void;
-  /** Nothing was saved up. */
+  /** Empties the bucket. */
   empty(): void;
 }
 
 /**
  * Keeps calls below a node's rate: a bucket that fills at that rate. The first refusal sets the rate, each further one cuts it, and it
- * grows slowly while it delays calls (additive increase, multiplicative decrease, as of RFC 5681).
+ * grows slowly while it delays calls (additive increase, multiplicative decrease, as in RFC 5681).
  */
 export function createPace({ now_ms }: Pick<Ticker, 'now_ms'>): Pace {
   let rate: number | null = null;
@@ -59,7 +59,7 @@ export function createPace({ now_ms }: Pick<Ticker, 'now_ms'>): Pace {
     wait_ms(cost, before = 0) {
       fill();
       if (rate === null) return 0;
-      // What costs more than fits in the bucket goes out when that is full, and the next ones wait for it.
+      // A call dearer than the bucket is sent when the bucket is full, and the next ones wait for it.
       const lacking = before + Math.min(cost, most()) - tokens;
       return lacking < 1e-6 ? 0 : (lacking / rate) * 1_000;
     },
@@ -82,7 +82,7 @@ export function createPace({ now_ms }: Pick<Ticker, 'now_ms'>): Pace {
   };
 }
 
-/** What was counted in the present second and in the one before. */
+/** Counts of the current and the previous second. */
 function createWindow(now_ms: Ticker['now_ms']) {
   let [present, before, begun_ms] = [0, 0, now_ms()];
 
@@ -105,12 +105,12 @@ function createWindow(now_ms: Ticker['now_ms']) {
   };
 }
 
-/** Whose calls a node takes first while it takes fewer than are wanted. Late ones have their share as well. */
+/** Priority of calls while a node's rate is short. Low-priority calls get a share as well. */
 export type Priority = 'payout' | 'head' | 'late';
 
 export interface LimiterDeps {
   readonly ticker: Ticker;
-  /** From 0 up to 1, so that those who were refused together do not come back together. */
+  /** Random from 0 up to 1, so refused calls do not return at the same time. */
   random(): number;
 }
 
@@ -119,13 +119,13 @@ export class QueueFull extends Error {
   override readonly name = 'QueueFull';
 }
 
-/** Permit to send one call. Report its end by `taken` or `refused`. */
+/** Permit to send one call. Report its outcome by `taken` or `refused`. */
 export interface Permit {
   readonly number: number;
   readonly cost: number;
 }
 
-export interface Wanted {
+export interface PermitRequest {
   /** In usual calls. */
   readonly cost: number;
   readonly priority: Priority;
@@ -136,28 +136,28 @@ export interface Wanted {
 
 export interface Limiter {
   /** Waits for a permit. @throws QueueFull, at once if the wait is known to be too long; the reason of an aborted signal */
-  acquire(wanted: Wanted): Promise<Permit>;
-  /** The node took the call, whatever it answered. */
+  acquire(wanted: PermitRequest): Promise<Permit>;
+  /** The node accepted the call, with any answer. */
   taken(permit: Permit): void;
-  /** The node refused the call because there were too many. @param retryAfter_ms what it asks to wait, if it does */
+  /** The node refused the call because there were too many. @param retryAfter_ms requested wait, if any */
   refused(permit: Permit, retryAfter_ms?: number): void;
-  /** How many calls the node has taken so far. */
+  /** Number of calls that the node has accepted. */
   takenSoFar(): number;
-  /** How long a usual call would wait now. */
+  /** Time that a usual call would wait now. */
   wait_ms(priority: Priority): number;
-  /** Usual calls in a second that the node is held to take; null while it has refused none. */
+  /** Assumed maximum rate in usual calls per second; null while it has refused none. */
   rate(): number | null;
 }
 
-/** How the rate is shared among those that wait. */
+/** Shares of the rate per priority. */
 const shares: Readonly<Record<Priority, number>> = { payout: 8, head: 3, late: 1 };
 const priorities = ['payout', 'head', 'late'] as const satisfies readonly Priority[];
-/** Calls that wait, of each priority. */
+/** Maximum waiting calls per priority. */
 export const waitingMax = 256;
 
 const pauseFirst_ms = 250;
 const pauseMost_ms = 30_000;
-/** A node that asks for more than this is asked again all the same. */
+/** Upper bound on a requested wait. */
 const retryAfterMost_ms = 60_000;
 
 export function createLimiter({ ticker, random }: LimiterDeps): Limiter {
@@ -166,7 +166,7 @@ export function createLimiter({ ticker, random }: LimiterDeps): Limiter {
   let pausedUntil_ms = 0;
   let given = 0;
   let taken = 0;
-  /** Refusals in a row of calls that went out after the one before. */
+  /** Consecutive refusals of calls that were sent after the previous refusal. */
   let strikes = 0;
   let cutAfter = 0;
   let cancelWake: (() => void) | undefined;
@@ -194,7 +194,7 @@ export function createLimiter({ ticker, random }: LimiterDeps): Limiter {
     }
   }
 
-  const wait = ({ cost, priority, patience_ms, signal }: Wanted): Promise<Permit> =>
+  const wait = ({ cost, priority, patience_ms, signal }: PermitRequest): Promise<Permit> =>
     new Promise((resolve, reject) => {
       const abort = () => giveUp(signal?.reason);
       const waiting: Waiting = {
@@ -241,9 +241,9 @@ export function createLimiter({ ticker, random }: LimiterDeps): Limiter {
     },
 
     refused({ number }, retryAfter_ms) {
-      // Calls that were under way when the rate was cut say nothing of the new one.
+      // Calls in flight when the rate was cut say nothing about the new rate.
       if (number > cutAfter) {
-        // A node that takes nothing at all shows no rate: only the pauses grow then.
+        // A node that accepts nothing reveals no rate: only the pauses grow then.
         if (strikes === 0) pace.cut();
         strikes += 1;
         cutAfter = given;
@@ -266,10 +266,10 @@ interface Waiting {
   go(): void;
 }
 
-/** Those that wait, each priority in the order of their coming. */
+/** Waiting calls, each priority in order of arrival. */
 function createLine() {
   const queues: Readonly<Record<Priority, Waiting[]>> = { payout: [], head: [], late: [] };
-  /** What each priority has had, measured by its share: whoever has had least is next. */
+  /** Use of each priority, divided by its share: the lowest is next. */
   const had: Record<Priority, number> = { payout: 0, head: 0, late: 0 };
   let newest = 0;
 
@@ -278,7 +278,7 @@ function createLine() {
 
   return {
     add(priority: Priority, waiting: Waiting): void {
-      // Whoever did not wait has saved nothing up.
+      // A priority without waiting calls has saved nothing up.
       if (queues[priority].length === 0) had[priority] = Math.max(had[priority], newest);
       queues[priority].push(waiting);
     },
@@ -303,7 +303,7 @@ function createLine() {
       if (at >= 0) queues[priority].splice(at, 1);
     },
     length: (priority: Priority): number => queues[priority].length,
-    /** Most that goes out before a call that comes now. */
+    /** Maximum cost sent before a new call. */
     before(priority: Priority, cost: number): number {
       const all = priorities.reduce((sum, each) => sum + costOf(each), 0);
       const sharing = [...new Set([...active(), priority])].reduce((sum, each) => sum + shares[each], 0);
@@ -313,10 +313,10 @@ function createLine() {
   };
 }
 
-/** Time that only goes forward, and what is to happen later in it. */
+/** Monotonic time and timers. */
 export interface Ticker {
   now_ms(): number;
-  /** @returns what calls it off */
+  /** @returns function that cancels the timer */
   after(wait_ms: number, run: () => void): () => void;
 }
 
@@ -328,28 +328,28 @@ export const systemTicker: Ticker = {
   },
 };
 
-/** Calls of a batch, blocks of a search for logs, accounts of Solana. */
+/** Calls of a batch, blocks of a log search, accounts on Solana. */
 export type Measure = 'calls' | 'logBlocks' | 'accounts';
 
 export interface NodeLimits {
-  /** Undefined as long as it has refused nothing. */
+  /** Undefined while it has refused nothing. */
   most(measure: Measure): number | undefined;
-  /** It refuses more than this; one is always asked for. */
+  /** Records that it refuses more than this; a single one is always allowed. */
   learn(measure: Measure, most: number): void;
 }
 
-/** A node may have refused in a bad hour, or have another plan by now: after so long, twice as much is tried. */
+/** Interval after which twice as much is tried: a refusal may have been temporary, or the plan may have changed. */
 const calmFirst_ms = 10 * 60_000;
-/** Each time that this was too much, it is tried again only after twice as long. */
+/** Maximum of that interval, which doubles with each failed try. */
 const calmMost_ms = 24 * 3_600_000;
-/** Nothing is asked for in such numbers: the limit is none any more. */
+/** Above this the limit is irrelevant and dropped. */
 const forgottenFrom = 1_000_000;
 
 interface Learnt {
   most: number;
   since_ms: number;
   calm_ms: number;
-  /** Whether more than it was taught is being tried. */
+  /** True while more than the learned limit is being tried. */
   raised: boolean;
 }
 
@@ -357,7 +357,7 @@ interface Learnt {
 export function createLimits({ now_ms }: Pick<Ticker, 'now_ms'> = systemTicker): NodeLimits {
   const known = new Map<Measure, Learnt>();
 
-  /** One step at a time, however long nobody has asked: what is next shows whether it was right. */
+  /** One step at a time, after any pause: the next call shows whether it was right. */
   function recovered(measure: Measure): Learnt | undefined {
     const learnt = known.get(measure);
     if (!learnt || now_ms() - learnt.since_ms < learnt.calm_ms) return learnt;

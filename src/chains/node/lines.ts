@@ -1,4 +1,4 @@
-/** What this process knows of each node, whoever asks it: how fast it may be asked, and how much at once. */
+/** State of each node, shared by all users in this process: its rate, and its limits per call. */
 
 import {
   createLimiter,
@@ -9,12 +9,12 @@ import {
   systemTicker,
 } from './limiter.ts';
 
-/** How a call to a node ended. */
+/** Outcome of a call to a node. */
 export type CallEnd = 'answered' | 'refused' | 'limited' | 'failed';
 
 export interface Verification {
   readonly since_ms: number;
-  /** Rejects with why the node does not serve the chain. */
+  /** Rejects with the reason why the node does not serve the chain. */
   readonly outcome: Promise<void>;
   readonly unfit: boolean;
 }
@@ -22,9 +22,9 @@ export interface Verification {
 export interface NodeLine {
   readonly limiter: Limiter;
   readonly limits: NodeLimits;
-  /** Whether the node serves what a chain needs. */
+  /** Whether the node serves a chain, by chain id. */
   readonly verified: Map<number, Verification>;
-  /** Why the node is not to be asked about a chain, while it is not. */
+  /** Reason why the node is not queried about a chain, while it is not. */
   readonly refused: Map<number, string>;
 }
 
@@ -32,7 +32,7 @@ export interface NodeLine {
 export interface NodeSeen {
   readonly chainId: number;
   readonly node: number;
-  /** What kind of call, of which there are few. */
+  /** Kind of call; there are few. */
   readonly kind: string;
   readonly end: CallEnd;
 }
@@ -43,10 +43,10 @@ export interface NodeRate extends Pick<NodeSeen, 'chainId' | 'node'> {
 }
 
 export interface NodeLines extends LimiterDeps {
-  /** @param named as a chain has it */
+  /** @param named chain and number of the node */
   of(url: string, named: Pick<NodeSeen, 'chainId' | 'node'>): NodeLine;
   seen(call: NodeSeen): void;
-  /** Of the nodes that have refused calls. */
+  /** Rates of the nodes that have refused calls. */
   rates(): readonly NodeRate[];
 }
 
@@ -56,7 +56,7 @@ export function createLines({
   seen = () => {},
 }: Partial<LimiterDeps> & { readonly seen?: (call: NodeSeen) => void } = {}): NodeLines {
   const lines = new Map<string, NodeLine>();
-  /** Under which chains and numbers a node is used. */
+  /** Chains and numbers under which a node is used. */
   const names = new Map<string, Pick<NodeSeen, 'chainId' | 'node'> & { readonly line: NodeLine }>();
   return {
     ticker,

@@ -1,8 +1,8 @@
-/** What nodes were asked and how fast they let themselves be asked, for /metrics. */
+/** Calls to nodes and their learned rates, for /metrics. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { createLines, type NodeLines } from './lines.ts';
 
-/** @returns what the process knows of its nodes, which is measured */
+/** @returns the process's state of its nodes, with metrics */
 export function openLines(registry: Registry): NodeLines {
   const registers = [registry];
   const calls = new Counter({

@@ -1,4 +1,4 @@
-/** The nodes of one chain: fail-over from one to the next. Answers of nodes are never mixed in one reading; agreement.ts compares them. */
+/** Nodes of one chain, with fail-over from one to the next. One read never mixes answers of several nodes; agreement.ts compares them. */
 import { TransientError } from '../../../commands/ports.ts';
 import { BroadcastRefused } from '../../../commands/transferPorts.ts';
 import { type ConnectOptions, connect, type NodeConnection } from './connection.ts';
@@ -6,10 +6,10 @@ import { type ChainNode, RpcFailed } from './jsonRpc.ts';
 import type { Priority, Ticker } from './limiter.ts';
 import { createLines, type NodeLines } from './lines.ts';
 
-/** How long others are waited for after the first answer, where what they say may only add to it. */
+/** Maximum wait for the others after the first answer, if their answers are optional. */
 const others_ms = 1_000;
 
-/** What has come of all, or a little after the first answer. @throws what is no RpcFailed */
+/** Answers that arrive within 1 s of the first one. Rethrows anything but RpcFailed. */
 export function inTime<T>(asked: readonly Promise<T>[], { after }: Ticker) {
   const answers: T[] = [];
   const failures: RpcFailed[] = [];
@@ -35,20 +35,20 @@ export function inTime<T>(asked: readonly Promise<T>[], { after }: Ticker) {
   });
 }
 
-/** While there are others, a node that takes no call for so long is left alone. */
+/** If other nodes exist, a node that accepts no call for this long is skipped. */
 const hurried_ms = 250;
 
 export interface Turn {
   readonly connection: NodeConnection;
-  /** Undefined: as long as the call may take. */
+  /** Default: as long as the call may take. */
   readonly patience_ms?: number;
 }
 
 /**
- * The order in which nodes are asked: those that take calls, the last good one first, and without waiting for any while there are
- * others. Then those that took none, the one that takes the next call first.
- * @param preferred the place of the last good one
- * @param failures what has come of the turns before
+ * Order of nodes: first those that accept calls now, beginning with the last successful one, without waiting while there are others. Then
+ * the busy ones, soonest available first.
+ * @param preferred index of the last successful one
+ * @param failures outcomes of the earlier attempts
  */
 export function* turns(
   { connections, preferred }: { readonly connections: readonly NodeConnection[]; readonly preferred: number },
@@ -67,11 +67,11 @@ export function* turns(
 
 export type { Priority } from './limiter.ts';
 
-/** No node of the chain could answer. Nothing was changed; try again later. */
+/** No node of the chain could answer. Nothing was changed; retry later. */
 export class ChainUnavailable extends TransientError {
   override readonly name = 'ChainUnavailable';
   readonly retryAfter_s = 5;
-  /** Of each node that was asked. */
+  /** One per queried node. */
   readonly failures: readonly Error[];
   readonly chainId: number;
   constructor(chainId: number, failures: readonly Error[]) {
@@ -82,7 +82,7 @@ export class ChainUnavailable extends TransientError {
   }
 }
 
-/** How many nodes must say the same. */
+/** Number of nodes that must agree. */
 export interface Agree {
   readonly usual: number;
   /** From `largeFrom_usd` on. With fewer nodes than this, large sums wait. */
@@ -90,58 +90,58 @@ export interface Agree {
   readonly largeFrom_usd: bigint;
 }
 
-/**
- * The nodes of one chain. A reading makes all its calls to the one node that it is handed. Without a signal, only the time limit of each
- * call ends it.
- */
+/** Nodes of one chain. A read sends all its calls to one node. Without a signal, only the timeout of each call ends it. */
 export interface ChainRpc {
   readonly chainId: number;
   /** In the order of the configuration. */
   readonly nodes: readonly Connection[];
-  /** The same, also while they are refused. */
+  /** The same nodes, even while refused. */
   readonly gates: readonly NodeGate[];
   readonly agree: Agree;
-  /** The same nodes, with another place among those that wait for them. Without it, calls are as those of the head. */
+  /** The same nodes with another priority. Default: the head's priority. */
   as(priority: Priority): ChainRpc;
   /**
-   * Asks one node after the other, the last good one first, until one gives an answer other than undefined.
-   * @returns undefined when those that could answer had nothing
-   * @throws ChainUnavailable when none could
+   * Queries one node after the other, the last successful one first, until one returns an answer other than undefined.
+   * @returns undefined if all that answered had nothing
+   * @throws ChainUnavailable if none answered
    */
-  first<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal): Promise<T | undefined>;
-  /** Like `first`, where nothing is no answer either. @throws ChainUnavailable when no node has one */
+  firstAnswer<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal): Promise<T | undefined>;
+  /** Like `first`, but undefined is no answer. @throws ChainUnavailable if no node has one */
   answer<T>(ask: (node: ChainNode) => Promise<T | undefined>, signal?: AbortSignal): Promise<T>;
-  /** Asks all nodes at once. @returns the answers of those that could @throws ChainUnavailable when none could */
-  every<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly T[]>;
+  /** Queries all nodes concurrently. @returns the successful answers @throws ChainUnavailable if there is none */
+  all<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly T[]>;
   /**
-   * Asks all nodes at once. Once one has answered, the others are waited for only a little.
-   * @returns the answers that came in time @throws ChainUnavailable when no node could
+   * Queries all nodes concurrently. After the first answer, the others get a short time.
+   * @returns the answers in time @throws ChainUnavailable if there is none
    */
-  promptly<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly T[]>;
-  /** Asks all nodes at once. @returns what came of each, in the order of the configuration */
-  each<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly PromiseSettledResult<T>[]>;
-  /** Why nodes cannot serve the chain, a sentence each. Those that do not answer in time may come to. */
+  allSoon<T>(ask: (node: ChainNode) => Promise<T>, signal?: AbortSignal): Promise<readonly T[]>;
+  /** Queries all nodes concurrently. @returns each outcome, in the order of the configuration */
+  allSettled<T>(
+    ask: (node: ChainNode) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<readonly PromiseSettledResult<T>[]>;
+  /** Reasons why nodes cannot serve the chain, one sentence each. Nodes that do not answer in time may be added later. */
   unfit(signal: AbortSignal): Promise<readonly string[]>;
 }
 
 export interface ChainRpcOptions extends ConnectOptions {
-  /** In order of preference. They may hold API keys and are never logged. */
+  /** In order of preference. They may contain API keys and are never logged. */
   readonly rpcUrls: readonly string[];
   readonly agree: Agree;
-  /** What the process knows of its nodes; whoever shares a node shares this. */
+  /** Process-wide state of nodes, shared by all users of a node. */
   readonly lines?: NodeLines | undefined;
 }
 
-/** @returns the node for a reading that ends with the signal */
+/** @returns the node for a read that ends with the signal */
 export type Connection = (signal?: AbortSignal) => ChainNode;
 
-/** Lets a node be asked or not. One that is refused counts as one that cannot serve the chain, whoever asks. */
+/** Allows or stops calls to a node. A refused node counts as unable to serve the chain. */
 export interface NodeGate extends Pick<NodeConnection, 'name' | 'refuse' | 'refused'> {
-  /** For what tells whether it may be asked again. */
+  /** For the check that may allow calls again. */
   readonly whenRefused: Connection;
 }
 
-/** The same where all are asked: one of them is not waited for longer. */
+/** The same limit if all nodes are queried. */
 const among_ms = 2_000;
 
 export function createChainRpc({ rpcUrls, agree, lines = createLines(), ...options }: ChainRpcOptions): ChainRpc {
@@ -158,7 +158,7 @@ export function createChainRpc({ rpcUrls, agree, lines = createLines(), ...optio
 interface SharedNodes extends Pick<ChainRpc, 'chainId' | 'agree'> {
   readonly lines: NodeLines;
   readonly connections: readonly NodeConnection[];
-  /** The last good one. */
+  /** Index of the last successful node. */
   preferred: number;
 }
 
@@ -214,14 +214,14 @@ function chainRpc(shared: SharedNodes, priority: Priority, as: ChainRpc['as']): 
     gates,
     agree,
     as,
-    first,
-    each,
+    firstAnswer: first,
+    allSettled: each,
     async answer(ask, signal) {
       const found = await first(ask, signal);
       if (found === undefined) throw new ChainUnavailable(chainId, []);
       return found;
     },
-    async every(ask, signal) {
+    async all(ask, signal) {
       const outcomes = await each(ask, signal);
       const answers = outcomes.flatMap((o) => (o.status === 'fulfilled' ? [o.value] : []));
       if (answers.length > 0) return answers;
@@ -230,7 +230,7 @@ function chainRpc(shared: SharedNodes, priority: Priority, as: ChainRpc['as']): 
         outcomes.flatMap((o) => (o.status === 'rejected' ? [o.reason as Error] : [])),
       );
     },
-    async promptly(ask, signal) {
+    async allSoon(ask, signal) {
       const reading = new AbortController();
       const until = signal ? AbortSignal.any([signal, reading.signal]) : reading.signal;
       const asked = nodes.map((connected) => ask(connected(until)));
@@ -250,12 +250,12 @@ function chainRpc(shared: SharedNodes, priority: Priority, as: ChainRpc['as']): 
 }
 
 /**
- * Sends to every node at once; one that takes the bytes, or has them, is enough. Each call has its own time limit.
- * @param send resolves when the node takes or has them, throws RpcFailed when it does not
- * @throws ChainUnavailable when no node answers, BroadcastRefused when those that answer refuse; sending again later is safe
+ * Sends to every node concurrently; one that accepts the bytes, or has them, is enough. Each call has its own timeout.
+ * @param send resolves if the node accepts or has them, throws RpcFailed otherwise
+ * @throws ChainUnavailable if no node answers, BroadcastRefused if all answering nodes refuse; sending again later is safe
  */
 export async function sendToAll(rpc: ChainRpc, send: (node: ChainNode) => Promise<void>): Promise<void> {
-  const outcomes = await rpc.each(send);
+  const outcomes = await rpc.allSettled(send);
   if (outcomes.some(({ status }) => status === 'fulfilled')) return;
   const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as RpcFailed] : []));
   const refusals = failures.filter(({ kind }) => kind === 'refused');

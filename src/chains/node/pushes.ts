@@ -1,6 +1,6 @@
 /**
- * Keeps connections to nodes that push over WebSockets what is new. It is only a sign to look: nothing of it is believed, and what is lost on
- * the way is found by polling.
+ * Connections to nodes that push notifications over WebSockets. A notification is only a reason to read: nothing in it is trusted, and
+ * polling finds lost ones.
  */
 import { Observable } from 'rxjs';
 import { WebSocket } from 'ws';
@@ -8,17 +8,17 @@ import { wireRequest } from './jsonRpc.ts';
 import type { Ticker } from './limiter.ts';
 
 export interface PushesOptions {
-  /** They may hold API keys and are never logged. */
+  /** They may contain API keys and are never logged. */
   readonly urls: readonly string[];
   readonly ticker: Pick<Ticker, 'after'>;
-  /** From 0 to 1. */
+  /** Random from 0 to 1. */
   readonly random: () => number;
 }
 
-/** What a family's nodes are asked to push, and how it is read. */
+/** Subscriptions of a family, and the reader of their messages. */
 export interface Pushing<T> {
   readonly subscriptions: readonly Subscription[];
-  /** Undefined for what says nothing of the chain: answers to the subscriptions, and whatever else is sent. What it throws counts as that. */
+  /** Undefined for messages without a notification, such as subscription answers. An error counts as undefined. */
   readonly read: (message: unknown) => T | undefined;
 }
 
@@ -29,17 +29,17 @@ export interface Subscription {
 
 const firstPause_ms = 1_000;
 const pauseMax_ms = 60_000;
-/** A connection that has said nothing for so long is dead, whatever TCP says of it. */
+/** A connection silent for this long is dead, whatever TCP reports. */
 const silence_ms = 60_000;
-/** Longer messages are none of ours: the connection ends as soon as one is announced, or its parts have come to more. */
+/** Longer messages are not ours: the connection closes as soon as one is announced, or its fragments exceed this. */
 const messageMax_bytes = 100_000;
-/** So much is read of a connection in a second; what comes beyond waits outside the process, until its node gives up. */
+/** Period for limiting the bytes read of a connection; further bytes wait outside the process, until the node gives up. */
 const second_ms = 1_000;
 export const readMost_bytes = 4_000_000;
-/** Each message counts as so much at least: short ones take time, too. */
+/** Minimum cost of a message: short ones take time too. */
 export const messageLeast_bytes = 500;
 
-/** @returns what any of the nodes pushes, as long as it is subscribed to: lost connections are made again, ever more seldom */
+/** @returns notifications of all nodes while subscribed; lost connections are reopened with growing delays */
 export function pushesOf<T>({ subscriptions, read }: Pushing<T>, options: PushesOptions): Observable<T> {
   const { urls, ticker, random } = options;
   return new Observable<T>((out) => {
@@ -62,7 +62,7 @@ export function pushesOf<T>({ subscriptions, read }: Pushing<T>, options: Pushes
     }
   }
 
-  /** Resolves when the connection has ended, for whatever reason. */
+  /** Resolves when the connection has ended for any reason. */
   function listen(url: string, signal: AbortSignal, tell: (push: T) => void): Promise<void> {
     return new Promise((resolve) => {
       const socket = new WebSocket(url, { maxPayload: messageMax_bytes, perMessageDeflate: false });
@@ -105,7 +105,7 @@ export function pushesOf<T>({ subscriptions, read }: Pushing<T>, options: Pushes
   }
 }
 
-/** Stops reading a connection that has said too much in a second, until the next one. */
+/** Pauses a connection that exceeds its limit until the next second. */
 function throttled(socket: Pick<WebSocket, 'pause' | 'resume'>, ticker: PushesOptions['ticker']) {
   let read_bytes = 0;
   let callOff: (() => void) | undefined;

@@ -1,16 +1,16 @@
-/** Tries each method that the service calls on a node: an operator then finds a missing one before a payer does. */
+/** Tries each method that the service calls on a node, so an operator finds a missing one before a payer does. */
 import { type ChainNode, isSwitchedOff, type RpcCall, RpcFailed } from './jsonRpc.ts';
 
 export interface MethodProbe extends RpcCall {
-  /** Every node refuses these parameters, for example a transaction that is none. The probe only shows that the method is served. */
+  /** Every node refuses these parameters, for example an invalid transaction. The probe only shows that the method is served. */
   readonly refusedAnyway?: true;
 }
 
 /**
  * Calls the methods one after the other.
  *
- * @returns what to show to an operator
- * @throws RpcFailed that names each method which the node does not serve, with its answer
+ * @returns text for an operator
+ * @throws RpcFailed that lists each unserved method with the node's answer
  */
 export async function tryMethods(node: ChainNode, probes: readonly MethodProbe[]): Promise<string> {
   const failures: RpcFailed[] = [];

@@ -5,37 +5,37 @@ import type { Agree } from '../node/nodes.ts';
 export const solanaChainId = 501 satisfies ChainId;
 
 export interface SolanaFees {
-  /** Compute units that a transfer uses which creates the receiver's account. */
+  /** Compute units of a transfer that creates the receiver's account. */
   readonly unitsUsual: number;
-  /** Most compute units that one transaction may use. */
+  /** Maximum compute units of one transaction. */
   readonly unitsMax: number;
-  /** Millionths of a lamport for a compute unit: the least and the most that is offered for priority. */
+  /** Minimum and maximum priority price, in millionths of a lamport per compute unit. */
   readonly priceMin_microLamports: bigint;
   readonly priceMax_microLamports: bigint;
 }
 
 export interface SolanaConfig {
   readonly chainId: typeof solanaChainId;
-  /** In order of preference. They may hold API keys: never logged. */
+  /** In order of preference. They may contain API keys: never logged. */
   readonly rpcUrls: readonly string[];
   readonly agree: Agree;
-  /** The wallet that pays out, and to whose token account deposits are swept. */
+  /** Wallet that pays out; deposits are swept to its token account. */
   readonly treasury: string;
   readonly pollInterval_ms: number;
-  /** For one JSON-RPC call, its retries included. */
+  /** For one JSON-RPC call, including its retries. */
   readonly callTimeout_ms: number;
   readonly fees: SolanaFees;
 }
 
 export type SolanaSettings = Pick<SolanaConfig, 'rpcUrls' | 'treasury'>;
 
-/** For a transaction's priority at most, unless the operator says otherwise: a thousandth of a SOL. */
+/** Default maximum for a transaction's priority: a thousandth of a SOL. */
 export const priorityUsualMax_lamports = 1_000_000n;
 
 const unitsMax = 200_000;
 const microLamports = 1_000_000n;
 
-/** A transfer uses 40,000 units or so. @param priorityMax_lamports what all units cost at the highest price */
+/** A transfer uses some 40,000 units. @param priorityMax_lamports cost of all units at the highest price */
 export const solanaFees = (priorityMax_lamports = priorityUsualMax_lamports): SolanaFees => ({
   unitsUsual: 80_000,
   unitsMax,
@@ -43,7 +43,7 @@ export const solanaFees = (priorityMax_lamports = priorityUsualMax_lamports): So
   priceMax_microLamports: (priorityMax_lamports * microLamports) / BigInt(unitsMax),
 });
 
-/** The recommended settings, to be overridden by the operator's. */
+/** Recommended settings; the operator's settings override them. */
 export const defaultSolanaConfig = (settings: SolanaSettings): SolanaConfig => ({
   ...settings,
   agree: defaultAgree(settings.rpcUrls),
@@ -53,14 +53,14 @@ export const defaultSolanaConfig = (settings: SolanaSettings): SolanaConfig => (
   fees: solanaFees(),
 });
 
-/** Calls to a node that one pass has under way at most. */
+/** Maximum concurrent calls of one pass to a node. */
 export const callsAtOnce = 4;
 
 export const solanaChain = (): Chain => chainOf(solanaChainId);
 
-/** Lamports for each signature. */
+/** Lamports per signature. */
 export const signatureFee = 5_000n;
-/** What a token account of 165 bytes must hold to be kept by the network, in lamports; it comes back when the account is closed. */
+/** Rent deposit of a token account of 165 bytes, in lamports; it is returned when the account is closed. */
 export const tokenAccountRent = 2_039_280n;
-/** The same for a wallet: what it must not fall below. */
+/** Minimum balance of a wallet. */
 export const walletRent = 890_880n;

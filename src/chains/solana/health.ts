@@ -1,4 +1,4 @@
-/** What operators are to know of Solana's nodes. That the tokens are there with their decimals, each node is asked before anything else. */
+/** Facts about Solana's nodes for operators. Each node's first check covers the tokens and their decimals. */
 import { instant } from '../../../domain/time.ts';
 import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
 import { ask, list, text } from '../node/jsonRpc.ts';
@@ -7,7 +7,7 @@ import { solanaChain } from './config.ts';
 import { accountsOf, accountsPerCall, blockAt, finalBlocks, finalHead, slotOf } from './reads.ts';
 import type { SolanaNode, SolanaRpc } from './rpc.ts';
 
-/** Blocks are final one by one, 32 behind the newest. */
+/** Blocks become final one by one, 32 behind the newest. */
 const finalSteps_ms = 2_000;
 
 export const createSolanaHealth = (rpc: SolanaRpc): ChainHealth =>
@@ -29,7 +29,7 @@ const [someId, noSignature] = ['1'.repeat(32), '1'.repeat(64)];
 /** Bytes that are no transaction. */
 const noTransaction = ['AAAA', { encoding: 'base64' }];
 
-/** Each method that the service cannot do without; blocks and histories are tried above. */
+/** One probe per required method; blocks and histories are tried above. */
 const probes: readonly MethodProbe[] = [
   { method: 'getGenesisHash', params: [] },
   { method: 'getSlot', params: [] },
@@ -45,7 +45,7 @@ const probes: readonly MethodProbe[] = [
   { method: 'sendTransaction', params: noTransaction, refusedAnyway: true },
 ];
 
-/** By the time of the newest final block: newer ones have none yet at some nodes. */
+/** Uses the time of the newest final block: some nodes have none for newer ones. */
 async function look(node: SolanaNode): Promise<NodeLook> {
   const [slot, final] = await Promise.all([slotOf(node, 'confirmed'), finalHead(node)]);
   const { time_s } = await blockAt(node, final.slot, 'finalized');
@@ -74,7 +74,7 @@ async function newestBlock(node: SolanaNode): Promise<string> {
 
 const paceSlots = 500n;
 const paceLeast = 200n;
-/** Slots without a block do not follow each other for longer. */
+/** Maximum run of slots without a block. */
 const around_slots = 64n;
 
 async function pace_ms(node: SolanaNode): Promise<number | undefined> {

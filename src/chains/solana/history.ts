@@ -1,30 +1,30 @@
-/** What its transactions did to a wallet and its token accounts, as the nodes' lists and the balances around each transaction tell it. */
+/** Effects of transactions on a wallet and its token accounts, from the nodes' lists and the balances around each transaction. */
 import { instant } from '../../../domain/time.ts';
 import { inParallel } from '../../lib/inParallel.ts';
 import { readPage } from '../historyPages.ts';
 import { agreedStanding } from '../money/standing.ts';
 import {
+  type AccountBalances,
   type AccountHistory,
   type AccountTransaction,
-  type Change,
+  type BalanceChange,
   coin,
   type HistoryAsked,
   type HistoryPage,
   HistoryTooLong,
-  type Standing,
 } from '../ports.ts';
 import { callsAtOnce, solanaChain, solanaChainId } from './config.ts';
-import { type Landed, landedEach, TransactionUnreadable } from './landed.ts';
+import { type LandedTransaction, landedEach, TransactionUnreadable } from './landed.ts';
 import { accountsOf, type Block, blockAt } from './reads.ts';
 import { untilThere } from './retryBehindNode.ts';
 import { RpcFailed, type SolanaNode, type SolanaRpc } from './rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from './tokenProgram.ts';
-import { type Seen, signaturesOf } from './transactions.ts';
+import { type ListedSignature, signaturesOf } from './transactions.ts';
 
 const asOf = { commitment: 'finalized' } as const;
-/** Of one account. Anybody can name one in a transaction of his own, for 0.000005 SOL each. */
+/** Maximum per account. Anyone can name an account in their own transaction, for 0.000005 SOL each. */
 const listedMax = 20_000;
-/** Nodes may give less in one answer than they are asked for. */
+/** Nodes may return less in one answer than requested. */
 const pagesMax = 220;
 
 export function createSolanaHistory(anyRpc: SolanaRpc): AccountHistory {
@@ -64,7 +64,7 @@ export function createSolanaHistory(anyRpc: SolanaRpc): AccountHistory {
     });
   }
 
-  async function standingIn(node: SolanaNode, owner: string): Promise<Standing> {
+  async function standingIn(node: SolanaNode, owner: string): Promise<AccountBalances> {
     const { slot, accounts } = await accountsOf(node, accountsOfOwner(owner), asOf);
     const [wallet, ...held] = accounts;
     const { hash, time_s } = await blockAt(node, slot, 'finalized');
@@ -89,14 +89,14 @@ export function createSolanaHistory(anyRpc: SolanaRpc): AccountHistory {
         (node) => standingIn(node, account),
         signal,
       ),
-    // It is read as of a final block.
+    // It is read at a final block.
     finality: async () => 'final',
   };
 }
 
-/** What names an account, down to a slot. @throws HistoryTooLong */
-async function listed(node: SolanaNode, account: string, from: bigint): Promise<readonly Seen[]> {
-  const seen: Seen[] = [];
+/** Transactions that name an account, down to a slot. @throws HistoryTooLong */
+async function listed(node: SolanaNode, account: string, from: bigint): Promise<readonly ListedSignature[]> {
+  const seen: ListedSignature[] = [];
   for (let pages = 0; pages < pagesMax && seen.length < listedMax; pages++) {
     const page = await signaturesOf(node, account, { until: null, before: seen.at(-1)?.signature ?? null }, asOf);
     seen.push(...page.filter(({ slot }) => slot >= from));
@@ -105,9 +105,9 @@ async function listed(node: SolanaNode, account: string, from: bigint): Promise<
   throw new HistoryTooLong(`${seen.length} transactions name ${account} since slot ${from}: ask for what came later`);
 }
 
-type Whole = Landed & { readonly coin: NonNullable<Landed['coin']> };
+type Whole = LandedTransaction & { readonly coin: NonNullable<LandedTransaction['coin']> };
 
-function shown(node: SolanaNode, signature: string, found: Landed | TransactionUnreadable | null): Whole {
+function shown(node: SolanaNode, signature: string, found: LandedTransaction | TransactionUnreadable | null): Whole {
   if (found instanceof TransactionUnreadable) throw found;
   if (found?.coin) return { ...found, coin: found.coin };
   throw new RpcFailed(node.name, 'getTransaction', 'refused', `it lists ${signature} and does not show it whole`);
@@ -129,8 +129,8 @@ function transactionIn(account: string, landed: Whole, { hash, time_s }: Block):
   };
 }
 
-/** The fee counts for nothing: the first account paid it. */
-function coinChange(account: string, { accounts, coin: { fee, before, after } }: Whole): readonly Change[] {
+/** Excludes the fee, which the first account paid. */
+function coinChange(account: string, { accounts, coin: { fee, before, after } }: Whole): readonly BalanceChange[] {
   const grownBy = (at: number) => (after[at] ?? 0n) - (before[at] ?? 0n) + (at === 0 ? fee : 0n);
   const own = accounts.indexOf(account);
   const amount = own < 0 ? 0n : grownBy(own);
@@ -138,7 +138,7 @@ function coinChange(account: string, { accounts, coin: { fee, before, after } }:
   return changesWith(coin, amount, others);
 }
 
-function tokenChanges(owner: string, { before, after }: Landed): readonly Change[] {
+function tokenChanges(owner: string, { before, after }: LandedTransaction): readonly BalanceChange[] {
   return solanaChain().tokens.flatMap(({ address: mint }) => {
     const own = tokenAccountOf(owner, mint);
     const sums = new Map<string, { readonly owner: string | undefined; amount: bigint }>();
@@ -163,8 +163,8 @@ interface Other {
   readonly amount: bigint;
 }
 
-/** Balances do not tell who paid whom: an outflow is divided among its receivers only if nobody else paid. */
-function changesWith(asset: string, amount: bigint, others: readonly Other[]): readonly Change[] {
+/** Balances do not identify payer and receiver: an outflow is divided among its receivers only if nobody else paid. */
+function changesWith(asset: string, amount: bigint, others: readonly Other[]): readonly BalanceChange[] {
   if (amount === 0n) return [];
   const payers = others.filter((other) => other.amount < 0n);
   if (amount > 0n) {

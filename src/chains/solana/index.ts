@@ -20,7 +20,7 @@ import { createSolanaSigner } from './signer/signer.ts';
 import { readSolanaTreasury, type SolanaTreasury } from './treasury.ts';
 import { solanaWalletLink } from './walletLink.ts';
 
-/** Solana: one wallet for each deposit, payouts without nonces. */
+/** Solana: one wallet per deposit, payouts without nonces. */
 export const solana: Family<SolanaTreasury> = {
   name: 'solana',
   coinDecimals: 9,
@@ -78,7 +78,7 @@ export const solana: Family<SolanaTreasury> = {
   },
 };
 
-/** The operator's settings over the network's defaults. */
+/** Applies the operator's settings over the network's defaults. */
 function solanaConfig(
   { rpcUrls, poll_ms, agree, largeFrom_usd }: ChainSettings,
   { address: treasury, priorityMax_lamports }: SolanaTreasury,

@@ -1,20 +1,20 @@
-/** What a transaction did to token accounts, as a node's `meta` tells it, whatever the transaction's version. */
+/** Effects of a transaction on token accounts, from a node's `meta`, for any transaction version. */
 import { evidenceMax } from '../../../commands/chainPorts.ts';
-import { type ChainNode, type Json, list, object, optional, RpcFailed, text, whole } from '../node/jsonRpc.ts';
+import { type ChainNode, list, object, optional, RpcFailed, type RpcJson, text, whole } from '../node/jsonRpc.ts';
 import { type Commitment, codes, newestVersion } from './reads.ts';
 
 export interface TokenBalance {
   readonly account: string;
-  /** Place of the account among all that the transaction names. */
+  /** Index of the account among all that the transaction names. */
   readonly index: number;
   readonly mint: string;
-  /** Nodes do not tell it of old transactions, nor the program. */
+  /** Nodes omit owner and program in old transactions. */
   readonly owner: string | undefined;
   readonly program: string | undefined;
   readonly amount: bigint;
 }
 
-export interface Landed {
+export interface LandedTransaction {
   readonly signature: string;
   readonly slot: bigint;
   readonly failed: boolean;
@@ -22,23 +22,23 @@ export interface Landed {
   readonly accounts: readonly string[];
   readonly before: readonly TokenBalance[];
   readonly after: readonly TokenBalance[];
-  /** Undefined where the node does not tell of the coin. */
+  /** Undefined if the node omits the coin. */
   readonly coin: CoinMoved | undefined;
 }
 
 /** In lamports. */
 export interface CoinMoved {
-  /** What its first account paid for it. */
+  /** Fee paid by its first account. */
   readonly fee: bigint;
-  /** Of all accounts, in their order; the fee is taken off in the second. */
+  /** Balances of all accounts, in order; the fee is deducted in the second. */
   readonly before: readonly bigint[];
   readonly after: readonly bigint[];
 }
 
-/** A node has the transaction, and what it shows of it cannot be read: a newer version, no `meta`, something is missing. */
+/** A node returns a transaction that cannot be parsed: a newer version, no `meta`, a missing field. */
 export class TransactionUnreadable extends RpcFailed {
   readonly signature: string;
-  /** What was wrong with it and what the node showed. */
+  /** The defect and the node's answer. */
   readonly evidence: string;
   constructor(node: string, signature: string, why: string, shown: unknown = null) {
     super(node, method, 'malformed', `${signature} cannot be read: ${why}`);
@@ -50,21 +50,25 @@ export class TransactionUnreadable extends RpcFailed {
 const method = 'getTransaction';
 
 /**
- * Null when the node does not know it, or it has not come as far as the commitment.
- * @throws RpcFailed; TransactionUnreadable, which is one of those
+ * Null if the node does not know it, or it has not reached the commitment.
+ * @throws RpcFailed, including TransactionUnreadable
  */
-export async function landed(node: ChainNode, signature: string, commitment: Commitment): Promise<Landed | null> {
+export async function landed(
+  node: ChainNode,
+  signature: string,
+  commitment: Commitment,
+): Promise<LandedTransaction | null> {
   const [found] = await landedEach(node, [signature], commitment);
   if (found instanceof TransactionUnreadable) throw found;
   return found ?? null;
 }
 
-/** The same for many, in as few requests as the node takes; in the order of the signatures. @throws RpcFailed */
+/** Many transactions in as few requests as the node accepts, in the order of the signatures. @throws RpcFailed */
 export async function landedEach(
   node: ChainNode,
   signatures: readonly string[],
   commitment: Commitment,
-): Promise<readonly (Landed | TransactionUnreadable | null)[]> {
+): Promise<readonly (LandedTransaction | TransactionUnreadable | null)[]> {
   const config = { commitment, encoding: 'json', maxSupportedTransactionVersion: newestVersion };
   const answers = await node.batch(signatures.map((signature) => ({ method, params: [signature, config] })));
   return signatures.map((signature, at) => {
@@ -76,7 +80,11 @@ export async function landedEach(
   });
 }
 
-function readIn({ name }: ChainNode, signature: string, shown: unknown): Landed | TransactionUnreadable | null {
+function readIn(
+  { name }: ChainNode,
+  signature: string,
+  shown: unknown,
+): LandedTransaction | TransactionUnreadable | null {
   if (shown === null) return null;
   if (typeof shown !== 'object') throw new RpcFailed(name, method, 'malformed', 'expected an object');
   try {
@@ -86,11 +94,11 @@ function readIn({ name }: ChainNode, signature: string, shown: unknown): Landed 
   }
 }
 
-function landedIn(signature: string, { slot, meta, transaction }: Json): Landed {
+function landedIn(signature: string, { slot, meta, transaction }: RpcJson): LandedTransaction {
   const told = objectOf('meta', meta);
   const { message, signatures } = objectOf('transaction', transaction);
   const { accountKeys } = objectOf('message', message);
-  // The transaction's own first signature is its identity, however it was asked for.
+  // The transaction's own first signature is its identity, whichever signature was queried.
   const [own = signature] = (optional(signatures, list) ?? []).map(text);
   const { writable, readonly } = optional(told['loadedAddresses'], object) ?? {};
   const accounts = [accountKeys, writable ?? [], readonly ?? []].flatMap((part) => list(part).map(text));
@@ -98,10 +106,10 @@ function landedIn(signature: string, { slot, meta, transaction }: Json): Landed 
 }
 
 /**
- * One of a block's transactions, as `getBlock` shows it with `transactionDetails: accounts`: all accounts in their order, and what changed.
- * Undefined where it cannot be read as it stands.
+ * A transaction of a block in the format of `getBlock` with `transactionDetails: accounts`: all accounts in order, and the changes.
+ * Undefined if it cannot be parsed.
  */
-export function landedInBlock(slot: bigint, shown: unknown): Landed | undefined {
+export function landedInBlock(slot: bigint, shown: unknown): LandedTransaction | undefined {
   try {
     const { transaction, meta } = object(shown);
     const { signatures, accountKeys } = objectOf('transaction', transaction);
@@ -112,7 +120,7 @@ export function landedInBlock(slot: bigint, shown: unknown): Landed | undefined 
   }
 }
 
-function landedBy(signature: string, slot: bigint, accounts: readonly string[], told: Json): Landed {
+function landedBy(signature: string, slot: bigint, accounts: readonly string[], told: RpcJson): LandedTransaction {
   const { err, preTokenBalances, postTokenBalances } = told;
   const balances = (found: unknown) => (optional(found, list) ?? []).map((entry) => balanceOf(accounts, object(entry)));
   return {
@@ -126,8 +134,8 @@ function landedBy(signature: string, slot: bigint, accounts: readonly string[], 
   };
 }
 
-/** What is not told in full counts as not told: tokens can be read without it. */
-function coinIn({ fee, preBalances, postBalances }: Json): CoinMoved | undefined {
+/** Incomplete coin data is ignored: tokens can be read without it. */
+function coinIn({ fee, preBalances, postBalances }: RpcJson): CoinMoved | undefined {
   const [paid, before, after] = [
     optional(fee, whole),
     optional(preBalances, (each) => list(each).map(whole)),
@@ -136,14 +144,14 @@ function coinIn({ fee, preBalances, postBalances }: Json): CoinMoved | undefined
   return paid !== undefined && before && after ? { fee: paid, before, after } : undefined;
 }
 
-function objectOf(name: string, value: unknown): Json {
+function objectOf(name: string, value: unknown): RpcJson {
   if (value === null || value === undefined) throw new Error(`it has no ${name}`);
   return object(value);
 }
 
 function balanceOf(
   accounts: readonly string[],
-  { accountIndex, mint, owner, programId, uiTokenAmount }: Json,
+  { accountIndex, mint, owner, programId, uiTokenAmount }: RpcJson,
 ): TokenBalance {
   const index = Number(whole(accountIndex));
   return {

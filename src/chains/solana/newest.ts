@@ -11,20 +11,20 @@ const notThere: ReadonlySet<number | undefined> = new Set([
   codes.blockStatusNotAvailableYet,
 ]);
 
-/** Null when the node does not have a block in this slot, or not yet: it is asked for a while. @throws RpcFailed */
+/** Null if the node has no block in this slot, or not yet: retries for a while. @throws RpcFailed */
 export const blockIfThere = (node: SolanaNode, slot: bigint, commitment: Commitment): Promise<Block | null> =>
   blockAt(node, slot, commitment).catch((error: unknown) => {
     if (error instanceof RpcFailed && notThere.has(error.code)) return null;
     throw error;
   });
 
-/** So many slots before its newest one a node has a block, or it is no use. */
+/** A usable node has a block within this many slots of its newest one. */
 const behindMax_slots = 8n;
 
 /**
- * The newest block that the node shows: of its newest slots it may have none yet, or another node behind the same address answers.
- * @param slots the newest one, and the first one that is of interest
- * @returns undefined when it shows none of them
+ * Newest block that the node returns: it may lack the newest slots, or another node behind the same address answers.
+ * @param slots the newest one, and the first relevant one
+ * @returns undefined if it has none of them
  */
 export async function newestBlock(
   node: SolanaNode,

@@ -1,6 +1,6 @@
 /**
- * What Solana's nodes push: slots, as a sign of life, and the token accounts of the catalogue's tokens that a confirmed slot has changed
- * (programSubscribe). Of those only whose they are is read.
+ * Notifications of Solana's nodes: slots as a heartbeat, and token accounts of catalogue tokens that a confirmed slot has changed
+ * (programSubscribe). Only the owner of those is read.
  * @see https://github.com/anza-xyz/agave/blob/master/rpc/src/rpc_subscriptions.rs
  */
 import { base58 } from '@scure/base';
@@ -23,7 +23,7 @@ const subscriptionsTo = ({ tokens }: Pick<Chain, 'tokens'>): readonly Subscripti
   ...tokens.map(({ address }) => ({ method: 'programSubscribe', params: [tokenProgram, accountsOf(address)] })),
 ];
 
-/** The mint is what a token account begins with. */
+/** A token account begins with its mint. */
 const accountsOf = (mint: string) => ({
   commitment: 'confirmed',
   encoding: 'base64',
@@ -31,7 +31,7 @@ const accountsOf = (mint: string) => ({
   filters: [{ dataSize: tokenAccount_bytes }, { memcmp: { offset: 0, bytes: mint } }],
 });
 
-/** Exchanges and pools change all the time: spelling an owner takes three times as long as reading all of the message. */
+/** Exchanges and pools change constantly: encoding an owner takes three times as long as parsing the whole message. */
 const spelledMax = 20_000;
 
 interface Said {
@@ -57,7 +57,7 @@ function createReader(): (message: unknown) => Push | undefined {
   };
 }
 
-/** Nodes that follow `dataSlice` show the owner alone, others the whole account. */
+/** Nodes that support `dataSlice` return only the owner, others the whole account. */
 function ownerIn(data: unknown): Buffer | undefined {
   if (typeof data !== 'string' || data.length > lettersMost) return undefined;
   const bytes = Buffer.from(data, 'base64');

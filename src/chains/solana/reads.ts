@@ -1,13 +1,13 @@
-/** What the adapter asks of a node about the chain and its accounts, as typed values. transactions.ts asks about transactions. */
+/** Typed calls about the chain and its accounts. transactions.ts has the calls about transactions. */
 import { inParallel, lower } from '../../lib/inParallel.ts';
 import {
   ask,
   type ChainNode,
-  type Json,
   list,
   mostSaid,
   object,
   RpcFailed,
+  type RpcJson,
   seconds,
   text,
   whole,
@@ -17,14 +17,14 @@ import { callsAtOnce } from './config.ts';
 export type Commitment = 'confirmed' | 'finalized';
 
 /**
- * The newest version of transactions that is known here. A node that is asked for less tells nothing of a newer one (-32015). What the
- * transaction did stands in its `meta`, which is the same for all versions.
+ * Newest known transaction version. A node refuses to return a newer one than requested (-32015). The effects are in `meta`, which is equal
+ * for all versions.
  * @see https://github.com/solana-foundation/solana-improvement-documents/blob/main/proposals/0385-transaction-v1.md
  */
 export const newestVersion = 1;
 
 /**
- * Refusals as the network's nodes code them.
+ * Refusal codes of the network's nodes.
  * @see https://github.com/anza-xyz/agave/blob/master/rpc-client-api/src/custom_error.rs
  */
 export const codes = {
@@ -38,19 +38,19 @@ export const codes = {
   transactionNotFound: -32020,
 } as const;
 
-/** How a node is asked: as of which commitment, and that it must have come at least so far. */
-export interface AsOf {
+/** Commitment of a query, and the minimum slot of the node. */
+export interface ReadContext {
   readonly commitment: Commitment;
   readonly minContextSlot?: bigint;
 }
 
-export const options = ({ commitment, minContextSlot }: AsOf): Json => ({
+export const options = ({ commitment, minContextSlot }: ReadContext): RpcJson => ({
   commitment,
   ...(minContextSlot !== undefined && { minContextSlot: Number(minContextSlot) }),
 });
 
-/** How far the node had come when it answered. */
-export const contextSlot = (answer: Json): bigint => whole(object(answer['context'])['slot']);
+/** Slot of the node at its answer. */
+export const contextSlot = (answer: RpcJson): bigint => whole(object(answer['context'])['slot']);
 
 export const lagging = (node: ChainNode, method: string, slot: bigint): RpcFailed =>
   new RpcFailed(node.name, method, 'refused', `it lags behind slot ${slot}`);
@@ -59,30 +59,30 @@ export const lagging = (node: ChainNode, method: string, slot: bigint): RpcFaile
 export const slotOf = (node: ChainNode, commitment: Commitment, minContextSlot?: bigint): Promise<bigint> =>
   ask(node, 'getSlot', [options({ commitment, ...(minContextSlot !== undefined && { minContextSlot }) })], whole);
 
-/** How many accounts one call may ask for. */
+/** Maximum accounts per call. */
 export const accountsPerCall = 100;
 
 export interface RawAccount {
-  /** The program that it belongs to. */
+  /** Program that owns it. */
   readonly owner: string;
   readonly lamports: bigint;
   readonly executable: boolean;
   readonly data: Buffer;
 }
 
-export interface Accounts {
+export interface AccountsAtSlot {
   readonly slot: bigint;
-  /** In the order of the addresses; null where there is nothing. */
+  /** In the order of the addresses; null for a missing account. */
   readonly accounts: readonly (RawAccount | null)[];
 }
 
-interface Asked extends AsOf {
-  /** Only these bytes of each account's data. */
+interface Asked extends ReadContext {
+  /** Range of each account's data to return. */
   readonly slice?: { readonly offset: number; readonly length: number };
 }
 
-/** In as many calls as the node takes them in, which its refusals tell; `slot`: the earliest of those that they are as of. */
-export async function accountsOf(node: ChainNode, addresses: readonly string[], asOf: Asked): Promise<Accounts> {
+/** In as few calls as the node accepts, which its refusals reveal; `slot`: the earliest slot of the answers. */
+export async function accountsOf(node: ChainNode, addresses: readonly string[], asOf: Asked): Promise<AccountsAtSlot> {
   const most = Math.min(accountsPerCall, node.limits.most('accounts') ?? accountsPerCall);
   const parts = Array.from({ length: Math.max(1, Math.ceil(addresses.length / most)) }, (_, at) =>
     addresses.slice(at * most, (at + 1) * most),
@@ -106,7 +106,7 @@ const tooManyWords = /too many inputs|max(imum)? [\d,]+|limited to|up to [\d,]+|
 const isTooMany = (error: unknown): error is RpcFailed =>
   error instanceof RpcFailed && error.kind === 'refused' && tooManyWords.test(error.detail);
 
-function accountsAtOnce(node: ChainNode, addresses: readonly string[], asOf: Asked): Promise<Accounts> {
+function accountsAtOnce(node: ChainNode, addresses: readonly string[], asOf: Asked): Promise<AccountsAtSlot> {
   const config = { ...options(asOf), encoding: 'base64', ...(asOf.slice && { dataSlice: asOf.slice }) };
   return ask(node, 'getMultipleAccounts', [addresses, config], (found) => {
     const answer = object(found);
@@ -137,24 +137,24 @@ export interface Block {
   readonly time_s: number;
 }
 
-/** @throws RpcFailed also when the slot has no block, or the node does not have it (yet, or any more) */
+/** @throws RpcFailed also if the slot has no block, or the node does not have it (yet, or any more) */
 export const blockAt = (node: ChainNode, slot: bigint, commitment: Commitment): Promise<Block> =>
   ask(node, 'getBlock', [Number(slot), blockConfig('none', commitment)], (answer) => blockIn(slot, answer));
 
 export interface WholeBlock {
   readonly block: Block;
-  /** As the node shows them; landed.ts reads them. */
+  /** Raw transactions of the node; landed.ts reads them. */
   readonly transactions: readonly unknown[];
 }
 
-/** The same with the block's transactions: their accounts and what they changed. */
+/** The block with its transactions: their accounts and changes. */
 export const wholeBlockAt = (node: ChainNode, slot: bigint, commitment: Commitment): Promise<WholeBlock> =>
   ask(node, 'getBlock', [Number(slot), blockConfig('accounts', commitment)], (answer) => ({
     block: blockIn(slot, answer),
     transactions: list(object(answer)['transactions']),
   }));
 
-/** The signatures of all its transactions, with its hash. */
+/** Signatures of all its transactions, and its hash. */
 export const signaturesAt = (
   node: ChainNode,
   slot: bigint,
@@ -183,7 +183,7 @@ function blockIn(slot: bigint, shown: unknown): Block {
   };
 }
 
-/** The final slots from `from` to `to` that have a block, as far as the node has them. */
+/** Final slots from `from` to `to` with a block, as far as the node has them. */
 export const finalBlocks = (node: ChainNode, from: bigint, to: bigint): Promise<readonly bigint[]> =>
   ask(node, 'getBlocks', [Number(from), Number(to), { commitment: 'finalized' }], (answer) => list(answer).map(whole));
 
@@ -200,14 +200,14 @@ export const finalHead = (node: ChainNode): Promise<FinalHead> =>
   });
 
 export interface LatestBlockhash {
-  /** How far the node had come: one that has not come so far may not know it. */
+  /** Slot of the node: a node behind it may not know the blockhash. */
   readonly slot: bigint;
   readonly blockhash: string;
-  /** The last block that takes a transaction with it. */
+  /** Last block that accepts a transaction with it. */
   readonly lastValidBlockHeight: bigint;
 }
 
-export const latestBlockhash = (node: ChainNode, asOf: AsOf): Promise<LatestBlockhash> =>
+export const latestBlockhash = (node: ChainNode, asOf: ReadContext): Promise<LatestBlockhash> =>
   ask(node, 'getLatestBlockhash', [options(asOf)], (found) => {
     const answer = object(found);
     const { blockhash, lastValidBlockHeight } = object(answer['value']);
@@ -218,15 +218,15 @@ export const latestBlockhash = (node: ChainNode, asOf: AsOf): Promise<LatestBloc
     };
   });
 
-/** Whether blocks still take transactions with this blockhash. An answer that does not deny it counts as a yes. */
-export const isBlockhashValid = (node: ChainNode, blockhash: string, asOf: AsOf): Promise<boolean> =>
+/** True if blocks still accept transactions with this blockhash. An answer that does not deny it counts as true. */
+export const isBlockhashValid = (node: ChainNode, blockhash: string, asOf: ReadContext): Promise<boolean> =>
   ask(node, 'isBlockhashValid', [blockhash, options(asOf)], (found) => {
     const answer = object(found);
     contextSlot(answer);
     return answer['value'] !== false;
   });
 
-/** What transactions that wrote to these accounts lately offered for a compute unit, in millionths of a lamport, for each slot. */
+/** Recent prices per compute unit of transactions that wrote to these accounts, in millionths of a lamport, per slot. */
 export const recentPrices = (node: ChainNode, accounts: readonly string[]): Promise<readonly bigint[]> =>
   ask(node, 'getRecentPrioritizationFees', [accounts], (answer) =>
     list(answer).map((entry) => whole(object(entry)['prioritizationFee'])),

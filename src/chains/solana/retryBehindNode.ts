@@ -4,7 +4,7 @@ import { type Answered, type ChainNode, RpcFailed } from '../node/jsonRpc.ts';
 import type { ChainRpc } from '../node/nodes.ts';
 import { codes } from './reads.ts';
 
-/** Another node may answer at once; after three slots all of them should have come so far. */
+/** Another node may answer at once; after three slots all of them should have caught up. */
 const pauses_ms = [0, 100, 200, 400, 500];
 
 /** Retries each call, for about 1.2 s, while the answering node is behind its `minContextSlot`. */
@@ -13,11 +13,11 @@ export function retryBehindNode(rpc: ChainRpc): ChainRpc {
     ...rpc,
     nodes: rpc.nodes.map((connect) => (signal) => patient(connect(signal))),
     as: (priority) => retryBehindNode(rpc.as(priority)),
-    first: (ask, signal) => rpc.first((node) => ask(patient(node)), signal),
+    firstAnswer: (ask, signal) => rpc.firstAnswer((node) => ask(patient(node)), signal),
     answer: (ask, signal) => rpc.answer((node) => ask(patient(node)), signal),
-    every: (ask, signal) => rpc.every((node) => ask(patient(node)), signal),
-    promptly: (ask, signal) => rpc.promptly((node) => ask(patient(node)), signal),
-    each: (ask, signal) => rpc.each((node) => ask(patient(node)), signal),
+    all: (ask, signal) => rpc.all((node) => ask(patient(node)), signal),
+    allSoon: (ask, signal) => rpc.allSoon((node) => ask(patient(node)), signal),
+    allSettled: (ask, signal) => rpc.allSettled((node) => ask(patient(node)), signal),
   };
 }
 
@@ -47,8 +47,8 @@ function patient(node: ChainNode): ChainNode {
 }
 
 /**
- * Asks again, for a second or so, for what is not there yet.
- * @param ask null where there is nothing, in the order of what it is asked for
+ * Retries missing results for about a second.
+ * @param ask returns null for a missing result, in the order of its input
  */
 export const untilThere = <A, T>(
   wanted: readonly A[],

@@ -4,7 +4,7 @@ import { type SolanaConfig, solanaChain } from './config.ts';
 import { accountsOf, codes } from './reads.ts';
 import { retryBehindNode } from './retryBehindNode.ts';
 import { isMint } from './tokenProgram.ts';
-import { statusOf } from './transactions.ts';
+import { signatureStatus } from './transactions.ts';
 
 export { RpcFailed } from '../node/jsonRpc.ts';
 export { ChainUnavailable } from '../node/nodes.ts';
@@ -33,7 +33,7 @@ export const createSolanaRpc = ({
     }),
   );
 
-/** Tokens stand at their addresses on the main network only. */
+/** Catalogue tokens have these addresses on the main network only. */
 async function verifyTokens(node: SolanaNode): Promise<void> {
   const { tokens } = solanaChain();
   const asked = tokens.map(({ address }) => address);
@@ -47,9 +47,9 @@ async function verifyTokens(node: SolanaNode): Promise<void> {
 /** No transaction can have this signature: 64 bytes of zeros. */
 const noSignature = '1'.repeat(64);
 
-/** A node without history finds no old transactions, and would call payouts dead that have landed. Such a node refuses this search. */
+/** A node without history finds no old transactions, so it would call landed payouts dead. Such a node refuses this search. */
 async function verifyHistory(node: SolanaNode): Promise<void> {
-  await statusOf(node, noSignature).catch((error: unknown) => {
+  await signatureStatus(node, noSignature).catch((error: unknown) => {
     if (!(error instanceof RpcFailed) || error.code !== codes.historyNotAvailable) throw error;
     const detail = 'it keeps no history of transactions, without which payouts that landed look lost: use another node';
     throw new RpcFailed(node.name, 'getSignatureStatuses', 'unfit', detail);

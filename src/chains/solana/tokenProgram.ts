@@ -1,5 +1,5 @@
 /**
- * The programs that keep tokens, as far as they are called here. Instructions and accounts are laid out as their interfaces say:
+ * The token programs, as far as they are used here. Layouts of instructions and accounts follow their interfaces:
  * github.com/solana-program/token (interface/src/instruction.rs and state.rs), github.com/solana-program/associated-token-account.
  */
 import { createHash } from 'node:crypto';
@@ -9,7 +9,7 @@ import type { RawAccount } from './reads.ts';
 import { type AccountMeta, PublicKey, SystemProgram, TransactionInstruction } from './web3.ts';
 
 export const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
-/** Keeps tokens with extensions. No token of the catalogue is kept by it. */
+/** Program of tokens with extensions. It has no catalogue token. */
 export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 const tokenProgramKey = new PublicKey(tokenProgram);
 const associatedProgram = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
@@ -17,8 +17,8 @@ const associatedProgram = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJ
 const suffix = Buffer.concat([associatedProgram.toBytes(), Buffer.from('ProgramDerivedAddress')]);
 
 /**
- * A wallet's account for a token: derived from owner, program and mint so that it is no point of the curve, as the associated token
- * program does. The library's own derivation is asynchronous, which a signer's check is not.
+ * A wallet's account for a token: derived from owner, program and mint off the curve, as the associated token program does. The library's
+ * own derivation is asynchronous, which a signer's check cannot be.
  */
 export function tokenAccountOf(owner: string, mint: string, program = tokenProgram): string {
   const key = `${owner} ${mint} ${program}`;
@@ -27,7 +27,7 @@ export function tokenAccountOf(owner: string, mint: string, program = tokenProgr
   return account;
 }
 
-/** The treasury's are asked for all the time, and points of the curve are dear. */
+/** The treasury's accounts are used constantly, and the curve check is slow. */
 const lately = boundedMap<string>(2_000);
 
 function derived(owner: string, mint: string, program: string): string {
@@ -41,13 +41,13 @@ function derived(owner: string, mint: string, program: string): string {
 }
 
 /** An amount of a token, in smallest units. The program refuses a transfer whose decimals are not the mint's. */
-export interface Amount {
+export interface TokenAmount {
   readonly mint: string;
   readonly decimals: number;
   readonly amount: bigint;
 }
 
-/** Creates a wallet's account for a mint at the payer's cost; one that is there already is left as it is. */
+/** Creates a wallet's account for a mint at the payer's cost; an existing account stays unchanged. */
 export const createTokenAccount = (
   payer: string,
   owner: string,
@@ -67,14 +67,14 @@ export const createTokenAccount = (
     data: Buffer.of(1),
   });
 
-/** How `TransferChecked` lays out its data. */
+/** Data layout of `TransferChecked`. */
 export const transferLayout = { tag: 12, amount: 1, decimals: 9, bytes: 10 };
 
-/** Moves an amount between the token accounts of two wallets. @param references named beside, so that the transaction is found by them */
+/** Moves an amount between the token accounts of two wallets. @param references additional keys by which the transaction is found */
 export const transferChecked = (
   from: string,
   to: string,
-  amount: Amount,
+  amount: TokenAmount,
   references: readonly string[] = [],
 ): TransactionInstruction =>
   transferBetween(
@@ -84,7 +84,7 @@ export const transferChecked = (
     references,
   );
 
-/** Two token accounts, and the wallet that the first one belongs to. */
+/** Two token accounts, and the owner of the first one. */
 export interface Between {
   readonly from: string;
   readonly to: string;
@@ -95,7 +95,7 @@ export interface Between {
 export function transferBetween(
   program: string,
   { from, to, authority }: Between,
-  { mint, decimals, amount }: Amount,
+  { mint, decimals, amount }: TokenAmount,
   references: readonly string[] = [],
 ): TransactionInstruction {
   const data = Buffer.alloc(transferLayout.bytes);
@@ -128,19 +128,19 @@ function account(address: string, ...roles: readonly ('signs' | 'written')[]): A
   return { pubkey: new PublicKey(address), isSigner: roles.includes('signs'), isWritable: roles.includes('written') };
 }
 
-/** A token account as the token program keeps it. */
+/** A token account in the token program's format. */
 export interface TokenAccount {
   readonly owner: string;
   readonly amount: bigint;
-  /** Not frozen by the issuer. */
+  /** False if the issuer froze it. */
   readonly usable: boolean;
 }
 
-/** Where a token account keeps its owner, amount and state, and how long it is. */
+/** Offsets of owner, amount and state in a token account, and its length. */
 const layout = { owner: 32, amount: 64, state: 108, bytes: 165 };
 const initialized = 1;
 
-/** Undefined when there is nothing, or something else. */
+/** Undefined for a missing account, or one of another kind. */
 export function tokenAccountIn(found: RawAccount | null | undefined): TokenAccount | undefined {
   if (found?.owner !== tokenProgram || found.data.length !== layout.bytes) return undefined;
   return {
@@ -150,13 +150,13 @@ export function tokenAccountIn(found: RawAccount | null | undefined): TokenAccou
   };
 }
 
-/** The bytes of a token account that hold its amount. */
+/** Bytes of a token account that hold its amount. */
 export const amountSlice = { offset: layout.amount, length: 8 };
-/** Those that hold whose it is. */
+/** Bytes that hold its owner. */
 export const ownerSlice = { offset: layout.owner, length: 32 };
 export const tokenAccount_bytes = layout.bytes;
 
-/** Where a mint keeps its decimals: behind its authority and supply. */
+/** Offset of a mint's decimals, after its authority and supply. */
 const decimalsAt = 44;
 
 export const isMint = (found: RawAccount | null | undefined, decimals: number): boolean =>

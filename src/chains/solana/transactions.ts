@@ -1,8 +1,8 @@
-/** What the adapter asks of a node about transactions, as typed values. landed.ts reads what they did. */
+/** Typed calls about transactions. landed.ts reads their effects. */
 import { ask, type ChainNode, list, object, optional, RpcFailed, text, whole } from '../node/jsonRpc.ts';
-import { type AsOf, codes, contextSlot, options } from './reads.ts';
+import { codes, contextSlot, options, type ReadContext } from './reads.ts';
 
-export interface Seen {
+export interface ListedSignature {
   readonly signature: string;
   readonly slot: bigint;
   readonly failed: boolean;
@@ -16,17 +16,17 @@ interface Between {
 }
 
 /**
- * Lists transactions that name an account, newest first. If the node does not have `until`, because a fork took it away or the node has
- * dropped it, the list has no lower bound: nodes before Agave 4.2 list so themselves, later ones refuse (-32020).
- * @param between older ones than `before`, newer ones than `until`; null for no bound
- * @throws RpcFailed, as every function here; also when the node does not have `before`
+ * Lists transactions that name an account, newest first. If the node does not have `until`, because of a fork or its retention, the list
+ * has no lower bound: nodes before Agave 4.2 list so themselves, later ones refuse (-32020).
+ * @param between older than `before`, newer than `until`; null for no bound
+ * @throws RpcFailed, as every function here; also if the node does not have `before`
  */
 export async function signaturesOf(
   node: ChainNode,
   account: string,
   between: Between,
-  asOf: AsOf,
-): Promise<readonly Seen[]> {
+  asOf: ReadContext,
+): Promise<readonly ListedSignature[]> {
   try {
     return await signaturesBetween(node, account, between, asOf);
   } catch (error) {
@@ -40,8 +40,8 @@ function signaturesBetween(
   node: ChainNode,
   account: string,
   { until, before }: Between,
-  asOf: AsOf,
-): Promise<readonly Seen[]> {
+  asOf: ReadContext,
+): Promise<readonly ListedSignature[]> {
   const config = { ...options(asOf), limit: signaturesPerCall, ...(until && { until }), ...(before && { before }) };
   return ask(node, 'getSignaturesForAddress', [account, config], (answer) =>
     list(answer).map((entry) => {
@@ -54,18 +54,18 @@ function signaturesBetween(
 export interface Status {
   readonly slot: bigint;
   readonly final: boolean;
-  /** What went wrong, as JSON; null for success. */
+  /** The error as JSON; null for success. */
   readonly error: string | null;
 }
 
 export interface FoundStatus {
-  /** How far the node had come. */
+  /** Slot of the node. */
   readonly slot: bigint;
-  /** Null when the transaction is not in the node's whole history. */
+  /** Null if the transaction is not in the node's whole history. */
   readonly status: Status | null;
 }
 
-export const statusOf = (node: ChainNode, signature: string): Promise<FoundStatus> =>
+export const signatureStatus = (node: ChainNode, signature: string): Promise<FoundStatus> =>
   ask(node, 'getSignatureStatuses', [[signature], { searchTransactionHistory: true }], (found) => {
     const answer = object(found);
     const [status, ...others] = list(answer['value']);
@@ -83,17 +83,17 @@ function statusIn(value: unknown): Status {
 }
 
 export interface Rehearsal {
-  /** Why the transaction would fail; undefined when it would not. */
+  /** Reason why the transaction would fail; undefined if it would succeed. */
   readonly failure: string | undefined;
   /** Compute units that it used. */
   readonly units: number;
 }
 
-/** Runs a transaction without sending it, whatever its signatures. @param wire as nodes take it, in base64 */
-export const simulate = (node: ChainNode, wire: string, asOf: AsOf): Promise<Rehearsal> =>
+/** Simulates a transaction with any signatures. @param wire format of nodes, in base64 */
+export const simulate = (node: ChainNode, wire: string, asOf: ReadContext): Promise<Rehearsal> =>
   ask(node, 'simulateTransaction', [wire, { encoding: 'base64', sigVerify: false, ...options(asOf) }], (answer) => {
     const { err, logs, unitsConsumed } = object(object(answer)['value']);
-    // Behind one address there may be several nodes, and this one does not know the block yet.
+    // Several nodes may share an address, and this one does not know the block yet.
     if (err === 'BlockhashNotFound')
       throw new RpcFailed(node.name, 'simulateTransaction', 'refused', 'it lags behind its blockhash');
     if (err === null || err === undefined) return { failure: undefined, units: Number(whole(unitsConsumed)) };

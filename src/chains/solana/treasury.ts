@@ -1,19 +1,19 @@
 import type { Reader } from '../../environment/reader.ts';
-import { readAccount, type Treasury } from '../treasury.ts';
+import { readTreasuryAccount, type Treasury } from '../treasury.ts';
 import { canonicalSolanaAddress } from './addresses.ts';
 import { priorityUsualMax_lamports, solanaChain } from './config.ts';
 import { parseSolanaKey, referenceKey } from './signer/keys.ts';
 
-/** Below this, the least price would be too much. */
+/** Below this, even the minimum price would exceed it. */
 const priorityLeastMax_lamports = 1_000n;
 const lamportsPerSol = 1_000_000_000n;
 
 export interface SolanaTreasury extends Treasury {
-  /** What the keys of deposits are derived from, 64 hex digits; null on an instance that does not sign. */
+  /** Seed of the deposits' keys, 64 hex digits; null on an instance that does not sign. */
   readonly depositSeed: string | null;
-  /** What the references of payouts are made with; null on an instance that prepares none. It moves nothing. */
+  /** Key of payout references; null on an instance that prepares none. It cannot move money. */
   readonly referenceKey: Uint8Array | null;
-  /** What one transaction may cost for its priority. */
+  /** Maximum priority cost of one transaction. */
   readonly priorityMax_lamports: bigint;
 }
 
@@ -24,7 +24,7 @@ export function readSolanaTreasury(read: Reader): SolanaTreasury | null {
   const stated = read.accepted(names.address, isWallet, 'a wallet of Solana: the base58 of 32 bytes');
   const key = read.accepted(names.key, isKey, 'a key of Solana: the base58 of 64 bytes, secret half and public half');
   const depositSeed = read.hex('SOLANA_DEPOSIT_SEED', /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`');
-  const treasury = readAccount(read, names, { stated, key, accountOf });
+  const treasury = readTreasuryAccount(read, names, { stated, key, accountOf });
   const priorityMax_lamports = read.whole('SOLANA_PRIORITY_MAX_LAMPORTS', priorityUsualMax_lamports);
   const fits = priorityMax_lamports >= priorityLeastMax_lamports && priorityMax_lamports <= lamportsPerSol;
   read.check(fits, `SOLANA_PRIORITY_MAX_LAMPORTS: from ${priorityLeastMax_lamports} to ${lamportsPerSol}, one SOL`);

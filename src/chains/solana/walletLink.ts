@@ -1,35 +1,35 @@
 import type { PaymentView } from '../../../domain/payment/view.ts';
 import { solanaChainId } from './config.ts';
-import { referenceOf } from './payouts/transaction.ts';
+import { publicReferenceOf } from './payouts/transaction.ts';
 
-export type Asked = Pick<
+export type WalletLinkRequest = Pick<
   PaymentView,
   'paymentId' | 'sourceChainId' | 'sourceTokenAddress' | 'depositAddress' | 'title'
 >;
 
-/** Of a label in the link. More would make its QR code too fine for a telephone, and in the end impossible. */
+/** Maximum label in the link. More would make its QR code too fine for a telephone, and finally impossible. */
 const labelMax_bytes = 120;
 
 /**
- * A Solana Pay transfer request (docs.solanapay.com/spec): what a wallet needs to pay, also as a QR code. Its reference is made one-way
- * from the payment's id, which the chain never shows. Null for payments that are paid elsewhere.
+ * A Solana Pay transfer request (docs.solanapay.com/spec), for a wallet or a QR code. Its reference is derived one-way from the payment's
+ * id, which never appears on the chain. Null for payments on other chains.
  *
  * @param amount in whole tokens; null leaves it to the payer
  */
-export function solanaWalletLink(payment: Asked, amount: string | null): string | null {
+export function solanaWalletLink(payment: WalletLinkRequest, amount: string | null): string | null {
   if (payment.sourceChainId !== solanaChainId) return null;
   const { depositAddress, sourceTokenAddress, title, paymentId } = payment;
   const asked = {
     ...(amount !== null && { amount }),
     'spl-token': sourceTokenAddress,
-    reference: referenceOf('payin', paymentId),
+    reference: publicReferenceOf('payin', paymentId),
     ...(title !== null && { label: shortened(title.toWellFormed()) }),
   };
   const query = Object.entries(asked).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   return `solana:${depositAddress}?${query.join('&')}`;
 }
 
-/** As many whole characters from the start as fit into the link. */
+/** Longest prefix of whole characters that fits into the link. */
 function shortened(label: string): string {
   let kept = '';
   let bytes = 0;

@@ -1,39 +1,39 @@
-/** Accounts and trustlines as the ledger has them. */
+/** Accounts and trustlines of the ledger. */
 import { type Asset, Keypair, xdr } from '@stellar/stellar-sdk';
 import { ledgerEntries } from './reads.ts';
 import type { StellarNode } from './rpc.ts';
 
 export interface Account {
-  /** The number of the account's last transaction. */
+  /** Sequence number of the account's last transaction. */
   readonly sequence: bigint;
-  /** Stroops that it holds. */
+  /** Balance in stroops. */
   readonly balance: bigint;
-  /** Stroops that can pay fees: the balance without reserves and without what open offers hold. */
+  /** Stroops that can pay fees: the balance without reserves and open offers. */
   readonly spendable: bigint;
 }
 
 export interface Trustline {
-  /** Smallest units that it holds. */
+  /** Balance in smallest units. */
   readonly balance: bigint;
-  /** Smallest units that can be paid from here. */
+  /** Spendable amount in smallest units. */
   readonly spendable: bigint;
   /** Smallest units that it can still receive. */
   readonly room: bigint;
-  /** Whether the issuer lets it hold and send. */
+  /** True if the issuer lets it hold and send. */
   readonly authorized: boolean;
 }
 
-/** An account and its trustlines, all read at the same ledger. */
+/** An account and its trustlines at the same ledger. */
 export interface Holding {
   readonly account: Account | undefined;
-  /** Of each asset that was asked for, in that order. */
+  /** One per requested asset, in order. */
   readonly trustlines: readonly (Trustline | undefined)[];
-  /** Whether it takes nothing without a memo. */
+  /** True if it accepts nothing without a memo. */
   readonly memoRequired: boolean;
   readonly ledger: bigint;
 }
 
-/** The network's base reserve, half a lumen (CAP-33). An account keeps two of them, and one for each entry that it owns. */
+/** The network's base reserve, half a lumen (CAP-33). An account needs two, plus one for each entry that it owns. */
 const baseReserve = 5_000_000n;
 const authorizedFlag = 1;
 
@@ -52,11 +52,11 @@ export async function holdingOf(node: StellarNode, account: string, assets: read
   };
 }
 
-/** Smallest units that can be paid through a trustline; none without one. */
-export const payableFrom = (trustline: Trustline | undefined): bigint =>
+/** Smallest units that a trustline can pay; zero without one. */
+export const payableThrough = (trustline: Trustline | undefined): bigint =>
   trustline?.authorized ? trustline.spendable : 0n;
 
-/** Those of the accounts that exist, all at the same ledger. @throws RpcFailed */
+/** Existing accounts among these, all at the same ledger. @throws RpcFailed */
 export async function accountsOf(
   node: StellarNode,
   accounts: readonly string[],
@@ -78,7 +78,7 @@ const trustlineKey = (account: string, asset: Asset): xdr.LedgerKey =>
     }),
   );
 
-/** An account sets this to "1" (SEP-29). */
+/** An account that requires memos sets this to "1" (SEP-29). */
 const memoRequiredName = 'config.memo_required';
 
 const dataKey = (account: string, name: string): xdr.LedgerKey =>

@@ -3,7 +3,7 @@ import type { Token } from '../../../domain/chains.ts';
 import { publicNetwork, stellarChain } from './config.ts';
 import { assetContractOf, assetOf } from './tokens.ts';
 
-/** The account that holds the money of a G or M address; undefined for a contract. */
+/** Account behind a G or M address; undefined for a contract. */
 export function accountOf(address: string): string | undefined {
   if (address.startsWith('C')) return undefined;
   return address.startsWith('M') ? MuxedAccount.fromAddress(address, '0').baseAccount().accountId() : address;
@@ -14,8 +14,8 @@ export const memoIn = (address: string): string | null =>
   address.startsWith('M') ? MuxedAccount.fromAddress(address, '0').id() : null;
 
 /**
- * A G, M or C address whose checksum is right (SEP-23), else null. A token's issuer and contract are no wallets: what is sent to the
- * issuer is destroyed.
+ * A G, M or C address with a valid checksum (SEP-23), else null. A token's issuer and contract are no wallets: money sent to the issuer is
+ * destroyed.
  */
 export function canonicalStellarAddress(text: string): string | null {
   const known =

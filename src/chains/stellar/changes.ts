@@ -1,9 +1,9 @@
-/** What a transaction did to an account, as its events tell it, and what it paid for it. */
+/** Effects of a transaction on an account, from its events, and the fee that the account paid. */
 
 import { Asset, xdr } from '@stellar/stellar-sdk';
 import { lower } from '../../lib/inParallel.ts';
 import { ask } from '../node/jsonRpc.ts';
-import { type AccountTransaction, type Change, coin } from '../ports.ts';
+import { type AccountTransaction, type BalanceChange, coin } from '../ports.ts';
 import { type StellarConfig, stellarChain } from './config.ts';
 import type { Parties } from './envelopes.ts';
 import { amountIn, memoOfTransfer, nativeOf, payment, type SeenEvent } from './payins/movements.ts';
@@ -20,10 +20,10 @@ import { RpcFailed, type StellarNode } from './rpc.ts';
 import { assetContractOf, payinToken } from './tokens.ts';
 
 export interface Assets {
-  /** Of lumens and each token of the catalogue: by its contract, how it is called among changes. */
+  /** Lumens and catalogue tokens: contract to the asset's name in changes. */
   readonly contracts: ReadonlyMap<string, string>;
   readonly lumens: string;
-  /** The payin contract, whose events have the memos of its calls; null if there is none. */
+  /** Payin contract, whose events contain the memos of its calls; null if there is none. */
   readonly payinContract: string | null;
 }
 
@@ -38,14 +38,14 @@ export function assetsOf({
   return { contracts: new Map([[lumens, coin], ...tokens]), lumens, payinContract };
 }
 
-/** One for each event that moved an asset to or from the account. @throws Error when an event cannot be decoded */
+/** One change per event that moved an asset to or from the account. @throws Error if an event cannot be decoded */
 export const changesIn = (
   { events }: Pick<FoundTransaction, 'events'>,
   account: string,
   { contracts, payinContract }: Assets,
-): readonly Change[] =>
+): readonly BalanceChange[] =>
   events.flatMap((operation) => {
-    const changes: Change[] = [];
+    const changes: BalanceChange[] = [];
     const isWanted = (contract: string) => contracts.has(contract) || contract === payinContract;
     for (const event of operation.flatMap(seenInMeta(isWanted))) {
       const asset = contracts.get(event.contract);
@@ -55,8 +55,8 @@ export const changesIn = (
     return changes;
   });
 
-/** A call of the payin contract makes two events: the token's transfer, then the contract's own, which has the memo. */
-function addMemo(changes: Change[], event: SeenEvent): void {
+/** A call of the payin contract makes two events: the token's transfer, then the contract's own with the memo. */
+function addMemo(changes: BalanceChange[], event: SeenEvent): void {
   const paid = payment(event);
   const at = changes.findLastIndex(
     ({ asset, amount, counterparty }) =>
@@ -66,7 +66,7 @@ function addMemo(changes: Change[], event: SeenEvent): void {
   if (paid && change && paid.memo !== null) changes[at] = { ...change, memo: paid.memo };
 }
 
-function changeIn({ topics, value }: SeenEvent, asset: string, account: string): readonly Change[] {
+function changeIn({ topics, value }: SeenEvent, asset: string, account: string): readonly BalanceChange[] {
   const [name, first, second] = topics.map(nativeOf);
   const amount = amountIn(value);
   if (amount === undefined) throw new Error(`an event of ${asset} without an amount`);
@@ -78,7 +78,7 @@ function changeIn({ topics, value }: SeenEvent, asset: string, account: string):
   return ends.to === account ? [{ asset, amount, counterparty: ends.from, ...more }] : [];
 }
 
-/** What the issuer gives is minted, what is paid to the issuer is burnt. */
+/** Payments from the issuer are mints, payments to the issuer are burns. */
 function endsOf(name: unknown, first: unknown, second: unknown) {
   const [one, other] = [textOf(first), textOf(second)];
   if (name === 'transfer') return { from: one, to: other };
@@ -88,7 +88,7 @@ function endsOf(name: unknown, first: unknown, second: unknown) {
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** What the account paid, in stroops: what was charged first, less what a contract call got back. */
+/** Fee that the account paid, in stroops: the first charge, less the refund of a contract call. */
 export function feePaidIn({ own }: Pick<FoundTransaction, 'own'>, account: string): bigint {
   const fees = own.map((base64) => {
     const body = xdr.TransactionEvent.fromXDR(base64, 'base64').event().body().v0();
@@ -98,13 +98,13 @@ export function feePaidIn({ own }: Pick<FoundTransaction, 'own'>, account: strin
   return fees.reduce((sum, fee) => sum + fee, 0n);
 }
 
-/** Whether the account sent a transaction, acts in it or pays for it; the number is the account's that the transaction itself belongs to. */
+/** True if the account sent a transaction, acts in it or pays for it; the sequence number belongs to the transaction's own account. */
 export function signersIn(
   { source, sequence, payer, acting }: Parties,
   account: string,
-  changes: readonly Change[],
+  changes: readonly BalanceChange[],
 ): Pick<AccountTransaction, 'nonce' | 'outgoing'> {
-  // Where it is not known who acts, an account that something left has acted.
+  // If the actor is unknown, an account with an outgoing change has acted.
   const acts = acting?.includes(account) ?? changes.some(({ amount }) => amount < 0n);
   return { nonce: source === account ? sequence : null, outgoing: acts || [source, payer].includes(account) };
 }
@@ -114,14 +114,14 @@ export interface Ledgers {
   readonly to: bigint;
 }
 
-/** Where classic events are told, every transaction has one of its fee. */
+/** Filter of fee events: with classic events enabled, every transaction has one. */
 export const feesOf = (networkPassphrase: string): EventFilter => ({
   contractIds: [Asset.native().contractId(networkPassphrase)],
   topics: [[xdr.ScVal.scvSymbol('fee').toXDR('base64'), '**']],
 });
 
 /**
- * No fee was told of these ledgers: then they hold no transaction, or the node's operator has turned classic events off.
+ * These ledgers have no fee event: they hold no transaction, or the node's operator has disabled classic events.
  * @throws RpcFailed for the latter
  */
 export async function mustBeQuiet(node: StellarNode, { from, to }: Ledgers, { latest }: LedgerRange): Promise<void> {
@@ -132,12 +132,12 @@ export async function mustBeQuiet(node: StellarNode, { from, to }: Ledgers, { la
   throw new RpcFailed(node.name, 'getEvents', 'refused', detail);
 }
 
-/** Enough to hold a transaction on a network that is used. */
+/** Enough to hold a transaction on a busy network. */
 const sampled_ledgers = 20n;
 
 /**
  * A node that does not emit classic payments as events (CAP-67) hides payins and reports no error.
- * @throws RpcFailed when the newest ledgers of a node hold transactions and no events of them
+ * @throws RpcFailed if the newest ledgers of a node hold transactions without events
  */
 export async function mustTellEvents(node: StellarNode, networkPassphrase: string, range: LedgerRange): Promise<void> {
   const to = range.latest.ledger;

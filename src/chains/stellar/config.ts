@@ -6,43 +6,43 @@ import type { Agree } from '../node/nodes.ts';
 export const stellarChainId = 1500 satisfies ChainId;
 
 /**
- * Of the network, as this release was tried with it. The SDK decodes protocol 27; what 30 changes, ledger headers, is not read here
+ * Newest protocol that this release was tested with. The SDK decodes protocol 27; what 30 changes, ledger headers, is not read here
  * (test/chains/stellar/protocol30.test.ts).
  */
 export const newestProtocol = 30;
 
-/** The passphrase of the network that is served. */
+/** Passphrase of the served network. */
 export const publicNetwork: string = chainOf(stellarChainId).network ?? Networks.PUBLIC;
 
 export interface StellarFees {
-  /** Least offer for one operation, in stroops (10^-7 XLM): ten times the network's minimum, so that payouts land in a busy moment too. */
+  /** Minimum offer per operation, in stroops (10^-7 XLM): ten times the network's minimum, so payouts land under load too. */
   readonly inclusion: bigint;
-  /** Most that is offered for one operation. A replacement must offer ten times what it replaces. */
+  /** Maximum offer per operation. A replacement must offer ten times what it replaces. */
   readonly inclusionMax: bigint;
-  /** What a contract call usually pays for its resources. */
+  /** Usual resource fee of a contract call. */
   readonly resourcesUsual: bigint;
-  /** Most that a contract call may pay for its resources. */
+  /** Maximum resource fee of a contract call. */
   readonly resourcesMax: bigint;
 }
 
 export interface StellarConfig {
   readonly chainId: typeof stellarChainId;
-  /** In order of preference. They may hold API keys: never logged. */
+  /** In order of preference. They may contain API keys: never logged. */
   readonly rpcUrls: readonly string[];
   readonly agree: Agree;
   readonly networkPassphrase: string;
-  /** The account (G…) that receives payins and pays out. */
+  /** Account (G…) that receives payins and pays out. */
   readonly treasury: string;
-  /** Accounts (G…) that number payouts beside the treasury: a ledger takes one transaction of each account. */
+  /** Accounts (G…) that number payouts besides the treasury: a ledger accepts one transaction per account. */
   readonly channels: readonly string[];
-  /** The contract (C…) of the intent `stellar_payin_contracts`; null where it is not offered. */
+  /** Contract (C…) of the intent `stellar_payin_contracts`; null if it is not offered. */
   readonly payinContract: string | null;
   readonly pollInterval_ms: number;
-  /** For one JSON-RPC call, its retries included. */
+  /** For one JSON-RPC call, including its retries. */
   readonly callTimeout_ms: number;
-  /** Most ledgers of one event query while catching up; nodes search 10,000 at most. */
+  /** Maximum ledgers of one event query while catching up; nodes search at most 10,000. */
   readonly rangeLedgersMax: number;
-  /** How long a signed payout may land. */
+  /** Validity of a signed payout. */
   readonly validity_s: number;
   readonly fees: StellarFees;
 }
@@ -53,7 +53,7 @@ export type StellarSettings = Pick<StellarConfig, 'rpcUrls' | 'networkPassphrase
 const pollLeast_ms = 500;
 const xlm = 10_000_000n;
 
-/** The recommended settings, to be overridden by the operator's. */
+/** Recommended settings; the operator's settings override them. */
 export const defaultStellarConfig = (settings: StellarSettings): StellarConfig => ({
   channels: [],
   agree: defaultAgree(settings.rpcUrls),

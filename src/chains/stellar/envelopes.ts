@@ -1,28 +1,28 @@
-/** Who is behind a transaction, as its envelope says. */
+/** Parties of a transaction, from its envelope. */
 import { FeeBumpTransaction, StrKey, TransactionBuilder } from '@stellar/stellar-sdk';
 import { accountOf } from './addresses.ts';
 
-/** Accounts as G addresses, muxed ones too. */
+/** Accounts as G addresses, including muxed ones. */
 export interface Parties {
-  /** The account that the transaction's number is of. */
+  /** Account of the transaction's sequence number. */
   readonly source: string;
   readonly sequence: bigint;
-  /** Who pays the fee: of a fee bump another account than the source. */
+  /** Account that pays the fee: for a fee bump it differs from the source. */
   readonly payer: string;
-  /** Who acts in operations instead of the source; undefined when these cannot be decoded. */
+  /** Accounts that act in operations instead of the source; undefined if these cannot be decoded. */
   readonly acting: readonly string[] | undefined;
 }
 
 /**
- * The beginning is read by hand: anybody may put values of a newer protocol, which the SDK does not know, into the operations behind it.
- * @throws Error for what does not begin as an envelope
+ * Parses the beginning by hand: later operations may contain values of a newer protocol, which the SDK does not know.
+ * @throws Error if it does not begin like an envelope
  */
 export const partiesIn = (envelopeXdr: string, networkPassphrase: string): Parties => ({
   ...headOf(reading(Buffer.from(envelopeXdr, 'base64'))),
   acting: actingIn(envelopeXdr, networkPassphrase),
 });
 
-/** The hash that a transaction, within a fee bump too, has for its memo. Ours can be decoded; what cannot says nothing. */
+/** Hash memo of a transaction, also within a fee bump. Our own can be decoded; undecodable ones are ignored. */
 export function hashMemoIn(envelopeXdr: string, networkPassphrase: string): string | undefined {
   try {
     const whole = TransactionBuilder.fromXDR(envelopeXdr, networkPassphrase);
@@ -35,7 +35,7 @@ export function hashMemoIn(envelopeXdr: string, networkPassphrase: string): stri
 
 /** Kinds of envelopes (Stellar-transaction.x, EnvelopeType). */
 const [oldest, usual, feeBump] = [0, 2, 5];
-/** Kind of an account that a number of 64 bits stands before. */
+/** Account kind with a 64-bit id before the key. */
 const muxed = 0x100;
 
 function headOf(from: Reading): Omit<Parties, 'acting'> {
@@ -45,20 +45,20 @@ function headOf(from: Reading): Omit<Parties, 'acting'> {
     return { ...numbered, payer: numbered.source };
   }
   const payer = from.account();
-  from.int64(); // what it pays at most
+  from.int64(); // maximum fee
   return { ...numberedIn(from, from.uint32()), payer };
 }
 
 function numberedIn(from: Reading, kind: number): Pick<Parties, 'source' | 'sequence'> {
   if (kind !== oldest && kind !== usual) throw new Error(`envelopes of the kind ${kind} are not known`);
   const source = kind === oldest ? from.key() : from.account();
-  from.uint32(); // what it pays at most
+  from.uint32(); // maximum fee
   return { source, sequence: from.int64() };
 }
 
 type Reading = ReturnType<typeof reading>;
 
-/** Reads XDR from its beginning on. */
+/** Reads XDR from its start. */
 function reading(bytes: Buffer) {
   let at = 0;
   const take = (count: number): Buffer => {

@@ -1,4 +1,4 @@
-/** What operators are to know of Stellar's nodes. */
+/** Facts about Stellar's nodes for operators. */
 import { xdr } from '@stellar/stellar-sdk';
 import { instant } from '../../../domain/time.ts';
 import { type ChainHealth, createChainHealth, type NodeLook } from '../health.ts';
@@ -24,12 +24,12 @@ export const createStellarHealth = (rpc: StellarRpc, networkPassphrase: string):
 
 /** XDR in base 64 that is no transaction. */
 const noTransaction = 'AAAA';
-/** The account whose key is 32 zero bytes. Nobody has it. */
+/** Account with the key of 32 zero bytes, which nobody owns. */
 const noAccount = xdr.LedgerKey.account(
   new xdr.LedgerKeyAccount({ accountId: xdr.PublicKey.publicKeyTypeEd25519(Buffer.alloc(32)) }),
 );
 
-/** Each method that the service cannot do without; events and ledgers are tried above. */
+/** One probe per required method; events and ledgers are tried above. */
 const probes: readonly MethodProbe[] = [
   { method: 'getNetwork', params: {} },
   { method: 'getFeeStats', params: {} },
@@ -39,7 +39,7 @@ const probes: readonly MethodProbe[] = [
   { method: 'sendTransaction', params: { transaction: noTransaction }, refusedAnyway: true },
 ];
 
-/** A ledger is final with its close, for who can see what it moved: a node that ceases to tell classic events hides payins. */
+/** A ledger is final at its close, if the node emits its events: a node that stops emitting classic events hides payins. */
 async function look(node: StellarNode, networkPassphrase: string): Promise<NodeLook> {
   const range = await ledgerRange(node);
   const { ledger, closedAt_s } = range.latest;
@@ -53,7 +53,7 @@ async function look(node: StellarNode, networkPassphrase: string): Promise<NodeL
   return { head, final: { blockNumber: ledger } };
 }
 
-/** The scan must find what it missed after a night. */
+/** The scan must find what it missed during a night. */
 async function retention(node: StellarNode): Promise<string> {
   const { oldest, latest } = await ledgerRange(node);
   return `${latest.ledger - oldest.ledger} ledgers, ${Math.round((latest.closedAt_s - oldest.closedAt_s) / 3_600)} hours`;
@@ -62,7 +62,7 @@ async function retention(node: StellarNode): Promise<string> {
 const eventLedgers = 100;
 const eventsTried = 1_000;
 
-/** Of any contract. */
+/** Events of any contract. */
 async function events(node: StellarNode): Promise<string> {
   const { oldest, latest } = await ledgerRange(node);
   const startLedger = Math.max(Number(oldest.ledger), Number(latest.ledger) - eventLedgers);

@@ -1,17 +1,17 @@
-/** What its transactions did to an account. Every movement of an asset, classic ones and fees too, is an event (CAP-67). */
+/** Effects of transactions on an account. Every movement of an asset, including classic ones and fees, is an event (CAP-67). */
 import { xdr } from '@stellar/stellar-sdk';
 import { instant } from '../../../domain/time.ts';
 import { inParallel } from '../../lib/inParallel.ts';
 import { type BlockRange, type Happened, readPage } from '../historyPages.ts';
 import { agreedStanding } from '../money/standing.ts';
 import {
+  type AccountBalances,
   type AccountHistory,
   type AccountTransaction,
   coin,
   type HistoryAsked,
   type HistoryPage,
   HistoryTooLong,
-  type Standing,
 } from '../ports.ts';
 import { holdingOf } from './accounts.ts';
 import { accountOf, memoIn } from './addresses.ts';
@@ -25,7 +25,7 @@ import { allEventsPageIn, type EventFilter, ledgerRange, transactionOf } from '.
 import { RpcFailed, type StellarNode, type StellarRpc } from './rpc.ts';
 import { assetOf } from './tokens.ts';
 
-/** Calls to one node at a time. */
+/** Maximum concurrent calls to one node. */
 const callsAtOnce = 8;
 
 type Config = Pick<StellarConfig, 'networkPassphrase' | 'rangeLedgersMax' | 'payinContract'>;
@@ -46,7 +46,7 @@ export function createStellarHistory(
       read: (some) => inParallel(some, callsAtOnce, ({ hash }) => read(node, asked.account, hash)),
     });
 
-    /** A range with more events than are read in one go is read in halves. @throws HistoryTooLong */
+    /** Halves a range with more events than one read allows. @throws HistoryTooLong */
     async function found(node: StellarNode, { from, to }: BlockRange): Promise<readonly Happened[]> {
       const told = await pages.read(node, { from, to });
       if (told && told.to < to) throw new RpcFailed(node.name, 'getEvents', 'refused', `it lags behind ledger ${to}`);
@@ -84,14 +84,14 @@ export function createStellarHistory(
     }
   }
 
-  async function standingIn(node: StellarNode, account: string): Promise<Standing> {
+  async function standingIn(node: StellarNode, account: string): Promise<AccountBalances> {
     const { account: lumens, trustlines, ledger } = await holdingOf(node, account, tokens.map(assetOf));
     const { latest } = await ledgerRange(node);
     const held = tokens.map(({ address }, at) => [address, trustlines[at]?.balance ?? 0n]);
     return {
       blockNumber: ledger,
       blockHash: ledgerName(ledger),
-      // A ledger may have closed in between: the time is that one's.
+      // A ledger may have closed in between: the time is the later one's.
       time: instant(latest.closedAt_s * 1_000),
       balances: { [coin]: lumens?.balance ?? 0n, ...Object.fromEntries(held) },
     };
@@ -104,7 +104,7 @@ export function createStellarHistory(
     memoIn,
     transactions: (asked, signal) => rpc.answer((node) => page(node, asked), signal),
     async oldest(signal) {
-      const told = await rpc.every(async (node) => (await ledgerRange(node)).oldest, signal);
+      const told = await rpc.all(async (node) => (await ledgerRange(node)).oldest, signal);
       const { ledger, closedAt_s } = told.reduce((a, b) => (b.ledger < a.ledger ? b : a));
       return { blockNumber: ledger, time: instant(closedAt_s * 1_000) };
     },
@@ -121,7 +121,7 @@ export function createStellarHistory(
   };
 }
 
-/** A filter takes five contracts and five forms of events at most. */
+/** A filter accepts at most five contracts and five event topics. */
 function filtersOf(account: string, { contracts, lumens }: Assets): readonly EventFilter[] {
   const symbol = (name: string) => xdr.ScVal.scvSymbol(name).toXDR('base64');
   const own = addressTopic(account);

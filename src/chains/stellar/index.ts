@@ -64,7 +64,7 @@ export const stellar: Family<StellarTreasury> = {
   },
 };
 
-/** The operator's settings over the network's defaults. */
+/** Applies the operator's settings over the network's defaults. */
 function stellarConfig(
   { rpcUrls = [], poll_ms, agree, largeFrom_usd }: Partial<ChainSettings>,
   { address, payinContract, channels }: StellarTreasury,

@@ -1,4 +1,4 @@
-/** Who signed a text on Stellar (SEP-53): the key that the address names, whoever else may sign for the account. */
+/** Text signatures on Stellar (SEP-53): only the address's own key counts, regardless of other signers of the account. */
 import { createHash } from 'node:crypto';
 import { StrKey } from '@stellar/stellar-sdk';
 import { base64Signature, isEd25519 } from '../ed25519.ts';
@@ -7,10 +7,10 @@ import type { MessageScheme } from '../family.ts';
 const prefix = 'Stellar Signed Message:\n';
 
 export const stellarMessages: MessageScheme = {
-  /** Contracts (C…) have no key, and muxed addresses (M…) are the account that they name. */
+  /** Contracts (C…) have no key, and muxed addresses (M…) belong to another account. */
   signer: (text) => (StrKey.isValidEd25519PublicKey(text) ? text : null),
 
-  /** The signature in base64, as wallets write it, or in hex. */
+  /** Signature in base64, as wallets write it, or in hex. */
   async isSignedBy(address, { text, signature }) {
     const signed = base64Signature(signature) ?? hexSignature(signature);
     if (signed === undefined) return false;

@@ -1,14 +1,14 @@
-/** What the adapter asks of a node, as typed values. A malformed answer counts as a failure of the node. */
+/** Typed calls of the adapter to a node. A malformed answer counts as a failure of the node. */
 import { xdr } from '@stellar/stellar-sdk';
 import { parseInstant } from '../../../domain/time.ts';
-import { ask, type ChainNode, type Json, list, object, optional, seconds, text, whole } from '../node/jsonRpc.ts';
+import { ask, type ChainNode, list, object, optional, type RpcJson, seconds, text, whole } from '../node/jsonRpc.ts';
 
 export interface LedgerHead {
   readonly ledger: bigint;
   readonly closedAt_s: number;
 }
 
-/** The ledgers that a node remembers. */
+/** Ledgers that a node remembers. */
 export interface LedgerRange {
   readonly oldest: LedgerHead;
   readonly latest: LedgerHead;
@@ -18,21 +18,21 @@ const statuses = ['SUCCESS', 'FAILED', 'NOT_FOUND'] as const;
 
 export interface FoundTransaction {
   readonly status: (typeof statuses)[number];
-  /** The range of the node when it answered. */
+  /** Range of the node at its answer. */
   readonly range: LedgerRange;
-  /** Zero when it was not found. */
+  /** Zero if it was not found. */
   readonly ledger: bigint;
   readonly createdAt_s: number;
-  /** Of the transaction inside a fee bump, which is found by its own hash too; null for any other. */
+  /** Hash of the transaction inside a fee bump, which is found by its own hash too; null for any other. */
   readonly innerHash: string | null;
   readonly envelopeXdr: string;
   /** Contract events of each operation, XDR in base64. */
   readonly events: readonly (readonly string[])[];
-  /** Events of the transaction itself, those of its fee, XDR in base64. */
+  /** Events of the transaction itself, including its fee, XDR in base64. */
   readonly own: readonly string[];
 }
 
-/** An event as getEvents gives it. */
+/** An event of getEvents. */
 export interface RawEvent {
   readonly id: string;
   readonly ledger: bigint;
@@ -54,7 +54,7 @@ export interface EventFilter {
 /** No transaction can have this hash. */
 const noHash = '0'.repeat(64);
 
-/** Every node adds its range to the answer about any transaction, a missing one too: that is the cheapest question. */
+/** Every node adds its range to the answer about any transaction, including a missing one: that is the cheapest query. */
 export const ledgerRange = async (node: ChainNode): Promise<LedgerRange> => (await transactionOf(node, noHash)).range;
 
 /** By the transaction's own hash or by that of the one inside a fee bump. @throws RpcFailed */
@@ -78,12 +78,12 @@ export const transactionOf = (node: ChainNode, hash: string): Promise<FoundTrans
   });
 
 /**
- * The result of a fee bump begins with the fee (8 bytes), its code (4) and the hash of the transaction inside. Read by hand: what a newer
- * protocol puts behind that is none of our business.
+ * The result of a fee bump begins with the fee (8 bytes), its code (4) and the hash of the transaction inside. Parsed by hand, because a
+ * newer protocol may change the rest.
  */
 const innerHashIn = (resultXdr: string): string => Buffer.from(resultXdr, 'base64').subarray(12, 44).toString('hex');
 
-/** The first ledger from here on that holds a transaction; undefined when the node knows none. @throws RpcFailed */
+/** First ledger from here on with a transaction; undefined if the node knows none. @throws RpcFailed */
 export const firstLedgerWithTransaction = (node: ChainNode, from: bigint): Promise<LedgerHead | undefined> =>
   ask(node, 'getTransactions', { startLedger: Number(from), pagination: { limit: 1 } }, (answer) => {
     const [first] = optional(object(answer)['transactions'], list) ?? [];
@@ -92,9 +92,9 @@ export const firstLedgerWithTransaction = (node: ChainNode, from: bigint): Promi
 
 export interface EventPage {
   readonly events: readonly RawEvent[];
-  /** Whether the node had nothing to show, not even of failed transactions. */
+  /** True if the node returned nothing, not even failed transactions. */
   readonly isEmpty: boolean;
-  /** Where the next page begins; undefined when the node names no place. */
+  /** Start of the next page; undefined if the node has none. */
   readonly cursor: string | undefined;
   readonly range: LedgerRange;
 }
@@ -102,21 +102,21 @@ export interface EventPage {
 /** A page begins at a ledger and ends before `endLedger`, or follows a cursor. */
 export type PageStart = { readonly startLedger: number; readonly endLedger: number } | { readonly cursor: string };
 
-/** What `getEvents` is asked. @param limit most events of the page */
-export function eventsQuery(filters: readonly EventFilter[], start: PageStart, limit: number): Json {
+/** Parameters of `getEvents`. @param limit maximum events of the page */
+export function eventsQuery(filters: readonly EventFilter[], start: PageStart, limit: number): RpcJson {
   const { cursor, ...ledgers } = 'cursor' in start ? start : { ...start, cursor: undefined };
   const pagination = { limit, ...(cursor !== undefined && { cursor }) };
   return { ...ledgers, pagination, filters: filters.map((filter) => ({ type: 'contract', ...filter })) };
 }
 
-/** One page of events, without those of failed transactions. @throws Error for what is no answer to `eventsQuery` */
+/** One page of events, without those of failed transactions. @throws Error for an invalid answer to `eventsQuery` */
 export const eventsPageIn = (answer: unknown): EventPage =>
   pageIn(answer, (event) => event['inSuccessfulContractCall'] !== false);
 
-/** The same with those of failed transactions, which have paid their fees. */
+/** One page including failed transactions, which have paid their fees. */
 export const allEventsPageIn = (answer: unknown): EventPage => pageIn(answer, () => true);
 
-function pageIn(answer: unknown, isWanted: (event: Json) => boolean): EventPage {
+function pageIn(answer: unknown, isWanted: (event: RpcJson) => boolean): EventPage {
   const page = object(answer);
   const raw = list(page['events']).map(object);
   return {
@@ -127,7 +127,7 @@ function pageIn(answer: unknown, isWanted: (event: Json) => boolean): EventPage 
   };
 }
 
-const eventOf = (event: Json): RawEvent => ({
+const eventOf = (event: RpcJson): RawEvent => ({
   id: text(event['id']),
   ledger: whole(event['ledger']),
   closedAt: timeIn(event['ledgerClosedAt']),
@@ -144,14 +144,14 @@ function timeIn(value: unknown): string {
   throw new Error(`expected a time, not ${closedAt.slice(0, 40)}`);
 }
 
-export interface Entries {
-  /** By key, XDR in base64; what is not there is missing. */
+export interface LedgerEntries {
+  /** By key, XDR in base64; missing entries are omitted. */
   readonly found: ReadonlyMap<string, xdr.LedgerEntryData>;
   readonly latestLedger: bigint;
 }
 
 /** @throws RpcFailed */
-export const ledgerEntries = (node: ChainNode, keys: readonly xdr.LedgerKey[]): Promise<Entries> =>
+export const ledgerEntries = (node: ChainNode, keys: readonly xdr.LedgerKey[]): Promise<LedgerEntries> =>
   ask(node, 'getLedgerEntries', { keys: keys.map((key) => key.toXDR('base64')) }, (answer) => {
     const { entries, latestLedger } = object(answer);
     const found = (optional(entries, list) ?? []).map((entry) => {
@@ -161,7 +161,7 @@ export const ledgerEntries = (node: ChainNode, keys: readonly xdr.LedgerKey[]): 
     return { found: new Map(found), latestLedger: whole(latestLedger) };
   });
 
-function rangeIn(answer: Json): LedgerRange {
+function rangeIn(answer: RpcJson): LedgerRange {
   const { oldestLedger, oldestLedgerCloseTime, latestLedger, latestLedgerCloseTime } = answer;
   if (oldestLedger === undefined || latestLedgerCloseTime === undefined)
     throw new Error('it does not say which ledgers it remembers: Stellar RPC 23 or later does');

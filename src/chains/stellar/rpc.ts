@@ -35,12 +35,12 @@ async function verifyNetwork(node: StellarNode, passphrase: string): Promise<voi
   throw new RpcFailed(node.name, 'getNetwork', 'unfit', `serves the network "${served}", not "${passphrase}"`);
 }
 
-/** Enough to hold a transaction on a network that is used. */
+/** Enough to hold a transaction on a busy network. */
 const sampled_ledgers = 20;
 
 /**
- * Nodes show classic payments as events (CAP-67) unless their operator turned that off. A node without them would hide payins and report
- * no error. Where it is on, every transaction has an event of its fee, so one transaction is enough to know.
+ * Nodes emit classic payments as events (CAP-67) unless their operator disabled that. A node without them would hide payins and report no
+ * error. With them, every transaction has a fee event, so one transaction is enough to know.
  */
 async function verifyEvents(node: StellarNode): Promise<void> {
   const { oldest, latest } = await ledgerRange(node);

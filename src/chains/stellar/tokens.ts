@@ -1,4 +1,4 @@
-/** Tokens as Stellar has them: an asset of an issuer, and the contract that moves the asset. */
+/** Tokens on Stellar: an issuer's asset, and the contract that moves the asset. */
 import { Asset } from '@stellar/stellar-sdk';
 import { findToken, type Token } from '../../../domain/chains.ts';
 import { assert } from '../../../domain/decider.ts';
@@ -6,18 +6,18 @@ import { isCoin } from '../../../domain/money.ts';
 import type { AssetRef } from '../../../domain/transfer/shapes.ts';
 import { stellarChain } from './config.ts';
 
-/** The asset of a token, whose address is `CODE:ISSUER` in the catalogue; lumens for the coin. */
+/** Asset of a token, whose address is `CODE:ISSUER` in the catalogue; lumens for the coin. */
 export function assetOf({ address }: Pick<AssetRef, 'address'>): Asset {
   if (isCoin({ address })) return Asset.native();
   const [code = '', issuer] = address.split(':');
   return new Asset(code, issuer);
 }
 
-/** The asset's own contract (C…); it follows from asset and network. */
+/** The asset's own contract (C…), derived from asset and network. */
 export const assetContractOf = (token: Pick<AssetRef, 'address'>, networkPassphrase: string): string =>
   assetOf(token).contractId(networkPassphrase);
 
-/** What the payin contract takes: a contract is made for one token, and its intent is offered for USDC. */
+/** Token of the payin contract: a contract has one token, and its intent is offered for USDC. */
 export function payinToken(): Token {
   const token = findToken(stellarChain(), 'USDC');
   assert(token !== undefined, 'Stellar has USDC');

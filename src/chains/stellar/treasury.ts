@@ -1,23 +1,23 @@
 import { StrKey } from '@stellar/stellar-sdk';
 import type { Reader } from '../../environment/reader.ts';
-import { readAccount, type Treasury } from '../treasury.ts';
+import { readTreasuryAccount, type Treasury } from '../treasury.ts';
 import { accountOfSecret, isSecret } from './signer/signer.ts';
 
 export interface StellarTreasury extends Treasury {
-  /** The contract of the intent `stellar_payin_contracts`; null: the intent is not offered. */
+  /** Contract of the intent `stellar_payin_contracts`; null: the intent is not offered. */
   readonly payinContract: string | null;
-  /** Accounts that number payouts beside the treasury; none on an instance that has no payouts made. */
+  /** Accounts that number payouts besides the treasury; none on an instance without payouts. */
   readonly channels: readonly Channel[];
 }
 
 export interface Channel {
   /** G… */
   readonly account: string;
-  /** S…; null where the signer has it. */
+  /** S…; null if the signer has it. */
   readonly secret: string | null;
 }
 
-/** Every payout asks for all of them. */
+/** Every payout queries all of them. */
 const channelsMax = 32;
 
 export function readStellarTreasury(read: Reader): StellarTreasury | null {
@@ -25,11 +25,11 @@ export function readStellarTreasury(read: Reader): StellarTreasury | null {
   const stated = read.accepted(names.address, StrKey.isValidEd25519PublicKey, 'an account of Stellar: G…');
   const key = read.accepted(names.key, isSecret, 'a secret of Stellar: S…');
   const payinContract = read.accepted('STELLAR_PAYIN_CONTRACT', StrKey.isValidContract, 'a contract of Stellar: C…');
-  const treasury = readAccount(read, names, { stated, key, accountOf: accountOfSecret });
+  const treasury = readTreasuryAccount(read, names, { stated, key, accountOf: accountOfSecret });
   return treasury && { ...treasury, payinContract, channels: readChannels(read, treasury) };
 }
 
-/** By their secrets where the treasury's is, else by their accounts alone, for an instance whose signer is elsewhere. */
+/** By secrets if the treasury has its secret, else by accounts, for an instance with a separate signer. */
 function readChannels(read: Reader, { address, key }: Treasury): readonly Channel[] {
   const secrets = listOf(read, 'STELLAR_CHANNEL_SECRETS', isSecret, 'secrets of Stellar: S…,S…');
   const stated = listOf(read, 'STELLAR_CHANNEL_ACCOUNTS', StrKey.isValidEd25519PublicKey, 'accounts of Stellar: G…,G…');

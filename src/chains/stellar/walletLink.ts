@@ -2,23 +2,23 @@ import { Networks } from '@stellar/stellar-sdk';
 import type { PaymentView } from '../../../domain/payment/view.ts';
 import { publicNetwork } from './config.ts';
 
-export type Asked = Pick<PaymentView, 'sourceTokenAddress' | 'depositAddress' | 'depositMemo'>;
+export type WalletLinkRequest = Pick<PaymentView, 'sourceTokenAddress' | 'depositAddress' | 'depositMemo'>;
 
 /**
- * The local chain signs as the public network does, so that its assets have the contract ids of production. Its links name a network that
- * no wallet knows: otherwise a real wallet would pay them with real money.
+ * The local chain signs like the public network, so its assets have the contract ids of production. Its links name a network that no wallet
+ * knows: otherwise a real wallet would pay them with real money.
  */
 export const sandboxNetwork = 'Payment Intents Sandbox';
 
 /**
- * A request to pay (SEP-7, `web+stellar:pay`): what a wallet needs, also as a QR code. Without `network_passphrase` it is for the public
- * network. Null for a deposit without a memo, which only a contract's call pays.
+ * Payment request (SEP-7, `web+stellar:pay`), for a wallet or a QR code. Without `network_passphrase` it is for the public network. Null
+ * for a deposit without a memo, which only a contract call pays.
  *
  * @param amount in whole tokens; null leaves it to the payer
- * @param served passphrase of the network that is served: a test network has its own
+ * @param served passphrase of the served network: a test network has its own
  */
 export function stellarWalletLink(
-  { sourceTokenAddress, depositAddress, depositMemo }: Asked,
+  { sourceTokenAddress, depositAddress, depositMemo }: WalletLinkRequest,
   amount: string | null,
   sandbox: boolean,
   served: string = publicNetwork,

@@ -2,7 +2,7 @@
 
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleClientStreamingCall, handleUnaryCall, sendUnaryData } from '@grpc/grpc-js';
-import { type Change, type Outcome, type Proposal, weightOf } from './changes.ts';
+import { type ChangeOutcome, type Proposal, type StreamChange, weightOf } from './changes.ts';
 import {
   asServiceError,
   type ExpectedOptions,
@@ -24,7 +24,7 @@ import type { Writer } from './writer.ts';
 /** Streams/Append: options first, then the events, one answer. */
 export function appendService(writer: Writer): handleClientStreamingCall<streams.AppendReq, streams.AppendResp> {
   return (call, callback) => {
-    let options: Omit<Change, 'events'> | null = null;
+    let options: Omit<StreamChange, 'events'> | null = null;
     const events: Proposal[] = [];
     let size_bytes = 0;
     let weight_bytes = 0;
@@ -74,8 +74,8 @@ export function appendService(writer: Writer): handleClientStreamingCall<streams
 }
 
 function answerAppend(
-  { stream, expected }: Change,
-  outcome: Outcome,
+  { stream, expected }: StreamChange,
+  outcome: ChangeOutcome,
   answer: (error: unknown, response: streams.AppendResp | null) => void,
 ): void {
   if (outcome.kind === 'deleted') answer(streamDeleted(stream), null);
@@ -87,7 +87,7 @@ interface DeletionOptions extends ExpectedOptions {
   getStreamIdentifier(): Parameters<typeof streamName>[0];
 }
 
-/** Runs a soft or hard deletion; both are answered with the position of the event that records it. */
+/** Runs a soft or hard deletion; both are answered with the position of the recording event. */
 async function remove(
   writer: Writer,
   kind: 'delete' | 'tombstone',

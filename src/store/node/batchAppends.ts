@@ -1,12 +1,20 @@
-/** The call BatchAppend of the embedded node: appends gathered from their chunks, and answered in order. */
+/** The call BatchAppend of the embedded node: appends assembled from their chunks, and answered in order. */
 
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type handleBidiStreamingCall, status } from '@grpc/grpc-js';
 import { eachField, textAt } from '../wire.ts';
-import { type Expected, type Outcome, type Proposal, weightOf } from './changes.ts';
+import { type ChangeOutcome, type Expected, type Proposal, weightOf } from './changes.ts';
 import { Damaged } from './environment.ts';
-import { Busy, exactVersion, maxAppendSize_bytes, nameOf, type Proposed, proposal, uuidText } from './messages.ts';
+import {
+  Busy,
+  exactVersion,
+  maxAppendSize_bytes,
+  type Proposed,
+  proposal,
+  streamNameOf,
+  uuidText,
+} from './messages.ts';
 import { outflow } from './outflow.ts';
 import { type BatchResult, batchFailure, batchReply } from './replies.ts';
 import { appendMost_bytes, CannotWrite, pendingMost, pendingMost_bytes, pendingMost_ms } from './room.ts';
@@ -14,8 +22,8 @@ import type { Seat } from './seat.ts';
 import type { Writer } from './writer.ts';
 
 /**
- * Streams/BatchAppend: appends of many callers over one call, each in one or more chunks told apart by correlation id.
- * Every correlation id is answered exactly once: a second answer would break the official client.
+ * Streams/BatchAppend: appends of many callers over one call, each in one or more chunks with a correlation id. Every correlation id is
+ * answered exactly once: a second answer would break the official client.
  */
 export function batchAppendService(
   writer: Writer,
@@ -27,19 +35,19 @@ export function batchAppendService(
     let executing = 0;
     let halfClosed = false;
 
-    function answer({ correlationId, identifier }: Caller, result: BatchResult): void {
+    function answer({ correlationId, identifier }: BatchCaller, result: BatchResult): void {
       out.write(batchReply(correlationId, identifier, result));
       if (out.full) {
-        // No more is read from a caller that does not read its answers.
+        // Stops reading from a caller that does not read its answers.
         call.pause();
         void out.room().then(() => call.resume());
       }
     }
 
-    function execute(caller: Caller, { stream, expected, events }: Gathered): void {
+    function execute(caller: BatchCaller, { stream, expected, events }: Gathered): void {
       const refusal = seat?.refusal(call.metadata);
       if (refusal) {
-        // Where the leader is ends the call; all else is told of the append alone.
+        // A leader's address ends the call; any other failure concerns only the append.
         if (refusal.code === status.NOT_FOUND) call.emit('error', refusal);
         else answer(caller, batchFailure.notReady(refusal.details));
         return;
@@ -68,7 +76,7 @@ export function batchAppendService(
   };
 }
 
-function resultOf(outcome: Outcome, stream: string, expected: Expected): BatchResult {
+function resultOf(outcome: ChangeOutcome, stream: string, expected: Expected): BatchResult {
   if (outcome.kind === 'deleted') return batchFailure.deleted(stream);
   if (outcome.kind === 'wrongVersion') return batchFailure.wrongVersion(expected, outcome.current);
   return outcome;
@@ -80,24 +88,24 @@ function failureOf(error: unknown): BatchResult {
   return error instanceof Busy ? batchFailure.busy() : batchFailure.unknown();
 }
 
-/** Whom an answer goes to. */
-export interface Caller {
-  /** The `UUID` as it came. */
+/** Receiver of an answer. */
+export interface BatchCaller {
+  /** The raw `UUID`. */
   readonly correlationId: Uint8Array;
-  /** The `StreamIdentifier` as it came, echoed in every answer: clients look at it without asking. */
+  /** The raw `StreamIdentifier`, repeated in every answer: clients read it unchecked. */
   readonly identifier: Uint8Array;
 }
 
-/** An append of which all chunks have come. */
+/** An append whose chunks have all arrived. */
 export interface Gathered {
   readonly stream: string;
   readonly expected: Expected;
   readonly events: readonly Proposal[];
 }
 
-/** An append whose last chunk has not come yet. */
+/** An append whose last chunk has not arrived yet. */
 interface Pending extends Gathered {
-  readonly caller: Caller;
+  readonly caller: BatchCaller;
   readonly events: Proposal[];
   /** Runs while chunks are missing. */
   timer?: NodeJS.Timeout;
@@ -108,23 +116,23 @@ interface Pending extends Gathered {
 
 export interface Gathering {
   take(chunk: AppendChunk): void;
-  /** Forgets what is not whole, without an answer. */
+  /** Discards incomplete appends without an answer. */
   clear(): void;
 }
 
 /**
- * Puts the chunks of one BatchAppend call together. For every correlation id that came with options exactly one of the two
- * is called, once; a chunk that belongs to nothing is ignored.
+ * Assembles the chunks of one BatchAppend call. For every correlation id with options exactly one of the two is called, once; a chunk of no
+ * append is ignored.
  */
 export function createGathering(
-  whole: (caller: Caller, append: Gathered) => void,
-  refused: (caller: Caller, reason: BatchResult) => void,
+  whole: (caller: BatchCaller, append: Gathered) => void,
+  refused: (caller: BatchCaller, reason: BatchResult) => void,
 ): Gathering {
   const pending = new Map<string, Pending>();
   let pending_bytes = 0;
 
-  function begin(caller: Caller, options: ChunkOptions): Pending | null {
-    const stream = nameOf(options.stream);
+  function begin(caller: BatchCaller, options: ChunkOptions): Pending | null {
+    const stream = streamNameOf(options.stream);
     const expected = expectedOf(options);
     const left_ms = Math.min(pendingMost_ms, timeLeft_ms(options));
     const full = pending.size >= pendingMost;
@@ -135,7 +143,7 @@ export function createGathering(
     return { caller, stream, expected, events: [], left_ms, data_bytes: 0, weight_bytes: 0 };
   }
 
-  /** Most appends come in one chunk and never wait here. */
+  /** Most appends have one chunk and never wait here. */
   function wait(key: string, append: Pending): void {
     pending.set(key, append);
     append.timer ??= setTimeout(() => finish(key, append, batchFailure.timeout()), append.left_ms);
@@ -176,7 +184,7 @@ export function createGathering(
   };
 }
 
-/** Adds a chunk's events; returns why the append is refused, if it is. */
+/** Adds a chunk's events; returns the reason if the append is refused. */
 function add(append: Pending, proposed: readonly Proposed[]): BatchResult | null {
   try {
     for (const each of proposed) {
@@ -193,7 +201,7 @@ function add(append: Pending, proposed: readonly Proposed[]): BatchResult | null
   }
 }
 
-/** Clients send the moment by which they want an answer; none means no hurry. */
+/** Clients send a deadline for the answer; without one there is no limit. */
 const timeLeft_ms = ({ deadline_ms }: ChunkOptions): number =>
   deadline_ms === null ? Number.POSITIVE_INFINITY : deadline_ms - Date.now();
 
@@ -206,7 +214,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 /** One append, or a part of one (`BatchAppendReq` of event_store.client.streams). */
 export interface AppendChunk {
-  /** The `UUID` as it came, which the answer echoes; null without one. */
+  /** The raw `UUID`, which the answer repeats; null without one. */
   readonly correlationId: Buffer | null;
   /** The same as text; empty without one. */
   readonly key: string;
@@ -216,11 +224,11 @@ export interface AppendChunk {
 }
 
 export interface ChunkOptions {
-  /** The `StreamIdentifier` as it came, which the answer echoes. */
+  /** The raw `StreamIdentifier`, which the answer repeats. */
   readonly identifier: Buffer;
-  /** The name in it. */
+  /** Stream name in it. */
   readonly stream: Buffer;
-  /** A revision as it came, up to 2^64 - 1; null when it says nothing. */
+  /** A raw revision up to 2^64 - 1; null if omitted. */
   readonly expected: Expected | null;
   /** Milliseconds since 1970; null without a deadline. */
   readonly deadline_ms: number | null;
@@ -230,8 +238,8 @@ const nothing: Buffer = Buffer.alloc(0);
 const beyondInt64 = 2 ** 63;
 
 /**
- * Reads the fields of a BatchAppend request by hand: as generated messages they take a third of the node's work for an append.
- * @param frame one that `checkFrame` has let through
+ * Parses the fields of a BatchAppend request by hand: generated messages take a third of the node's work for an append.
+ * @param frame that `checkFrame` has accepted
  */
 export function batchRequest(frame: Buffer): AppendChunk {
   let correlationId: Buffer | null = null;
@@ -250,7 +258,7 @@ export function batchRequest(frame: Buffer): AppendChunk {
   return { correlationId, key, options, proposed, final };
 }
 
-/** Of its two forms the text is what clients send; the other one has numbers of 64 bits. */
+/** Clients send the text form; the other form has 64-bit numbers. */
 function uuidIn(frame: Buffer, from: number, to: number): string {
   let text: string | null = null;
   eachField(frame, from, to, (field, value, end) => {
@@ -277,7 +285,7 @@ function optionsIn(frame: Buffer, from: number, to: number): ChunkOptions {
   return { identifier, stream, expected, deadline_ms };
 }
 
-/** Numbers that a double does not hold are rare: nobody has so many events. */
+/** Revisions beyond a double's precision are rare: no stream has that many events. */
 function revisionOf(value: number, options: () => Buffer): bigint {
   if (Number.isSafeInteger(value)) return BigInt(value);
   return BigInt(streams.BatchAppendReq.Options.deserializeBinary(options()).getStreamPosition());
@@ -291,7 +299,7 @@ function nameIn(frame: Buffer, from: number, to: number): Buffer {
   return name;
 }
 
-/** Of a `Timestamp`. */
+/** Milliseconds of a `Timestamp`. */
 function timeIn(frame: Buffer, from: number, to: number): number {
   let [seconds, nanos] = [0, 0];
   eachField(frame, from, to, (field, value) => {

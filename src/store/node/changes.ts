@@ -1,6 +1,6 @@
 /**
- * EventStoreDB's rules of what an append may do, as one pure function: expected version, idempotency, deleted streams. The store compares
- * event ids, never contents. And the batch that applies several appends before they are written.
+ * EventStoreDB's rules for appends as one pure function: expected version, idempotency, deleted streams. The store compares event ids,
+ * never contents. Also the batch that applies several appends before they are written.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -19,33 +19,33 @@ import type { Head, Storage, Writes } from './storage.ts';
 
 export type Expected = bigint | 'no_stream' | 'any' | 'stream_exists';
 
-/** What the rules need to know of a stream. */
+/** Facts about a stream for the rules. */
 export interface StreamView {
   /** Revision of its last event, -1 for none. A soft-deleted stream keeps counting from here. */
   readonly last: number;
   readonly tombstoned: boolean;
   readonly softDeleted: boolean;
-  /** Its metadata stream has events. */
+  /** True if its metadata stream has events. */
   readonly hasMetadata: boolean;
   /** Id of the event at a revision between 0 and `last`. */
   idAt(revision: number): string | undefined;
-  /** Revision of a recently appended event of this stream: a bounded memory, for appends without exact version. */
+  /** Revision of a recently appended event of this stream: a bounded memory, for appends without an exact version. */
   recent(id: string): number | undefined;
 }
 
-export type Verdict =
+export type AppendVerdict =
   | { readonly kind: 'write' }
   /** All of it was written before; `last` is the revision of its last event. */
   | { readonly kind: 'repeated'; readonly last: number }
   | { readonly kind: 'wrongVersion' }
   | { readonly kind: 'deleted' };
 
-const write: Verdict = { kind: 'write' };
-const wrongVersion: Verdict = { kind: 'wrongVersion' };
-const deleted: Verdict = { kind: 'deleted' };
+const write: AppendVerdict = { kind: 'write' };
+const wrongVersion: AppendVerdict = { kind: 'wrongVersion' };
+const deleted: AppendVerdict = { kind: 'deleted' };
 
 /** @param ids ids of the events to append, in order */
-export function judgeAppend(stream: StreamView, expected: Expected, ids: readonly string[]): Verdict {
+export function judgeAppend(stream: StreamView, expected: Expected, ids: readonly string[]): AppendVerdict {
   if (stream.tombstoned) return deleted;
   if (expected === 'stream_exists') {
     if (stream.softDeleted) return deleted;
@@ -60,22 +60,22 @@ export function judgeAppend(stream: StreamView, expected: Expected, ids: readonl
 }
 
 /** Without an exact version: written before if all are remembered, new if the first is not. */
-function judgeByMemory(stream: StreamView, ids: readonly string[]): Verdict {
+function judgeByMemory(stream: StreamView, ids: readonly string[]): AppendVerdict {
   const [first, ...others] = ids.map((id) => stream.recent(id));
   if (first === undefined) return write;
   const last = others.at(-1) ?? first;
   return others.includes(undefined) ? wrongVersion : { kind: 'repeated', last };
 }
 
-/** Behind the stream's end: fine only if just these events stand there already. */
-function judgeByLog(stream: StreamView, from: number, fresh: boolean, ids: readonly string[]): Verdict {
+/** Before the stream's end: accepted only if exactly these events are there already. */
+function judgeByLog(stream: StreamView, from: number, fresh: boolean, ids: readonly string[]): AppendVerdict {
   const differs = ids.findIndex((id, i) => from + i > stream.last || stream.idAt(from + i) !== id);
   if (differs === 0) return fresh && stream.softDeleted ? write : wrongVersion;
   if (differs > 0 || ids.length === 0) return wrongVersion;
   return { kind: 'repeated', last: from + ids.length - 1 };
 }
 
-/** An event somebody wants written. */
+/** An event to write. */
 export interface Proposal {
   readonly id: string;
   readonly type: string;
@@ -86,7 +86,7 @@ export interface Proposal {
 
 const eventOverhead_bytes = 64;
 
-/** About what an event takes in memory. */
+/** Approximate memory of an event. */
 export const weightOf = ({ data, metadata, type }: Proposal): number =>
   eventOverhead_bytes + data.length + metadata.length + type.length;
 
@@ -98,10 +98,10 @@ export interface Placed {
 const noData = new Uint8Array();
 
 /**
- * What one group commit will write. Reads find what this batch has added, then what is stored. Batches run one after the
- * other, so there is nothing else.
+ * Content of one group commit. Reads find this batch's additions, then stored data. Batches run one after the other, so there is nothing
+ * else.
  */
-export interface Batch {
+export interface WriteBatch {
   head(stream: string): Head | undefined;
   idAt(stream: string, revision: number): string | undefined;
   positionAt(stream: string, revision: number): number | null;
@@ -109,14 +109,14 @@ export interface Batch {
   lastPosition(): number;
   /** Data of a stream's last event, empty without one. */
   lastData(stream: string): Uint8Array;
-  /** Writes events behind the stream's end; returns the place of the last one. */
+  /** Writes events at the stream's end; returns the position of the last one. */
   add(stream: string, events: readonly Proposal[]): Placed;
   /** Ends a stream for good. */
   addTombstone(stream: string, event: Proposal, revision: bigint): number;
   readonly writes: Writes;
 }
 
-export function createBatch(storage: Storage, recent: RecentIds, now_ms: number): Batch {
+export function createBatch(storage: Storage, recent: RecentIds, now_ms: number): WriteBatch {
   const ends = storage.ends();
   const records: { position: number; sealed: Buffer }[] = [];
   const index: { stream: number; revision: number; position: number }[] = [];
@@ -184,7 +184,7 @@ export function createBatch(storage: Storage, recent: RecentIds, now_ms: number)
   };
 }
 
-/** Heads as they will be: those changed here in place of those stored. Each stored one is looked up once. */
+/** Heads after the batch: those changed here replace stored ones. Reads each stored one once. */
 function createHeads(storage: Storage, firstFreeId: number) {
   const known = new Map<string, Head | undefined>();
   const changed = new Map<string, Head>();
@@ -207,7 +207,7 @@ function createHeads(storage: Storage, firstFreeId: number) {
   };
 }
 
-/** Whether the stream, or for a metadata stream its owner, has been deleted for good. */
+/** True if the stream, or a metadata stream's owner, has been deleted for good. */
 export const isTombstoned = (heads: { head(stream: string): Head | undefined }, stream: string): boolean =>
   heads.head(stream)?.tombstoned !== undefined ||
   (isMetastream(stream) && heads.head(ownerOf(stream))?.tombstoned !== undefined);
@@ -215,17 +215,17 @@ export const isTombstoned = (heads: { head(stream: string): Head | undefined }, 
 export const hasMetadata = (heads: { head(stream: string): Head | undefined }, stream: string): boolean =>
   (heads.head(metastreamOf(stream))?.last ?? -1) >= 0;
 
-/** What a client may ask to be done to a stream. */
-export interface Change {
+/** A client's change of a stream. */
+export interface StreamChange {
   readonly kind: 'append' | 'delete' | 'tombstone';
   readonly stream: string;
   readonly expected: Expected;
-  /** Empty but for an append. */
+  /** Empty except for an append. */
   readonly events: readonly Proposal[];
 }
 
-export type Outcome =
-  /** `revision` is the stream's last one, -1 for none; `position` null when that event is no longer there. */
+export type ChangeOutcome =
+  /** `revision` is the stream's last one, -1 for none; `position` null if that event no longer exists. */
   | { readonly kind: 'done'; readonly revision: number; readonly position: number | null }
   | { readonly kind: 'wrongVersion'; readonly current: number }
   | { readonly kind: 'deleted' };
@@ -240,8 +240,8 @@ const systemEvent = (type: string, data: Uint8Array, json: boolean): Proposal =>
 });
 const metadataEvent = (data: Uint8Array): Proposal => systemEvent('$metadata', data, true);
 
-/** Decides one change against the batch so far and adds what it writes. */
-export function applyChange(batch: Batch, recent: RecentIds, change: Change): Outcome {
+/** Decides one change against the batch so far and adds its writes. */
+export function applyChange(batch: WriteBatch, recent: RecentIds, change: StreamChange): ChangeOutcome {
   const { kind, stream, expected, events } = change;
   const view = viewOf(batch, recent, stream);
   // A deletion gets a new id, so it never counts as a repetition of an earlier one.
@@ -265,14 +265,14 @@ export function applyChange(batch: Batch, recent: RecentIds, change: Change): Ou
   return { kind: 'done', ...append(batch, stream, view, events) };
 }
 
-/** Position of an event that was appended earlier; null when the stream's metadata hides the event from its readers. */
-function readablePosition(batch: Batch, stream: string, revision: number): number | null {
+/** Position of an event that was appended earlier; null if the stream's metadata hides the event from readers. */
+function readablePosition(batch: WriteBatch, stream: string, revision: number): number | null {
   const { last = -1, metadata = {} } = batch.head(stream) ?? {};
   return revision < firstVisible(stream, last, metadata) ? null : batch.positionAt(stream, revision);
 }
 
-/** Appends, and brings a soft-deleted stream back: its earlier events stay hidden, its revisions count on. */
-function append(batch: Batch, stream: string, view: StreamView, events: readonly Proposal[]) {
+/** Appends, and restores a soft-deleted stream: its earlier events stay hidden, its revisions continue. */
+function append(batch: WriteBatch, stream: string, view: StreamView, events: readonly Proposal[]) {
   const owner = isMetastream(stream) ? batch.head(ownerOf(stream)) : undefined;
   const placed = batch.add(stream, events);
   if (view.softDeleted) {
@@ -285,7 +285,7 @@ function append(batch: Batch, stream: string, view: StreamView, events: readonly
   return placed;
 }
 
-function viewOf(batch: Batch, recent: RecentIds, stream: string): StreamView {
+function viewOf(batch: WriteBatch, recent: RecentIds, stream: string): StreamView {
   const head = batch.head(stream);
   return {
     last: head?.last ?? -1,
@@ -299,9 +299,9 @@ function viewOf(batch: Batch, recent: RecentIds, stream: string): StreamView {
   };
 }
 
-/** Which events were appended lately: what idempotency without an exact version goes by. Bounded, and lost on restart. */
+/** Recently appended events, for idempotency without an exact version. Bounded, and lost on restart. */
 export interface RecentIds {
-  /** An id keeps the first place it was seen at. */
+  /** An id keeps its first revision. */
   remember(id: string, stream: string, revision: number): void;
   find(id: string, stream: string): number | undefined;
   forgetAll(): void;
@@ -315,9 +315,9 @@ interface Place {
 const rememberedLeast = 32_768;
 
 /**
- * Two generations: when the younger is full it becomes the older, and what was older is forgotten at once. (Taking the
- * oldest entries out of one Map one by one would make each removal walk over those before it.)
- * @param least how many ids are remembered at any time; at most twice as many
+ * Two generations: when the younger is full it becomes the older, and the former older one is dropped at once. (Removing the oldest entries
+ * of one Map one by one would make each removal walk over the earlier ones.)
+ * @param least minimum of remembered ids; at most twice as many
  */
 export function createRecentIds(least = rememberedLeast): RecentIds {
   let young = new Map<string, Place>();

@@ -3,7 +3,7 @@
 import { crc32 } from 'node:zlib';
 import { type Database, open, type RootDatabase } from 'lmdb';
 
-/** What is found here is not what was written. Nothing is served, and nothing is built upon it. */
+/** The data differs from what was written. Nothing is served from it, and nothing is built upon it. */
 export class Damaged extends Error {
   override readonly name = 'Damaged';
   readonly directory: string;
@@ -27,12 +27,12 @@ export function openEnvironment(path: string) {
   return { env, log, index, heads, ends };
 }
 
-export type Tables = ReturnType<typeof openEnvironment>;
+export type NodeTables = ReturnType<typeof openEnvironment>;
 
-/** LMDB's own errors have numbers below this, those of the system positive ones. */
+/** LMDB's own errors are below this number, those of the system are positive. */
 const ownErrorsBelow = -30_000;
 
-/** Reads, and takes LMDB's own errors for what they are: a broken structure. @throws Damaged */
+/** Reads, and reports LMDB's own errors as a broken structure. @throws Damaged */
 export function intact<T>(path: string, what: string, read: () => T): T {
   try {
     return read();
@@ -47,8 +47,8 @@ export function intact<T>(path: string, what: string, read: () => T): T {
 const ignore = (): void => {};
 
 /**
- * Runs what puts something as one transaction. Resolves when it is on disk; rejects with the system's error, and then
- * nothing of it is written. LMDB rejects a promise for each part besides: nobody waits for these.
+ * Runs puts as one transaction. Resolves when it is on disk; rejects with the system's error, and then nothing of it is written. LMDB also
+ * rejects a promise per part: nobody waits for these.
  */
 export async function commit(env: RootDatabase, puts: () => readonly Promise<boolean>[]): Promise<void> {
   try {
@@ -56,13 +56,13 @@ export async function commit(env: RootDatabase, puts: () => readonly Promise<boo
       for (const put of new Set(puts())) put.catch(ignore);
     });
   } catch (error) {
-    // A failure in the midst of writing the root shows only in a new look: then LMDB refuses to read at all.
+    // A failure while the root is written only appears in a new read: then LMDB refuses to read at all.
     env.resetReadTxn();
     throw await causeOf(error);
   }
 }
 
-/** What made a commit fail is told by another promise, a moment later. */
+/** Another promise reports the cause of a failed commit a moment later. */
 async function causeOf(failure: unknown): Promise<unknown> {
   const { commitError } = failure as { commitError?: Promise<never> };
   return commitError === undefined ? failure : commitError.catch((cause: unknown) => cause);
@@ -72,14 +72,14 @@ export const checksum_bytes = 4;
 
 const seedOf = (position: number): number => position % 2 ** 32;
 
-/** Writes a record's checksum into the last bytes of its buffer. Its place in the log is part of it. */
+/** Writes a record's checksum into the last bytes of its buffer. The checksum covers its log position. */
 export function sealRecord(sealed: Buffer, position: number): Buffer {
   const end = sealed.length - checksum_bytes;
   sealed.writeUInt32LE(crc32(sealed.subarray(0, end), seedOf(position)), end);
   return sealed;
 }
 
-/** The record without its checksum; null when this is not what was written there. */
+/** The record without its checksum; null if the checksum does not match. */
 export function openRecord(sealed: Buffer, position: number): Buffer | null {
   const end = sealed.length - checksum_bytes;
   if (end < 0) return null;
@@ -89,14 +89,14 @@ export function openRecord(sealed: Buffer, position: number): Buffer | null {
 
 const sumKey = ',"sum":';
 
-/** A value as JSON with its checksum as one more key. */
+/** A value as JSON with its checksum as an additional key. */
 export function sealJson(value: object): string {
   const text = JSON.stringify(value).slice(0, -1);
   return `${text}${sumKey}${crc32(text)}}`;
 }
 
 /**
- * The value again, without its checksum; null when it is not what was written.
+ * The value without its checksum; null if the checksum does not match.
  * @param known keys of a value of the older format, which had no checksum
  */
 export function openJson(text: string, known: readonly string[]): object | null {

@@ -1,4 +1,4 @@
-/** The thread of one regular expression (expressions.ts): says ready, then for each list of texts which of them it matches. */
+/** Thread of one regular expression (expressions.ts): reports that it is ready, then returns for each list of texts which of them match. */
 import { parentPort, workerData } from 'node:worker_threads';
 
 const pattern = new RegExp(String(workerData));

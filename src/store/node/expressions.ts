@@ -2,15 +2,15 @@ import { Worker } from 'node:worker_threads';
 import { busyExpressions, handlerThrew, slowExpression } from './messages.ts';
 import { expressionMost_ms, expressionsMost } from './room.ts';
 
-/** A regular expression that somebody else wrote. */
+/** A foreign regular expression. */
 export interface Expression {
-  /** Which of the texts match. @throws ServiceError when that takes too long */
+  /** Returns which of the texts match. @throws ServiceError after a timeout */
   matches(texts: readonly string[]): Promise<readonly boolean[]>;
   /** Resolves when its thread has ended. */
   end(): Promise<unknown>;
 }
 
-/** Starts the thread of an expression. @throws ServiceError for what is no expression, and when too many run */
+/** Starts the thread of an expression. @throws ServiceError for an invalid one, and if too many run */
 export type Expressions = (source: string) => Expression;
 
 const program = new URL('./expressionThread.ts', import.meta.url);
@@ -18,8 +18,8 @@ const threadMemory = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8, 
 const defaults = { most: expressionsMost, page_ms: expressionMost_ms };
 
 /**
- * An expression may need longer than the world will stand: each call's runs in a thread of its own, which is ended when one
- * page of events takes it too long. Nobody else waits for it.
+ * An expression may never finish: each call's runs in a separate thread, which is ended if one page of events takes too long. Nobody else
+ * waits for it.
  */
 export function createExpressions(limits: Partial<typeof defaults> = {}): Expressions {
   const { most, page_ms } = { ...defaults, ...limits };
@@ -60,7 +60,7 @@ export function createExpressions(limits: Partial<typeof defaults> = {}): Expres
   };
 }
 
-/** Its syntax is read here, without running it. */
+/** Checks its syntax without running it. */
 function mustBeExpression(source: string): void {
   try {
     new RegExp(source);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Another process works on this data directory. */
+/** Another process uses this data directory. */
 export class DirectoryInUse extends Error {
   override readonly name = 'DirectoryInUse';
   readonly directory: string;
@@ -19,23 +19,23 @@ export class DirectoryInUse extends Error {
 export const directoryInUseExitCode = 75;
 
 export interface DirectoryLock {
-  /** Whether there has ever been a log in the directory. */
+  /** True if there has ever been a log in the directory. */
   readonly hadLog: boolean;
-  /** Writes down that there is one now, and who holds it. */
+  /** Records that there is a log now, and the holder. */
   holdsLog(): void;
   release(): void;
 }
 
-/** The process that holds the lock tells here who it is, for messages and tools. */
+/** Identity of the lock's holder, for messages and tools. */
 const holderFile = 'holder.json';
 const retryPause_ms = 50;
 /** SQLITE_BUSY: the database is locked by another process. */
 const sqliteBusy = 5;
 
 /**
- * Takes the directory for this process alone. The lock is SQLite's lock on an otherwise empty database: the operating
- * system gives it up when the process ends, however it ends, so it is never stale and no two processes can both find it free.
- * @param patience_ms how long to wait for a process that is about to end
+ * Locks the directory for this process alone. The lock is SQLite's lock on an otherwise empty database: the operating system releases it
+ * when the process ends in any way, so it is never stale and no two processes can both find it free.
+ * @param patience_ms maximum wait for a process that is about to end
  * @throws DirectoryInUse
  */
 export async function lockDirectory(directory: string, patience_ms: number): Promise<DirectoryLock> {
@@ -51,7 +51,7 @@ export async function lockDirectory(directory: string, patience_ms: number): Pro
   }
 }
 
-/** The lock's database says by its version whether there was a log. Earlier versions of us wrote only who the holder is. */
+/** The version of the lock's database says whether there was a log. Earlier versions of this service only wrote the holder. */
 function heldLock(directory: string, lock: DatabaseSync): DirectoryLock {
   const holder = join(directory, holderFile);
   const isMarked = Number(lock.prepare('PRAGMA user_version').get()?.['user_version']) >= 1;
@@ -68,12 +68,12 @@ function heldLock(directory: string, lock: DatabaseSync): DirectoryLock {
   };
 }
 
-/** A full disk is no reason not to start: reads go on. Either note is made again at the next start. */
+/** A full disk is no reason not to start: reads continue. The next start writes a missing note. */
 function attempt(note: () => void): void {
   try {
     note();
   } catch {
-    // What is missing is only noted later.
+    // A missing note is written later.
   }
 }
 

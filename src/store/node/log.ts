@@ -2,9 +2,9 @@
 
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { wireReader, wireWriter } from '../wire.ts';
-import { checksum_bytes, Damaged, intact, openRecord, sealRecord, type Tables } from './environment.ts';
+import { checksum_bytes, Damaged, intact, type NodeTables, openRecord, sealRecord } from './environment.ts';
 
-export interface Recorded {
+export interface LogRecord {
   readonly stream: string;
   readonly revision: number | bigint;
   readonly position: number;
@@ -17,15 +17,14 @@ export interface Recorded {
   readonly metadata: Uint8Array;
 }
 
-/** Tags, lengths, numbers, id, time and the keys of the metadata map take less than this. */
+/** Upper bound for tags, lengths, numbers, id, time and the keys of the metadata map. */
 const overhead_bytes = 320;
 
 /**
- * The record with its checksum behind it, as it is stored. The log holds an event as the `ReadResp` message that answers a reader
- * (event_store.client.streams), so a read is a copy of bytes. Only links, structured ids and a stream's age limit need the message
- * decoded.
+ * The record followed by its checksum, as stored. The log stores an event as the `ReadResp` message that answers a reader
+ * (event_store.client.streams), so a read is a copy of bytes. Only links, structured ids and a stream's age limit need the message decoded.
  */
-export function encodeRecord(event: Recorded): Buffer {
+export function encodeRecord(event: LogRecord): Buffer {
   const variable = 3 * (event.stream.length + event.type.length) + event.data.length + event.metadata.length;
   const wire = wireWriter(overhead_bytes + variable);
   wire.room(checksum_bytes);
@@ -60,10 +59,10 @@ export function encodeRecord(event: Recorded): Buffer {
 /** The record alone, as it is sent. */
 export const bareRecord = (sealed: Buffer): Buffer => sealed.subarray(0, -checksum_bytes);
 
-/** The three things that filters and the append rules ask of a record, in the order in which they stand in it. */
+/** The three fields that filters and the append rules read, in their order within the record. */
 export type Peekable = 'id' | 'stream' | 'type';
 
-/** Reads one of them without taking the message apart. */
+/** Reads one of them without decoding the message. */
 export function peekRecord(record: Buffer, wanted: Peekable): string {
   const wire = wireReader(record);
   const text = (): string => {
@@ -87,7 +86,7 @@ export function peekRecord(record: Buffer, wanted: Peekable): string {
   return text();
 }
 
-/** The revision that a record says it has. */
+/** Revision in a record. */
 export function revisionOf(record: Buffer): number {
   const wire = wireReader(record);
   wire.enter(); // ReadResp.event
@@ -111,19 +110,19 @@ export const isJson = (event: RecordedEvent): boolean =>
 /** Milliseconds since 1970. */
 export const createdMs = (event: RecordedEvent): number => Number(event.getMetadataMap().get('created')) / 10_000;
 
-/** Records next to each other in the log. */
-export interface Scanned {
+/** Consecutive records of the log. */
+export interface ScannedRecords {
   readonly found: readonly { readonly key: number; readonly value: Buffer }[];
-  /** Whether a bound ended it: there may be more behind. */
+  /** True if a bound ended it: there may be more. */
   readonly more: boolean;
 }
 
 /**
- * Reads the log, and a stream by its index into it.
+ * Reads the log, and a stream by its index.
  * @param checkedFrom from this position on records have checksums
- * @throws Damaged, by every read, for what is not as it was written
+ * @throws Damaged, by every read, for damaged data
  */
-export function createLogReads(path: string, { log, index }: Tables, checkedFrom: number) {
+export function createLogReads(path: string, { log, index }: NodeTables, checkedFrom: number) {
   const damaged = (what: string): Damaged => new Damaged(path, what);
 
   function opened(position: number, stored: Buffer): Buffer {
@@ -143,14 +142,14 @@ export function createLogReads(path: string, { log, index }: Tables, checkedFrom
   const positionAt = (stream: number, revision: number): number | undefined =>
     intact(path, `the index of stream ${stream}`, () => index.get([stream, revision]));
 
-  /** Up to a bound, or to the first that is damaged; whoever begins with that one is told. */
-  function collect(position: number, backwards: boolean, most: number, most_bytes: number): Scanned {
+  /** Reads up to a bound, or to the first damaged record; throws if the first one is damaged. */
+  function collect(position: number, backwards: boolean, most: number, most_bytes: number): ScannedRecords {
     const found: { key: number; value: Buffer }[] = [];
     let bytes = 0;
     let expected: number | null = null;
     for (const { key, value } of log.getRange({ start: position, reverse: backwards, limit: most })) {
       try {
-        // Records lie one behind the other: a gap is a loss.
+        // Records are contiguous: a gap is a loss.
         if (expected !== null && expected !== (backwards ? key + value.length : key)) {
           throw damaged(`records are missing next to ${key}`);
         }
@@ -170,7 +169,7 @@ export function createLogReads(path: string, { log, index }: Tables, checkedFrom
     record,
     positionAt,
 
-    /** The record at a place in a stream up to its last revision, whether or not readers may see it. */
+    /** The record at a revision of a stream up to its last one, visible to readers or not. */
     recordAt(stream: number, revision: number): Buffer {
       const position = positionAt(stream, revision);
       const found = position === undefined ? undefined : record(position);
@@ -178,18 +177,18 @@ export function createLogReads(path: string, { log, index }: Tables, checkedFrom
       throw damaged(`revision ${revision} of stream ${stream} is not where it was`);
     },
 
-    /** The log's last position, 0 when it is empty. */
+    /** The log's last position, 0 if it is empty. */
     tail: (): number =>
       intact(path, 'the end of its log', () => {
         for (const position of log.getKeys({ reverse: true, limit: 1 })) return position;
         return 0;
       }),
 
-    /** Where what is stored at a position ends. */
+    /** End of the record at a position. */
     endOf: (position: number): number => position + (stored(position)?.length ?? 0),
 
-    /** Records from `position` on (or, backwards, down from it), inclusive: so many, or up to the one that reaches the size. */
-    scan: (position: number, backwards: boolean, most: number, most_bytes: number): Scanned =>
+    /** Records from `position` on (or, backwards, down from it), inclusive: up to a number, or to the one that reaches the size. */
+    scan: (position: number, backwards: boolean, most: number, most_bytes: number): ScannedRecords =>
       intact(path, `the log from ${position} on`, () => collect(position, backwards, most, most_bytes)),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The embedded node as a child process of the service (spawn.ts). It tells its parent over the IPC channel when it is ready,
- * and ends when that channel closes, however the parent ended.
+ * The embedded node as a child process of the service (spawn.ts). It reports over the IPC channel when it is ready, and ends when that
+ * channel closes, however the parent ended.
  */
 
 import { Damaged } from './environment.ts';
@@ -11,10 +11,10 @@ import type { Trouble } from './trouble.ts';
 
 const [dataDir = '', port = '', patience_ms = '0'] = process.argv.slice(2);
 
-// What it writes is its user's alone.
+// Its files are readable only by its user.
 process.umask(0o077);
 
-// Whoever stops a service may signal all of its processes; the parent must still be able to finish its appends.
+// A stop of a service may signal all of its processes; the parent must still be able to finish its appends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 const say = (message: NodeMessage): Promise<void> =>
@@ -23,10 +23,10 @@ const say = (message: NodeMessage): Promise<void> =>
     else resolve();
   });
 
-/** Whatever is asked means: are you there? */
+/** Any message is a liveness check. */
 process.on('message', () => void say({ kind: 'alive' }));
 
-/** Troubles of the start go with the message that the node is ready: the parent accepts none before. */
+/** Problems of the start are sent with the ready message: the parent accepts none before. */
 let early: Trouble[] | null = [];
 
 async function tell(trouble: Trouble): Promise<void> {

@@ -1,4 +1,4 @@
-/** Request messages → plain values; whatever the protocol refuses is thrown as the status it is answered with. */
+/** Request messages → plain values; protocol violations are thrown as the status of the answer. */
 
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
@@ -10,14 +10,14 @@ import { CannotWrite } from './room.ts';
 
 export const maxAppendSize_bytes = 1_048_576;
 
-/** An error as EventStoreDB's clients expect it: a status, and trailers that name the error. */
+/** An error in the form of EventStoreDB's clients: a status, and trailers that name the error. */
 function problem(code: status, details: string, trailers: Readonly<Record<string, string>> = {}): ServiceError {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(trailers)) metadata.set(name, value);
   return Object.assign(new Error(details), { code, details, metadata });
 }
 
-/** What the real server answers when its own checks of an argument throw. */
+/** The real server's answer when its own argument checks throw. */
 export const handlerThrew = (): ServiceError => problem(status.UNKNOWN, 'Exception was thrown by handler.');
 
 export const invalidArgument = (details: string): ServiceError => problem(status.INVALID_ARGUMENT, details);
@@ -36,7 +36,7 @@ export const busyExpressions = (most: number): ServiceError =>
     `${most} calls filter by regular expressions already: end one of them, or use prefixes.`,
   );
 
-/** More is waiting than the node takes on. */
+/** The queue is full. */
 export class Busy extends Error {
   override readonly name = 'Busy';
   constructor() {
@@ -44,7 +44,7 @@ export class Busy extends Error {
   }
 }
 
-/** The status that a failure is answered with: its own if it is one, UNKNOWN otherwise. */
+/** Status of a failure: its own if it has one, UNKNOWN otherwise. */
 export function asServiceError(error: unknown): ServiceError {
   if (error instanceof CannotWrite) return problem(status.RESOURCE_EXHAUSTED, error.message);
   if (error instanceof Damaged) return problem(status.DATA_LOSS, error.message);
@@ -53,7 +53,7 @@ export function asServiceError(error: unknown): ServiceError {
   return unknown(error instanceof Error ? error.message : String(error));
 }
 
-/** Of a cluster's node that knows who leads. The status is the real server's; clients go by the trailers. */
+/** For a cluster's node that knows the leader. The status is the real server's; clients use the trailers. */
 export const notLeader = (leader: { readonly address: string; readonly port: number }): ServiceError =>
   problem(status.NOT_FOUND, 'Leader info available', {
     exception: 'not-leader',
@@ -71,7 +71,7 @@ export const streamDeleted = (stream: string): ServiceError =>
     'stream-name': stream,
   });
 
-/** Only deletions answer a wrong version by status. `expected` as the server numbers it: any -2, none -1, exists -4. */
+/** Only deletions answer a wrong version by status. `expected` in the server's numbers: any -2, none -1, exists -4. */
 export const wrongVersion = (stream: string, expected: string, actual: number): ServiceError =>
   problem(
     status.FAILED_PRECONDITION,
@@ -98,18 +98,18 @@ export const missingProperty = (): ServiceError =>
     'required-metadata-properties': requiredProperties,
   });
 
-export type Uuid = shared.UUID;
+export type WireUuid = shared.UUID;
 
-/** Longest stream name, so that it fits a key of the index. */
+/** Maximum stream name, so that it fits a key of the index. */
 const streamNameMost_bytes = 1_024;
 const uint64Max = 0xffff_ffff_ffff_ffffn;
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
 export const streamName = (identifier: shared.StreamIdentifier | undefined): string =>
-  nameOf(identifier?.getStreamName_asU8() ?? new Uint8Array());
+  streamNameOf(identifier?.getStreamName_asU8() ?? new Uint8Array());
 
-export function nameOf(bytes: Uint8Array): string {
+export function streamNameOf(bytes: Uint8Array): string {
   if (bytes.length === 0 || bytes.length > streamNameMost_bytes) throw handlerThrew();
   return Buffer.from(bytes).toString('utf8');
 }
@@ -118,8 +118,8 @@ export function streamIdentifier(name: string): shared.StreamIdentifier {
   return new shared.StreamIdentifier().setStreamName(Buffer.from(name).toString('base64'));
 }
 
-/** A UUID's text out of either of its two forms. */
-export function uuidText(uuid: Uuid | undefined): string {
+/** A UUID's text from either of its two forms. */
+export function uuidText(uuid: WireUuid | undefined): string {
   const structured = uuid?.getStructured();
   if (!structured) return uuid?.getString().toLowerCase() ?? '';
   const half = (bits: string): string => BigInt.asUintN(64, BigInt(bits)).toString(16).padStart(16, '0');
@@ -128,7 +128,7 @@ export function uuidText(uuid: Uuid | undefined): string {
 }
 
 /** @param text a UUID in its usual form */
-export function structuredUuid(text: string): Uuid {
+export function structuredUuid(text: string): WireUuid {
   const bits = BigInt(`0x${text.replaceAll('-', '')}`);
   const structured = new shared.UUID.Structured()
     .setMostSignificantBits(BigInt.asIntN(64, bits >> 64n).toString())
@@ -136,7 +136,7 @@ export function structuredUuid(text: string): Uuid {
   return new shared.UUID().setStructured(structured);
 }
 
-/** The version an append or a deletion expects, out of any of the messages that hold one. */
+/** Expected version of an append or a deletion, from any message that contains one. */
 export interface ExpectedOptions {
   hasRevision(): boolean;
   getRevision(): string;
@@ -159,11 +159,11 @@ export function exactVersion(revision: bigint): Expected {
   return revision;
 }
 
-/** How error trailers spell an expected version. */
+/** An expected version in the form of error trailers. */
 export const expectedNumber = (expected: Expected): string =>
   typeof expected === 'bigint' ? expected.toString() : { any: '-2', no_stream: '-1', stream_exists: '-4' }[expected];
 
-/** An event as a request has it. */
+/** An event in a request. */
 export interface Proposed {
   /** A UUID in lower case, if it is one. */
   readonly id: string;

@@ -3,7 +3,7 @@
 /** 2^63 - 1: as `$tb` it marks a soft-deleted stream, as a revision the tombstone. */
 export const int64Max = 9_223_372_036_854_775_807n;
 
-/** What of it changes how the stream is read. */
+/** Metadata that affects how the stream is read. */
 export interface StreamMetadata {
   readonly maxCount?: number;
   readonly maxAge_s?: number;
@@ -18,15 +18,15 @@ export const ownerOf = (metastream: string): string => metastream.slice(2);
 
 export const softDelete = Buffer.from(`{"$tb":${int64Max}}`);
 
-/** An integer as JSON spells it, so that 2^63 - 1 is not rounded. */
+/** An integer in its JSON spelling, so that 2^63 - 1 is not rounded. */
 const exact = (_key: string, value: unknown, context?: { source: string }): unknown =>
   typeof value === 'number' && context && /^-?\d+$/.test(context.source) ? BigInt(context.source) : value;
 
 type Reviver = (this: unknown, key: string, value: unknown) => unknown;
 
 /**
- * Reads the metadata out of the last event of a metadata stream. A wrong type or an integer beyond 64 bits voids all of it,
- * as does content that is not JSON.
+ * Reads the metadata from the last event of a metadata stream. A wrong type or an integer beyond 64 bits voids all of it, as does content
+ * that is not JSON.
  */
 export function parseMetadata(data: Uint8Array, json: boolean): StreamMetadata {
   if (!json) return {};
@@ -51,18 +51,18 @@ export function parseMetadata(data: Uint8Array, json: boolean): StreamMetadata {
   }
 }
 
-/** The same metadata with another `$tb`: what the server writes when a soft-deleted stream is written to again. */
+/** The same metadata with another `$tb`: the server writes it when a soft-deleted stream is written to again. */
 export function withTruncateBefore(data: Uint8Array, revision: number): Buffer {
   let raw: unknown = {};
   try {
     raw = JSON.parse(Buffer.from(data).toString('utf8'));
   } catch {
-    // Content that is no JSON is dropped.
+    // Content other than JSON is dropped.
   }
   return Buffer.from(JSON.stringify({ ...(raw as object), $tb: revision }));
 }
 
-/** The first revision that a reader of the stream may see. Of a metadata stream that is always the last one. */
+/** First revision that a reader of the stream may see. For a metadata stream that is always the last one. */
 export function firstVisible(stream: string, last: number, { maxCount, truncateBefore = 0 }: StreamMetadata): number {
   if (isMetastream(stream)) return Math.max(0, last);
   return Math.max(0, maxCount === undefined ? 0 : last - maxCount + 1, truncateBefore);

@@ -16,12 +16,12 @@ import { structuredUuid } from './messages.ts';
 import { readService } from './reads.ts';
 import { featuresMethods, gossipMethods, streamsService } from './requests.ts';
 import { CannotWrite, createRoom } from './room.ts';
-import { type Member, type Seat, seated } from './seat.ts';
+import { type ClusterMember, type Seat, seated } from './seat.ts';
 import { openStorage } from './storage.ts';
 import { type Tell, tellingOnce, troubleOf, writing } from './trouble.ts';
 import { createBell, createWriter, writeEpoch } from './writer.ts';
 
-/** The server version whose behaviour this node shows. */
+/** Server version whose behaviour this node implements. */
 const version = '24.6.0';
 
 const methods: readonly (readonly [service: string, method: string, ...features: string[]])[] = [
@@ -43,13 +43,13 @@ export const featuresService: handleUnaryCall<unknown, features.SupportedMethods
 
 const { VNodeState } = gossip.MemberInfo;
 
-function stateOf({ standing }: Member) {
+function stateOf({ standing }: ClusterMember) {
   if (standing === 'leader' || standing === 'frozen') return VNodeState.LEADER;
   return typeof standing === 'object' ? VNodeState.FOLLOWER : VNodeState.UNKNOWN;
 }
 
-/** Alone, a node is a cluster of one, its own leader. */
-export function gossipService(members: () => readonly Member[]): handleUnaryCall<unknown, gossip.ClusterInfo> {
+/** A single node is a cluster of one, its own leader. */
+export function gossipService(members: () => readonly ClusterMember[]): handleUnaryCall<unknown, gossip.ClusterInfo> {
   const instanceId = structuredUuid(randomUUID());
   return (_call, callback) => {
     const told = members().map((member) =>
@@ -65,20 +65,20 @@ export function gossipService(members: () => readonly Member[]): handleUnaryCall
 }
 
 export interface NodeOptions {
-  /** Everything the node keeps; made when missing. */
+  /** Directory of the node's data; created if missing. */
   readonly dataDir: string;
   /**
-   * A port on the loopback interface, 0 takes a free one: every user of the machine can then read and append. Without one, the node is
-   * reached by a socket in its directory, by its own user alone.
+   * A port on the loopback interface, 0 chooses a free one: every user of the machine can then read and append. Default: a socket in its
+   * directory, for its own user only.
    */
   readonly port?: number;
-  /** How long to wait for a process that still holds the directory but is about to end. */
+  /** Maximum wait for a process that still holds the directory but is about to end. */
   readonly patience_ms?: number;
-  /** Told of what an operator must know. */
+  /** Receives problems for an operator. */
   readonly tell?: Tell;
-  /** What the disk has left for a directory, in bytes; the system is asked when left out. */
+  /** Free bytes on a directory's disk. Default: queries the system. */
   readonly freeBytes?: (directory: string) => number;
-  /** Has the node answer as one of a cluster; for specs alone. */
+  /** Makes the node answer as one of a cluster; only for specs. */
   readonly seat?: Seat;
 }
 
@@ -87,22 +87,22 @@ export interface EventStoreNode {
   readonly url: string;
   /** Null with a socket. */
   readonly port: number | null;
-  /** Finishes writing what was submitted, cuts off every call, then closes the data. */
+  /** Finishes submitted writes, ends every call, then closes the data. */
   close(): Promise<void>;
 }
 
 const address = '127.0.0.1';
 
-/** How often the disk is looked at while nobody writes. */
+/** Interval of disk checks while nobody writes. */
 const look_ms = 1_000;
 
 /** The real server's limit for a request; its 16 MiB leave room for the frame. */
 const requestMost_bytes = 16 * 1024 * 1024 - 10_000;
 
 /**
- * A single EventStoreDB node inside this program: the same gRPC protocol, over LMDB. Its directory is its user's alone. For one
- * machine; a cluster is a matter of another connection string.
- * @throws DirectoryInUse when another process works on the directory; Damaged
+ * A single EventStoreDB node inside this program: the same gRPC protocol, over LMDB. Its directory belongs to its user alone. For one
+ * machine; for a cluster, use another connection string.
+ * @throws DirectoryInUse if another process uses the directory; Damaged
  */
 export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
   const { dataDir, port = null, patience_ms = 0, seat } = options;
@@ -151,7 +151,7 @@ export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
     throw error;
   }
 
-  /** A node that cannot write, or whose data is damaged in part, starts without an epoch: its readers still get the rest. */
+  /** A node that cannot write, or whose data is partly damaged, starts without an epoch: readers still get the rest. */
   async function beginEpoch(): Promise<void> {
     try {
       await writeEpoch(storage, writer);
@@ -168,7 +168,7 @@ export async function startNode(options: NodeOptions): Promise<EventStoreNode> {
       clearInterval(looking);
       await writer.drained();
       server.forceShutdown();
-      // Calls that were cut off submit their last changes in this turn. These are written before the data is closed.
+      // Ended calls submit their last changes in this turn. These are written before the data is closed.
       await nextTurn();
       await writer.drained();
       await storage.close();
@@ -185,7 +185,7 @@ function listen(server: Server, where: string): Promise<number> {
   });
 }
 
-/** What a killed node left there is taken away: whoever holds the directory's lock is alone. */
+/** Removes the socket of a killed node: the holder of the directory's lock is alone. */
 async function listenOn(server: Server, socket: string): Promise<number> {
   rmSync(socket, { force: true });
   const bound = await listen(server, `unix:${socket}`);

@@ -1,24 +1,24 @@
 import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
 import { unsentMost, unsentMost_bytes } from './room.ts';
 
-/** The writing side of a call, as fast as its client takes it (HTTP/2 flow control). */
-export interface Outflow {
+/** The writing side of a call, at the speed of its client (HTTP/2 flow control). */
+export interface ReplyStream {
   readonly cancelled: boolean;
-  /** Whether the client is behind: then wait before the next message. */
+  /** True if the client is behind: then wait before the next message. */
   readonly full: boolean;
   /** A whole message in bytes. */
   write(message: Buffer): void;
   /** Resolves when there is room again, or the call has ended. */
   room(): Promise<void>;
-  /** Called once when the client goes away. */
+  /** Called once when the client disconnects. */
   onCancel(listener: () => void): void;
 }
 
 type Call<Req> = ServerWritableStream<Req, Buffer> | ServerDuplexStream<Req, Buffer>;
 
-export function outflow<Req>(call: Call<Req>): Outflow {
+export function outflow<Req>(call: Call<Req>): ReplyStream {
   const waitingForRoom = new Set<() => void>();
-  /** Written since nothing was waiting. Messages are sent in their order, so nobody need look at each. */
+  /** Bytes written since the queue was last empty. Messages are sent in order, so only the last one needs a check. */
   let written_bytes = 0;
   const listeners = new Set<() => void>();
   let over = false;
@@ -36,7 +36,7 @@ export function outflow<Req>(call: Call<Req>): Outflow {
     for (const resolve of waitingForRoom) resolve();
     waitingForRoom.clear();
   }
-  /** After a message that left no room: it and those before it are gone. */
+  /** After a message that left no room: it and those before it are sent. */
   function sent(): void {
     if (call.writableLength === 0) written_bytes = 0;
     if (!isFull(call.writableLength)) wake();

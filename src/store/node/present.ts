@@ -3,18 +3,18 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { decodeRecord, peekRecord, type RecordedEvent } from './log.ts';
 import { structuredUuid, uuidText } from './messages.ts';
 import { firstVisible } from './metadata.ts';
-import type { Outflow } from './outflow.ts';
-import { type Filter, streamState } from './reader.ts';
+import type { ReplyStream } from './outflow.ts';
+import { type RecordFilter, streamState } from './reader.ts';
 import { bytesOf } from './replies.ts';
 import type { Storage } from './storage.ts';
 import type { Bell } from './writer.ts';
 
-/** Turns a record, which is a reply already, into the one that its reader asked for. */
+/** Converts a record, which is a reply already, into the form that its reader requested. */
 export type Present = (record: Buffer) => Buffer;
 
 const linkType = '$>';
 
-/** Records go out as they are, unless links are to be followed or ids to be structured. */
+/** Records are sent unchanged, unless links must be followed or ids structured. */
 export function presenter(
   storage: Storage,
   { resolveLinks, structuredIds }: { resolveLinks: boolean; structuredIds: boolean },
@@ -36,7 +36,7 @@ export function presenter(
   };
 }
 
-/** A link's data is `<revision>@<stream>`; null when that event cannot be read any more. */
+/** A link's data is `<revision>@<stream>`; null if that event cannot be read any more. */
 function linkTarget(storage: Storage, link: RecordedEvent): RecordedEvent | null | 'malformed' {
   const text = Buffer.from(link.getData_asU8()).toString('utf8');
   const at = text.indexOf('@');
@@ -54,13 +54,13 @@ function structureId(event: RecordedEvent | undefined): void {
   if (event && id instanceof shared.UUID) event.setId(structuredUuid(uuidText(id)));
 }
 
-/** What one call that reads works with. */
-export interface Reading {
+/** Context of one reading call. */
+export interface ReadingCall {
   readonly storage: Storage;
-  /** Rung when the log has grown. */
+  /** Signals that the log has grown. */
   readonly grown: Bell;
-  readonly out: Outflow;
+  readonly out: ReplyStream;
   readonly present: Present;
-  /** Null to see everything. */
-  readonly filter: Filter | null;
+  /** Null to read everything. */
+  readonly filter: RecordFilter | null;
 }

@@ -1,17 +1,17 @@
-/** Reads by page: each page is taken at one moment, and the event loop is free in between. */
+/** Reads by page: each page is read at one moment, and the event loop is free in between. */
 
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { Expressions } from './expressions.ts';
-import { createdMs, decodeRecord, peekRecord, type Scanned } from './log.ts';
+import { createdMs, decodeRecord, peekRecord, type ScannedRecords } from './log.ts';
 import { handlerThrew, invalidArgument, streamName } from './messages.ts';
 import { firstVisible, isMetastream, ownerOf } from './metadata.ts';
 import { pageMost, pageMost_bytes, prefixesMost } from './room.ts';
 import type { Head, Storage } from './storage.ts';
 import { isHidden } from './writer.ts';
 
-export interface Page {
+export interface EventPageRead {
   readonly records: readonly Buffer[];
-  /** Where to continue; null when there is nothing more now. */
+  /** Continuation; null if there is nothing more now. */
   readonly next: number | null;
 }
 
@@ -25,7 +25,7 @@ export function streamState(storage: Storage, stream: string): StreamState {
   return head.metadata?.softDeleted && !isMetastream(stream) ? 'missing' : 'there';
 }
 
-/** Events of a stream that its metadata lets readers see, from `from` on, inclusive. */
+/** Events of a stream that its metadata makes visible to readers, from `from` on, inclusive. */
 export function readStreamPage(
   storage: Storage,
   stream: string,
@@ -33,7 +33,7 @@ export function readStreamPage(
   backwards: boolean,
   max: number,
   now_ms: number,
-): Page {
+): EventPageRead {
   const head = storage.head(stream);
   if (!head) return { records: [], next: null };
   const lowest = firstVisible(stream, head.last, head.metadata ?? {});
@@ -45,15 +45,15 @@ export function readStreamPage(
   return { records: records.filter(youngEnough(stream, head, now_ms)), next: more ? next : null };
 }
 
-/** Events of a stream after `after`, whatever its metadata says: what a live subscription is sent. */
-export function readStreamLive(storage: Storage, stream: string, after: number): Page {
+/** Events of a stream after `after`, regardless of its metadata: for a live subscription. */
+export function readStreamLive(storage: Storage, stream: string, after: number): EventPageRead {
   const head = storage.head(stream);
   if (!head) return { records: [], next: null };
   const records = recordsOf(storage, head, after + 1, Math.min(pageMost, head.last - after), 1);
   return { records, next: after + records.length };
 }
 
-/** So many records of a stream, or fewer when these are large; at least one. */
+/** A number of records of a stream, or fewer if these are large; at least one. */
 function recordsOf(storage: Storage, head: Head, start: number, count: number, step: 1 | -1): Buffer[] {
   const records: Buffer[] = [];
   for (let i = 0, bytes = 0; i < count && bytes < pageMost_bytes; i++) {
@@ -70,8 +70,8 @@ function youngEnough(stream: string, head: Head, now_ms: number): (record: Buffe
   return (record) => createdMs(decodeRecord(record)) >= now_ms - maxAge_s * 1000;
 }
 
-/** The visible records of the log from `from` on, inclusive in both directions. `max` bounds the records that are looked at. */
-export function readLogPage(storage: Storage, from: number, backwards: boolean, max: number): Page {
+/** Visible records of the log from `from` on, inclusive in both directions. `max` bounds the examined records. */
+export function readLogPage(storage: Storage, from: number, backwards: boolean, max: number): EventPageRead {
   const { found, more } = storage.scan(from, backwards, Math.min(max, pageMost), pageMost_bytes);
   const last = found.at(-1)?.key;
   return {
@@ -80,11 +80,11 @@ export function readLogPage(storage: Storage, from: number, backwards: boolean, 
   };
 }
 
-/** The log after a position, with the positions: what a subscription is sent. */
-export const readLogAfter = (storage: Storage, after: number): Scanned =>
+/** The log after a position, with the positions: for a subscription. */
+export const readLogAfter = (storage: Storage, after: number): ScannedRecords =>
   storage.scan(after + 1, false, pageMost, pageMost_bytes);
 
-/** Positions come from this log; any other tells of a reader that belongs to another one. */
+/** Positions must be from this log; any other reveals a reader of another log. */
 export function isBoundary(storage: Storage, position: number | 'start' | 'end'): boolean {
   if (typeof position === 'string' || position === 0 || position > storage.tail()) return true;
   return storage.record(position) !== undefined;
@@ -106,7 +106,7 @@ export interface ReadRequest {
   readonly structuredIds: boolean;
 }
 
-export function readRequest(request: streams.ReadReq): ReadRequest {
+export function parseReadRequest(request: streams.ReadReq): ReadRequest {
   const options = request.getOptions();
   if (!options) throw handlerThrew();
   const [stream, all, filter] = [options.getStream(), options.getAll(), options.getFilter()];
@@ -129,7 +129,7 @@ export function readRequest(request: streams.ReadReq): ReadRequest {
   };
 }
 
-/** Numbers beyond 2^53 only ever compare as "past the end": rounding them does no harm. */
+/** Numbers beyond 2^53 only ever compare as "past the end": rounding them is harmless. */
 const numberOrEnd = (text: string): number | 'end' => (BigInt(text) === uint64Max ? 'end' : Number(text));
 
 function startOfStream(options: streams.ReadReq.Options.StreamOptions): ReadRequest['from'] {
@@ -145,13 +145,13 @@ function startOfLog(options: streams.ReadReq.Options.AllOptions): ReadRequest['f
   return numberOrEnd(commit.toString());
 }
 
-/** What of the log a reader wants to see. */
+/** Filter of a reader of the log. */
 export interface LogFilter {
   readonly subject: 'stream' | 'type';
-  /** Empty for none; else it wins over the prefixes. */
+  /** Empty for none; otherwise it takes precedence over the prefixes. */
   readonly expression: string;
   readonly prefixes: readonly string[];
-  /** A subscriber is told its position whenever so many records were looked at. */
+  /** Number of examined records after which a subscriber gets its position. */
   readonly checkpointInterval: number;
 }
 
@@ -172,15 +172,15 @@ export function logFilter(options: streams.ReadReq.Options.FilterOptions): LogFi
   };
 }
 
-/** Sorts out what one reader of the log does not want to see. */
-export interface Filter {
-  /** Which of a page's records pass. */
+/** Filters the records for one reader of the log. */
+export interface RecordFilter {
+  /** Returns which of a page's records pass. */
   passing(records: readonly Buffer[]): Promise<readonly boolean[]> | readonly boolean[];
   end(): unknown;
 }
 
-/** A non-empty regular expression wins over the prefixes; no prefix at all matches nothing. */
-export function createFilter({ subject, expression, prefixes }: LogFilter, expressions: Expressions): Filter {
+/** A non-empty regular expression takes precedence over the prefixes; no prefix at all matches nothing. */
+export function createFilter({ subject, expression, prefixes }: LogFilter, expressions: Expressions): RecordFilter {
   const textsOf = (records: readonly Buffer[]): string[] => records.map((record) => peekRecord(record, subject));
   if (expression === '') {
     const hasPrefix = (text: string): boolean => prefixes.some((prefix) => text.startsWith(prefix));

@@ -8,15 +8,15 @@ import { Damaged } from './environment.ts';
 import { createExpressions, type Expressions } from './expressions.ts';
 import { asServiceError, invalidArgument, streamDeleted, unknown } from './messages.ts';
 import { outflow } from './outflow.ts';
-import { presenter, type Reading } from './present.ts';
+import { presenter, type ReadingCall } from './present.ts';
 import {
   createFilter,
+  type EventPageRead,
   isBoundary,
-  type Page,
+  parseReadRequest,
   type ReadRequest,
   readLogAfter,
   readLogPage,
-  readRequest,
   readStreamLive,
   readStreamPage,
   streamState,
@@ -28,10 +28,10 @@ import { type Tell, troubleOf } from './trouble.ts';
 import { type Bell, isHidden } from './writer.ts';
 
 /**
- * Waits for the log to grow. Between two waits nothing is missed: what was rung meanwhile is remembered.
- * A subscription reads the log itself each time; it keeps no queue that a slow client could fill.
+ * Waits for the log to grow. A signal between two waits is remembered. A subscription reads the log itself each time; it has no queue that
+ * a slow client could fill.
  */
-function growth({ grown, out }: Reading) {
+function growth({ grown, out }: ReadingCall) {
   let rung = false;
   let wake = (): void => {};
   const hear = (): void => {
@@ -53,10 +53,10 @@ function growth({ grown, out }: Reading) {
 }
 
 /**
- * Everything after the start, in order. A filtered subscription is also told how far the log was looked through: after each
- * interval, and before `caughtUp`. A subscriber that falls a page behind catches up again.
+ * Everything after the start, in order. A filtered subscription also gets its progress: after each interval, and before `caughtUp`. A
+ * subscriber that falls a page behind catches up again.
  */
-export async function subscribeToLog(reading: Reading, { from, filter: wanted }: ReadRequest): Promise<void> {
+export async function subscribeToLog(reading: ReadingCall, { from, filter: wanted }: ReadRequest): Promise<void> {
   const { storage, out, present, filter } = reading;
   const interval = wanted?.checkpointInterval ?? Number.POSITIVE_INFINITY;
   if (!isBoundary(storage, from)) throw invalidArgument('Trying to read from an invalid position.');
@@ -100,8 +100,12 @@ export async function subscribeToLog(reading: Reading, { from, filter: wanted }:
   }
 }
 
-/** Everything after a revision. Catching up heeds the stream's metadata; live events come whatever it says. */
-export async function subscribeToStream(reading: Reading, stream: string, from: ReadRequest['from']): Promise<void> {
+/** Everything after a revision. Catching up respects the stream's metadata; live events ignore it. */
+export async function subscribeToStream(
+  reading: ReadingCall,
+  stream: string,
+  from: ReadRequest['from'],
+): Promise<void> {
   const { storage, out, present } = reading;
   if (streamState(storage, stream) === 'tombstoned') throw streamDeleted(stream);
   const more = growth(reading);
@@ -169,7 +173,7 @@ async function serve(
   { storage, grown, expressions }: Serving,
   call: ServerWritableStream<streams.ReadReq, Buffer>,
 ): Promise<void> {
-  const request = readRequest(call.request);
+  const request = parseReadRequest(call.request);
   const filter = request.filter && createFilter(request.filter, expressions);
   const reading = { storage, grown, out: outflow(call), present: presenter(storage, request), filter };
   try {
@@ -183,7 +187,7 @@ async function serve(
   }
 }
 
-async function readStream(reading: Reading, stream: string, { from, backwards, max }: ReadRequest): Promise<void> {
+async function readStream(reading: ReadingCall, stream: string, { from, backwards, max }: ReadRequest): Promise<void> {
   const { storage, out } = reading;
   if (max === 0 || (from === 'end' && !backwards)) throw unknown('Unexpected ReadStreamResult: Error');
   const state = streamState(storage, stream);
@@ -194,7 +198,7 @@ async function readStream(reading: Reading, stream: string, { from, backwards, m
   await sendPages(reading, start, max, (next, left) => readStreamPage(storage, stream, next, backwards, left, now_ms));
 }
 
-async function readLog(reading: Reading, { from, backwards, max }: ReadRequest): Promise<void> {
+async function readLog(reading: ReadingCall, { from, backwards, max }: ReadRequest): Promise<void> {
   const { storage, filter } = reading;
   if (max === 0 || (backwards ? from === 'start' || from === 0 : from === 'end')) return;
   if (!isBoundary(storage, from)) throw unknown('Unexpected ReadAllResult: InvalidPosition');
@@ -207,10 +211,10 @@ const edge = (from: ReadRequest['from']): number =>
   from === 'start' ? 0 : from === 'end' ? Number.MAX_SAFE_INTEGER : from;
 
 async function sendPages(
-  { out, present, filter }: Reading,
+  { out, present, filter }: ReadingCall,
   from: number,
   max: number,
-  page: (from: number, left: number) => Page,
+  page: (from: number, left: number) => EventPageRead,
 ): Promise<void> {
   let left = max;
   for (let next: number | null = from; next !== null && left > 0 && !out.cancelled; ) {

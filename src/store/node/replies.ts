@@ -6,17 +6,17 @@ import { status } from '@grpc/grpc-js';
 import any from 'google-protobuf/google/protobuf/any_pb.js';
 import protobufEmpty from 'google-protobuf/google/protobuf/empty_pb.js';
 import { type WireWriter, wireWriter } from '../wire.ts';
-import type { Expected, Outcome } from './changes.ts';
+import type { ChangeOutcome, Expected } from './changes.ts';
 import { maxAppendSize_bytes, streamIdentifier } from './messages.ts';
 
-type Done = Extract<Outcome, { kind: 'done' }>;
+type Done = Extract<ChangeOutcome, { kind: 'done' }>;
 type ErrorStatus = statuses.Status;
 
-/** What one append of a batch is answered with. */
+/** Answer to one append of a batch. */
 export type BatchResult = Done | ErrorStatus;
 
 const { AppendResp, ReadResp, DeleteResp, TombstoneResp } = streams;
-/** What goes to a slow client waits as bytes, so that these can be counted. */
+/** Data for a slow client waits as bytes, so that they can be counted. */
 export const bytesOf = (reply: { serializeBinary(): Uint8Array }): Buffer => Buffer.from(reply.serializeBinary());
 
 const empty = (): shared.Empty => new shared.Empty();
@@ -54,8 +54,8 @@ export function appended(done: Done): streams.AppendResp {
 }
 
 /**
- * A wrong version is a normal answer of Append, in both generations of its fields.
- * The older one names "no stream" by uint64 max, which the generated message cannot hold; it is left out there.
+ * A wrong version is a normal answer of Append, in both generations of its fields. The older one encodes "no stream" as uint64 max, which
+ * the generated message cannot hold; it is omitted there.
  */
 export function appendWrongVersion(expected: Expected, current: number): streams.AppendResp {
   const wrong = new AppendResp.WrongExpectedVersion();
@@ -74,12 +74,12 @@ export const deletedAt = (position: number): streams.DeleteResp =>
 export const tombstonedAt = (position: number): streams.TombstoneResp =>
   new TombstoneResp().setPosition(at(new TombstoneResp.Position(), position));
 
-/** Tags, lengths and numbers of a success take less than this. */
+/** Upper bound for tags, lengths and numbers of a success. */
 const successMost_bytes = 96;
 
 /**
- * The one answer to one append of a batch. The stream is always named, clients look at it without asking.
- * @param correlationId a `UUID` as it came. @param stream a `StreamIdentifier` as it came
+ * The one answer to one append of a batch. The stream is always included, because clients read it unchecked.
+ * @param correlationId a raw `UUID`. @param stream a raw `StreamIdentifier`
  */
 export function batchReply(correlationId: Uint8Array, stream: Uint8Array, result: BatchResult): Buffer {
   const error = result instanceof statuses.Status ? result.serializeBinary() : null;
@@ -123,7 +123,7 @@ function batchWrongVersion(expected: Expected, current: number): ErrorStatus {
   return failure(status.ALREADY_EXISTS, 'WrongExpectedVersion', details, 'event_store.client.WrongExpectedVersion');
 }
 
-/** The errors that one append of a batch can be answered with. */
+/** Errors that can answer one append of a batch. */
 export const batchFailure = {
   wrongVersion: batchWrongVersion,
   deleted: (stream: string): ErrorStatus =>
@@ -150,7 +150,7 @@ export const batchFailure = {
       'event_store.client.BadRequest',
     ),
   unknown: (): ErrorStatus => failure(status.UNKNOWN, 'Unknown', new shared.Unknown(), 'event_store.client.Unknown'),
-  /** Ours alone, so without a type that clients know. Nothing was written. */
+  /** Our own error, so without a type that clients know. Nothing was written. */
   cannotWrite: (message: string): ErrorStatus =>
     failure(status.RESOURCE_EXHAUSTED, message, new protobufEmpty.Empty(), 'google.protobuf.Empty'),
   damaged: (message: string): ErrorStatus =>

@@ -1,4 +1,4 @@
-/** The methods as they are served: each knows the shape of its requests, as EventStoreDB's public protos have them, and looks them over. */
+/** The served methods: each knows the shape of its requests from EventStoreDB's public protos, and checks them. */
 
 import { isUtf8 } from 'node:buffer';
 import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
@@ -8,29 +8,29 @@ import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc
 import { batchRequest } from './batchAppends.ts';
 import { partsMost } from './room.ts';
 
-/** Wire types by field number: a message within the message, text, bytes, or a number. */
+/** Wire types by field number: a nested message, text, bytes, or a number. */
 export type Shape = ReadonlyMap<number, Kind>;
 type Kind = Shape | 'text' | 'bytes' | 'number';
 
-/** An entry of a map of texts. The decoder does not skip other fields in it: what follows them it would take for the next ones. */
-export const entry: Shape = new Map([
+/** An entry of a text map. The decoder does not skip other fields in it: it would misread the next ones. */
+export const mapEntry: Shape = new Map([
   [1, 'text'],
   [2, 'text'],
 ]);
 
-/** The frame is no message of the kind that the method takes. */
+/** The frame is no message of the method. */
 export class MalformedFrame extends Error {
   override readonly name = 'MalformedFrame';
 }
 
 const wireType = { number: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 const numberMost_bytes = 10;
-/** Of a field's number and wire type. The decoder takes the lower half of a longer one. */
+/** Maximum of a field's number with its wire type. The decoder reads the lower half of a longer one. */
 const tagMost = 2 ** 32 - 1;
 
 /**
- * Checks a client's frame before the protobuf decoder reads it. The decoder trusts each nested length and never returns when one points
- * beyond the frame. A frame that the decoder would read differently is refused too. See https://protobuf.dev/programming-guides/encoding/
+ * Checks a client's frame before the protobuf decoder reads it. The decoder trusts each nested length and never returns if one points
+ * beyond the frame. Also refuses a frame that the decoder would read differently. See https://protobuf.dev/programming-guides/encoding/
  * @throws MalformedFrame unless every length stays within its message, and every field has its own wire type
  */
 export function checkFrame(frame: Uint8Array, shape: Shape): void {
@@ -48,7 +48,7 @@ export function checkFrame(frame: Uint8Array, shape: Shape): void {
     throw new MalformedFrame(`a number is longer than ${numberMost_bytes} bytes`);
   }
 
-  /** Where what is so long ends. */
+  /** End of a field of this length. */
   function endOf(length: number, end: number): number {
     if (length > end - at) throw new MalformedFrame('a length points beyond its message');
     return at + length;
@@ -59,7 +59,7 @@ export function checkFrame(frame: Uint8Array, shape: Shape): void {
     const [name, type] = [Math.floor(tag / 8), tag % 8];
     const kind = fields.get(name);
     if (tag > tagMost) throw new MalformedFrame('the number of a field is too large');
-    if (!kind && fields === entry) throw new MalformedFrame(`an entry of a map has no field ${name}`);
+    if (!kind && fields === mapEntry) throw new MalformedFrame(`an entry of a map has no field ${name}`);
     if (name === 0 || (kind && type !== (kind === 'number' ? wireType.number : wireType.bytes))) {
       throw new MalformedFrame(`field ${name} cannot have the wire type ${type}`);
     }
@@ -72,7 +72,7 @@ export function checkFrame(frame: Uint8Array, shape: Shape): void {
 
   function part(kind: Kind | undefined, end: number): void {
     if (kind && ++parts > partsMost) throw new MalformedFrame(`a frame has at most ${partsMost} parts`);
-    // A character that is cut off would be read to its end, beyond that of the text.
+    // A truncated character would be read to its end, beyond that of the text.
     if (kind === 'text' && !isUtf8(frame.subarray(at, end))) throw new MalformedFrame('a text is not UTF-8');
     if (typeof kind === 'object') message(kind, end);
     else at = end;
@@ -96,7 +96,7 @@ const uuid = shape({ 1: shape({ 1: number, 2: number }), 2: text });
 const streamIdentifier = shape({ 3: bytes });
 const expected = { 1: streamIdentifier, 2: number, 3: empty, 4: empty, 5: empty } as const;
 const deadline = shape({ 1: number, 2: number });
-const proposed = shape({ 1: uuid, 2: entry, 3: bytes, 4: bytes });
+const proposed = shape({ 1: uuid, 2: mapEntry, 3: bytes, 4: bytes });
 const expression = shape({ 1: text, 2: text });
 
 const readOptions = shape({
@@ -113,7 +113,7 @@ const readOptions = shape({
 });
 const change = shape({ 1: shape(expected) });
 
-/** What each method of the streams service takes. */
+/** Request shapes of the streams service's methods. */
 export const requestShapes = {
   read: shape({ 1: readOptions }),
   append: shape({ 1: shape(expected), 2: proposed }),
@@ -122,7 +122,7 @@ export const requestShapes = {
   tombstone: change,
 } as const;
 
-/** The method, with each of its requests looked over before it is decoded. */
+/** The method, with each request checked before it is decoded. */
 function checked<M extends { requestDeserialize(frame: Buffer): unknown }>(method: M, takes: Shape): M {
   return {
     ...method,

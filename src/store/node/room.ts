@@ -1,40 +1,40 @@
 import { statfsSync } from 'node:fs';
 
-/** How much the node takes on of what clients ask for. docs/reference/limits.md lists them. */
+/** Limits of the node on clients' requests. docs/reference/limits.md lists them. */
 
-/** Parts of one request that become objects. The official client's largest, three MiB of the smallest events, has fewer. */
+/** Maximum parts of one request that become objects. The official client's largest, three MiB of the smallest events, has fewer. */
 export const partsMost = 524_288;
 
-/** All of an append: its data, for which EventStoreDB has a bound of its own, and metadata and types as well. */
+/** Maximum of a whole append: data, for which EventStoreDB has a separate limit, plus metadata and types. */
 export const appendMost_bytes = 16 * 1024 * 1024;
 
-/** Appends of one call that are not whole yet. */
+/** Maximum incomplete appends of one call. */
 export const pendingMost = 1_024;
 export const pendingMost_bytes = 64 * 1024 * 1024;
 export const pendingMost_ms = 2_000;
 
-/** Changes that wait to be written. */
+/** Maximum waiting changes. */
 export const queuedMost = 8_192;
 export const queuedMost_bytes = 64 * 1024 * 1024;
 
-/** One page of a read: it ends with the record that reaches the size. A reader that waits holds no more. */
+/** Maximum of one page: it ends with the record that reaches the size. A waiting reader holds no more. */
 export const pageMost = 256;
 export const pageMost_bytes = 262_144;
 
-/** What one call may have waiting for a slow client: beyond either it writes no further message. */
+/** Maximum unsent messages and bytes of one call to a slow client. */
 export const unsentMost = 256;
 export const unsentMost_bytes = 262_144;
 
 export const prefixesMost = 1_000;
 
-/** Calls that filter by regular expressions at a time, and how long one page may take an expression. */
+/** Maximum concurrent calls with regular expressions, and maximum time per page. */
 export const expressionsMost = 16;
 export const expressionMost_ms = 2_000;
 
-/** One group commit fits into it several times: the disk is called full before a write fails. */
+/** Several group commits fit into it: the disk counts as full before a write fails. */
 export const roomLeast_bytes = 32 * 1024 * 1024;
 
-/** How long a node may be busy without an answer before it is killed and started again. */
+/** Maximum time that a node may be busy without an answer before it is killed and restarted. */
 export const silenceMost_ms = 5_000;
 
 /** Nothing can be written now, and nothing was: the message names the directory and the cause. */
@@ -49,31 +49,31 @@ export class CannotWrite extends Error {
   }
 }
 
-/** Whether the disk takes what is to be written. */
+/** Whether the disk accepts writes. */
 export interface Room {
-  /** @throws CannotWrite while the disk is full, and for a moment after a write has failed */
+  /** @throws CannotWrite while the disk is full, and for a moment after a failed write */
   mustBeThere(): void;
-  /** Tell that a write failed. @returns what to answer */
+  /** Reports a failed write. @returns the answer */
   failed(cause: unknown): CannotWrite;
-  /** Tell that a write is on disk. */
+  /** Reports that a write is on disk. */
   written(): void;
-  /** Tells of a change while nobody writes. To be called now and then. */
+  /** Detects changes while nobody writes. Called periodically. */
   look(): void;
 }
 
 export interface RoomOptions {
   readonly directory: string;
-  /** Told once when writing is no longer possible, and with null once when it is again. */
+  /** Called once when writing becomes impossible, and with null once it works again. */
   readonly onChange: (trouble: CannotWrite | null) => void;
-  /** What the file system of a directory has left for us, in bytes. */
+  /** Free bytes on a directory's file system. */
   readonly freeBytes?: (directory: string) => number;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 }
 
 const lookAgain_ms = 100;
 const tryAgain_ms = 500;
-/** A disk that failed without being full is believed again after a while: whoever keeps away from it would never see it mended. */
+/** Pause after which a disk that failed without being full is tried again: otherwise a repair would go unnoticed. */
 const believedAgain_ms = 30_000;
 
 function freeOnDisk(directory: string): number {
@@ -81,7 +81,7 @@ function freeOnDisk(directory: string): number {
   return bavail * bsize;
 }
 
-/** Looks before it is written, because a full disk is told by errors that do not say so. */
+/** Checks before writing, because a full disk causes misleading errors. */
 export function createRoom({
   directory,
   onChange,

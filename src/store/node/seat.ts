@@ -1,4 +1,4 @@
-/** A node's place in a cluster, as its clients see it. For specs: nothing is replicated, and no node that a service runs has one. */
+/** A node's role in a cluster, as its clients observe it. For specs: nothing is replicated, and no node of a service has one. */
 
 import { type Metadata, ServerInterceptingCall, type ServerInterceptor, type ServiceError } from '@grpc/grpc-js';
 import { noLeader, notLeader, notReady } from './messages.ts';
@@ -9,29 +9,29 @@ export interface Endpoint {
 }
 
 /**
- * `leader` answers. A follower answers what needs no leader from its own log, old or not; a deposed leader is one. `leaderless` knows of no
- * leader; `electing` takes nothing, as without a majority. `frozen` reads nothing and says nothing, but its connections stay.
+ * `leader` answers. A follower answers leaderless calls from its own log, old or not; a deposed leader is one. `leaderless` knows of no
+ * leader; `electing` accepts nothing, as without a majority. `frozen` reads and sends nothing, but its connections stay.
  */
-export type Standing = 'leader' | 'leaderless' | 'electing' | 'frozen' | { readonly follows: Endpoint };
+export type NodeRole = 'leader' | 'leaderless' | 'electing' | 'frozen' | { readonly follows: Endpoint };
 
-export interface Member extends Endpoint {
-  readonly standing: Standing;
+export interface ClusterMember extends Endpoint {
+  readonly standing: NodeRole;
   readonly isAlive: boolean;
 }
 
 export interface Seat {
-  readonly standing: Standing;
-  take(standing: Standing): void;
-  /** Everybody's, as this node would gossip it. */
-  members(): readonly Member[];
-  /** Why it does not take a call, as EventStoreDB says it. */
+  readonly standing: NodeRole;
+  take(standing: NodeRole): void;
+  /** All members, as this node would gossip them. */
+  members(): readonly ClusterMember[];
+  /** Reason for refusing a call, in EventStoreDB's form. */
   refusal(metadata: Metadata): ServiceError | null;
   /** Resolves while the node is not frozen. */
   thawed(): Promise<void>;
 }
 
-export function createSeat(members: () => readonly Member[]): Seat {
-  let standing: Standing = 'leader';
+export function createSeat(members: () => readonly ClusterMember[]): Seat {
+  let standing: NodeRole = 'leader';
   let thaw = Promise.withResolvers<void>();
   thaw.resolve();
   return {
@@ -54,10 +54,10 @@ export function createSeat(members: () => readonly Member[]): Seat {
   };
 }
 
-/** Who the others are is told by every node that can speak; what BatchAppend is told, its answers say. */
+/** Gossip is answered in any role; BatchAppend reports refusals in its own replies. */
 const asksElsewhere = /\/(event_store\.client\.gossip\.|.*\/BatchAppend$)/;
 
-/** Calls of a frozen node wait, with what was sent and what was to be answered. */
+/** Calls of a frozen node wait, with their requests and pending answers. */
 export const seated =
   (seat: Seat): ServerInterceptor =>
   ({ path }, call) =>

@@ -1,17 +1,17 @@
-/** Runs the embedded node as a child process: starts it, watches that it answers, and starts it again after a loss. */
+/** Runs the embedded node as a child process: starts it, checks its liveness, and restarts it after a loss. */
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../../process/system.ts';
-import { reasonOf } from '../failures.ts';
+import { storeReasonOf } from '../failures.ts';
 import { within } from '../read.ts';
 import { Damaged } from './environment.ts';
 import { silenceMost_ms } from './room.ts';
 import { type Tell, type Trouble, tellingOnce, troubleOf } from './trouble.ts';
 
-/** What the child process says over its channel: how its start went, then what is the matter, and that it is there when asked. */
+/** Messages of the child process: the result of its start, then problems, and liveness answers. */
 export type NodeMessage =
   | {
       readonly kind: 'ready';
@@ -38,7 +38,7 @@ export interface Running {
   readonly url: string;
   /** Null with a socket. */
   readonly port: number | null;
-  /** Troubles found before it was ready. */
+  /** Problems found before it was ready. */
   readonly troubles: readonly Trouble[];
 }
 
@@ -47,10 +47,10 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A machine that starts everything at once takes its time; a child that fails tells, or ends, at once. */
+/** Long enough for a busy machine; a failing child reports, or ends, at once. */
 const start_ms = 60_000;
 const program = fileURLToPath(new URL('./main.ts', import.meta.url));
-/** What an append or a read makes is short-lived: with more room the collector hardly ever copies it. */
+/** Appends and reads make short-lived objects: with more room the collector rarely copies them. */
 const youngGeneration = ['--max-semi-space-size=64'];
 
 /** @throws NodeNotStarted */
@@ -59,7 +59,7 @@ export async function startChild(dataDir: string, port: number | null, patience_
     execArgv: youngGeneration,
     env: childEnvironment(),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // In a process group of its own a signal to the parent's group, as Ctrl-C sends it, does not reach it even at its start.
+    // In a separate process group a signal to the parent's group, as from Ctrl-C, does not reach it even at its start.
     detached: true,
   });
   const silent = exited(child).then((exit) => notStarted(dataDir, exit));
@@ -73,14 +73,14 @@ export async function startChild(dataDir: string, port: number | null, patience_
   } catch (error) {
     child.kill('SIGKILL');
     if (error instanceof NodeNotStarted) throw error;
-    throw new NodeNotStarted('failed', reasonOf(error));
+    throw new NodeNotStarted('failed', storeReasonOf(error));
   }
 }
 
-/** How a process ends that reads a file which is not as it was: it is mapped into memory. */
+/** Signals of a process that reads a truncated memory-mapped file. */
 const crashes: ReadonlySet<string | null> = new Set(['SIGBUS', 'SIGSEGV', 'SIGABRT']);
 
-/** What an exit tells of the data, if anything. */
+/** Damage that an exit reveals, if any. */
 export function damageOf(dataDir: string, { signal }: Exit): Damaged | null {
   return crashes.has(signal) ? new Damaged(dataDir, `the process that read it was ended by ${signal}`) : null;
 }
@@ -92,7 +92,7 @@ function notStarted(dataDir: string, exit: Exit): NodeMessage {
   return { kind: 'notStarted', code: 'failed', message: `the embedded event store ended ${how} at its start` };
 }
 
-/** Resolves also when the child has ended already. */
+/** Resolves also if the child has ended already. */
 export function exited(child: ChildProcess): Promise<Exit> {
   const exit = (): Exit => ({ code: child.exitCode, signal: child.signalCode });
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(exit());
@@ -105,10 +105,10 @@ export function exited(child: ChildProcess): Promise<Exit> {
 const ask_ms = 500;
 
 /**
- * Asks a child over its channel whether it is there, and calls `silent` once when so many questions in a row had no answer.
- * Questions are counted, not time: a parent that stood still itself has asked none.
- * @param silence_ms how long a child may be busy with something else
- * @returns how to stop watching
+ * Sends liveness checks to a child over its channel, and calls `silent` once after several consecutive ones without an answer. Counts
+ * checks, not time: a parent that was paused itself has sent none.
+ * @param silence_ms maximum time that a child may be busy
+ * @returns function that stops watching
  */
 export function watchLiveness(child: ChildProcess, silence_ms: number, silent: () => void): () => void {
   const most = Math.ceil(silence_ms / ask_ms);
@@ -134,29 +134,29 @@ export function watchLiveness(child: ChildProcess, silence_ms: number, silent: (
   return stop;
 }
 
-/** How a node was lost. */
+/** Cause of a node's loss. */
 export interface Loss extends Exit {
-  /** It did not answer any more, and was killed for it. */
+  /** True if it no longer answered and was killed. */
   readonly silent: boolean;
 }
 
 export interface SpawnOptions {
   readonly dataDir: string;
-  /** A port on loopback that every user of the machine can reach, 0 takes a free one; it is kept when the node has to be restarted. */
+  /** A port on loopback that every user of the machine can reach, 0 chooses a free one; it stays the same after a restart. */
   readonly port?: number;
-  /** How long to wait for a node that has lost its parent and still holds the directory: it ends by itself. */
+  /** Maximum wait for a node that has lost its parent and still holds the directory, and soon ends. */
   readonly patience_ms?: number;
-  /** How long a node may be busy without an answer before it is killed and started again. */
+  /** Maximum time that a node may be busy without an answer before it is killed and restarted. */
   readonly silence_ms?: number;
-  /** Called when the node has ended unasked, before it is started again. */
+  /** Called after the node has ended unexpectedly, before it is restarted. */
   readonly onLost?: (loss: Loss) => void;
-  /** Told of what an operator must know. */
+  /** Receives problems for an operator. */
   readonly onTrouble?: Tell;
 }
 
 export interface EmbeddedNode {
   readonly url: string;
-  /** Of the child process that runs now. */
+  /** Id of the current child process. */
   readonly pid: number;
   stop(): Promise<void>;
 }
@@ -164,12 +164,12 @@ export interface EmbeddedNode {
 const stop_ms = 5_000;
 const defaults = { port: null, patience_ms: 10_000, silence_ms: silenceMost_ms };
 const restartPause_ms = { first: 100, most: 5_000 };
-/** A node that lived so long did not die of its start. */
+/** A node that lived this long did not fail at its start. */
 const longLife_ms = 30_000;
 
 /**
- * Runs the embedded node as a child process. Should it end unasked, or not answer any more, it is started again at the same
- * address. It ends when this process does.
+ * Runs the embedded node as a child process. If it ends unexpectedly, or no longer answers, it is restarted at the same address. It ends
+ * with this process.
  * @throws NodeNotStarted
  */
 export async function spawnEmbeddedNode(options: SpawnOptions): Promise<EmbeddedNode> {

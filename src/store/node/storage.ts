@@ -1,22 +1,22 @@
-/** What the embedded node stores: the log, its streams, and the checks of the data file before it is opened. */
+/** Data of the embedded node: the log, its streams, and the checks of the data file before it is opened. */
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { commit, Damaged, intact, openEnvironment, openJson, sealJson, type Tables } from './environment.ts';
+import { commit, Damaged, intact, type NodeTables, openEnvironment, openJson, sealJson } from './environment.ts';
 import { createLogReads } from './log.ts';
 import type { StreamMetadata } from './metadata.ts';
 
 /** LMDB's file in its directory. */
 const name = 'data.mdb';
 const magic = 0xbeefc0de;
-/** Where the header of each of the two meta pages has what. @see MDB_meta in lmdb's mdb.c */
+/** Offsets in the header of the two meta pages. @see MDB_meta in lmdb's mdb.c */
 const at = { magic: 24, pageSize: 48, lastPage: 144, transaction: 152 } as const;
 const header_bytes = 160;
 const pageSizes = { least: 512, most: 65_536 } as const;
 
 /**
- * Looks at the file before it is mapped into memory, where a missing part of it would end the process without a word.
- * @param hadLog whether this directory has ever held a log
+ * Checks the file before it is memory-mapped, when a truncated file would end the process without a message.
+ * @param hadLog true if this directory has ever held a log
  * @throws Damaged
  */
 export function checkDataFile(directory: string, hadLog: boolean): void {
@@ -37,7 +37,7 @@ export function checkDataFile(directory: string, hadLog: boolean): void {
   }
 }
 
-/** The newer of the meta pages tells which page is the last. */
+/** The newer meta page contains the number of the last page. */
 function neededSize(file: number, directory: string): number {
   const first = metaAt(file, 0, directory);
   const second = metaAt(file, first.pageSize, directory);
@@ -62,21 +62,21 @@ function metaAt(file: number, offset: number, directory: string) {
 
 const sizeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.size ?? null;
 
-/** What is known of a stream besides its events. */
+/** Facts about a stream besides its events. */
 export interface Head {
-  /** Stands for the stream's name in the index. */
+  /** Replaces the stream's name in the index. */
   readonly id: number;
   /** Revision of the last event, -1 for none. */
   readonly last: number;
   /** Position of the event that ended it for good. */
   readonly tombstoned?: number;
-  /** What the last event of its metadata stream says. */
+  /** Content of the last event of its metadata stream. */
   readonly metadata?: StreamMetadata;
 }
 
 const headKeys = ['id', 'last', 'tombstoned', 'metadata'];
 
-/** Where the log and the numbering of streams continue. */
+/** Next position of the log and next stream number. */
 interface Ends {
   readonly format: number;
   readonly position: number;
@@ -97,19 +97,19 @@ export interface Writes {
   readonly nextStream: number;
 }
 
-/** Format 1 had no checksums; it is read, and goes on as format 2. */
+/** Format 1 had no checksums; it is readable, and continues as format 2. */
 const format = 2;
-/** Real logs do not begin at 0 with an event of a user: position 0 always means "before everything". */
+/** Real logs do not begin at 0 with a user's event: position 0 always means "before everything". */
 const firstPosition = 64;
 const fresh: Ends = { format, position: firstPosition, stream: 1, checkedFrom: firstPosition };
 
 export type Storage = Awaited<ReturnType<typeof openStorage>>;
 
 /**
- * The node's data: a log of records by position, an index of streams into it and the streams' heads, in one LMDB
- * environment. A position is the byte offset the record would have in one long file, as in the real server's log.
- * @param hadLog whether the directory has ever held a log
- * @throws Damaged, here and by every read, for what is not as it was written
+ * The node's data: a log of records by position, an index of streams into it and the streams' heads, in one LMDB environment. A position is
+ * the byte offset that the record would have in one long file, as in the real server's log.
+ * @param hadLog true if the directory has ever held a log
+ * @throws Damaged, here and by every read, for damaged data
  */
 export async function openStorage(path: string, hadLog = false) {
   checkDataFile(path, hadLog);
@@ -122,7 +122,7 @@ export async function openStorage(path: string, hadLog = false) {
   }
 }
 
-function storageOf(path: string, tables: Tables) {
+function storageOf(path: string, tables: NodeTables) {
   const { env, log, index, heads, ends } = tables;
   const { checkedFrom } = endsOf(path, tables);
   const reads = createLogReads(path, tables, checkedFrom);
@@ -156,7 +156,7 @@ function storageOf(path: string, tables: Tables) {
   };
 }
 
-function endsOf(path: string, { ends }: Tables): Ends {
+function endsOf(path: string, { ends }: NodeTables): Ends {
   const text = intact(path, 'the end of its log', () => ends.get('ends'));
   if (text === undefined) return fresh;
   const value = openJson(text, endsKeys) as Ends | null;
@@ -169,7 +169,7 @@ function endsOf(path: string, { ends }: Tables): Ends {
   return value.format === 1 ? { ...value, checkedFrom: value.position } : value;
 }
 
-/** The log's last record ends where the next one is to begin: else one of the two is of another time. */
+/** The log's last record must end where the next one begins: otherwise one of the two is from another time. */
 function mustEndWhereItEnds(
   path: string,
   next: number,

@@ -1,15 +1,15 @@
 import { Damaged } from './environment.ts';
 import type { CannotWrite } from './room.ts';
 
-/** What an operator must know of a node that runs. */
+/** Problems of a running node, for an operator. */
 export type Trouble =
-  /** Something in the log is not as it was written. */
+  /** A part of the log is damaged. */
   | { readonly kind: 'damaged'; readonly directory: string; readonly message: string }
   | { readonly kind: 'cannotWrite'; readonly directory: string; readonly message: string }
   | { readonly kind: 'writesAgain'; readonly directory: string }
-  /** The node must be started again. */
+  /** The node must be restarted. */
   | { readonly kind: 'broken'; readonly message: string }
-  /** What should not happen. */
+  /** An unexpected error. */
   | { readonly kind: 'failed'; readonly message: string };
 
 export type Tell = (trouble: Trouble) => void;
@@ -24,7 +24,7 @@ export const writing = (directory: string, trouble: CannotWrite | null): Trouble
 
 const toldMost = 100;
 
-/** Tells of each damaged place and each failure once, however often it is met. */
+/** Reports each damaged position and each failure once. */
 export function tellingOnce(tell: Tell): Tell {
   const told = new Set<string>();
   return (trouble) => {

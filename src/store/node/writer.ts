@@ -4,12 +4,12 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   applyChange,
-  type Batch,
-  type Change,
+  type ChangeOutcome,
   createBatch,
   createRecentIds,
-  type Outcome,
   type RecentIds,
+  type StreamChange,
+  type WriteBatch,
   weightOf,
 } from './changes.ts';
 import { peekRecord } from './log.ts';
@@ -20,17 +20,17 @@ import { type Tell, troubleOf } from './trouble.ts';
 
 export interface Writer {
   /**
-   * Settles once the change is on disk, or refused. Changes are executed in the order they come in.
-   * @throws Busy at once; CannotWrite and Damaged: nothing of it was written; with any other error that is unknown
+   * Settles once the change is on disk, or refused. Changes are executed in order of arrival.
+   * @throws Busy at once; CannotWrite and Damaged: nothing of it was written; after any other error that is unknown
    */
-  submit(change: Change): Promise<Outcome>;
-  /** Resolves when all that was submitted is settled. */
+  submit(change: StreamChange): Promise<ChangeOutcome>;
+  /** Resolves when all submitted changes are settled. */
   drained(): Promise<void>;
 }
 
 export interface WriterOptions {
   readonly room?: Room;
-  /** Told of what should not happen. */
+  /** Receives unexpected errors. */
   readonly tell?: Tell;
 }
 
@@ -42,21 +42,20 @@ const endless: Room = {
 };
 
 interface Waiting {
-  readonly change: Change;
-  readonly resolve: (outcome: Outcome) => void;
+  readonly change: StreamChange;
+  readonly resolve: (outcome: ChangeOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
 const batchMost = 1_024;
 const batchMost_bytes = 8 * 1024 * 1024;
 
-const sizeOf = (change: Change): number => change.events.reduce((sum, event) => sum + weightOf(event), 0);
+const sizeOf = (change: StreamChange): number => change.events.reduce((sum, event) => sum + weightOf(event), 0);
 
 /**
- * Group commit: while one batch is being written to disk the next one gathers, so a hundred waiting appends cost one
- * flush. Nothing is answered or shown to readers before it is durable; a crash in between loses only unanswered changes,
- * each whole.
- * @param grown rung after each commit
+ * Group commit: while one batch is being written to disk the next one is collected, so a hundred waiting appends cost one flush. Nothing is
+ * answered or visible to readers before it is durable; a crash in between loses only unanswered changes, each whole.
+ * @param grown signalled after each commit
  */
 export function createWriter(
   storage: Storage,
@@ -91,7 +90,7 @@ export function createWriter(
     }
   }
 
-  async function write(batch: Batch): Promise<void> {
+  async function write(batch: WriteBatch): Promise<void> {
     const { position } = storage.ends();
     try {
       await storage.commit(batch.writes);
@@ -105,7 +104,7 @@ export function createWriter(
   }
 
   async function run(): Promise<void> {
-    // Requests that arrived in one packet belong into one batch.
+    // Requests of one packet belong to one batch.
     await nextTurn();
     while (queue.length > 0) await commit(takeBatch());
     running = null;
@@ -126,11 +125,11 @@ export function createWriter(
   };
 }
 
-/** Decides each change after those before it; one that cannot be decided fails alone. */
+/** Decides each change after the previous ones; one that cannot be decided fails alone. */
 function decide(storage: Storage, recent: RecentIds, waiting: readonly Waiting[], tell: Tell) {
   for (let left = waiting; ; ) {
     const batch = createBatch(storage, recent, Date.now());
-    const decided: { readonly waiting: Waiting; readonly outcome: Outcome }[] = [];
+    const decided: { readonly waiting: Waiting; readonly outcome: ChangeOutcome }[] = [];
     const failed = left.find((one) => {
       try {
         decided.push({ waiting: one, outcome: applyChange(batch, recent, one.change) });
@@ -147,7 +146,7 @@ function decide(storage: Storage, recent: RecentIds, waiting: readonly Waiting[]
   }
 }
 
-/** Whether the log still ends there. After a failure in the midst of a commit LMDB cannot even read. */
+/** True if the log still ends there. After a failure during a commit LMDB cannot even read. */
 function endsAt(storage: Storage, position: number): boolean {
   try {
     return storage.ends().position === position;
@@ -156,10 +155,10 @@ function endsAt(storage: Storage, position: number): boolean {
   }
 }
 
-/** Tells everyone who listens that something has happened; what, they look up themselves. */
+/** Notifies all listeners of an event; they query its content themselves. */
 export interface Bell {
   ring(): void;
-  /** @returns how to stop listening */
+  /** @returns function that stops listening */
   listen(listener: () => void): () => void;
 }
 
@@ -191,7 +190,7 @@ export async function writeEpoch(storage: Storage, writer: Writer): Promise<void
   await writer.submit(epochChange(storage));
 }
 
-function epochChange(storage: Storage): Change {
+function epochChange(storage: Storage): StreamChange {
   const head = storage.head(epochStream);
   const last = head?.last ?? -1;
   const epoch = {

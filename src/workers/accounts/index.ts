@@ -1,4 +1,4 @@
-/** People: what they register and sign in with, the mail that is sent to them, and the end of what is over. */
+/** Accounts: registration and sign-in, outgoing mail, and deletion of expired rows. */
 import { filter } from 'rxjs';
 import { Unavailable } from '../../../commands/ports.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
@@ -56,7 +56,7 @@ export function openAccounts(core: Core, rates: Rates): Accounts {
   });
 }
 
-/** One instance sends, and one sweeps, until the signal aborts. */
+/** One instance sends, and one deletes, until the signal aborts. */
 export async function runAccounts(core: Core, signal: AbortSignal): Promise<void> {
   await Promise.all([sendMails(core, signal), keepSweeping(core, signal)]);
 }

@@ -1,4 +1,4 @@
-/** Tells owners by mail what changed of their apps: each event once, from the log, so that no process that dies forgets one. */
+/** Notifies owners by mail of changes of their apps: each event once, from the log, so a crashed process forgets none. */
 import type { Codec } from '../../../commands/codec.ts';
 import type { Clock, EventStore } from '../../../commands/ports.ts';
 import { instanceOf, type LogPlace, placeOf, type StoredEvent } from '../../../domain/decider.ts';
@@ -17,12 +17,12 @@ export interface NoticesDeps {
   readonly sql: SqlDatabase;
   readonly outbox: Pick<Outbox, 'put'>;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
-  /** Who owns the app, as the log has it now. */
+  /** Owner of the app, as the log has it now. */
   readonly ownerOf: (appId: string) => Promise<string | null>;
   readonly dashboard: string | null;
-  /** How many of a kind may still be mailed: whoever has taken over a session must not bury one notice under a thousand others. */
+  /** Counts against a limit per kind: an intruder in a session must not bury one notice under a thousand others. */
   readonly count: (kind: string) => Promise<{ readonly allowed: boolean; readonly remaining: number } | null>;
-  /** Throws when the log is not the one that was followed until now. */
+  /** Throws if the log is not the one that was followed so far. */
   readonly recognizeLog: (signal: AbortSignal) => Promise<void>;
   readonly failed: (error: unknown) => void;
 }
@@ -30,9 +30,9 @@ export interface NoticesDeps {
 const name = 'notices';
 const prefixes = ['merchant-'];
 const pause_ms = 5_000;
-/** A position without notices is stored at most this often. */
+/** Minimum interval for storing a position without notices. */
 const passedEvery_ms = 1_000;
-/** A notice that could not be sent for so long helps nobody any more. */
+/** A notice is not sent any more after this age. */
 const life_ms = 72 * hour_ms;
 
 const lastOne =
@@ -70,7 +70,7 @@ async function followOnce(deps: NoticesDeps, signal: AbortSignal): Promise<void>
   await storePassed();
 }
 
-/** Whoever starts first begins at the log's end: what happened before there were notices is told to nobody. */
+/** The first start begins at the log's end: earlier changes cause no notices. */
 async function position({ sql, store }: NoticesDeps): Promise<bigint> {
   const [kept] = await sql.query<{ position: bigint }>('SELECT position FROM ops.followers WHERE name = $1', [name]);
   if (kept) return kept.position;
@@ -84,7 +84,7 @@ async function position({ sql, store }: NoticesDeps): Promise<bigint> {
   return tail;
 }
 
-/** An event has been handled. */
+/** Stores the position of a handled event. */
 const save = (sql: Sql, { position, eventId }: LogPlace): Promise<unknown> =>
   sql.query(
     `UPDATE ops.followers SET position = $2, event_id = $3, applied_position = $2, applied_id = $3
@@ -92,7 +92,7 @@ const save = (sql: Sql, { position, eventId }: LogPlace): Promise<unknown> =>
     [name, position, eventId],
   );
 
-/** There was nothing to handle up to another event. */
+/** Stores the position of a skipped event. */
 const pass = (sql: Sql, { position, eventId }: LogPlace): Promise<unknown> =>
   sql.query('UPDATE ops.followers SET position = $2, event_id = $3 WHERE name = $1 AND position < $2', [
     name,
@@ -100,7 +100,7 @@ const pass = (sql: Sql, { position, eventId }: LogPlace): Promise<unknown> =>
     eventId,
   ]);
 
-/** The mail and the place in the log in one transaction: a crash tells it once. */
+/** Stores the mail and the log position in one transaction: after a crash it is sent once. */
 async function tell(deps: NoticesDeps, stored: StoredEvent): Promise<void> {
   const { codec, sql, outbox, ownerOf, dashboard, count } = deps;
   const event = codec.read(stored) as MerchantEvent | undefined;
@@ -119,7 +119,7 @@ async function tell(deps: NoticesDeps, stored: StoredEvent): Promise<void> {
   });
 }
 
-/** What an app began with, its owner has just asked for. The events of one append have one time. */
+/** Excludes the settings at registration, which the owner has just requested. The events of one append have one time. */
 async function beganWith({ store }: NoticesDeps, { stream, metadata }: StoredEvent): Promise<boolean> {
   const [first] = await store.read(stream, { from: 0n, max: 1 });
   const began: Instant | undefined = first?.metadata.at;
@@ -128,7 +128,7 @@ async function beganWith({ store }: NoticesDeps, { stream, metadata }: StoredEve
 
 const concurrency = 3;
 
-/** Sends what waits in the outbox. Crash between sending and removing: it is sent twice. */
+/** Sends the mail of the outbox. After a crash between sending and deleting, a mail is sent twice. */
 export const mailsWorker = (outbox: Pick<Outbox, 'due' | 'open' | 'remove'>, send: SendMail): Worker<string> => ({
   name: mailsWorkerName,
   concurrency,
@@ -136,7 +136,7 @@ export const mailsWorker = (outbox: Pick<Outbox, 'due' | 'open' | 'remove'>, sen
   keyOf: (mailId) => mailId,
   async act(mailId) {
     const mail = await outbox.open(mailId);
-    // A mailbox that does not exist is its owner's mistake: nobody can mend it here.
+    // A mailbox that does not exist is its owner's mistake, which nobody can fix here.
     if (mail) await send(mail);
     await outbox.remove(mailId);
   },

@@ -1,4 +1,4 @@
-/** The role `audit`: once a night the operator's own tool runs, and what it found is told. */
+/** The role `audit`: runs the operator's own tool once a night, and reports its findings. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,26 +9,26 @@ import type { Core } from '../../core.ts';
 import type { Leases } from '../../postgres/leases.ts';
 import { auditDirectory, type LastAudit, readLast, runNightly } from './nightly.ts';
 
-// The operator's own audit as a process of its own, which takes neither memory nor time of the service.
+// The operator's audit in a separate process, so the service keeps its memory and processor.
 
 export interface AuditToolDeps {
   readonly clock: Pick<Clock, 'sleep'>;
-  /** Of the audit's files. */
+  /** Directory of the audit's files. */
   readonly directory: string;
-  /** What runs. */
+  /** Program to run. */
   readonly program?: string;
 }
 
 const auditProgram = fileURLToPath(new URL('../../../tools/audit.ts', import.meta.url));
-/** Of what it complains about. */
+/** Maximum characters of its errors. */
 const saidMost = 2_000;
-/** Whoever does not end so soon after he was asked is killed. */
+/** Time between the request to end and the kill. */
 const grace_ms = 10_000;
 
 /**
- * Exit codes alone are not believed: a program that dies early has some, too. What counts is that it left another outcome than was there.
+ * Exit codes alone are not trusted: a program that dies early has one too. The proof is a new outcome file.
  *
- * @returns when its process has ended, also after `signal`. @throws Error with its last words when it left no outcome
+ * @returns after its process has ended, also after `signal`. @throws Error with its last output if it left no outcome
  */
 export async function runAuditTool(
   { clock, directory, program = auditProgram }: AuditToolDeps,
@@ -67,7 +67,7 @@ async function endOf(child: ChildProcess, clock: Pick<Clock, 'sleep'>, over: Abo
 export interface NightlyAuditDeps extends Pick<Core, 'clock' | 'telemetry'> {
   readonly leases: Pick<Leases, 'hold'>;
   readonly config: Pick<Core['config'], 'dataDir' | 'auditAt'>;
-  /** What runs in place of the operator's tool. */
+  /** Replaces the operator's tool. */
   readonly program?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Audits once a day at a time of the day (UTC), and tells how old the last one is. */
+/** Audits once a day at a time of the day (UTC), and reports the age of the last audit. */
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,12 +12,12 @@ export interface NightlyDeps {
   readonly clock: Clock;
   /** `HH:MM`, UTC. */
   readonly at: string;
-  /** The last one that came to its end; null before the first. */
+  /** Last completed audit; null before the first. */
   readonly last: () => LastAudit | null;
-  /** Ends soon after its signal aborts. @throws Error when it could not come to its end */
+  /** Ends soon after its signal aborts. @throws Error if it could not complete */
   readonly audit: (signal: AbortSignal) => Promise<LastAudit>;
   readonly tell: {
-    /** Each minute, also while one runs. @param age_ms since the last one ended; since the role began where there is none */
+    /** Called each minute, also during an audit. @param age_ms since the last one ended; since the role began if there is none */
     standing(age_ms: number, last: LastAudit | null): void;
     found(last: LastAudit): void;
     failed(error: unknown): void;
@@ -26,12 +26,12 @@ export interface NightlyDeps {
 }
 
 const day_ms = 24 * 60 * 60_000;
-/** What an audit may take: one that takes longer is ended. The next one goes on where it stopped reading. */
+/** Maximum duration of an audit: a longer one is ended. The next one continues where it stopped reading. */
 export const auditMost_ms = 6 * 60 * 60_000;
 export const stale_ms = day_ms + auditMost_ms;
 const look_ms = 60_000;
 
-/** The next moment behind `now` at which the clocks of UTC show `at`. */
+/** Next moment after `now` at which UTC clocks show `at`. */
 export function nextAt(now_ms: number, at: string): number {
   const [hours = 0, minutes = 0] = at.split(':').map(Number);
   const today_ms = Math.floor(now_ms / day_ms) * day_ms + (hours * 60 + minutes) * 60_000;
@@ -39,15 +39,15 @@ export function nextAt(now_ms: number, at: string): number {
 }
 
 /**
- * Resolves when the signal has aborted and the audit under way has ended.
+ * Resolves when the signal has aborted and the current audit has ended.
  *
- * An hour that was missed, because nobody ran the role or the process died in the audit, is made up when it begins again. One that fails is
- * tried again the next day; a crash in it loses nothing but the time.
+ * A missed audit, because the role did not run or the process died, is made at the next start. A failed one is retried the next day; a
+ * crash loses only time.
  */
 export async function runNightly({ clock, at, last, audit, tell }: NightlyDeps, signal: AbortSignal): Promise<void> {
   const now_ms = (): number => epochMs(clock.now());
   const began_ms = now_ms();
-  /** When the last one ended; null of one that says that it ends later than now: some clock was wrong. */
+  /** End of the last audit; null if it is in the future: some clock was wrong. */
   const ended_ms = (known: LastAudit | null): number | null =>
     known && epochMs(known.at) <= now_ms() ? epochMs(known.at) : null;
   let due_ms = nextAt(ended_ms(last()) ?? began_ms, at);
@@ -83,28 +83,28 @@ export async function runNightly({ clock, at, last, audit, tell }: NightlyDeps, 
 
 const tooLong = `it did not come to its end within ${auditMost_ms / 3_600_000} hours and was ended; the next one goes on where it stopped`;
 
-// What an audit that came to its end leaves in a file beside its others, so that a restart knows it.
+// Outcome of a completed audit in a file, for a restarted process.
 
 const LastAudit = Type.Object(
   {
-    /** When it came to its end. */
+    /** Time of completion. */
     at: Time,
     findings: Type.Integer({ minimum: 0 }),
-    /** Of the first findings: code and stream. */
+    /** Codes and streams of the first findings. */
     told: Type.Array(Text(1_000), { maxItems: 5 }),
-    /** What could not be looked at. */
+    /** Number of streams that could not be checked. */
     gaps: Type.Integer({ minimum: 0 }),
   },
   closed,
 );
 export type LastAudit = Static<typeof LastAudit>;
 
-/** Of the audit's files, where nobody names another. */
+/** Default directory of the audit's files. */
 export const auditDirectory = (dataDir: string): string => join(dataDir, 'audit');
 
 const fileIn = (directory: string): string => join(directory, 'last.json');
 
-/** @param directory of the audit's files. @returns null where none has come to its end, or what is there is no outcome */
+/** @param directory of the audit's files. @returns null if no audit has completed, or the file is invalid */
 export function readLast(directory: string): LastAudit | null {
   try {
     const left: unknown = JSON.parse(readFileSync(fileIn(directory), 'utf8'));
@@ -114,7 +114,7 @@ export function readLast(directory: string): LastAudit | null {
   }
 }
 
-/** Crash anywhere: the file is the one before, or this. */
+/** Atomic: after a crash the file is the former one or this one. */
 export function leaveLast(directory: string, { told, ...last }: LastAudit): void {
   const file = fileIn(directory);
   const short = told.slice(0, 5).map((each) => each.slice(0, 1_000));

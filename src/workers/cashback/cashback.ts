@@ -1,4 +1,4 @@
-/** Brings what buyers pay out of their credit into the merchants' accounts. */
+/** Records buyers' payments by credit in the merchants' accounts. */
 import { currentState, type Handle } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
 import {
@@ -18,18 +18,21 @@ interface Merchant {
   readonly appId: string;
 }
 
-export interface CashbackDeps {
+export interface CashbackWorkerDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
   readonly due: (max: number, now: Instant) => Promise<readonly Merchant[]>;
-  /** The merchant's payments after a number, in turn. */
+  /** The merchant's payments after a number, in order. */
   readonly paymentsAfter: (appId: string, after: number) => Promise<readonly CashbackPayment[]>;
 }
 
 export const cashbackWorkerName = 'cashback';
 
-/** Each payment has its number, and the account takes the next one only: whatever is lost or comes twice, each arrives once. */
-export function cashbackWorker({ handle, clock, due, paymentsAfter }: CashbackDeps): Worker<Merchant> {
+/**
+ * Each payment has its number, and the account accepts only the next one: every payment arrives exactly once, despite losses and
+ * repetitions.
+ */
+export function cashbackWorker({ handle, clock, due, paymentsAfter }: CashbackWorkerDeps): Worker<Merchant> {
   return {
     name: cashbackWorkerName,
     concurrency: 4,
@@ -49,13 +52,13 @@ export function cashbackWorker({ handle, clock, due, paymentsAfter }: CashbackDe
   };
 }
 
-// Gives payers the share of their completed payments.
+// Credits payers with their share of completed payments.
 
 export interface CreditsDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
-  /** Waits until the read models have come to a position of the log. */
-  /** Resolves once the list shows all that the log holds. @throws Unavailable after a while */
+  /** Waits until the read models have reached a log position. */
+  /** Resolves once the list contains everything in the log. @throws Unavailable after a timeout */
   readonly caughtUp: () => Promise<unknown>;
   readonly due: (max: number, now: Instant) => Promise<readonly DueCredit[]>;
 }
@@ -63,9 +66,9 @@ export interface CreditsDeps {
 export const creditsWorkerName = 'credits';
 
 /**
- * Crash before the append: the entry is still there. After it: the entry goes with the event, and until then the account's last events
- * tell that the payment has earned. The list is read when it shows all that the log holds: one that is being filled again shows entries
- * whose events are still to come.
+ * Crash before the append: the entry is still listed. After it: the entry is removed with the event, and until then the account's last
+ * events reveal that the payment has earned. Reads the list once it contains everything in the log: a list that is being rebuilt contains
+ * entries whose later events are missing.
  */
 export function creditsWorker({ handle, clock, caughtUp, due }: CreditsDeps): Worker<DueCredit> {
   return {
@@ -84,7 +87,7 @@ export function creditsWorker({ handle, clock, caughtUp, due }: CreditsDeps): Wo
   };
 }
 
-// Creates payments of withdrawals that a crash has left without them, and returns the cents of those that cannot be paid out.
+// Creates withdrawals' payments that are missing after a crash, and returns the cents of those that cannot be paid out.
 
 interface UnfinishedWithdrawal {
   readonly appId: string;

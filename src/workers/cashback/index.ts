@@ -1,4 +1,4 @@
-/** Buyers' credit: paying by it over HTTP, and the workers behind it. */
+/** Buyers' credit: payments by credit over HTTP, and their workers. */
 import { createPayByCredit } from '../../../commands/payByCredit.ts';
 import {
   cashbackAfter,
@@ -21,9 +21,9 @@ import {
   withdrawalsWorkerName,
 } from './cashback.ts';
 
-/** Told when a list of the workers may have grown. */
+/** Notified when a list of the workers may have grown. */
 export const cashbackChannel = 'todo_cashback';
-/** Taken up in one go; the rest is still in the list. */
+/** Maximum payments per round; the others stay in the list. */
 const paymentsAtOnce = 200;
 
 const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));

@@ -1,9 +1,9 @@
 /**
- * Signs heads: follows the log, and every so many events or minutes puts what moved into the tree and signs its root.
+ * Signs heads: follows the log, and periodically (by events or minutes) updates the tree and signs its root.
  *
- * A head is appended inside the change of the tree. Crash before the append: nothing happened. Between the append and the commit: the tree
- * is older than the newest head, and comes to that very position before anything is signed, where its root must be the one that was signed.
- * After the commit: both stand.
+ * A head is appended within the change of the tree. Crash before the append: nothing happened. Between the append and the commit: the tree
+ * is older than the newest head, and must reach exactly that position with the signed root before anything is signed. After the commit:
+ * both are stored.
  */
 import type { Handle } from '../../../commands/handle.ts';
 import type { Anchoring } from '../../../commands/heads/anchor.ts';
@@ -15,7 +15,13 @@ import {
   type HeadsReading,
   newestHead,
 } from '../../../commands/heads/sign.ts';
-import { type Crown, loadCrown, type Progress, TreeDamaged, type TreeStore } from '../../../commands/heads/tree.ts';
+import {
+  loadTopLevels,
+  type TopLevels,
+  TreeDamaged,
+  type TreeProgress,
+  type TreeStore,
+} from '../../../commands/heads/tree.ts';
 import type { Clock, EventStore } from '../../../commands/ports.ts';
 import type { HeadSigned } from '../../../domain/heads/events.ts';
 import { epochMs, hour_ms, minute_ms } from '../../../domain/time.ts';
@@ -26,24 +32,24 @@ export interface HeadsDeps extends HeadsReading {
   readonly tree: TreeStore;
   readonly clock: Clock;
   readonly keys: () => Promise<HeadKeys>;
-  /** What comes first. */
+  /** The first limit reached signs a head. */
   readonly every: { readonly events: number; readonly duration_ms: number };
   readonly tellBroken: TellBroken;
-  /** The log is not what a head says of it. */
+  /** The log differs from a head. */
   readonly alarm: (message: string) => void;
   readonly failed: (error: unknown) => void;
 }
 
 const round_ms = 5_000;
-/** After failures in a row: each one reads again what no head covers. */
+/** Maximum pause after consecutive failures: each one reads all uncovered events again. */
 const pauseMax_ms = 5 * minute_ms;
-/** Reading a whole log again at once would find the same. */
+/** Pause after a mismatch: reading the whole log again at once would find the same. */
 const mismatch_ms = 15 * minute_ms;
 const prefixes = coveredCategories.map((category) => `${category}-`);
 
 /** Until the signal aborts. On one instance at a time: the caller holds a lease. */
 export async function followForHeads(deps: HeadsDeps, signal: AbortSignal): Promise<void> {
-  let held: Held | null = null;
+  let held: TreeState | null = null;
   let pause_ms = round_ms;
   while (!signal.aborted) {
     try {
@@ -63,25 +69,25 @@ export async function followForHeads(deps: HeadsDeps, signal: AbortSignal): Prom
   }
 }
 
-/** What a process knows of the tree while it is the one that signs. */
-export interface Held {
-  readonly crown: Crown;
-  /** What the tree stands for; null for an empty one. */
-  progress: Progress | null;
-  /** What is read and not in the tree yet. */
+/** State of the tree in the signing process. */
+export interface TreeState {
+  readonly crown: TopLevels;
+  /** Position of the tree; null for an empty one. */
+  progress: TreeProgress | null;
+  /** Events read and not in the tree yet. */
   moves: Moves;
   readTo: bigint | null;
-  /** When the first of these moves was read. */
+  /** Time of the first of these events. */
   since_ms: number | null;
-  /** Behind its position heads are signed. */
+  /** Newest head: signing continues after its position. */
   readonly newest: HeadSigned | null;
-  /** Whether the tree at that position is to have the newest head's root; then it is still before it. */
+  /** True if the tree at that position must have the newest head's root, and has not reached it yet. */
   compares: boolean;
-  /** Whether all of the tree came from the log in this go. */
+  /** True if the whole tree was built from the log in this run. */
   readonly anew: boolean;
 }
 
-/** The log, read from its first event on, is not what the newest head was signed for. */
+/** The log, read from its first event on, differs from the one that the newest head was signed for. */
 class LogDiffers extends Error {
   override readonly name = 'LogDiffers';
   constructor({ number, position }: HeadSigned) {
@@ -91,17 +97,17 @@ class LogDiffers extends Error {
   }
 }
 
-/** Believes of the tree what a head vouches for; else begins an empty one. */
-export async function open(deps: HeadsDeps): Promise<Held> {
+/** Trusts the tree as far as a head proves it; otherwise begins an empty one. */
+export async function open(deps: HeadsDeps): Promise<TreeState> {
   const newest = await newestHead(deps);
   const same = newest !== null && String(newest.categories) === String(coveredCategories);
   let progress = await deps.tree.progress();
-  let crown = await loadCrown(deps.tree);
+  let crown = await loadTopLevels(deps.tree);
   const ahead = progress !== null && (!same || progress.position > BigInt(newest.position));
   if (ahead || (progress && newest && isAt(progress, newest) && !isOf(newest, progress, crown))) {
     await deps.tree.clear();
     progress = null;
-    crown = await loadCrown(deps.tree);
+    crown = await loadTopLevels(deps.tree);
   }
   const compares = same && (progress === null || !isAt(progress, newest));
   const moves = createMoves(deps.tellBroken);
@@ -117,15 +123,15 @@ export async function open(deps: HeadsDeps): Promise<Held> {
   };
 }
 
-const isAt = ({ position }: Progress, head: HeadSigned): boolean => position === BigInt(head.position);
+const isAt = ({ position }: TreeProgress, head: HeadSigned): boolean => position === BigInt(head.position);
 
-const isOf = (head: HeadSigned, { streams, events }: Progress, crown: Crown): boolean =>
+const isOf = (head: HeadSigned, { streams, events }: TreeProgress, crown: TopLevels): boolean =>
   head.root === rootIn(crown) && head.streams === String(streams) && head.events === String(events);
 
-const rootIn = (crown: Crown): string => crown.root().hash.toString('hex');
+const rootIn = (crown: TopLevels): string => crown.root().hash.toString('hex');
 
-/** Reads to the log's end, and signs what is due. @throws LogDiffers, TreeDamaged, TreeMoved, HeadKeyMissing, Unavailable */
-export async function signHeads(deps: HeadsDeps, held: Held, signal: AbortSignal): Promise<void> {
+/** Reads to the log's end, and signs a due head. @throws LogDiffers, TreeDamaged, TreeMoved, HeadKeyMissing, Unavailable */
+export async function signHeads(deps: HeadsDeps, held: TreeState, signal: AbortSignal): Promise<void> {
   const { store, clock, every } = deps;
   const end = held.compares && held.newest ? BigInt(held.newest.position) : null;
   for await (const { events, position, live } of store.all({ after: held.readTo, prefixes, signal })) {
@@ -143,13 +149,13 @@ export async function signHeads(deps: HeadsDeps, held: Held, signal: AbortSignal
   if (held.since_ms !== null && epochMs(clock.now()) - held.since_ms >= every.duration_ms) await advance(deps, held);
 }
 
-/** What was kept may be at fault; what was read from the first event on is not. */
-const differs = ({ anew, newest }: Held): Error =>
+/** A stored tree may be wrong; one built from the first event on is not. */
+const differs = ({ anew, newest }: TreeState): Error =>
   anew && newest
     ? new LogDiffers(newest)
     : new TreeDamaged('the tree of heads does not lead to the newest head: it is made again from the log');
 
-async function advance(deps: HeadsDeps, held: Held): Promise<void> {
+async function advance(deps: HeadsDeps, held: TreeState): Promise<void> {
   const { handle, tree, keys, tellBroken } = deps;
   const { crown, moves, newest, progress } = held;
   if (!moves.newest) return;
@@ -168,21 +174,21 @@ async function advance(deps: HeadsDeps, held: Held): Promise<void> {
   Object.assign(held, { progress: next, moves: createMoves(tellBroken), since_ms: null });
 }
 
-// Follows the anchors of heads: one is ordered when it is due, told once it is on its chain, and missed when none comes.
+// Follows the anchors of heads: orders a due one, records a final one, and raises an alarm for a missing one.
 
 export interface AnchorsDeps {
   readonly anchoring: Anchoring;
   readonly clock: Clock;
   readonly every_ms: number;
-  /** None has come for too long. */
+  /** No anchor has been recorded for too long. */
   readonly alarm: (message: string) => void;
-  /** How old the newest one is. */
+  /** Age of the newest anchor. */
   readonly observe: (age_ms: number) => void;
   readonly failed: (error: unknown) => void;
 }
 
 const anchorRound_ms = minute_ms;
-/** Beyond twice the time from one to the next. */
+/** Delay allowed beyond twice the interval. */
 const patience_ms = hour_ms;
 
 /** Until the signal aborts. On one instance at a time: the caller holds a lease. */
@@ -199,7 +205,7 @@ export async function followForAnchors(deps: AnchorsDeps, signal: AbortSignal): 
     }
     const now_ms = epochMs(clock.now());
     observe(now_ms - anchored_ms);
-    // What came due while nobody ran is ordered soon.
+    // An anchor that was due during downtime is ordered soon.
     if (now_ms - Math.max(anchored_ms, began_ms) > 2 * every_ms + patience_ms)
       alarm('no head was put on the chain for too long: see why the operation anchor-… waits');
     await clock.sleep(anchorRound_ms, signal);

@@ -1,4 +1,4 @@
-/** Heads of the log: signed and anchored by one instance, watched by each, and told when what happened is not signed for. */
+/** Heads of the log: signed and anchored by one instance, watched by each, with an alarm if recent events are not signed. */
 import { eventCodec } from '../../../commands/codec.ts';
 import { createAnchoring } from '../../../commands/heads/anchor.ts';
 import { coveredCategories, HeadKeyMissing, newestHead } from '../../../commands/heads/sign.ts';
@@ -11,7 +11,7 @@ import { followForAnchors, followForHeads } from './heads.ts';
 
 const told_ms = 30 * minute_ms;
 const look_ms = minute_ms;
-/** Beyond what it may take: a restart, another instance that takes over, a store that is away for a moment. */
+/** Allowed delay: a restart, a takeover by another instance, a short outage of the store. */
 const patience_ms = 10 * minute_ms;
 const prefixes = coveredCategories.map((category) => `${category}-`);
 
@@ -48,7 +48,7 @@ function signHeadsHere(core: Core, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Nothing waits for it, whatever becomes of it. */
+/** Runs in the background: no other task waits for it. */
 async function anchorHeads(core: Core, signal: AbortSignal): Promise<void> {
   const { store, clock, config, chains, telemetry, workHandle: handle, headKeys: keys } = core;
   if (config.heads.anchor === null) return;
@@ -73,7 +73,7 @@ async function anchorHeads(core: Core, signal: AbortSignal): Promise<void> {
   );
 }
 
-/** In each instance, whoever signs: the one that does may hang. */
+/** On every instance: the signing one may hang. */
 async function watchHeads(core: Core, signal: AbortSignal): Promise<void> {
   const { clock, config, telemetry } = core;
   const most_ms = 2 * config.heads.every_min * minute_ms + patience_ms;
@@ -95,13 +95,13 @@ async function watchHeads(core: Core, signal: AbortSignal): Promise<void> {
     if (first !== undefined) {
       const lag_ms = first === null ? 0 : Math.max(0, epochMs(clock.now()) - epochMs(first));
       telemetry.headLag.set(lag_ms / 1_000);
-      // What happened while nobody ran is signed soon.
+      // Events during downtime are signed soon.
       if (Math.min(lag_ms, epochMs(clock.now()) - began_ms) > most_ms) tell(lag_ms);
     }
   }
 }
 
-/** When the oldest event was written that no head covers; null when there is none. */
+/** Time of the oldest event that no head covers; null if there is none. */
 async function firstUncovered({ store }: Pick<Core, 'store'>, signal: AbortSignal): Promise<Instant | null> {
   const newest = await newestHead({ store: store.workers, codec: eventCodec });
   const after = newest ? BigInt(newest.position) : null;

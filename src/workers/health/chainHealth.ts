@@ -1,20 +1,20 @@
-/** Looks at the nodes of a chain now and then: whether they stand still, belong to another network, or to a chain that has changed. */
+/** Periodically checks the nodes of a chain: whether one stands still, belongs to another network, or to a changed chain. */
 import type { Clock } from '../../../commands/ports.ts';
 import type { Chain } from '../../../domain/chains.ts';
 import { epochMs, hour_ms, type Instant, minute_ms } from '../../../domain/time.ts';
-import type { ChainHealth, Compared, WatchedNode } from '../../chains/health.ts';
+import type { ChainHealth, ComparedAspects, WatchedNode } from '../../chains/health.ts';
 import { boundedTimes } from '../../lib/cache.ts';
-import type { Looked } from './chainStands.ts';
+import type { NodeResult } from './chainStands.ts';
 
 export interface ChainHealthDeps {
   readonly clock: Clock;
   readonly health: ChainHealth;
-  readonly compared: Compared;
-  readonly stands: (all: readonly Looked[], at: Instant) => void;
+  readonly compared: ComparedAspects;
+  readonly stands: (all: readonly NodeResult[], at: Instant) => void;
   readonly foreign: ForeignWatch;
-  /** Told of each difference between the chain and what this release knows of it, once a day. */
+  /** Receives each difference between the chain and this release's facts once a day. */
   readonly differs: (message: string) => void;
-  /** A round that could not be ended, as when Postgres is away; the next one tries again. */
+  /** A round failed, for example without Postgres; the next one retries. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -43,7 +43,7 @@ export async function watchChainHealth(deps: ChainHealthDeps, signal: AbortSigna
     if (epochMs(at) - comparedAt_ms >= compare_ms && (await compare(patience))) comparedAt_ms = epochMs(at);
   }
 
-  /** By the first node that can say. */
+  /** From the first node that answers. */
   async function compare(patience: AbortSignal): Promise<boolean> {
     for (const node of health.nodes) {
       const found = await node.differences(compared, patience).catch(() => undefined);
@@ -54,7 +54,7 @@ export async function watchChainHealth(deps: ChainHealthDeps, signal: AbortSigna
   }
 }
 
-async function lookAt(node: WatchedNode, signal: AbortSignal): Promise<Looked> {
+async function lookAt(node: WatchedNode, signal: AbortSignal): Promise<NodeResult> {
   try {
     return { node: node.name, look: await node.look(signal) };
   } catch (error) {
@@ -67,11 +67,10 @@ async function lookAt(node: WatchedNode, signal: AbortSignal): Promise<Looked> {
   }
 }
 
-// Keeps nodes of other networks from being asked, though their chain id is right: by what tells networks apart, held against what the chain
-// was when it was first read.
+// Stops calls to nodes of other networks with the right chain id, by comparing network identities with the one of the first read.
 
-/** A node whose network is not the one that is read, or nobody knows which is. */
-export interface Stranger {
+/** A node of another network, or of an unknown one. */
+export interface ForeignNode {
   readonly node: string;
   readonly message: string;
 }
@@ -79,19 +78,19 @@ export interface Stranger {
 export interface IdentityDeps {
   readonly chain: Pick<Chain, 'id' | 'name'>;
   readonly nodes: readonly Pick<WatchedNode, 'name' | 'identity' | 'refuse'>[];
-  /** What the network was when it was first read; null before that. */
+  /** Identity of the network at its first read; null before that. */
   readonly remembered: () => Promise<string | null>;
-  /** @returns what is remembered from now on */
+  /** @returns the identity that is stored from now on */
   readonly remember: (identity: string) => Promise<string>;
-  readonly tell: (stranger: Stranger) => void;
+  readonly tell: (stranger: ForeignNode) => void;
 }
 
 const usually_ms = 10 * minute_ms;
-/** A node that is refused may have been set right. */
+/** Recheck interval of a refused node, which may have been fixed. */
 const refused_ms = minute_ms;
 
 export interface IdentityWatch {
-  /** Asks the nodes when it is time. Proven strangers are refused until they show the right network. @throws Unavailable */
+  /** Queries the nodes when due. Proven foreign nodes are refused until they return the right network. @throws Unavailable */
   judge(now_ms: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -116,7 +115,7 @@ export function createIdentityWatch({ chain, nodes, remembered, remember, tell }
     },
   };
 
-  /** The first one is remembered when all that answer name it. */
+  /** The first identity is stored once all answering nodes agree. */
   async function agreedOn(said: readonly string[]): Promise<string | undefined> {
     const [first, ...others] = [...new Set(said)];
     return first !== undefined && others.length === 0 ? remember(first) : undefined;
@@ -143,21 +142,21 @@ export function createIdentityWatch({ chain, nodes, remembered, remember, tell }
 export const begunAnew = ({ id }: Pick<Chain, 'id'>): string =>
   `If this is a test network that was begun anew: npm run check-chain -- ${id} --begun-anew`;
 
-// Which nodes belong to another network, though their chain id is right: by what tells networks apart, which takes them out, or by where they stand.
+// Detects nodes of another network with the right chain id: by network identities, which stops calls to them, or by their height.
 
 export interface ForeignDeps extends IdentityDeps {
   readonly chain: Pick<Chain, 'id' | 'name' | 'block_ms'>;
-  /** How far the chain has been read by anybody; null before that. */
+  /** Highest block of the chain that any pass has read; null before that. */
   readonly scannedTo: () => Promise<bigint | null>;
 }
 
 const toldAgain_ms = 30 * minute_ms;
-/** A node that is behind by so much, and for so long, does not lag. */
+/** A node this far behind for this long is not just lagging. */
 const behind_ms = 3 * minute_ms;
 
 export interface ForeignWatch {
-  /** Takes part in each round of looks. @throws Unavailable */
-  judge(all: readonly Looked[], at: Instant, signal: AbortSignal): Promise<void>;
+  /** Runs with each round of checks. @throws Unavailable */
+  judge(all: readonly NodeResult[], at: Instant, signal: AbortSignal): Promise<void>;
 }
 
 export function createForeign(deps: ForeignDeps): ForeignWatch {
@@ -167,7 +166,7 @@ export function createForeign(deps: ForeignDeps): ForeignWatch {
   let now_ms = 0;
   const identities = createIdentityWatch({ ...deps, tell: (stranger) => told(`${stranger.node} identity`, stranger) });
 
-  const told = (key: string, foreign: Stranger) => {
+  const told = (key: string, foreign: ForeignNode) => {
     if (now_ms - (toldAt.get(key) ?? Number.NEGATIVE_INFINITY) < toldAgain_ms) return;
     toldAt.set(key, now_ms);
     tell(foreign);
@@ -181,7 +180,7 @@ export function createForeign(deps: ForeignDeps): ForeignWatch {
     },
   };
 
-  async function judgePlaces(all: readonly Looked[]): Promise<void> {
+  async function judgePlaces(all: readonly NodeResult[]): Promise<void> {
     const scannedTo = await deps.scannedTo();
     for (const { node, look } of all) {
       if ('failure' in look) continue;

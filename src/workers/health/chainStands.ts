@@ -1,21 +1,21 @@
-/** Which nodes of a chain stand still: their head, what is final, or their clock. */
+/** Detects nodes of a chain that stand still, by head, finality or clock. */
 import type { Chain } from '../../../domain/chains.ts';
 import { epochMs, type Instant, minute_ms } from '../../../domain/time.ts';
 import type { ChainHealth, NodeLook } from '../../chains/health.ts';
 import { higher } from '../../lib/inParallel.ts';
 
-/** What became of asking a node. */
-export interface Looked {
+/** Result of a call to a node. */
+export interface NodeResult {
   readonly node: string;
   readonly look: NodeLook | { readonly failure: string };
 }
 
 export type StandingPart = 'head' | 'final' | 'clock';
 
-export interface Standing {
+export interface Standstill {
   readonly node: string;
   readonly part: StandingPart;
-  /** The last block that it showed. */
+  /** Last block that it returned. */
   readonly block: bigint | null;
   readonly message: string;
 }
@@ -23,33 +23,33 @@ export interface Standing {
 export interface StandsDeps {
   readonly chain: Pick<Chain, 'name' | 'block_ms'>;
   readonly health: Pick<ChainHealth, 'finalSteps_ms'>;
-  /** For how long a part of a node has not been as it should; 0 while it is. */
+  /** Time since a node's value was last right; 0 while it is. */
   readonly observe: (node: string, part: StandingPart, standing_ms: number) => void;
-  /** Told once when it begins, and again while it lasts. */
-  readonly tell: (standing: Standing) => void;
+  /** Called once at the start, and again while it lasts. */
+  readonly tell: (standing: Standstill) => void;
 }
 
-/** So many times the usual time is too long, and no less than this: a chain hiccups, a node restarts. */
+/** Factor of the usual time, with this minimum: chains pause, nodes restart. */
 const patience = 3;
 const patienceMin_ms = minute_ms;
 const toldAgain_ms = 30 * minute_ms;
-/** Beyond a few blocks, the time of the newest one is off by so much at most. */
+/** Maximum error of the newest block's time. */
 const clockMax_ms = minute_ms;
 
-/** Since when something stands, and when that was told last. */
+/** Start of a standstill, and time of the last report. */
 interface Mark {
   block: bigint | null;
   since_ms: number;
   toldAt_ms: number | null;
 }
 
-/** @returns what is to be called with each round of looks at all nodes of the chain */
+/** @returns function to call with each round of checks of all nodes of the chain */
 export function createStands({
   chain,
   health,
   observe,
   tell,
-}: StandsDeps): (all: readonly Looked[], at: Instant) => void {
+}: StandsDeps): (all: readonly NodeResult[], at: Instant) => void {
   const marks = new Map<string, Mark>();
   const usual_ms = { head: chain.block_ms, final: health.finalSteps_ms, clock: 0 };
 
@@ -71,7 +71,7 @@ export function createStands({
     judge(node, 'clock', off === undefined ? head.blockNumber : undefined, off ?? '', now_ms);
   }
 
-  /** @param block undefined where it shows none, or a wrong time */
+  /** @param block undefined if it returns none, or a wrong time */
   function judge(node: string, part: StandingPart, block: bigint | undefined, cause: string, now_ms: number): void {
     const key = `${node} ${part}`;
     const mark = marks.get(key) ?? { block: null, since_ms: now_ms, toldAt_ms: null };

@@ -1,27 +1,27 @@
 /**
- * Compares this machine's clock with the newest blocks of its chains. Payments end by the chains' clocks but are dated by this one: where it is
- * wrong they are born expired, or wait for too long.
+ * Compares this machine's clock with the newest blocks of its chains. Payments expire by the chains' clocks but are dated by this one: with
+ * a wrong clock they are born expired, or wait for too long.
  */
 import type { Clock } from '../../../commands/ports.ts';
 import { epochMs, type Instant } from '../../../domain/time.ts';
 
-/** Beyond this the clock is wrong: blocks are seconds old, and their own clocks are off by seconds. */
+/** Above this the clock is wrong: blocks are seconds old, and their own clocks are off by seconds. */
 export const clockOffsetMax_ms = 60_000;
 const look_ms = 60_000;
 const answer_ms = 10_000;
 
 export interface ClockWatchDeps {
   readonly clock: Clock;
-  /** For each chain the time of its newest block, asked of its nodes now. Each throws what its failure is. */
+  /** For each chain the time of its newest block, queried from its nodes now. Each throws its failure. */
   readonly newest: readonly ((signal: AbortSignal) => Promise<Instant>)[];
   readonly observe: (offset_ms: number) => void;
   readonly alarm: (message: string) => void;
 }
 
 export interface ClockWatch {
-  /** Looks at once, then every minute, until the signal aborts. */
+  /** Checks at once, then every minute, until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
-  /** Why the clock is not to be trusted, as last seen; undefined while it is, and while no chain can tell. */
+  /** Reason not to trust the clock, as of the last check; undefined while it is right, and while no chain answers. */
   trouble(): string | undefined;
 }
 
@@ -54,7 +54,7 @@ export function watchClock({ clock, newest, observe, alarm }: ClockWatchDeps): C
   };
 }
 
-/** Of an even number the one nearer to nothing: one chain that stands still, or one node that lies, is believed by nobody. */
+/** Median; of an even number the one nearer to zero: a single stalled chain, or a single lying node, does not count. */
 export function middle(offsets_ms: readonly number[]): number | undefined {
   const sorted = offsets_ms.toSorted((a, b) => a - b);
   const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[Math.floor(sorted.length / 2)]];

@@ -1,4 +1,4 @@
-/** The health of all chains: looked at by one instance, told to operators. */
+/** Health of all chains: checked by one instance, reported to operators. */
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { epochMs } from '../../../domain/time.ts';
 import type { OpenChain } from '../../chains/family.ts';
@@ -17,7 +17,7 @@ export const runChainHealth = (core: Core, signal: AbortSignal): Promise<void> =
 const look_ms = 20_000;
 const answer_ms = 15_000;
 
-/** In each instance: a node of another network is asked nothing there. Who tells the operator of it is the one above. */
+/** On every instance: stops calls to a node of another network. The check above reports it to the operator. */
 export async function guardNodes(core: Core, signal: AbortSignal): Promise<void> {
   await Promise.all([...core.chains].map(([chainId, { health }]) => guardOne(core, chainId, health, signal)));
 }
@@ -32,7 +32,7 @@ async function guardOne(core: Core, chainId: ChainId, { nodes }: ChainHealth, si
   });
   while (!signal.aborted) {
     const patience = AbortSignal.any([signal, AbortSignal.timeout(answer_ms)]);
-    // Postgres may be away: what was known stands.
+    // Without Postgres the last known identities apply.
     await identities.judge(epochMs(clock.now()), patience).catch(() => undefined);
     if (!signal.aborted) await clock.sleep(look_ms, signal);
   }
@@ -65,7 +65,7 @@ function watchOne(core: Core, chainId: ChainId, { health }: OpenChain, signal: A
     {
       clock,
       health,
-      // A local chain's pace is its sandbox's.
+      // A local chain has its sandbox's pace.
       compared: { pace: config.mode === 'production' },
       stands,
       foreign,

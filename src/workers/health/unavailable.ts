@@ -1,4 +1,4 @@
-/** Reports why callers were answered 503: in the log, as an alarm where a chain's nodes are the reason, and in readiness. */
+/** Reports causes of 503 answers: in the log, as an alarm if a chain's nodes are the cause, and in readiness. */
 import type { Clock } from '../../../commands/ports.ts';
 import { epochMs, minute_ms } from '../../../domain/time.ts';
 import { RpcFailed } from '../../chains/node/jsonRpc.ts';
@@ -7,9 +7,9 @@ import { throttle } from '../../lib/throttle.ts';
 import type { Telemetry } from '../../process/telemetry.ts';
 
 export interface UnavailableReasons {
-  /** Reports an error once a minute. For a chain: each node, with the method and the node's answer. */
+  /** Reports an error at most once a minute. For a chain: each node, with the method and the node's answer. */
   report(error: unknown): void;
-  /** What a chain's nodes answered within the last minute, without their hosts; undefined where no caller had to wait for them. */
+  /** Answers of a chain's nodes within the last minute, without their hosts; undefined if no caller had to wait for them. */
   ofChain(chainId: number): string | undefined;
 }
 
@@ -20,9 +20,9 @@ interface Reason {
   readonly answer: string;
 }
 
-/** Errors that cause one another. A longer chain is a mistake. */
+/** Maximum depth of error causes. A longer chain is a mistake. */
 const depthMax = 10;
-/** Characters of an answer that are kept: a node chooses its words. */
+/** Stored characters of an answer, whose text a node chooses. */
 const answerMax = 300;
 
 export function createUnavailableReasons(
@@ -79,7 +79,7 @@ function reasonOf(chainId: number, failure: Error): Reason {
   return { chainId, node, method, answer: `${kind}: ${detail}`.slice(0, answerMax) };
 }
 
-/** A node is named "node 1 (host)". */
+/** Removes the host of "node 1 (host)". */
 const hostless = (node: string): string => node.replace(/ \(.*\)$/, '');
 
 const textOf = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : String(error));

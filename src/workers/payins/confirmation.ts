@@ -1,4 +1,4 @@
-/** Decides whether a final pass confirms a transfer: enough nodes prove it, and the sum in shallow blocks stays within its bound. */
+/** Decides whether a final pass confirms a transfer: enough nodes prove it, and the sum in shallow blocks stays within its limit. */
 
 import type { Ingester, Pass, TransferLog } from '../../../commands/chainPorts.ts';
 import type { Clock } from '../../../commands/ports.ts';
@@ -15,9 +15,9 @@ export interface ConfirmationGateDeps {
   readonly alarm: (reason: string, facts: Readonly<Record<string, string>>, message: string) => void;
 }
 
-/** The rest of the bound, for one range of blocks. */
+/** Remaining budget for one range of blocks. */
 export interface ExposureBudget {
-  /** Takes the transfer's amount out of the budget. @returns false, and takes nothing, if the rest is too small */
+  /** Deducts the transfer's amount from the budget. @returns false, and deducts nothing, if the rest is too small */
   take(transfer: Pick<TransferLog, 'token' | 'amount'>): boolean;
 }
 
@@ -28,7 +28,7 @@ export interface ConfirmationGate {
   postpone(transferId: string): void;
   /** Reads the budget of a pass. Call it once the read models have caught up with the recorded payins. */
   budget(pass: Pass): Promise<ExposureBudget>;
-  /** Returns true if enough nodes prove the transfer final; else starts its pause. */
+  /** Returns true if enough nodes prove the transfer final; otherwise starts its pause. */
   isProven(
     transfer: Transfer,
     about: { readonly pass: Pass; readonly agreed_usd: bigint | null },
@@ -38,7 +38,7 @@ export interface ConfirmationGate {
 
 const firstPause_ms = 2_000;
 const pauseMax_ms = minute_ms;
-/** A node that lags is no news: the alarm waits this long. */
+/** Delay of the alarm, because lagging nodes are normal. */
 const toldAfter_ms = 10_000;
 const toldAgain_ms = 10 * minute_ms;
 

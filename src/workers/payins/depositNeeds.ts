@@ -1,4 +1,4 @@
-/** What chain families need of the stores: deposit addresses to give out, and which of them are waited for. */
+/** Stores of chain families: deposit addresses to assign, and those of open payments. */
 import type { Clock } from '../../../commands/ports.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { minute_ms, plus } from '../../../domain/time.ts';
@@ -15,16 +15,16 @@ export interface NeededStores {
   readonly caughtUp: WaitUntilCaughtUp;
 }
 
-/** After a payment's time has ended, its deposit is watched for late money for so long. */
+/** Time after a payment's end during which its deposit is watched for late money. */
 const lateFor_ms = 7 * 24 * 60 * minute_ms;
 const projectedWait_ms = 30_000;
 
-/** @param stores asked for when they are needed: chains are opened before them */
+/** @param stores called on first use: chains are opened before them */
 export function depositNeeds(stores: () => NeededStores): Pick<FamilyNeeds, 'takeOwners' | 'watch'> {
   return {
     /**
-     * A restored backup has addresses in stock that were given out since. Their payments are in the log, and so in the rows by now:
-     * they are left out.
+     * After a restored backup the stock contains addresses that were assigned later. Their payments are in the log, and so in the rows:
+     * they are skipped.
      */
     async takeOwners(max) {
       const { reads, caughtUp } = stores();
@@ -46,7 +46,7 @@ export function depositNeeds(stores: () => NeededStores): Pick<FamilyNeeds, 'tak
   };
 }
 
-/** The first page, which is all of them where there are few, is asked for again only when the log has grown. */
+/** The first page, which is all of them if there are few, is queried again only if the log has grown. */
 function openPages(stores: () => NeededStores, chainId: ChainId): Watch['open'] {
   let first:
     | { readonly end: bigint; readonly max: number; readonly page: Promise<readonly WatchedDeposit[]> }
@@ -65,7 +65,7 @@ function openPages(stores: () => NeededStores, chainId: ChainId): Watch['open'] 
   };
 }
 
-/** Whatever was created before this moment is in the rows afterwards. */
+/** Afterwards the rows contain everything created before this moment. */
 async function upToDate(stores: NeededStores, signal: AbortSignal): Promise<NeededStores> {
   await stores.caughtUp({ signal, timeout_ms: projectedWait_ms });
   return stores;

@@ -1,23 +1,23 @@
-/** Keeps deposit addresses in stock for those who have no keys. */
+/** Keeps deposit addresses in stock for instances without keys. */
 import type { Clock } from '../../../commands/ports.ts';
-import type { DepositOwner, DepositOwners } from '../../postgres/depositOwners.ts';
+import type { DepositOwners, StockedOwner } from '../../postgres/depositOwners.ts';
 import type { Worker } from '../engine.ts';
 
 export interface DepositOwnersDeps {
   readonly owners: DepositOwners;
   readonly clock: Pick<Clock, 'sleep'>;
-  /** So many new addresses, the key of each derived with a salt of its own. */
-  readonly make: (count: number) => Promise<readonly DepositOwner[]>;
+  /** New addresses, each with a key derived from a new salt. */
+  readonly make: (count: number) => Promise<readonly StockedOwner[]>;
 }
 
 export const depositOwnersName = 'depositOwners';
 
 const stockMax = 1_000;
-/** Made at a time, some milliseconds' work, and then a pause: whoever shares the process does not notice. */
+/** Batch size: some milliseconds of work, then a pause, so the rest of the process is not delayed. */
 const batch = 10;
 const pause_ms = 10;
 
-/** Crash anywhere: what was added is there, and the rest is made by the next. */
+/** Crash anywhere: added addresses remain, and the next run makes the rest. */
 export function depositOwnersWorker({ owners, clock, make }: DepositOwnersDeps): Worker<'stock'> {
   return {
     name: depositOwnersName,

@@ -1,7 +1,4 @@
-/**
- * Polls the head of each node of a chain, so that the passes are woken when it moves and ask nothing while it stands. Where no payment
- * waits for the chain, the polls are far between.
- */
+/** Polls the head of each node of a chain, so that passes run only after it moves. While no payment waits for the chain, polls are rare. */
 import { Observable, Subject, share } from 'rxjs';
 import type { Ingester, NodeHead } from '../../../commands/chainPorts.ts';
 import type { Clock } from '../../../commands/ports.ts';
@@ -10,35 +7,35 @@ import { epochMs } from '../../../domain/time.ts';
 export interface HeadWatchDeps {
   readonly nodeHeads: Ingester['nodeHeads'];
   readonly clock: Clock;
-  /** The longest pause between two polls of a node while a payment waits. */
+  /** Maximum pause between two polls of a node while a payment waits. */
   readonly poll_ms: number;
-  /** Whether some payment waits for what happens on this chain, as far as the read models know. */
+  /** True if a payment waits for this chain, according to the read models. */
   readonly isAwaited: () => Promise<boolean>;
-  /** Changes when what `isAwaited` answers may have. */
+  /** Changes whenever the result of `isAwaited` may have changed. */
   readonly changes: () => number;
   /** Emits when `changes` has changed. */
   readonly changed: Observable<unknown>;
-  /** Where nodes push what is new: emits when that is a reason to look. */
+  /** For nodes with notifications: emits when one is a reason to read. */
   readonly pushed?: { readonly wakes: Observable<unknown>; readonly isLive: () => boolean } | undefined;
 }
 
-/** The pause between two polls while no payment waits: far below the lag at which a chain counts as not ready. */
+/** Pause between two polls while no payment waits: far below the lag at which a chain counts as not ready. */
 export const relaxed_ms = 5_000;
-/** After a push, the node is asked once more so soon. */
+/** Delay of a second poll after a notification. */
 const again_ms = 300;
-/** However much is pushed, a node is asked no sooner after the last poll: who floods a socket must not use up what nodes take. */
+/** Minimum pause before a poll, however many notifications arrive: a flooded socket must not use up the node's rate. */
 const pushedLeast_ms = 200;
-/** Where the polls stay as close as they are, a push brings the next one forward by so much of its pause at most. */
+/** Maximum share of a pause that a notification skips, if polling stays dense. */
 const forwardMost = 0.5;
-/** That no payment waits stands until the read models change; a notification of that may be lost, so no longer than this. */
+/** Life of the result that no payment waits: a notification of a change may be lost. */
 const unchangedMax_ms = 30_000;
 
 export interface HeadWatch {
-  /** Emits when some node shows something new. The nodes are polled while it is subscribed to. */
+  /** Emits when a node returns something new. Polls the nodes while subscribed. */
   readonly moved: Observable<void>;
-  /** How often it has emitted. */
+  /** Number of emissions. */
   moves(): number;
-  /** Whether some payment waits, as it was asked lately. */
+  /** True if a payment waits, as of the last query. */
   isAwaited(): Promise<boolean>;
 }
 
@@ -68,7 +65,7 @@ export function watchHeads(deps: HeadWatchDeps): HeadWatch {
     let rhythm = createRhythm(poll_ms);
     let known: NodeHead | null | undefined;
     let woken = false;
-    // A push that comes while the node is asked is a reason to look again: its answer may be from before.
+    // A notification during a query is a reason for another one: its answer may be older.
     let unheard = false;
     const listening = wakes.subscribe(() => {
       unheard = true;
@@ -76,7 +73,7 @@ export function watchHeads(deps: HeadWatchDeps): HeadWatch {
     signal.addEventListener('abort', () => listening.unsubscribe(), { once: true });
     while (!signal.aborted) {
       unheard = false;
-      // A node that begins or ceases to answer is news as well: the passes say what is wrong, or read on.
+      // A node that starts or stops answering counts as a change too: the passes report it, or read on.
       const head = await read(signal).catch(() => null);
       if (signal.aborted) return;
       const now_ms = epochMs(clock.now());
@@ -87,17 +84,17 @@ export function watchHeads(deps: HeadWatchDeps): HeadWatch {
         tell();
       }
       const live = pushed?.isLive() ?? false;
-      // A node may come to a block a moment after another has pushed it.
+      // A node may have a block a moment after another has announced it.
       const usual_ms: number = live ? (woken ? again_ms : relaxed_ms) : rhythm.pause_ms(now_ms);
       woken = unheard || (await pause(usual_ms, signal));
       const early_ms = now_ms + (live ? pushedLeast_ms : poll_ms * forwardMost) - epochMs(clock.now());
       if (woken && early_ms > 0) await clock.sleep(early_ms, signal);
-      // When blocks come, nobody can tell from polls that are far between.
+      // Rare polls cannot reveal when blocks arrive.
       if (!live && !woken && (await rested(now_ms, signal))) rhythm = createRhythm(poll_ms);
     }
   }
 
-  /** @returns whether it was ended by a push */
+  /** @returns true if a notification ended it */
   async function pause(duration_ms: number, signal: AbortSignal): Promise<boolean> {
     const wake = new AbortController();
     const listening = wakes.subscribe(() => wake.abort());
@@ -109,7 +106,7 @@ export function watchHeads(deps: HeadWatchDeps): HeadWatch {
     return wake.signal.aborted;
   }
 
-  /** Goes on pausing, after a poll, for as long as no payment waits. @returns whether it did */
+  /** Continues to pause, after a poll, while no payment waits. @returns true if it did */
   async function rested(polledAt_ms: number, signal: AbortSignal): Promise<boolean> {
     for (let paused = false; !signal.aborted; paused = true) {
       const left_ms = polledAt_ms + relaxed_ms - epochMs(clock.now());
@@ -118,7 +115,7 @@ export function watchHeads(deps: HeadWatchDeps): HeadWatch {
       const listening = changed.subscribe(() => change.abort());
       try {
         if (await isAwaited()) return paused;
-        // Payments of other chains may change the read models all the time: each usual pause brings one question at most.
+        // Payments of other chains may change the read models constantly: each usual pause allows one query.
         await clock.sleep(Math.min(poll_ms, left_ms), signal);
         if (left_ms > poll_ms) await clock.sleep(left_ms - poll_ms, AbortSignal.any([signal, change.signal]));
       } finally {
@@ -130,8 +127,8 @@ export function watchHeads(deps: HeadWatchDeps): HeadWatch {
 }
 
 /**
- * That a payment waits stands for a while, so that a busy service seldom asks; so does what cannot be told, which counts as waiting. Read
- * models that lag hide a payment without harm: no payin of it could be recorded before they know its address, and then they have changed.
+ * A positive result is kept for a while, so a busy service rarely queries; so is a failure, which counts as positive. Lagging read models
+ * hide a payment without harm: no payin of it can be recorded before they know its address, and then they have changed.
  */
 function rememberAwaited({ isAwaited, changes, clock }: HeadWatchDeps): () => Promise<boolean> {
   let asked = { at_ms: Number.NEGATIVE_INFINITY, changes: 0, awaited: true };
@@ -144,24 +141,24 @@ function rememberAwaited({ isAwaited, changes, clock }: HeadWatchDeps): () => Pr
   };
 }
 
-/** The shortest pause is this part of the longest. */
+/** Minimum pause as a fraction of the maximum. */
 const finest = 20;
-/** A pause so many times as long as usual says nothing about when the next block comes. */
+/** A pause this many times the usual one says nothing about the next block. */
 const unusual = 3;
 
 /**
- * When to poll next. Where blocks come regularly, and more seldom than `poll_ms`, the polls are aimed: a block is expected one period
- * after the last; shortly before, polls begin that follow each other at growing distances until it is there. Otherwise: every `poll_ms`.
+ * Decides when to poll next. If blocks arrive regularly, and less often than `poll_ms`, the polls are aimed: a block is expected one period
+ * after the last; shortly before it, polls begin with growing distances until it has arrived. Otherwise: every `poll_ms`.
  */
 export function createRhythm(poll_ms: number) {
   const finest_ms = poll_ms / finest;
   let movedAt_ms: number | null = null;
   let polledAt_ms = 0;
   let period_ms: number | null = null;
-  /** How long before a block is expected the aimed polls begin. */
+  /** Time before an expected block at which the aimed polls begin. */
   let lead_ms = poll_ms;
   let step_ms = finest_ms;
-  /** Whether an aimed poll came before the block. */
+  /** True if an aimed poll preceded the block. */
   let early = false;
 
   const aim_ms = () =>
@@ -176,13 +173,13 @@ export function createRhythm(poll_ms: number) {
       early = true;
     },
 
-    /** @param blocks how many have come; 0 or less when it is not known, or a fork took some away */
+    /** @param blocks number of new blocks; 0 or less if unknown, or after a fork */
     moved(now_ms: number, blocks: number): void {
       if (movedAt_ms !== null && blocks > 0) {
         const passed_ms = (now_ms - movedAt_ms) / blocks;
         if (period_ms === null) period_ms = passed_ms;
         else if (passed_ms < period_ms * unusual) period_ms += (passed_ms - period_ms) / 4;
-        // It came between the last two polls. Where the first aimed poll found it, it may have come long before.
+        // It arrived between the last two polls. If the first aimed poll found it, it may have arrived much earlier.
         lead_ms = early ? Math.max(finest_ms, now_ms - polledAt_ms) : Math.min(poll_ms, lead_ms * 2);
       }
       [movedAt_ms, polledAt_ms, step_ms, early] = [now_ms, now_ms, finest_ms, false];

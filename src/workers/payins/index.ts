@@ -1,4 +1,4 @@
-/** Payins of a chain: what its live scan stands on, and what of that a rescan shares. */
+/** Payins of a chain: dependencies of its live scan, partly shared with a rescan. */
 
 import { filter, type Observable, Subject } from 'rxjs';
 import type { Ingester, Unreadable } from '../../../commands/chainPorts.ts';
@@ -33,9 +33,9 @@ import type { RangeDeps } from './range.ts';
 import { unexplainedName, unexplainedWorker } from './unexplained.ts';
 import { unreadablePace, unreadableWorker } from './unreadable.ts';
 
-// Transactions of a chain that cannot be read: kept, told of, and tried again slowly.
+// Unreadable transactions of a chain: recorded, reported, and retried slowly.
 
-/** A flood is told of so often; `npm run unmatched -- unreadable` lists what came meanwhile. */
+/** Interval of reports during a flood; `npm run unmatched -- unreadable` lists all of them. */
 const told_ms = minute_ms;
 
 export function setsUnreadableAside(
@@ -66,7 +66,7 @@ export function setsUnreadableAside(
   };
 }
 
-/** Its failures have a pace of their own. */
+/** Its failures have a separate pace. */
 export function unreadable({ database }: Pick<Core, 'database'>, range: RangeDeps): RoleWorker {
   const failures = createFailures(database, unreadablePace);
   const notes = createUnreadableNotes(database, failures, range.ingester.chainId);
@@ -76,13 +76,13 @@ export function unreadable({ database }: Pick<Core, 'database'>, range: RangeDep
   };
 }
 
-/** A chain's clock may be behind ours: the block that pays a payment can bear a time before its creation. */
+/** A chain's clock may be behind ours: a payment's block can be dated before the payment's creation. */
 const clockDifference_ms = 10 * minute_ms;
 const projectedWait_ms = 30_000;
-/** So long a payin whose block has left is looked for: a node may have been on a branch of its own. */
+/** Time for which a payin of an orphaned block is still searched: a node may have been on a separate branch. */
 const leftFor_ms = 24 * hour_ms;
 
-/** A flood is told of once, and again when it lasts. */
+/** Interval of alarms during a flood. */
 const flooded_ms = 10 * minute_ms;
 
 export function payinRange(core: Core, failures: WorkFailures, ingester: Ingester): RangeDeps {
@@ -146,8 +146,8 @@ export function payinRange(core: Core, failures: WorkFailures, ingester: Ingeste
 }
 
 /**
- * The scan of a chain, woken by its head, and the transfers that it set aside.
- * @param changes of the read models of work
+ * Scan of a chain, woken by its head, and the transfers that it set aside.
+ * @param changes of the work read models
  */
 export function payinWorkers(
   core: Core,
@@ -234,14 +234,14 @@ function unexplained(core: Core, failures: WorkFailures, ingester: Ingester): re
   return [worker];
 }
 
-/** Of the read models of work. */
+/** Changes of the work read models. */
 export interface Changes {
-  /** So many have been seen. */
+  /** Number of changes so far. */
   count(): number;
   readonly seen: Observable<unknown>;
 }
 
-/** Whoever listens anew was told nothing meanwhile: that counts as a change, too. */
+/** A new listener has missed notifications, which counts as a change too. */
 export function followChanges({ notifications }: Pick<Core, 'notifications'>, signal: AbortSignal): Changes {
   let count = 0;
   const seen = new Subject<void>();

@@ -1,4 +1,7 @@
-/** Looks for payins by their transaction, beside the scan: at once for what a merchant registered, again for what a payment could not take. */
+/**
+ * Looks up payins by transaction, besides the scan: at once for a registered hash, repeatedly for a transfer that a payment could not
+ * accept.
+ */
 import type { Ingester } from '../../../commands/chainPorts.ts';
 import { currentState, type Handle } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
@@ -21,12 +24,12 @@ export interface PayinLookUpDeps {
 
 const underWayMax = 50;
 const triesMax = 8;
-/** Several blocks a second bring a transaction no sooner to those who send it. */
+/** Minimum pause: faster blocks do not make payers faster. */
 const pauseLeast_ms = 1_000;
 
 /**
- * A registered payin is looked for at once instead of waiting for the scan. Only speeds things up: losing it loses nothing.
- * @returns a function that starts the look-up and does not wait for it
+ * Looks a registered payin up at once instead of waiting for the scan. Only an acceleration: losing it is harmless.
+ * @returns a function that starts the look-up without waiting for it
  */
 export function createPayinLookUp({ handle, clock, ingesters, signal }: PayinLookUpDeps) {
   let underWay = 0;
@@ -39,12 +42,12 @@ export function createPayinLookUp({ handle, clock, ingesters, signal }: PayinLoo
     });
   };
 
-  /** On every chain that the payment can be paid from: a hash does not say which one it is of. The chain that has it ends the others' search. */
+  /** Searches every chain that can pay the payment: a hash does not reveal its chain. The chain that has it ends the others' search. */
   async function searchAll(payment: Payment, txHash: string): Promise<void> {
     const found = new AbortController();
     const until = AbortSignal.any([signal, found.signal]);
     const searches = payableChainsOf(payment).flatMap((chainId) => ingesters.get(chainId) ?? []);
-    // What fails here, the scan does anyway.
+    // The scan covers any failure here.
     await Promise.allSettled(
       searches.map(async (ingester) => {
         if (await search(ingester, payment, txHash, until)) found.abort();
@@ -63,7 +66,7 @@ export function createPayinLookUp({ handle, clock, ingesters, signal }: PayinLoo
     await handle(paymentDecider, paymentId, decide, { cause: 'worker:payinLookUp', appId });
   }
 
-  /** @returns whether the chain has the transaction */
+  /** @returns true if the chain has the transaction */
   async function search(
     ingester: Ingester,
     { terms, deposits }: Payment,
@@ -90,21 +93,21 @@ interface Parked {
 }
 
 export interface ParkedPayinsDeps extends RangeDeps {
-  /** Noted under this worker's name, due and not set aside for good. */
+  /** Recorded under this worker's name, due and not parked. */
   readonly due: (max: number, now: Instant) => Promise<readonly Parked[]>;
 }
 
 export const parkedPayinsName = (chainId: ChainId): string => `payins:${chainId}:parked`;
 
-/** In place of a payment's id. */
+/** Replaces a payment's id. */
 const nobodys = '-';
 
-/** What a transfer is noted under. @param paymentId null for money of no payment */
+/** Key of a recorded transfer. @param paymentId null for unmatched money */
 export const parkedPayinKey = (paymentId: string | null, txHash: string): string => `${paymentId ?? nobodys} ${txHash}`;
 
 /**
- * Tries transfers again that a payment could not take when its chain was scanned: the scan has gone on without them. Records what it
- * finds as seen; the final passes confirm whatever was seen in blocks that they have gone past.
+ * Retries transfers that a payment could not accept during the scan, which has continued without them. Records its findings as detected;
+ * the final passes confirm detections in blocks that they have passed.
  */
 export function parkedPayinsWorker(deps: ParkedPayinsDeps): Worker<Parked> {
   const { handle, clock, ingester, due } = deps;
@@ -130,7 +133,7 @@ export function parkedPayinsWorker(deps: ParkedPayinsDeps): Worker<Parked> {
   };
 }
 
-/** What the payment takes up no more. No row brings it to a final pass. @throws Unproven while too few nodes show it as final */
+/** Money beyond the payment's maximum. No row brings it to a final pass. @throws Unproven while too few nodes return it as final */
 async function keepBeyond(
   { handle, clock, confirmationGate }: ParkedPayinsDeps,
   { terms }: Payment,
@@ -142,8 +145,8 @@ async function keepBeyond(
 }
 
 /**
- * What nodes did not show alike when it was scanned. It may be a payment's after all: the node that was scanned told it otherwise.
- * @throws Unproven while too few nodes show it alike
+ * Money on which nodes disagreed during the scan. It may belong to a payment after all: the scanned node returned a different receiver.
+ * @throws Unproven while too few nodes return the same
  */
 async function takeUnmatched(deps: ParkedPayinsDeps, txHash: string, signal: AbortSignal): Promise<void> {
   const { ingester } = deps;

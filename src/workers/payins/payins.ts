@@ -1,4 +1,4 @@
-/** Watches one chain: what was paid to our deposits, first seen, then final; and what left the chain again. */
+/** Watches one chain: payments to our deposits, first detected, then final; and orphaned ones. */
 
 import type { Cursor, Pass, ScannedRange } from '../../../commands/chainPorts.ts';
 import { currentState } from '../../../commands/handle.ts';
@@ -15,45 +15,45 @@ import {
   handleRange,
   holdsAnything,
   orPark,
-  orphan,
   orphanAbove,
   type RangeDeps,
   recordAnew,
+  recordOrphaned,
 } from './range.ts';
 
 export interface PayinsDeps extends RangeDeps {
   readonly crash: CrashPoint;
-  /** How often the chain's head has moved. */
+  /** Number of moves of the chain's head. */
   readonly moves: () => number;
-  /** How long a pass rests between two runs although the head moves; not at all when left out. */
+  /** Minimum pause of a pass while the head moves. Default: none. */
   readonly rest_ms?: (pass: Pass) => number;
-  /** Detected and not confirmed, or left its chain not long ago, in blocks up to `upTo`; `large` by the same rule as `isLarge`. */
+  /** Detected and unconfirmed, or recently orphaned, in blocks up to `upTo`; `large` by the same rule as `isLarge`. */
   readonly pendingPayins: (upTo: bigint, largeFrom_usd: bigint | null) => Promise<readonly RecordedPayin[]>;
-  /** Of the read models, when they have changed since they were asked; what they said last stands until then. */
+  /** Queries the read models again only after a change; the last result is valid until then. */
   readonly expected: (after: Instant) => Promise<ExpectedOfChain>;
-  /** Changes when what `expected` answers may have. */
+  /** Changes whenever the result of `expected` may have changed. */
   readonly changes: () => number;
   readonly loadCursor: (pass: Pass) => Promise<Cursor | null>;
-  /** Compare and set: throws when another instance moved it. */
+  /** Compare and set: throws if another instance moved it. */
   readonly saveCursor: (next: Cursor, previous: Cursor | null) => Promise<void>;
-  /** Told after a cursor was saved past the end of a payment. A crash in between loses it: whoever is told looks now and then by himself. */
+  /** Called after a cursor was saved past a payment's end. A crash in between loses the call: the expiry worker also polls. */
   readonly endPassed: () => Promise<void>;
-  /** Told of blocks that no node remembers, before the cursor goes on behind them: a crash in between tells it again. */
+  /** Receives blocks that no node remembers, before the cursor moves past them: a crash in between repeats the call. */
   readonly missed: (blocks: NonNullable<ScannedRange['missed']>) => void;
-  /** Where to begin without a cursor: before the oldest payment that can still be paid. */
+  /** Start without a cursor: before the oldest payment that can still be paid. */
   readonly startFrom: () => Promise<Instant>;
 }
 
-/** A pass runs so often although its chain's head stands: what it waits for may have moved unseen, or it holds an unsaved cursor. */
+/** Maximum pause of a pass without moves of the head: relevant changes may have been missed, or it holds an unsaved cursor. */
 const restMax_ms = 10_000;
-/** What was read without finding anything is read again after a restart: so much at most. */
+/** Maximum scanned time that a restart repeats. */
 const unsavedMax_ms = 10_000;
-/** What the read models say stands for so long while no change of them is seen. */
+/** Life of the read models' answer without a notified change. */
 const expectedMax_ms = 30_000;
 
 /**
- * A head that is polled only each second or so has come many blocks further on a fast chain, and each look costs a call or more: what is
- * final is looked at less often than what is new.
+ * On a fast chain, a head polled about each second has moved by many blocks, and each read costs a call or more: final passes run less
+ * often than the head pass.
  */
 export const restsOf =
   (poll_ms: number) =>
@@ -82,7 +82,7 @@ export function payinsWorker(deps: PayinsDeps): Worker<Pass> {
     async act(pass, signal) {
       const ran = { moves: deps.moves(), at_ms: epochMs(deps.clock.now()) };
       const own = progress.get(pass) ?? (await load(deps, pass, signal));
-      // Whatever fails: the next run begins at the cursor that is saved.
+      // After any failure the next run begins at the saved cursor.
       progress.delete(pass);
       await scan(deps, own, signal);
       if (!signal.aborted) progress.set(pass, { ...own, ran });
@@ -90,14 +90,14 @@ export function payinsWorker(deps: PayinsDeps): Worker<Pass> {
   };
 }
 
-/** Where a pass stands. Its cursor is saved when something happened, and otherwise seldom: reading again changes nothing. */
+/** Position of a pass. Its cursor is saved after a finding, and otherwise rarely: reading again changes nothing. */
 interface Progress {
   readonly pass: Pass;
   cursor: Cursor;
   saved: Cursor | null;
   savedAt_ms: number;
   expected: (ExpectedOfChain & { readonly changes: number; readonly at_ms: number }) | null;
-  /** The last one that ended well. */
+  /** Last successful run. */
   readonly ran?: Run;
 }
 
@@ -109,12 +109,12 @@ interface Run {
 async function load(deps: PayinsDeps, pass: Pass, signal: AbortSignal): Promise<Progress> {
   const saved = await deps.loadCursor(pass);
   const cursor = saved ?? (await firstCursor(deps, pass, signal));
-  // The process may have ended when a fork's cursor was saved, and not yet what left.
+  // The process may have ended after a fork's cursor was saved and before the orphaned payins were recorded.
   if (pass === 'head' && saved) await orphanAbove(deps, { orphaned: [], next: saved }, signal);
   return { pass, cursor, saved, savedAt_ms: 0, expected: null };
 }
 
-/** Crash anywhere: the saved cursor is not past what was not recorded, and recording again changes nothing. */
+/** Crash anywhere: the saved cursor is not past unrecorded findings, and recording again changes nothing. */
 async function scan(deps: PayinsDeps, own: Progress, signal: AbortSignal): Promise<void> {
   const { ingester } = deps;
   const { pass } = own;
@@ -132,8 +132,8 @@ async function scan(deps: PayinsDeps, own: Progress, signal: AbortSignal): Promi
 }
 
 /**
- * The cursor is where a fork began before anything is recorded as gone by it: a node may have been on a branch of its own, and what it took
- * away is found again only where blocks are read again.
+ * Moves the cursor to the fork point before orphaned payins are recorded: a node may have been on a separate branch, and its missing payins
+ * are found again only if the blocks are read again.
  */
 async function goBack(deps: PayinsDeps, own: Progress, to: Cursor): Promise<void> {
   own.cursor = to;
@@ -142,7 +142,7 @@ async function goBack(deps: PayinsDeps, own: Progress, to: Cursor): Promise<void
 
 const unsaved_ms = ({ clock }: PayinsDeps, { savedAt_ms }: Progress): number => epochMs(clock.now()) - savedAt_ms;
 
-/** What expires is ended by the chain's time as it is saved: a payment whose time has come is a reason to save. */
+/** Payments expire by the saved chain time: a payment whose time has passed is a reason to save. */
 async function isSaveDue(deps: PayinsDeps, own: Progress): Promise<boolean> {
   return own.saved === null || unsaved_ms(deps, own) >= unsavedMax_ms || (await passesEnd(deps, own));
 }
@@ -157,14 +157,14 @@ async function save(deps: PayinsDeps, own: Progress): Promise<void> {
   if (ends) await endPassed();
 }
 
-/** Whether a payment ends before where this pass stands, and after where it was saved. The head decides about no end. */
+/** True if a payment expires between the saved position and the current one. The head pass decides about no expiry. */
 async function passesEnd(deps: PayinsDeps, own: Progress): Promise<boolean> {
   if (own.pass === 'head') return false;
   const { nextExpiry } = await expected(deps, own);
   return nextExpiry !== null && nextExpiry < own.cursor.chainTime;
 }
 
-/** Asked again when the read models have changed, or seldom: a notification of that may be lost. */
+/** Queried after a change of the read models, or rarely: a notification may be lost. */
 async function expected(deps: PayinsDeps, own: Progress): Promise<ExpectedOfChain> {
   const now = { changes: deps.changes(), at_ms: epochMs(deps.clock.now()) };
   if (own.expected?.changes !== now.changes || now.at_ms - own.expected.at_ms >= expectedMax_ms) {
@@ -174,29 +174,29 @@ async function expected(deps: PayinsDeps, own: Progress): Promise<ExpectedOfChai
   return own.expected;
 }
 
-/** Read models that are still being filled do not know the oldest open payment: what was paid to it would be passed over. */
+/** Read models that are being rebuilt do not know the oldest open payment, whose payins would be missed. */
 async function firstCursor(deps: PayinsDeps, pass: Pass, signal: AbortSignal): Promise<Cursor> {
   await deps.caughtUp(signal);
   return deps.ingester.start(pass, await deps.startFrom(), signal);
 }
 
 /**
- * What was detected in blocks that are final now must have been confirmed by this pass; else it left the chain unnoticed.
- * A transaction that a node cannot find proves nothing: the payin stays pending, and is asked for again, until its block is
- * seen to be gone, or to be there without it. What has left is asked for as well, for a while: the nodes that said so may have been wrong.
- * @returns whether there was any
+ * Payins detected in final blocks must have been confirmed by this pass; otherwise they left the chain unnoticed. A transaction missing at
+ * a node proves nothing: the payin stays pending, and is queried again, until its block is replaced, or exists without it. Orphaned payins
+ * are queried as well for a while: the nodes may have been wrong.
+ * @returns true if there was any
  */
 async function settlePending(deps: PayinsDeps, own: Progress, next: Cursor, signal: AbortSignal): Promise<boolean> {
   const { ingester, confirmationGate } = deps;
   const { pass } = own;
   const { oldestPending } = await expected(deps, own);
   if (oldestPending === null || oldestPending > next.blockNumber) return false;
-  // What the deepest pass finds pending waits for it, or left the chain, whatever its size.
+  // Payins of any size that the deepest pass finds pending wait for it, or left the chain.
   const settles = ({ large, transferId }: RecordedPayin) =>
     (pass === 'finalLarge' || confirmsAt(pass, large)) && confirmationGate.isDue(transferId);
   const pending = async () => (await deps.pendingPayins(next.blockNumber, ingester.largeFrom)).filter(settles);
   if ((await pending()).length === 0) return false;
-  // What this range has confirmed a moment ago is in the rows only now.
+  // The rows include this range's confirmations only now.
   await deps.caughtUp(signal);
   const budget = await confirmationGate.budget(pass);
   for (const payin of await pending()) await settle(deps, { payin, pass, next, budget }, signal);
@@ -214,24 +214,24 @@ async function settle(deps: PayinsDeps, { payin, pass, next, budget }: Pending, 
   const { ingester, confirmationGate } = deps;
   const { transferId: id, txHash, agreed_usd } = payin;
   const shown = await ingester.lookUp(txHash, signal).catch((error: unknown) => {
-    // The others go on at the next run: this one is asked for again later.
+    // The others continue in the next run: this one is queried again later.
     confirmationGate.postpone(id);
     throw error;
   });
   const found = shown.find((transfer) => transferId(transfer) === id);
   if (found && !(await isMadeAsRecorded(deps, payin, found)))
     return disown(deps, { payin, pass, found, shown }, signal);
-  if (!found && !payin.left && (await ingester.hasLeft(payin, signal))) return orphan(deps, payin);
+  if (!found && !payin.left && (await ingester.hasLeft(payin, signal))) return recordOrphaned(deps, payin);
   if (!found) return confirmationGate.postpone(id);
   const isDeep = BigInt(found.blockNumber) <= next.blockNumber;
   const fits = isDeep && budget.take({ token: found.token, amount: BigInt(found.amount) });
   const final = fits && (await confirmationGate.isProven(found, { pass, agreed_usd }, signal));
   if (!final) confirmationGate.postpone(id);
-  // One node alone may say where it is, but not over and over: what is not confirmed is asked for ever more rarely.
+  // One node alone may claim its position, but not repeatedly: an unconfirmed payin is queried ever more rarely.
   if (final || !isDeep) await orPark(deps, payin, txHash, () => recordPayin(deps, payin, { transfer: found, final }));
 }
 
-/** Whether the payment has the transfer recorded as made to where it is told to be made now. */
+/** True if the recorded receiver of the transfer equals its current one. */
 async function isMadeAsRecorded({ handle }: PayinsDeps, payin: RecordedPayin, found: Transfer): Promise<boolean> {
   const payment = await currentState(handle, paymentDecider, payin.paymentId);
   const recorded = payment?.payins.find(({ id }) => id === payin.transferId)?.transfer;
@@ -239,20 +239,21 @@ async function isMadeAsRecorded({ handle }: PayinsDeps, payin: RecordedPayin, fo
 }
 
 interface Disowned extends Pick<Pending, 'payin' | 'pass'> {
-  /** The transfer as it is told now. */
+  /** Transfer as it is returned now. */
   readonly found: Transfer;
-  /** All that its transaction moved. */
+  /** All transfers of its transaction. */
   readonly shown: readonly Transfer[];
 }
 
 /**
- * A node had told this transfer as the payment's, and it is told as made to somebody else now. Whoever it is made to has it recorded. Once enough
- * nodes show it so, it has left the payment. A crash in between leaves it pending: it is looked up again.
+ * A node had returned this transfer as the payment's, and now it has another receiver. The other receiver's payment records it. Once enough
+ * nodes prove it, it has left the payment. After a crash in between it stays pending and is looked up again.
  */
 async function disown(deps: PayinsDeps, { payin, pass, found, shown }: Disowned, signal: AbortSignal): Promise<void> {
   const { confirmationGate } = deps;
   await recordAnew(deps, shown, signal);
   const { transferId: id, agreed_usd, left } = payin;
-  if (!left && (await confirmationGate.isProven(found, { pass, agreed_usd }, signal))) return orphan(deps, payin);
+  if (!left && (await confirmationGate.isProven(found, { pass, agreed_usd }, signal)))
+    return recordOrphaned(deps, payin);
   confirmationGate.postpone(id);
 }

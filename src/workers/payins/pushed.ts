@@ -1,4 +1,4 @@
-/** Which of the things that nodes push are a reason to look at their chain at once. Nothing but that follows from them. */
+/** Decides which notifications of nodes are a reason to read their chain at once. They have no other effect. */
 import { Observable, share } from 'rxjs';
 import type { Clock } from '../../../commands/ports.ts';
 import { epochMs } from '../../../domain/time.ts';
@@ -8,33 +8,33 @@ import { boundedMap } from '../../lib/cache.ts';
 export interface PushedDeps {
   readonly pushes: Observable<Push>;
   readonly clock: Clock;
-  /** Between blocks, as far as is known. */
+  /** Time between blocks, as far as is known. */
   readonly block_ms: number;
-  /** Whether some payment waits for this chain: nobody is looked up while none does. */
+  /** True if a payment waits for this chain: otherwise no account is looked up. */
   readonly isAwaited: () => Promise<boolean>;
-  /** Those of the accounts that belong to payments. */
+  /** Returns the accounts that belong to payments. */
   readonly oursAmong: (accounts: readonly string[]) => Promise<readonly string[]>;
-  /** Told of ours before the chain is looked at; left out where a look finds all that is new without it. */
+  /** Receives our accounts before the chain is read; omitted if each read finds everything new. */
   readonly lookFirst?: ((accounts: readonly string[]) => void) | undefined;
-  /** How many of the pushed transfers were to us, to others, or were too many to be looked up. */
+  /** Number of notified transfers to us, to others, or beyond the look-up limit. */
   readonly count?: (what: PushedTo, transfers: number) => void;
 }
 
 export type PushedTo = 'ours' | 'others' | 'dropped';
 
 export interface Pushed {
-  /** Connections are held while it is subscribed to. */
+  /** Keeps connections while subscribed. */
   readonly wakes: Observable<void>;
-  /** Whether anything was pushed of late: then polls, where each finds all that is new, may be far between. */
+  /** True if notifications arrived recently: then polls, each of which finds everything new, may be rare. */
   isLive(): boolean;
 }
 
-/** Of a chain with blocks closer than this, only transfers to us are a reason: each block would cost as many calls as polling. */
+/** On a chain with faster blocks, only transfers to us are a reason: each block would cost as many calls as polling. */
 const headsFrom_ms = 1_500;
 const gather_ms = 75;
-/** So many wait to be asked about; what comes beyond is found by polling. */
+/** Maximum accounts waiting for a look-up; polling finds the others. */
 export const accountsMax = 2_000;
-/** Who is none of ours is not asked about again for so long: exchanges and pools are paid all the time. */
+/** Foreign accounts are not looked up again for this time: exchanges and pools are paid constantly. */
 export const strangersMax = 50_000;
 const strangerFor_ms = 60_000;
 const quietMin_ms = 5_000;
@@ -51,7 +51,7 @@ export function createPushed(deps: PushedDeps): Pushed {
     let isAsking = false;
     const stop = new AbortController();
 
-    /** Asks once for all that come close together, or while the last question is open. What cannot be told may be ours. */
+    /** One query for all notifications that arrive together, or during a query. If it fails, the accounts may be ours. */
     async function gather(): Promise<void> {
       while (waiting.size > 0 && !stop.signal.aborted) {
         await clock.sleep(gather_ms, stop.signal);

@@ -1,4 +1,4 @@
-/** What a range of blocks paid to our deposits: recorded alike by the live scan and by an operator who has it read again. */
+/** Payments to our deposits in a range of blocks: recorded alike by the live scan and by an operator's rescan. */
 import {
   type Ingester,
   type Pass,
@@ -21,7 +21,7 @@ import type { MatchedDeposit, RecordedPayin } from '../../../queries/payins.ts';
 import { inParallel } from '../../lib/inParallel.ts';
 import type { ConfirmationGate } from './confirmation.ts';
 
-// Which of the transactions that cannot be read may have paid us.
+// Decides which unreadable transactions may have paid us.
 
 interface Ours {
   readonly ingester: Pick<Ingester, 'sharedAddresses'>;
@@ -29,10 +29,10 @@ interface Ours {
 }
 
 /**
- * Without those that name whom they paid where nothing of it is ours. Of whom the others paid, deposits with a payment of their own stay
- * named: of an address that payments share nobody can tell whose end should wait, and all must not.
+ * Removes transactions whose known receivers are not ours. Of the others' receivers, deposits of one payment stay named; a shared address
+ * names no payment, and not all payments can wait.
  */
-export async function maybeOurs(
+export async function possiblePayins(
   found: readonly Unreadable[],
   { ingester, matchDeposits }: Ours,
 ): Promise<readonly Unreadable[]> {
@@ -53,36 +53,39 @@ export interface RangeDeps {
   readonly handle: Handle;
   readonly clock: Clock;
   readonly ingester: Ingester;
-  /** Resolves once the deposit index holds everything that is in the log now. @throws Unavailable after a while */
+  /** Resolves once the deposit index contains everything that is in the log now. @throws Unavailable after a timeout */
   readonly caughtUp: (signal: AbortSignal) => Promise<unknown>;
   readonly matchDeposits: (addresses: readonly PayinAddress[]) => Promise<readonly MatchedDeposit[]>;
   /**
-   * Keeps a final transfer to an address that payments share whose memo is no payment's: an operator decides about it. The same
-   * transfer may come again; it is to be kept once, by its id. Answers whether it is new.
+   * Records a final transfer to a shared address without a payment's memo: an operator decides about it. A repeated transfer is recorded
+   * once, by its id. Returns true if it is new.
    */
   readonly unmatched: (transfer: Transfer) => Promise<boolean>;
   readonly payinsInBlocks: (blockHashes: readonly string[]) => Promise<readonly RecordedPayin[]>;
-  /** Seen or confirmed, in blocks above this one. */
+  /** Detected or confirmed, in blocks above this one. */
   readonly payinsAbove: (above: bigint, after: RecordedPayin | null, max: number) => Promise<readonly RecordedPayin[]>;
   readonly confirmationGate: ConfirmationGate;
-  /** Told when money that funded a payment has left its chain. */
+  /** Called when money that funded a payment has left its chain. */
   readonly lost: (payin: RecordedPayin) => void;
-  /** Told of each transfer that is kept outside its payment's stream, which takes up no more. */
+  /** Receives each transfer that is recorded outside its payment's stream, which has reached its maximum. */
   readonly beyond: (payment: PaymentRef) => void;
   /**
-   * Sets a transfer aside that its payment cannot take, or one of no payment that nodes do not show alike: kept, shown to operators and
-   * tried again, so that it does not stop its chain.
+   * Sets a transfer aside that its payment cannot accept, or an unmatched one that nodes return differently: recorded, listed for operators
+   * and retried, so that it does not stop its chain.
    */
   readonly park: (payment: PaymentRef | null, txHash: string, error: unknown) => Promise<void>;
-  /** Sets a deposit aside whose balance is not explained: it is read by itself until it is, and its own payment's end waits for a while. */
+  /**
+   * Sets a deposit with an unexplained balance aside: it is read separately until it is explained, and its payment's expiry waits for a
+   * while.
+   */
   readonly setAside: (address: string) => Promise<void>;
-  /** Receives tokens at deposits that no payin is read from. They may come again. */
+  /** Receives tokens at deposits that no payin is read from. They may be repeated. */
   readonly stray: (tokens: StrayTokens) => void;
-  /** Sets transactions aside that cannot be read and may have paid us: each is tried by itself. They may come again. */
+  /** Sets unreadable transactions aside that may have paid us: each is retried separately. They may be repeated. */
   readonly setUnreadableAside: (found: readonly Unreadable[]) => Promise<void>;
 }
 
-/** Whether there is anything in it to be handled. */
+/** True if the range contains anything to handle. */
 export const holdsAnything = ({
   logs,
   orphaned,
@@ -92,23 +95,23 @@ export const holdsAnything = ({
 }: ScannedRange): boolean => logs.length + orphaned.length + unexplained.length + unreadable.length + stray.length > 0;
 
 /** `known`: the log had it and was not changed. */
-export type Outcome = 'known' | 'recorded' | 'unmatched' | 'setAside';
+export type PayinOutcome = 'known' | 'recorded' | 'unmatched' | 'setAside';
 
-/** A transfer to us and what was done about it. */
+/** A transfer to us and its outcome. */
 export interface HandledTransfer {
   readonly log: TransferLog;
-  /** Null for money that is no payment's. */
+  /** Null for unmatched money. */
   readonly paymentId: string | null;
-  readonly outcome: Outcome;
+  readonly outcome: PayinOutcome;
 }
 
-/** Without `next`: something read by itself. */
+/** Without `next`: a separate read. */
 type Handed = Pick<ScannedRange, 'logs' | 'orphaned' | 'unexplained' | 'unreadable' | 'stray'> &
   Partial<Pick<ScannedRange, 'next'>>;
 
 /**
- * The barrier: an address is disclosed only after its event is durable, so every deposit that this range can have paid
- * lies before the log's present end. Once the index has come that far, an address that is not in it is not ours.
+ * Barrier: an address is disclosed only after its event is durable, so every deposit that this range can have paid is before the log's
+ * current end. Once the index has reached it, an unknown address is not ours.
  */
 export async function handleRange(
   deps: RangeDeps,
@@ -119,7 +122,7 @@ export async function handleRange(
   await deps.caughtUp(signal);
   for (const address of range.unexplained ?? []) await deps.setAside(address);
   for (const tokens of range.stray ?? []) deps.stray(tokens);
-  const unreadable = await maybeOurs(range.unreadable ?? [], deps);
+  const unreadable = await possiblePayins(range.unreadable ?? [], deps);
   if (unreadable.length > 0) await deps.setUnreadableAside(unreadable);
   if (range.orphaned.length > 0) await orphanAbove(deps, believed(pass, range), signal);
   const { ingester, confirmationGate } = deps;
@@ -142,7 +145,7 @@ export async function handleRange(
   });
   const handled: HandledTransfer[] = [];
   for (const { log, deposit, transfer, confirmed } of found.filter((each) => each !== undefined)) {
-    // What is not confirmed is seen at least: the final passes ask for it again.
+    // An unconfirmed transfer is at least detected: the final passes query it again.
     const outcome = deposit
       ? await orPark(deps, deposit, transfer.txHash, () => record(deps, deposit, { transfer, final, confirmed }))
       : await unmatched(deps, transfer, confirmed);
@@ -151,7 +154,7 @@ export async function handleRange(
   return handled;
 }
 
-/** What its payment takes up no more is in no row that a later pass asks for again: unproven, it is refused and so set aside. */
+/** A transfer beyond its payment's maximum is in no row for a later pass: unproven, it is refused and so set aside. */
 async function record(
   deps: RangeDeps,
   deposit: PaymentRef,
@@ -164,17 +167,17 @@ async function record(
   return outcome;
 }
 
-/** Transfers that nodes are asked about side by side. */
+/** Concurrent queries of nodes about transfers. */
 const asksAtOnce = 8;
-/** Rows that one page holds of payins above a fork. */
+/** Rows per page of payins above a fork. */
 const aboveMax = 1_000;
 
-/** Of a final pass the blocks are not taken as gone by one node's word: the head has its own, and no other pass would read again what this one took away. */
+/** A final pass does not trust one node about orphaned blocks: the head pass has its own, and no other pass would read again. */
 const believed = (pass: Pass, range: Handed): Handed => (pass === 'head' ? range : { ...range, orphaned: [] });
 
 /**
- * After a fork: what was in the blocks that the scan names, and whatever else was recorded above the fork in a block that no node has any
- * more. The scan's list is shorter after a restart; the rows are not.
+ * After a fork: payins in the blocks that the scan names, and other payins recorded above the fork in a block that no node has any more.
+ * The scan's list is shorter after a restart; the rows are complete.
  */
 export async function orphanAbove(
   deps: RangeDeps,
@@ -182,22 +185,19 @@ export async function orphanAbove(
   signal: AbortSignal,
 ): Promise<void> {
   const named = orphaned.length > 0 ? await deps.payinsInBlocks(orphaned) : [];
-  for (const payin of named) await orphan(deps, payin);
+  for (const payin of named) await recordOrphaned(deps, payin);
   if (!next) return;
   for (let page = await deps.payinsAbove(next.blockNumber, null, aboveMax); page.length > 0; ) {
     for (const payin of page) {
       const known = named.some(({ transferId }) => transferId === payin.transferId);
-      if (!known && (await deps.ingester.hasLeft(payin, signal))) await orphan(deps, payin);
+      if (!known && (await deps.ingester.hasLeft(payin, signal))) await recordOrphaned(deps, payin);
     }
-    // Each page begins behind the one before: there are so many at the most as rows above the fork.
+    // Each page begins after the previous one, so their number is bounded by the rows above the fork.
     page = page.length < aboveMax ? [] : await deps.payinsAbove(next.blockNumber, page.at(-1) ?? null, aboveMax);
   }
 }
 
-/**
- * Records transfers that were looked up by their transaction as the scan records what it reads: each final pass takes those of its size.
- * Doing it again changes nothing.
- */
+/** Records looked-up transfers as the scan records its transfers: each final pass takes those of its size. Repeating it changes nothing. */
 export async function recordAnew(
   deps: RangeDeps,
   transfers: readonly Transfer[],
@@ -212,7 +212,7 @@ export async function recordAnew(
   return handled;
 }
 
-/** As `transferOf` reads it. */
+/** Inverse of `transferOf`. */
 const logOf = (transfer: Transfer): TransferLog => ({
   to: transfer.to,
   memo: transfer.memo ?? null,
@@ -226,8 +226,8 @@ const logOf = (transfer: Transfer): TransferLog => ({
   blockTime: transfer.blockTime as Instant,
 });
 
-/** Records that a payin's block has left its chain; an operator is told when it had funded its payment. */
-export async function orphan(deps: RangeDeps, payin: RecordedPayin): Promise<void> {
+/** Records that a payin's block has left its chain; notifies an operator if it had funded its payment. */
+export async function recordOrphaned(deps: RangeDeps, payin: RecordedPayin): Promise<void> {
   await orPark(deps, payin, payin.txHash, async () => {
     const outcome = await recordOrphan(deps, payin, payin);
     if (!isRefusal(outcome) && outcome.appended > 0) {
@@ -238,13 +238,13 @@ export async function orphan(deps: RangeDeps, payin: RecordedPayin): Promise<voi
   });
 }
 
-async function unmatched(deps: RangeDeps, transfer: Transfer, confirmed: boolean): Promise<Outcome> {
+async function unmatched(deps: RangeDeps, transfer: Transfer, confirmed: boolean): Promise<PayinOutcome> {
   if (confirmed) return (await deps.unmatched(transfer)) ? 'unmatched' : 'known';
   await deps.park(null, transfer.txHash, new Unproven());
   return 'setAside';
 }
 
-/** The nodes of a chain do not show a transfer alike. */
+/** The nodes of a chain disagree about a transfer. */
 export class Unproven extends TransientError {
   override readonly name = 'Unproven';
   constructor() {
@@ -252,10 +252,10 @@ export class Unproven extends TransientError {
   }
 }
 
-/** A transfer to a shared address that is for no payment: its own amount alone makes it large. */
+/** A transfer to a shared address without a payment: only its own amount makes it large. */
 const ofNoPayment = { agreed_usd: null };
 
-/** @returns undefined for one that was set aside because it cannot be read */
+/** @returns undefined for one that was set aside as unreadable */
 async function resolved(deps: RangeDeps, log: TransferLog, signal: AbortSignal): Promise<Transfer | undefined> {
   const { ingester } = deps;
   if (!ingester.resolve) return transferOf(ingester.chainId, log);
@@ -278,10 +278,10 @@ async function byAddress(deps: RangeDeps, logs: readonly TransferLog[]): Promise
   return new Map(matched.map((deposit) => [payinAddressKey(deposit), deposit]));
 }
 
-/** The head pass sees everything; each final pass confirms the amounts of its tier. */
+/** The head pass detects everything; each final pass confirms the amounts of its tier. */
 export const confirmsAt = (pass: Pass, large: boolean): boolean => pass === 'head' || (pass === 'finalLarge') === large;
 
-/** By the agreed amount too: a large payment cut into small transfers still waits for the deeper finality. */
+/** By the agreed amount too: a large payment split into small transfers still waits for the deeper finality. */
 export function isLarge(
   transfer: { readonly amount: bigint; readonly token: TokenRef },
   deposit: { readonly agreed_usd: bigint | null },
@@ -292,13 +292,13 @@ export function isLarge(
   return whole >= largeFrom_usd || (deposit.agreed_usd ?? 0n) >= largeFrom_usd;
 }
 
-/** An outage stops the range, which is read again; what the payment itself refuses is set aside. */
+/** An outage stops the range, which is read again; a payin that the payment itself refuses is set aside. */
 export async function orPark(
   deps: Pick<RangeDeps, 'park'>,
   payment: PaymentRef,
   txHash: string,
   record: () => Promise<{ readonly appended: number } | Refusal>,
-): Promise<Outcome> {
+): Promise<PayinOutcome> {
   try {
     const outcome = await record();
     if (!isRefusal(outcome)) return outcome.appended > 0 ? 'recorded' : 'known';

@@ -1,37 +1,37 @@
-/** Reads blocks again that were read, or missed, before: what they paid to us is recorded where the log does not have it yet. */
+/** Reads blocks again that were read, or missed, before: records payments to us that the log does not have yet. */
 import type { Pass, ScannedRange } from '../../../commands/chainPorts.ts';
 import { lower } from '../../lib/inParallel.ts';
-import { type HandledTransfer, handleRange, holdsAnything, type Outcome, type RangeDeps } from './range.ts';
+import { type HandledTransfer, handleRange, holdsAnything, type PayinOutcome, type RangeDeps } from './range.ts';
 
 export interface RescanDeps extends RangeDeps {
   readonly onProgress?: (pass: Pass, blockNumber: bigint, to: bigint) => void;
 }
 
-/** Both ends belong to it. Without `to`: as far as the chain has come. */
+/** Both ends are inclusive. Default of `to`: the chain's current end. */
 export interface Blocks {
   readonly from: bigint;
   readonly to?: bigint | undefined;
 }
 
 export interface Rescanned {
-  /** How many transfers to us had which outcome. */
-  readonly counts: Readonly<Record<Outcome, number>>;
-  /** Those of them that the log did not have, the first ones at least. */
+  /** Number of transfers to us per outcome. */
+  readonly counts: Readonly<Record<PayinOutcome, number>>;
+  /** New transfers to us, up to a maximum. */
   readonly news: readonly HandledTransfer[];
-  /** What no node remembers. */
+  /** Blocks that no node remembers. */
   readonly missed: readonly NonNullable<ScannedRange['missed']>[];
-  /** How far each pass could read: to the end of the range, or to where what it reads is not final yet. */
+  /** End of each pass: the end of the range, or the last final block. */
   readonly reached: ReadonlyMap<Pass, bigint>;
 }
 
-/** More are counted, not listed. */
+/** Maximum listed; further ones are only counted. */
 export const newsMax = 500;
 
 /**
- * Reads a range by the final passes and handles it as the live scan does: repeating it changes nothing. No saved cursor is read or
- * moved, and a service may be running. Crash or interruption: what was recorded is recorded; run it again.
+ * Reads a range by the final passes and handles it as the live scan does: repeating it changes nothing. Neither reads nor moves a saved
+ * cursor, and a service may be running. After a crash or interruption, recorded payins stay recorded; run it again.
  *
- * @throws ChainUnavailable, Unavailable; Error when the chain has no such block yet
+ * @throws ChainUnavailable, Unavailable; Error if the chain has no such block yet
  */
 export async function rescan(deps: RescanDeps, { from, to }: Blocks, signal: AbortSignal): Promise<Rescanned> {
   const { ingester, onProgress = () => {} } = deps;

@@ -1,4 +1,6 @@
-/** Reads deposits by themselves whose balance a scan could not explain: none of them holds up another one, its chain or any other payment. */
+/**
+ * Reads deposits separately whose balance a scan could not explain: none of them delays another deposit, its chain or any other payment.
+ */
 import type { Ingester } from '../../../commands/chainPorts.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import type { Instant } from '../../../domain/time.ts';
@@ -13,20 +15,20 @@ interface SetAside {
 
 export interface UnexplainedDeps extends RangeDeps {
   readonly ingester: Ingester & Required<Pick<Ingester, 'readDeposit'>>;
-  /** Noted under this worker's name, due and not left to an operator. */
+  /** Recorded under this worker's name, due and not parked for an operator. */
   readonly due: (max: number, now: Instant) => Promise<readonly SetAside[]>;
-  /** Told each time that it was read in vain. */
+  /** Called after each failed read. */
   readonly alarm: (address: string) => void;
 }
 
-/** Where it is listed. queries/work.ts knows the name: the end of the deposit's own payment waits while it is tried. */
+/** Worker name under which they are listed. queries/work.ts knows the name: the deposit's own payment does not expire meanwhile. */
 export const unexplainedName = (chainId: ChainId): string => `payins:${chainId}:unexplained`;
 
 class Unexplained extends Error {
   override readonly name = 'Unexplained';
 }
 
-/** What is found is recorded, whether it adds up or not; the deposit stays noted until it does. Reading it again changes nothing. */
+/** Records its findings whether or not they add up; the deposit stays listed until they do. Reading it again changes nothing. */
 export function unexplainedWorker(deps: UnexplainedDeps): Worker<SetAside> {
   const { ingester, due, alarm } = deps;
   return {

@@ -1,4 +1,4 @@
-/** Finishes matches of money to payments that a crash has left without their payin. */
+/** Finishes matches of money to payments that lack their payin after a crash. */
 import { finishMatch, type UnmatchedDeps } from '../../../commands/matchUnmatched.ts';
 import type { Instant } from '../../../domain/time.ts';
 import type { Worker } from '../engine.ts';
@@ -8,13 +8,13 @@ interface UnfinishedMatch {
 }
 
 export interface UnfinishedMatchesDeps extends UnmatchedDeps {
-  /** Decided matches whose payin is not recorded. */
+  /** Decided matches without a recorded payin. */
   readonly due: (max: number, now: Instant) => Promise<readonly UnfinishedMatch[]>;
 }
 
 export const unfinishedMatchesName = 'unmatched';
 
-/** What the payment refuses shows as failed until an operator acts: the money is matched to this payment and to no other. */
+/** A payin that the payment refuses counts as failed until an operator acts: the money is matched to this payment and to no other. */
 export function unfinishedMatchesWorker({ due, ...deps }: UnfinishedMatchesDeps): Worker<UnfinishedMatch> {
   return {
     name: unfinishedMatchesName,

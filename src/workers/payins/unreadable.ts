@@ -1,4 +1,4 @@
-/** Transactions that cannot be read: each is set aside and tried by itself, so that none holds up its chain, nor another customer. */
+/** Unreadable transactions: each is set aside and retried separately, so that none delays its chain, nor another customer. */
 import type { Ingester } from '../../../commands/chainPorts.ts';
 import { TransientError } from '../../../commands/ports.ts';
 import type { Transfer } from '../../../domain/payment/events.ts';
@@ -14,16 +14,16 @@ import { type RangeDeps, recordAnew } from './range.ts';
 interface SetAside {
   /** Its hash. */
   readonly key: string;
-  /** Deposits that it may have paid; empty where nothing tells. */
+  /** Deposits that it may have paid; empty if unknown. */
   readonly addresses: readonly string[];
 }
 
 export interface UnreadableDeps extends RangeDeps {
-  /** Noted under this worker's name, due and not left to an operator. */
+  /** Recorded under this worker's name, due and not parked for an operator. */
   readonly due: (max: number, now: Instant) => Promise<readonly SetAside[]>;
 }
 
-/** How it is tried: about an hour and a half long, ever more seldom; then it waits for an operator, and no payment waits for it. */
+/** Retry pace: for about an hour and a half, ever more rarely; then it waits for an operator, and no payment waits for it. */
 export const unreadablePace = {
   attemptsMax: 10,
   firstPause_ms: 10_000,
@@ -36,9 +36,9 @@ class Unread extends Error {
 }
 
 /**
- * What is found is recorded as the scan records it, and asked for again until it is final: recording it again changes nothing. A crash
- * in between leaves the note, so that it is read once more. An answer without all that it may have paid is no answer: a node lags, has
- * lost a part of its history, or shows all but the one event. Only an operator forgets it.
+ * Records its findings as the scan does, and queries again until they are final: recording again changes nothing. A crash in between keeps
+ * the record, so it is read once more. An answer without all possible receivers does not count: a node lags, has lost a part of its
+ * history, or omits the one event. Only an operator deletes the record.
  */
 export function unreadableWorker(deps: UnreadableDeps): Worker<SetAside> {
   const { ingester, due } = deps;
@@ -61,7 +61,7 @@ export function unreadableWorker(deps: UnreadableDeps): Worker<SetAside> {
   };
 }
 
-/** All of it. What a transaction cannot show is its own failure; that no node answers anything is not. @throws ChainUnavailable */
+/** Reads the whole transaction. An unreadable transaction is its own failure; an outage of all nodes is not. @throws ChainUnavailable */
 async function lookUp(ingester: Ingester, txHash: string, signal: AbortSignal): Promise<readonly Transfer[] | Unread> {
   try {
     return await ingester.lookUp(txHash, signal, 'whole');
@@ -72,11 +72,11 @@ async function lookUp(ingester: Ingester, txHash: string, signal: AbortSignal): 
   }
 }
 
-/** Money that can be read does not wait for what is beside it in the same transaction. */
+/** Readable money does not wait for unreadable parts of the same transaction. */
 const readableOf = (ingester: Ingester, txHash: string, signal: AbortSignal): Promise<readonly Transfer[]> =>
   ingester.lookUp(txHash, signal).catch(() => []);
 
-/** Calls of the head may be taken while these wait in vain: that says nothing of the transaction. */
+/** The head's calls may be sent while these wait in vain: that says nothing about the transaction. */
 const isCrowded = (error: unknown): boolean =>
   error instanceof ChainUnavailable &&
   error.failures.length > 0 &&

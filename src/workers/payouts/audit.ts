@@ -1,4 +1,4 @@
-/** Checks transfers again that were settled lately: a block may leave its chain in spite of its depth. */
+/** Checks recently settled transfers again: a block may leave its chain in spite of its depth. */
 import type { Clock } from '../../../commands/ports.ts';
 import { loadFrom, type PayoutRail, type TransferOwners } from '../../../commands/transferPorts.ts';
 import type { ChainId } from '../../../domain/chains.ts';
@@ -8,7 +8,7 @@ import { referenceOf, type TransferKey } from '../../../domain/transfer/shapes.t
 import { boundedTimes } from '../../lib/cache.ts';
 import type { Worker } from '../engine.ts';
 
-export interface AuditDeps {
+export interface PayoutAuditDeps {
   readonly owners: TransferOwners;
   readonly rail: PayoutRail;
   /** Transfers on this chain that were settled after `since`, oldest first. */
@@ -20,17 +20,17 @@ export interface SettledItem {
   readonly key: TransferKey;
 }
 
-/** By then every chain that is served has its deepest finality. */
+/** By then every served chain has its deepest finality. */
 const watched_ms = hour_ms;
 const recheck_ms = 10 * minute_ms;
 
 export const auditName = (chainId: ChainId): string => `payoutAudit:${chainId}`;
 
 /**
- * A transfer found gone is orphaned in its stream, so that the worker sends its bytes again: the receiver is paid, and its nonce does not
- * stay a gap that holds up every later one.
+ * Records a vanished transfer as orphaned in its stream, so the worker sends its bytes again: the receiver is paid, and its nonce leaves no
+ * gap that blocks every later one.
  */
-export function auditWorker({ owners, rail, settledSince, alarm }: AuditDeps): Worker<SettledItem> {
+export function auditWorker({ owners, rail, settledSince, alarm }: PayoutAuditDeps): Worker<SettledItem> {
   const recheckAt = boundedTimes();
   return {
     name: auditName(rail.chainId),
@@ -56,11 +56,11 @@ export function auditWorker({ owners, rail, settledSince, alarm }: AuditDeps): W
   };
 }
 
-// Before a chain's first transfer is looked for, what left its treasury is compared with the log.
+// Before a chain's first payout, compares the treasury's outgoing transactions with the log.
 
 export interface OutflowsDeps {
   readonly clock: Pick<Clock, 'now'>;
-  /** Records what the log does not know. @returns how many there were, and before when nodes remember nothing; null: all was seen */
+  /** Records unknown transactions. @returns their number, and the time before which nodes remember nothing; null: all was read */
   readonly compare: (
     signal: AbortSignal,
   ) => Promise<{ readonly unknown: number; readonly unseenBefore: Instant | null }>;
@@ -70,8 +70,8 @@ export interface OutflowsDeps {
 const answer_ms = 60_000;
 
 /**
- * Asked before transfers are looked for; it compares once. Nodes that cannot show the history stop nothing: the alarm says so, and they
- * are asked again each minute.
+ * Called before payouts are read; compares once. Nodes without the history stop nothing: the alarm says so, and they are queried again each
+ * minute.
  */
 export function createOutflowCheck({ clock, compare, alarm }: OutflowsDeps): () => Promise<void> {
   let next_ms = Number.NEGATIVE_INFINITY;

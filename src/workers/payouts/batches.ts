@@ -1,4 +1,4 @@
-/** Puts payouts of one token together where that is cheaper: as soon as there are enough, or when the oldest has waited long enough. */
+/** Groups payouts of one token into a batch if that is cheaper: once there are enough, or the oldest has waited long enough. */
 import { currentState, type Handle } from '../../../commands/handle.ts';
 import type { Clock, CrashPoint } from '../../../commands/ports.ts';
 import { newestNumber } from '../../../commands/sweeps/numbered.ts';
@@ -13,7 +13,7 @@ import { epochMs, type Instant, instant, plus } from '../../../domain/time.ts';
 import type { WaitingPayout } from '../../../queries/transfers.ts';
 import type { Worker } from '../engine.ts';
 
-// Payouts are put together: a batch of them gets the next number, and with it a stream. Its own worker does all the rest.
+// Opens batches: a batch gets the next number, and with it a stream. Its own worker does the rest.
 
 export interface BatchDeps {
   readonly handle: Handle;
@@ -24,14 +24,14 @@ export interface BatchDeps {
 }
 
 export interface PutTogether {
-  /** Null where none was opened. */
+  /** Null if none was opened. */
   readonly batch: string | null;
-  /** Payments in it, and those that are to be paid by themselves. */
+  /** Payments in it, and payments to pay alone. */
   readonly together: readonly string[];
   readonly alone: readonly string[];
-  /** Why not all of them are in it. */
+  /** Reason why not all of them are in it. */
   readonly why?: string;
-  /** Estimated for all of them together, and by themselves. */
+  /** Estimated for the batch, and for single payouts. */
   readonly gas?: bigint;
   readonly apart?: bigint;
 }
@@ -40,9 +40,10 @@ export const batchIdOf = (chainId: ChainId, account: string, number: number): st
   `${chainId}-${account}-${number}`;
 
 /**
- * Opens a batch of those that can be paid together and more cheaply than by themselves. Nobody is in it before his own payment says so.
+ * Opens a batch of payouts that are cheaper together than alone. No payment is in it before its own stream says so.
  *
- * Crash after BatchOpened: the worker of transfers finds it in its list. Two at once: each takes a number, and a payment joins one of them.
+ * Crash after BatchOpened: the payout worker finds it in its list. Two concurrent calls: each gets a number, and a payment joins one of
+ * them.
  */
 export async function putTogether(
   deps: BatchDeps,
@@ -83,7 +84,7 @@ async function open(deps: BatchDeps, members: readonly Payment[]): Promise<strin
   const decide = (state: BatchState) =>
     state ? refuse('conflict', `${id} is another one's`) : openBatch(state, order);
   const opened = await handle(payoutBatch, id, decide, { cause: 'worker:payouts', appId: null, expectNew: true });
-  // Where somebody else was faster, the next look puts them together again.
+  // If another process was faster, the next round groups them again.
   if (isRefusal(opened)) return null;
   await crash('batch.opened');
   return id;
@@ -91,28 +92,28 @@ async function open(deps: BatchDeps, members: readonly Payment[]): Promise<strin
 
 export interface BatchesDeps extends BatchDeps {
   readonly clock: Pick<Clock, 'now'>;
-  /** Payouts in one batch. */
+  /** Maximum payouts of one batch. */
   readonly most: number;
   readonly together: Together;
-  /** Payouts on the chain that nothing was signed for yet, the oldest first. */
+  /** Unsigned payouts on the chain, oldest first. */
   readonly waiting: (max: number, now: Instant) => Promise<readonly WaitingPayout[]>;
   readonly tell: (told: { batch: string | null; together: number; alone: number; why?: string }) => void;
 }
 
 /**
- * What the worker of transfers and whoever puts payouts together know of each other, in one process. Nothing depends on it but who is
- * faster: a payment's stream decides whether it is paid by itself.
+ * Shared state of the payout worker and the batch worker of one process. Only speed depends on it: a payment's stream decides whether it is
+ * paid alone.
  */
 export interface Together {
   readonly wait_ms: number;
-  /** Which payouts the worker of transfers leaves alone: those that are due since later, but for these. */
+  /** Payouts that the payout worker skips: those due after this time, except these. */
   left(now: Instant): { readonly since: Instant; readonly but: readonly string[] };
-  /** Whether it was looked at before: each is, once. */
+  /** True on the first call for a payment. */
   isNew(paymentId: string): boolean;
   looked(paymentIds: readonly string[], isAlone: boolean, now: Instant): void;
 }
 
-/** So much longer the worker of transfers leaves payouts alone: by then they are in a batch, or never will be. */
+/** Additional time that the payout worker skips payouts: by then they are in a batch, or never will be. */
 const grace_ms = 10_000;
 const rememberedMax = 10_000;
 const look_ms = 1_000;
@@ -159,7 +160,7 @@ export function batchesWorker(deps: BatchesDeps): Worker<ChainId> {
     },
   };
 
-  /** Those whose time has come, of one token each. */
+  /** Payouts that are due, grouped by token. */
   async function groupsNow(): Promise<readonly (readonly WaitingPayout[])[]> {
     const now = clock.now();
     const fresh = (await waiting(rememberedMax, now)).filter(({ paymentId }) => together.isNew(paymentId));
@@ -175,7 +176,7 @@ export function batchesWorker(deps: BatchesDeps): Worker<ChainId> {
     const ids = group.map(({ paymentId }) => paymentId);
     const put = await putTogether(deps, ids, signal).catch((error: unknown): PutTogether => {
       signal.throwIfAborted();
-      // Whatever is wrong with it, none of them waits longer for it.
+      // After any error none of them waits longer for it.
       return { batch: null, together: [], alone: ids, why: error instanceof Error ? error.message : String(error) };
     });
     const { batch, why } = put;

@@ -1,4 +1,4 @@
-/** A batch that does not go on by itself, and that an operator ends: its members are paid by themselves. */
+/** Ends a stuck batch for an operator: its members are paid alone. */
 import { type By, currentState, type Handle, type Handled } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
 import { begin, lookAfter, type NumberedDeps, nameIn, newestRun } from '../../../commands/sweeps/numbered.ts';
@@ -18,19 +18,19 @@ interface Deps {
 }
 
 interface ByHand {
-  /** Of the batch's stream. */
+  /** Id of the batch's stream. */
   readonly id: string;
-  /** At most 400 characters, for whoever asks why. */
+  /** At most 400 characters, for merchants and support. */
   readonly reason: string;
 }
 
 /**
- * Ends it where nothing was signed for it; else declares what was signed dead, with the same proof as for one payout: none of it can land
- * any more, and no node knows that any did.
+ * Ends it if nothing was signed; otherwise declares its attempts dead, with the same proof as for one payout: none of them can land, and no
+ * node knows that any did.
  *
- * Crash before the append: nothing happened. After it: the batch is over, and the next worker tells its members, which lets them go.
+ * Crash before the append: nothing happened. After it: the batch is over, and the next worker notifies its members, which releases them.
  *
- * @returns how many events were appended; 0 when it was over before. @throws ChainUnavailable, Unavailable
+ * @returns number of appended events; 0 if it was over before. @throws ChainUnavailable, Unavailable
  */
 export async function buryBatch(
   { handle, clock, rail }: Deps,
@@ -49,7 +49,7 @@ export async function buryBatch(
   return handle(payoutBatch, id, (state) => batchLeg.conclude(state, 1, outcome, clock.now()), facts);
 }
 
-// What must stand on a chain before payouts can be put together there, ordered as operations of the treasury: the engine signs and sends them.
+// Requirements of batches on a chain, ordered as treasury operations: the engine signs and sends them.
 
 export interface ContractDeps extends NumberedDeps {
   readonly rail: Pick<PayoutRail, 'chainId' | 'account' | 'batching'>;
@@ -66,7 +66,7 @@ const noBatches = (chainId: ChainId): Refusal =>
     `each payout on ${chainOf(chainId).name} is a transaction of its own: there is nothing to set up`,
   );
 
-/** Puts the contract that pays many on the chain. @returns the operation: while one is under way that one is meant */
+/** Deploys the batch contract on the chain. @returns the operation; a pending one is returned */
 export function orderPayMany({ rail, ...deps }: ContractDeps): Promise<string | Refusal> {
   const { chainId, account, batching } = rail;
   if (!batching) return Promise.resolve(noBatches(chainId));
@@ -80,9 +80,8 @@ export function orderPayMany({ rail, ...deps }: ContractDeps): Promise<string | 
 }
 
 /**
- * Lets that contract spend so much of a token for the treasury, in place of what it may spend now. It spends only what the treasury itself
- * asks it to.
- * @param amount in whole tokens; 0 takes the allowance back
+ * Sets that contract's allowance of a token, in place of the current one. It spends only on the treasury's own order.
+ * @param amount in whole tokens; 0 revokes the allowance
  */
 export async function orderAllowance(
   { rail, ...deps }: ContractDeps,
@@ -111,7 +110,7 @@ const allowanceOrder = ({ symbol, address, decimals }: Token, most: bigint, cont
 
 type What = Pick<OperationOrdered, 'token' | 'form' | 'receiver' | 'reason'>;
 
-/** The next of its name; one that is under way and asks for the same is meant. */
+/** Orders the next operation of its name; returns a pending equal one. */
 async function orderOnce({ rail, ...deps }: ContractDeps, name: string, what: What): Promise<string | Refusal> {
   const nameOf = (run: number) => `${name}-${run}`;
   const newest = await newestRun(deps, nameOf);

@@ -1,4 +1,4 @@
-/** What an operator decides about a payout that does not go on by itself. Each decision is recorded with its reason and who made it. */
+/** An operator's decision about a stuck payout. Each decision is recorded with its reason and actor. */
 import { type By, currentState, type Handle, type Handled } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
 import type { PayoutRail } from '../../../commands/transferPorts.ts';
@@ -25,7 +25,7 @@ interface Deps {
 
 export interface ByHand {
   readonly paymentId: string;
-  /** At most 400 characters, for whoever asks why. */
+  /** At most 400 characters, for merchants and support. */
   readonly reason: string;
 }
 
@@ -34,10 +34,10 @@ type Outcome = Promise<Handled<PaymentState> | Refusal>;
 const paymentNotFound = refuse('paymentNotFound', 'there is no such payment');
 
 /**
- * Nothing more is signed for the payout until it is tried again. What is signed can still land, and stands in the payment's stream when this
- * returns: who finds no attempt there may pay by hand.
+ * Nothing more is signed for the payout until it is retried. Signed attempts can still land, and are in the payment's stream when this
+ * returns: an operator who finds none there may pay by hand.
  *
- * Crash after PayoutHeld: its batch may still be signed, and nobody was told that it is held. Held again, it leaves the batch.
+ * Crash after PayoutHeld: its batch may still be signed, and nobody knows that it is held. Holding it again removes it from the batch.
  */
 export async function holdPayout(deps: Deps, byHand: ByHand, by: By): Outcome {
   const held = await decide(deps, byHand, by, holding);
@@ -47,7 +47,7 @@ export async function holdPayout(deps: Deps, byHand: ByHand, by: By): Outcome {
   return isRefusal(out) ? out : { ...out, appended: held.appended + out.appended };
 }
 
-/** The batch is not made; where it is signed already, the payment gets the attempt. */
+/** Dissolves the batch; if it is signed already, the payment gets the attempt. */
 async function outOfBatch(
   { handle, clock }: Deps,
   id: string,
@@ -66,18 +66,18 @@ async function outOfBatch(
 const holding = (p: PaymentState, _: number, reason: string, now: Instant) => payout.holdPayout(p, reason, now);
 const bouncing = (p: PaymentState, _: number, reason: string, now: Instant) => bounceImpossible(p, reason, now);
 
-/** The payout goes on after a hold, after its attempts were spent, or after a transfer that brought nothing. */
+/** Resumes the payout after a hold, after its last attempt, or after a transfer that brought nothing. */
 export const retryPayout = (deps: Deps, byHand: ByHand, by: By): Outcome =>
   decide(deps, byHand, by, payout.payoutLeg.retry);
 
-/** The receiver has it all although its transfer fell short: the payout counts as settled. */
+/** Counts a short payout as settled: the receiver has the full amount. */
 export const acceptPayout = (deps: Deps, byHand: ByHand, by: By): Outcome =>
   decide(deps, byHand, by, payout.payoutLeg.accept);
 
-/** The receiver cannot be paid, and what came is to go back. Refused as long as an attempt can land. */
+/** Bounces a payment whose receiver cannot be paid, so its money is refundable. Refused while an attempt can land. */
 export const bouncePayout = (deps: Deps, byHand: ByHand, by: By): Outcome => decide(deps, byHand, by, bouncing);
 
-/** @param verb of a payout, or of the refund that `part` says */
+/** @param verb of a payout, or of the refund with the number `part` */
 async function decide(
   { handle, clock }: Deps,
   { paymentId, reason, part = 1 }: ByHand & { readonly part?: number },
@@ -90,10 +90,10 @@ async function decide(
   return handle(paymentDecider, paymentId, (state) => verb(state, part, reason, clock.now()), facts);
 }
 
-/** An operator's decision, as a stream takes it. */
+/** An operator's decision as a stream's verb. */
 type Verb<S, E> = LegOwner<S, E>['retry'];
 
-/** Declares the payout's attempts dead: they can land no more, and the operator has found out that none did. */
+/** Declares the payout's attempts dead: none can land any more, and the operator verified that none did. */
 export async function buryPayout(
   { handle, rail }: Pick<Deps, 'handle'> & { readonly rail: Pick<PayoutRail, 'canLand' | 'fate'> },
   { paymentId, reason }: ByHand,
@@ -110,8 +110,7 @@ export async function buryPayout(
 
 const declared = (reason: string) => ({ reason: 'declared', detail: reason }) as const;
 
-// What an operator decides about a refund that does not go on by itself, of a payment or of money that no payment takes up. Each decision
-// is recorded with its reason and who made it.
+// An operator's decision about a stuck refund, of a payment or of unmatched money. Each decision is recorded with its reason and actor.
 
 export interface RefundKey extends TransferKey {
   readonly kind: 'refund' | 'unmatchedRefund';
@@ -119,13 +118,13 @@ export interface RefundKey extends TransferKey {
 
 export interface RefundByHand {
   readonly key: RefundKey;
-  /** At most 400 characters, for whoever asks why. */
+  /** At most 400 characters, for merchants and support. */
   readonly reason: string;
 }
 
 export type RefundDecided = Promise<{ readonly appended: number } | Refusal>;
 
-/** A decision as the stream of either kind takes it. */
+/** A decision as the verb of either kind of stream. */
 interface RefundVerb {
   readonly ofPayment: Verb<PaymentState, PaymentEvent>;
   readonly ofUnmatched: Verb<UnmatchedState, UnmatchedEvent>;
@@ -135,26 +134,26 @@ const callOff: RefundVerb = { ofPayment: payout.callOffRefund, ofUnmatched: call
 const retry: RefundVerb = { ofPayment: payout.refundLeg.retry, ofUnmatched: unmatchedRefundLeg.retry };
 const accept: RefundVerb = { ofPayment: payout.refundLeg.accept, ofUnmatched: unmatchedRefundLeg.accept };
 
-/** It is not sent: what it took is held again, and can be ordered back to another address. */
+/** Calls the refund off: its money is held again, and can be refunded to another address. */
 export const callOffRefund = (deps: Deps, byHand: RefundByHand, by: By): RefundDecided =>
   decideRefund(deps, byHand, by, callOff);
 
-/** It goes on after its attempts were spent, or after a transfer that brought nothing. */
+/** Resumes the refund after its last attempt, or after a transfer that brought nothing. */
 export const retryRefund = (deps: Deps, byHand: RefundByHand, by: By): RefundDecided =>
   decideRefund(deps, byHand, by, retry);
 
-/** The receiver has it all although its transfer fell short: the refund counts as settled. */
+/** Counts a short refund as settled: the receiver has the full amount. */
 export const acceptRefund = (deps: Deps, byHand: RefundByHand, by: By): RefundDecided =>
   decideRefund(deps, byHand, by, accept);
 
-/** Declares its attempts dead: they can land no more, and the operator has found out that none did. It is signed anew. */
+/** Declares its attempts dead: none can land any more, and the operator verified that none did. It is signed again. */
 export async function buryRefund(
   deps: Deps & { readonly railOf: (chainId: ChainId) => Pick<PayoutRail, 'canLand' | 'fate'> | undefined },
   byHand: RefundByHand,
   by: By,
   signal: AbortSignal,
 ): RefundDecided {
-  const leg = await refundLeg(deps.handle, byHand.key);
+  const leg = await loadRefundLeg(deps.handle, byHand.key);
   if (isRefusal(leg)) return leg;
   const rail = deps.railOf(leg.order.chainId);
   if (!rail) return refuse('invalidRequest', `chain ${leg.order.chainId} is not configured here: nobody can be asked`);
@@ -166,8 +165,8 @@ export async function buryRefund(
   });
 }
 
-/** The transfer itself; refused where there is none. */
-export async function refundLeg(handle: Handle, { kind, id, part }: RefundKey): Promise<TransferLeg | Refusal> {
+/** Leg of the refund; refused if there is none. */
+export async function loadRefundLeg(handle: Handle, { kind, id, part }: RefundKey): Promise<TransferLeg | Refusal> {
   const leg =
     kind === 'refund'
       ? (await currentState(handle, paymentDecider, id))?.refunds.find(({ refund }) => refund === part)

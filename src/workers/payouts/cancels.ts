@@ -1,6 +1,6 @@
 /**
- * Nonces that nobody will use: a transaction that does nothing uses them up, for all later ones of their account wait for them. It is a
- * transaction like any other: recorded before it is sent, sent again, and outbid, until the nonce is used up for good.
+ * Unneeded nonces: a transaction without effect uses them up, because all later ones of their account wait for them. It is handled like any
+ * other: recorded before it is sent, resent, and outbid, until the nonce is used up for good.
  */
 import {
   isNumbered,
@@ -38,7 +38,7 @@ import {
   numberingAccountFor,
   numberingAccountsOf,
   objectionToSigning,
-  stateOf,
+  treasuryStateOf,
 } from './numberingAccounts.ts';
 
 export interface CancelDeps extends NumberingDeps {
@@ -46,25 +46,25 @@ export interface CancelDeps extends NumberingDeps {
   readonly signer: Signer;
 }
 
-/** A nonce that was handed out this long ago may be about to be signed; only later it is asked whether anybody needs it. */
+/** Age of an assigned nonce before its need is checked: a younger one may be about to be signed. */
 const settling_ms = minute_ms;
-/** A cancel that is not mined for so long is outbid; each further one waits twice as long, up to an hour. */
+/** Age after which an unmined cancel is outbid; each further one waits twice as long, up to an hour. */
 const outbidAfter_ms = 90_000;
 const outbidAfterMax_ms = 60 * minute_ms;
 
 /**
- * Takes the nonce from a purpose that cannot be signed now and has no live attempt; later the purpose gets another nonce. Should somebody
- * sign with the nonce at this moment, one of the two transactions lands and the other is proven dead by it.
+ * Takes the nonce from a purpose that cannot be signed now and has no live attempt; later the purpose gets another nonce. If another
+ * process signs with the nonce at this moment, one of the two transactions lands and proves the other dead.
  *
  * Crash after the append: the bytes are recorded, and `tendNonces` sends them.
  */
 export async function releaseNonce(deps: CancelDeps, numbering: NumberingAccount, purpose: Purpose): Promise<void> {
-  const nonce = nonceOf(await stateOf(deps, numbering.account), purpose);
+  const nonce = nonceOf(await treasuryStateOf(deps, numbering.account), purpose);
   if (nonce === null || nonce < numbering.minedNonce) return;
   await cancel(deps, numbering.account, nonce, `cancel ${purpose.kind} ${purpose.reference}`);
 }
 
-/** Signs, records and sends. @param outbid the fees of the last one. @returns false where nothing may be signed, or nothing needs to be */
+/** Signs, records and sends. @param outbid fees of the last one. @returns false if nothing may be signed, or nothing needs to be */
 async function cancel(
   deps: CancelDeps,
   account: string,
@@ -86,9 +86,9 @@ async function cancel(
 }
 
 /**
- * Gives up what was signed with a nonce, because no node takes it: a cancel outbids it, so that later nonces of the account can land.
- * Whichever of the two lands, the other is dead by it; then the transfer is signed anew. `tendNonces` sends the cancel again.
- * @returns false where nothing may be signed, or the nonce is cancelled already
+ * Gives up a signed attempt that no node accepts: a cancel outbids it, so later nonces of the account can land. The one that lands proves
+ * the other dead; then the transfer is signed again. `tendNonces` resends the cancel.
+ * @returns false if nothing may be signed, or the nonce is cancelled already
  */
 export async function giveUpNonce(
   { rail, ...others }: Omit<CancelDeps, 'rail'> & { readonly rail: PayoutRail },
@@ -100,7 +100,7 @@ export async function giveUpNonce(
   const cancelling = (outbid?: Pick<SignedAttempt, 'fee'>) =>
     cancel(deps, account, BigInt(nonce), `give up ${hash}`, outbid);
   return cancelling({ fee: { ...fee } }).catch((error) => {
-    // Too dear to outbid what no node has: at today's price it can land all the same.
+    // Outbidding a transaction that no node has is too dear: at the current price it can land anyway.
     if (!(error instanceof PayoutBlocked)) throw error;
     return cancelling();
   });
@@ -110,34 +110,36 @@ export const isCancelled = async (
   deps: Pick<NumberingDeps, 'handle' | 'rail' | 'memory'>,
   account: string,
   nonce: bigint,
-): Promise<boolean> => (await stateOf(deps, account)).cancelled.some((each) => each.nonce === nonce);
+): Promise<boolean> => (await treasuryStateOf(deps, account)).cancelled.some((each) => each.nonce === nonce);
 
 /** A nonce that needs an operator. */
-export interface Trouble {
+export interface StuckNonce {
   readonly account: string;
   readonly nonce: bigint;
-  /** It is outstanding for too long; or a transaction that is recorded nowhere has used it. */
+  /** It is outstanding for too long; or a transaction without a record has used it. */
   readonly reason: 'nonceStuck' | 'treasuryBehindChain';
   readonly message: string;
 }
 
 interface TendDeps extends CancelDeps {
   readonly owners: TransferOwners;
-  /** Signs one at a time with the transfers of the same accounts. */
+  /** Serializes signatures with the transfers of the same accounts. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
-  /** What could not be done for one nonce; the others go on. */
-  readonly failed: (nonce: Pick<Trouble, 'account' | 'nonce'>, error: unknown) => void;
+  /** Failure for one nonce; the others continue. */
+  readonly failed: (nonce: Pick<StuckNonce, 'account' | 'nonce'>, error: unknown) => void;
 }
 
-/** On a rail of any kind: where transfers expire, there is nothing to look after. */
+/** For a rail of any kind: expiring transfers have no nonces to check. */
 type AnyTendDeps = Omit<TendDeps, 'rail'> & { readonly rail: PayoutRail };
 
 /**
- * Looks after every nonce that was handed out and not mined: sends cancels again and outbids them until they are final, and takes back
- * what nobody needs any more.
- * @returns what needs an operator
+ * Checks every assigned, unmined nonce: resends and outbids cancels until they are final, and takes back unneeded nonces.
+ * @returns nonces that need an operator
  */
-export async function tendNonces({ rail, ...others }: AnyTendDeps, signal: AbortSignal): Promise<readonly Trouble[]> {
+export async function tendNonces(
+  { rail, ...others }: AnyTendDeps,
+  signal: AbortSignal,
+): Promise<readonly StuckNonce[]> {
   const accounts = await numberingAccountsOf({ ...others, rail }, signal);
   const tended = isNumbered(rail)
     ? accounts.map((numbering) => tendAccount({ ...others, rail }, { numbering, accounts }, signal))
@@ -145,10 +147,10 @@ export async function tendNonces({ rail, ...others }: AnyTendDeps, signal: Abort
   return (await Promise.all(tended)).flat();
 }
 
-async function tendAccount(deps: TendDeps, chosen: Chosen, signal: AbortSignal): Promise<readonly Trouble[]> {
+async function tendAccount(deps: TendDeps, chosen: Chosen, signal: AbortSignal): Promise<readonly StuckNonce[]> {
   const { account, minedNonce } = chosen.numbering;
-  const state = await stateOf(deps, account);
-  const trouble: Trouble[] = state.taken.map(({ nonce }) => {
+  const state = await treasuryStateOf(deps, account);
+  const trouble: StuckNonce[] = state.taken.map(({ nonce }) => {
     const message = objectionTo(state)?.message ?? '';
     return { account, nonce, reason: 'treasuryBehindChain', message };
   });
@@ -204,7 +206,7 @@ async function tendCancel(
   } else if (!(fate.kind === 'pending' && fate.mined)) await push(deps, account, cancelled);
 }
 
-/** The attempts and the cancels that share a nonce. */
+/** Attempts and cancels that share a nonce. */
 async function recordedWith(
   { owners, rail }: Pick<TendDeps, 'owners' | 'rail'>,
   account: string,
@@ -215,14 +217,17 @@ async function recordedWith(
   return [...attempts, ...cancelsOf(cancelled, rail.chainId, account)];
 }
 
-/** Whether more is recorded under the nonce than the chain was asked about: that is no stranger's, and the next round asks about it too. */
+/**
+ * True if more is recorded under the nonce than the chain was queried for: then a known transaction may have used it, and the next round
+ * includes it.
+ */
 async function isSignedSince(deps: TendDeps, account: string, nonce: bigint, asked: readonly Sent[]): Promise<boolean> {
-  const cancelled = (await stateOf(deps, account)).cancelled.find((each) => each.nonce === nonce);
+  const cancelled = (await treasuryStateOf(deps, account)).cancelled.find((each) => each.nonce === nonce);
   const recorded = cancelled ? await recordedWith(deps, account, cancelled) : [];
   return recorded.some(({ hash }) => !asked.some((known) => known.hash === hash));
 }
 
-/** Sends the latest cancel again, or one that outbids it. */
+/** Sends the latest cancel again, or a higher one. */
 async function push(deps: TendDeps, account: string, { nonce, signed }: Cancelled): Promise<void> {
   const last = signed.at(-1);
   const bytes = last?.bytes ?? null;
@@ -232,7 +237,7 @@ async function push(deps: TendDeps, account: string, { nonce, signed }: Cancelle
     const outbid = last?.fee ? { fee: { ...last.fee } } : undefined;
     const outbidding = deps.inTurn(() => cancel(deps, account, nonce, `cancel nonce ${nonce}`, outbid));
     const done = await outbidding.catch((error) => {
-      // What is too dear to outbid may still land as it is.
+      // A cancel that is too dear to outbid may still land.
       if (!(error instanceof PayoutBlocked) || bytes === null) throw error;
       return false;
     });
@@ -242,9 +247,8 @@ async function push(deps: TendDeps, account: string, { nonce, signed }: Cancelle
 }
 
 /**
- * Whether the transfer that holds a nonce will not use it, or not soon: it is over or on hold, its attempts are spent, or it goes through
- * another account. (That happens when its account was not configured for a while, or when two instances that were configured differently
- * chose an account each.)
+ * True if the transfer with the nonce will not use it soon: it is over or on hold, its attempts are used up, or another account numbers it.
+ * (That happens if its account was not configured for a while, or if two differently configured instances each chose an account.)
  */
 async function isNeedless(
   { owners }: TendDeps,
@@ -252,7 +256,7 @@ async function isNeedless(
   { numbering: { account }, accounts }: Chosen,
 ): Promise<boolean> {
   const key = keyOf(reference);
-  // What has no owner here may be needed by whoever numbered it.
+  // A purpose without an owner here may be needed by its own process.
   if (!owners[key.kind]) return false;
   const outgoing = await loadFrom(owners, key);
   if (!outgoing) return moneyLeaves(kind);
@@ -263,7 +267,7 @@ async function isNeedless(
   return numberingAccountFor(accounts, reference)?.account !== account || noncesUsedUp(leg) + 1 !== ordinal;
 }
 
-// Looks after nonces that were handed out on one chain: none may stay outstanding, for all later ones wait for it.
+// Checks the assigned nonces of one chain: none may stay outstanding, because all later ones wait for it.
 
 export interface NoncesDeps extends Omit<AnyTendDeps, 'failed'> {
   readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
@@ -290,7 +294,7 @@ export function noncesWorker(deps: NoncesDeps): Worker<ChainId> {
     keyOf: String,
     async act(_, signal) {
       const failures: unknown[] = [];
-      const note = (nonce: Pick<Trouble, 'account' | 'nonce'>, error: unknown) => {
+      const note = (nonce: Pick<StuckNonce, 'account' | 'nonce'>, error: unknown) => {
         if (error instanceof PayoutBlocked) tell({ ...nonce, reason: error.reason, message: error.message });
         else failures.push(error);
       };
@@ -301,8 +305,8 @@ export function noncesWorker(deps: NoncesDeps): Worker<ChainId> {
     },
   };
 
-  /** Said again as often as it takes to be stuck. */
-  function tell({ account, nonce, reason, message }: Omit<Trouble, 'reason'> & { readonly reason: string }): void {
+  /** Repeated at the interval after which a nonce counts as stuck. */
+  function tell({ account, nonce, reason, message }: Omit<StuckNonce, 'reason'> & { readonly reason: string }): void {
     const key = `${reason} ${account} ${nonce}`;
     const now_ms = epochMs(clock.now());
     if (now_ms - (alarmedAt.get(key) ?? Number.NEGATIVE_INFINITY) < stuckAfter_ms) return;

@@ -1,7 +1,6 @@
 /**
- * What became of a transfer's attempts, once it is known whose transaction used their nonce up. A nonce that is used up by a recorded cancel
- * ends them. One that is used up by a transaction that the log does not know ends nothing: the log has lost its end, or somebody else has
- * the key, and to sign anew could pay twice.
+ * Fate of a transfer's attempts, once the user of their nonce is known. A recorded cancel that used the nonce ends them. An unknown
+ * transaction ends nothing: the log has lost its end, or somebody else has the key, and another signature could pay twice.
  */
 import { currentState, type Handle } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
@@ -39,7 +38,7 @@ interface Deps {
   readonly owners: TransferOwners;
 }
 
-/** The transfer whose attempts share a nonce, and those that the chain is asked about. */
+/** Transfer whose attempts share a nonce, and the attempts that the chain is queried for. */
 interface Asked {
   readonly key: TransferKey;
   readonly attempts: readonly Sent[];
@@ -50,13 +49,13 @@ interface UsedNonce {
   readonly nonce: bigint;
 }
 
-/** Blocks are seconds apart: what is outstanding for so long is in need of somebody. */
+/** Blocks are seconds apart: anything outstanding for this long needs an operator. */
 export const stuckAfter_ms = 10 * minute_ms;
 
-/** Cancels among attempts; those are numbered from 1. */
+/** Number of cancels among attempts, which are numbered from 1. */
 const notAnAttempt = 0;
 
-/** A nonce's recorded cancels, as a chain is asked about them. */
+/** A nonce's recorded cancels in the form of a fate query. */
 export function cancelsOf({ nonce, signed }: Cancelled, chainId: ChainId, account: string): readonly Sent[] {
   const [token] = chainOf(chainId).tokens;
   assert(token !== undefined, 'every chain has a token');
@@ -65,11 +64,11 @@ export function cancelsOf({ nonce, signed }: Cancelled, chainId: ChainId, accoun
   return signed.map(({ hash, bytes, signedAt }) => ({ ...nothing, hash, bytes: bytes ?? '', signedAt }));
 }
 
-/** A transfer's attempts, as a chain is asked about them. */
+/** A transfer's attempts in the form of a fate query. */
 export const sentOf = ({ form }: Pick<Order, 'form'>, attempts: readonly SignedAttempt[]): readonly Sent[] =>
   form ? attempts.map((attempt) => ({ ...attempt, form })) : attempts;
 
-/** What a transfer signed with a nonce of an account, as its stream has it now. */
+/** Attempts of a transfer with a nonce of an account, from its stream's current state. */
 export async function attemptsWith(
   owners: TransferOwners,
   key: TransferKey,
@@ -84,7 +83,7 @@ export async function attemptsWith(
   );
 }
 
-/** @param attempts that share one nonce; @returns a refusal when a transaction used it that is recorded nowhere: nothing is signed then */
+/** @param attempts that share one nonce; @returns a refusal if a transaction without a record used it: then nothing is signed */
 export async function knownFate(
   deps: Deps,
   key: TransferKey,
@@ -98,7 +97,7 @@ export async function knownFate(
   const asked = { key, attempts };
   if (fate.kind === 'dead' && fate.proof.reason === 'nonceUsed') {
     const beside = await fateBesideCancel(deps, used, attempts, signal);
-    // Of `unknown`, too: the nodes have gone away meanwhile, and the cancel may have done it.
+    // Also after `unknown`: the nodes may have become unavailable, and the cancel may have landed.
     if (beside) return beside;
     return report(deps, { ...used, detail: fate.proof.detail, proven: true }, asked, fate);
   }
@@ -107,15 +106,15 @@ export async function knownFate(
 }
 
 /**
- * Whether the nonce is used up and the nodes cannot say by what: they remember accounts for a short while only. Asked when no attempt was
- * known for a while, for nodes that lag know it later.
+ * True if the nonce is used up and the nodes cannot name the user: they keep accounts only for a short time. Called when no attempt was
+ * known for a while, because lagging nodes know it later.
  */
 async function isOver({ clock, rail }: Deps, attempt: Sent, signal: AbortSignal): Promise<boolean> {
   if (epochMs(clock.now()) - epochMs(attempt.signedAt) < minute_ms) return false;
   return !(await rail.canLand(attempt, signal));
 }
 
-/** What is recorded tells what the nodes do not: a cancel, or what was seen while they knew. */
+/** Records tell what the nodes do not: a cancel, or an earlier observation. */
 async function afterwards(
   deps: Deps,
   used: UsedNonce,
@@ -145,7 +144,7 @@ const deadBy = (attempts: readonly Sent[], detail: string): Fate => ({
 const treasuryOf = ({ handle, rail }: Deps, account: string): Promise<TreasuryState> =>
   currentState(handle, treasury, treasuryInstance(rail.chainId, account));
 
-/** Undefined when the nonce was never cancelled, or no cancel has used it. */
+/** Undefined if the nonce was never cancelled, or no cancel has used it. */
 async function fateBesideCancel(
   deps: Deps,
   { account, nonce }: UsedNonce,
@@ -163,15 +162,15 @@ async function fateBesideCancel(
   return fate.proof.reason === 'nonceUsed' ? undefined : deadBy(attempts, fate.proof.detail);
 }
 
-/** The account signs nothing from now on. @param fate what stands when an operator has explained the nonce */
+/** Stops signing for the account. @param fate result after an operator has explained the nonce */
 async function report(
   { handle, clock, rail, owners }: Deps,
   { account, ...used }: UsedNonce & TakenNonce,
   { key, attempts }: Asked,
   fate: Fate,
 ): Promise<Fate | Refusal> {
-  // Whatever is sent is recorded before: what another instance signed meanwhile is no stranger's, and the next look asks about it too.
-  // What lapsed under the nonce before was not asked about, and cannot have used it.
+  // Everything that is sent is recorded before: a concurrent signature of another instance is known, and the next query includes it.
+  // Attempts that lapsed earlier were not queried, and cannot have used it.
   const newest = Math.max(...attempts.map(({ attempt }) => attempt));
   const recorded = await attemptsWith(owners, key, { account, ...used });
   if (recorded.some(({ attempt }) => attempt > newest)) return { kind: 'pending', mined: true };
@@ -187,17 +186,17 @@ async function report(
   return (isTaken && objectionTo(reported.state)) || fate;
 }
 
-// What operators are told of transfers that do not go on: at once, and then now and again.
+// Reports of stuck transfers to operators: at once, and then periodically.
 
 export interface TransferNewsDeps {
   readonly clock: Pick<Clock, 'now'>;
-  /** A transfer that has to wait for an operator: float, gas, a paused or inconsistent treasury, attempts without end. */
+  /** A transfer that must wait for an operator: float, gas, a paused or inconsistent treasury, attempts without end. */
   readonly alarm: (key: TransferKey, reason: string, message: string) => void;
-  /** Told why a transfer waits, now and then. It never fails. */
+  /** Receives periodically why a transfer waits. Never fails. */
   readonly noteWait?: (key: TransferKey, reason: string, message: string) => void;
 }
 
-/** Where an operator sees it. */
+/** List in which an operator finds it. */
 const listOf: Readonly<Record<TransferKind, string>> = {
   payout: 'npm run payouts -- list',
   refund: 'npm run refunds -- list',
@@ -208,14 +207,14 @@ const listOf: Readonly<Record<TransferKind, string>> = {
 
 const noteAgain_ms = minute_ms;
 const tellAgain_ms = 10 * minute_ms;
-/** What a chain has taken is final within minutes on all chains that are served. */
+/** By then an included transaction is final on all served chains. */
 const finalBy_ms = hour_ms;
 
 export function createTransferNews({ clock, alarm, noteWait }: TransferNewsDeps) {
   const toldAt = boundedTimes();
   const notedAt = boundedTimes();
 
-  /** Whether it was not done for so long. */
+  /** True if it was not done for this long. */
   function isDue(times: typeof toldAt, key: string, again_ms: number): boolean {
     const now_ms = epochMs(clock.now());
     if (now_ms - (times.get(key) ?? Number.NEGATIVE_INFINITY) < again_ms) return false;
@@ -223,7 +222,7 @@ export function createTransferNews({ clock, alarm, noteWait }: TransferNewsDeps)
     return true;
   }
 
-  /** Nodes are asked every few seconds: the same is told of now and then. */
+  /** Nodes are queried every few seconds: the same report is only repeated periodically. */
   function tellOnce({ key, purpose }: Outgoing, reason: string, message: string): void {
     if (isDue(toldAt, `${purpose.reference} ${reason}`, tellAgain_ms)) alarm(key, reason, message);
   }
@@ -231,7 +230,7 @@ export function createTransferNews({ clock, alarm, noteWait }: TransferNewsDeps)
   return {
     tellOnce,
 
-    /** What cannot be done now, such as at today's price, is no failure of the transfer: it is told, and tried again later. */
+    /** A temporary obstacle, such as the current price, is no failure of the transfer: it is reported and retried later. */
     async unlessBlocked(outgoing: Outgoing, work: () => Promise<unknown>): Promise<void> {
       try {
         await work();
@@ -246,7 +245,7 @@ export function createTransferNews({ clock, alarm, noteWait }: TransferNewsDeps)
       if (isDue(notedAt, `${purpose.reference} ${reason}`, noteAgain_ms)) noteWait?.(key, reason, message);
     },
 
-    /** @param first of the attempts that can land */
+    /** @param first live attempt */
     ifStuck(outgoing: Outgoing, first: SignedAttempt | undefined, fate: Fate): void {
       if (!first) return;
       const waited_ms = epochMs(clock.now()) - epochMs(first.signedAt);

@@ -1,4 +1,4 @@
-/** Looks once more, before anything is signed and right before, whether the money that a transfer is made from is there. */
+/** Checks again, before anything is signed and right before the signature, that the funding money of a transfer is on its chain. */
 import type { Ingester } from '../../../commands/chainPorts.ts';
 import { currentState, type Handle } from '../../../commands/handle.ts';
 import type { Clock, EventStore } from '../../../commands/ports.ts';
@@ -19,8 +19,8 @@ import type { Owed } from '../../../domain/transfer/leg.ts';
 import { objectionToUse, unmatched } from '../../../domain/unmatched.ts';
 
 /**
- * @returns asks again, in one call where all is well: transfers wait for their turn, and a block may leave meanwhile
- * @throws PayoutBlocked when too few nodes show it, or none of that chain is configured any more
+ * @returns a second check, in one call if all is well: transfers wait for their turn, and a block may leave meanwhile
+ * @throws PayoutBlocked if too few nodes return it, or none of that chain is configured any more
  */
 export type ProveFunding = (payment: Payment, owed: Owed, signal: AbortSignal) => Promise<StillFunded>;
 
@@ -32,13 +32,13 @@ interface Witness {
 type Witnesses = ReadonlyMap<ChainId, Witness>;
 
 /**
- * Proves the money that a payment's transfer is made from. A withdrawal of cashback is made of no payin.
- * @param own null where the signer checks whose money it is (src/signer/backing.ts)
- * @param uses null where the signer records what the money pays for (src/signer/record.ts)
+ * Proves the money that funds a payment's transfer. A cashback withdrawal has no payin.
+ * @param own null if the signer checks the money's owner (src/signer/backing.ts)
+ * @param uses null if the signer records the use of the money (src/signer/record.ts)
  */
 export function createFundingProof(
   chains: Witnesses,
-  own: OwnMoney | null = null,
+  own: OwnMoneyChecks | null = null,
   uses: FundingUses | null = null,
 ): ProveFunding {
   const prove = createMoneyProof(chains);
@@ -103,10 +103,10 @@ async function mustBeOurs(objection: Promise<string | undefined> | undefined): P
   if (why !== undefined) throw unproven(why);
 }
 
-/** Proves money that no payment takes up before it goes back. @param own as for `createFundingProof`, like `uses` */
+/** Proves unmatched money before its refund. @param own as for `createFundingProof`, like `uses` */
 export function createUnmatchedProof(
   chains: Witnesses,
-  own: OwnMoney | null,
+  own: OwnMoneyChecks | null,
   uses: FundingUses | null = null,
 ): ProveMoney {
   const prove = createMoneyProof(chains);
@@ -123,26 +123,26 @@ export function createUnmatchedProof(
 const unproven = (why: string): PayoutBlocked =>
   new PayoutBlocked('fundingUnproven', `nothing is signed before the money is shown that it is paid from: ${why}`);
 
-// Whether money that the log names was paid to this treasury, or earned by credit. Transfers between strangers are on every chain.
+// Checks that the log's money was paid to this treasury, or earned by credit. Transfers between strangers exist on every chain.
 
 export interface OwnMoneyDeps {
   readonly handle: Handle;
   readonly store: Pick<EventStore, 'read'>;
   readonly ingesters: ReadonlyMap<ChainId, Pick<Ingester, 'sharedAddresses'>>;
-  /** Whether a payment's deposit is derived as this treasury's deposits are. */
+  /** True if a payment's deposit is derived like this treasury's deposits. */
   readonly isOwnDeposit: (family: ChainFamily, paymentId: string, deposit: Deposit) => Promise<boolean>;
 }
 
 /** Each method returns why the money is not the treasury's; undefined if it is. */
-export interface OwnMoney {
+export interface OwnMoneyChecks {
   /** @param id of the payment's stream */
   objectionToPayins(id: string, payment: Payment, payins: readonly Payin[]): Promise<string | undefined>;
   objectionToWithdrawal(payment: Payment): Promise<string | undefined>;
-  /** @param transfer that no payment takes up, and that is to go back */
+  /** @param transfer unmatched, with a refund */
   objectionToUnmatched(transfer: Transfer): Promise<string | undefined>;
 }
 
-export function createOwnMoney({ handle, store, ingesters, isOwnDeposit }: OwnMoneyDeps): OwnMoney {
+export function createOwnMoney({ handle, store, ingesters, isOwnDeposit }: OwnMoneyDeps): OwnMoneyChecks {
   const isShared = ({ chainId, to }: Transfer): boolean =>
     ingesters.get(chainId)?.sharedAddresses.includes(to) ?? false;
 
@@ -168,7 +168,7 @@ export function createOwnMoney({ handle, store, ingesters, isOwnDeposit }: OwnMo
     return objection === null ? notOurs : objection;
   }
 
-  /** A payin counts if it pays into a deposit of the payment, or if an operator gave it to the payment as money that no other one takes up. */
+  /** A payin counts if it pays into a deposit of the payment, or if an operator assigned it to the payment as unmatched money. */
   async function objectionToPayin(id: string, payment: Payment, payin: Payin): Promise<string | undefined> {
     const objection = await objectionToDeposit(id, payment, payin.transfer);
     if (objection !== null) return objection;
@@ -200,21 +200,21 @@ export function createOwnMoney({ handle, store, ingesters, isOwnDeposit }: OwnMo
   };
 }
 
-// The payment that an incoming transfer pays for, recorded in the log before a signature. An attacker who can append to the log can name one
-// transfer for two payments: it pays for the first one alone. A signer of its own keeps its own record (src/signer/record.ts).
+// Payment that an incoming transfer funds, recorded in the log before a signature. An attacker who can append to the log can name one
+// transfer for two payments: it funds only the first one. A separate signer has its own record (src/signer/record.ts).
 
 export interface FundingUsesDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
-  /** Whether a deposit of the family belongs to one payment by its derivation. */
+  /** True if the derivation binds a deposit of the family to one payment. */
   readonly derivesDepositFromPayment: (family: ChainFamily) => boolean;
 }
 
-/** Each method returns why the money pays for something else; undefined if it does not. Repeating a call changes nothing. */
+/** Each method returns why the money is used elsewhere; undefined if it is not. Repeating a call changes nothing. */
 export interface FundingUses {
   /** @param id of the payment's stream */
   useForPayment(id: string, payment: Payment, transfers: readonly Transfer[]): Promise<string | undefined>;
-  /** @param transfer that no payment takes up, and that is to go back */
+  /** @param transfer unmatched, with a refund */
   objectionToRefund(transfer: Transfer): Promise<string | undefined>;
 }
 
@@ -236,7 +236,8 @@ export function createFundingUses({ handle, clock, derivesDepositFromPayment }: 
   return {
     async useForPayment(id, payment, transfers) {
       for (const transfer of transfers) {
-        // The use is recorded before the decision about a refund is read, and a refund reads the use after its decision: one of them sees the other.
+        // The use is recorded before the decision about a refund is read, and a refund reads the use after its decision: one of them finds
+        // the other.
         const objection =
           (isBound(payment, transfer) ? undefined : await use(id, transfer)) ??
           objectionToUse(await currentState(handle, unmatched, transferId(transfer)), id);

@@ -1,4 +1,4 @@
-/** Payouts that cannot be made: after long enough their payments bounce, and what came can go back. */
+/** Impossible payouts: after long enough their payments bounce, and their money is refundable. */
 import { currentState, type Handle, type Handled } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
 import {
@@ -23,10 +23,10 @@ import { sentOf } from './fate.ts';
 type Asking = Pick<PayoutRail, 'account' | 'numbering'>;
 
 /**
- * Why the chain would refuse this transfer because of its receiver: frozen, closed, without a trustline. Nothing is signed for it. A token
- * that refuses the treasury as well, or nobody at all, says nothing of the receiver.
+ * Returns why the chain would refuse this transfer because of its receiver: frozen, closed, without a trustline. Signs nothing. A token
+ * that also refuses the treasury, or everybody, says nothing about the receiver.
  *
- * @returns undefined where it would not refuse it, or something else is in the way
+ * @returns undefined if it would not refuse, or the obstacle is something else
  */
 export async function receiverRefused(
   rail: Asking,
@@ -48,7 +48,7 @@ export async function receiverRefused(
   return (await refusal(rail.account, null)) ? undefined : refused.message;
 }
 
-/** How a transfer is prepared that is never signed: under the next nonce, where there are nonces. */
+/** Prepares a transfer that is never signed: with the next nonce, if there are nonces. */
 async function preparingOn(
   { numbering }: Pick<PayoutRail, 'numbering'>,
   signal: AbortSignal,
@@ -58,11 +58,11 @@ async function preparingOn(
   return (order) => numbering.prepare(order, nonce);
 }
 
-/** Nothing is signed for it that could land, and no operator has a hand on it. */
+/** No live attempt exists, and no operator holds it. */
 export const mayBeImpossible = ({ leg, step }: Pick<Outgoing, 'leg' | 'step'>): boolean =>
   (step.do === 'sign' || step.do === 'order') && !leg.attempts.some(canLand) && leg.short === null;
 
-/** Crash before the append: nothing happened, and it is asked again. After it: repeating it appends nothing. */
+/** Crash before the append: nothing happened, and it is checked again. After it: repeating it appends nothing. */
 export async function giveUpPayout(
   { handle, clock }: { readonly handle: Handle; readonly clock: Pick<Clock, 'now'> },
   paymentId: string,
@@ -74,16 +74,16 @@ export async function giveUpPayout(
   return handle(paymentDecider, paymentId, (state) => bounceImpossible(state, note, clock.now()), facts);
 }
 
-// Gives up payouts that their receivers cannot take, once they could not for long enough.
+// Gives up payouts whose receivers have been unable to receive them for long enough.
 
 export interface ImpossibleDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
   readonly owners: TransferOwners;
   readonly rails: ReadonlyMap<ChainId, Asking>;
-  /** How long a receiver must have been refused without a break. */
+  /** Time for which a receiver must have been refused without interruption. */
   readonly after_ms: number;
-  /** Payments whose payout was refused by its token each time since then, or longer. */
+  /** Payments whose payouts were refused by the token each time since then or longer. */
   readonly refusedSince: (since: Instant, max: number) => Promise<readonly RefusedPayout[]>;
   readonly alarm: (payout: RefusedPayout, message: string) => void;
 }
@@ -93,7 +93,7 @@ export interface RefusedPayout {
   readonly chainId: ChainId;
 }
 
-/** What is in the way of one that is not given up is looked at again so often. */
+/** Recheck interval of a payout that is not given up. */
 const again_ms = hour_ms;
 
 export function impossibleWorker(deps: ImpossibleDeps): Worker<RefusedPayout> {
@@ -103,7 +103,7 @@ export function impossibleWorker(deps: ImpossibleDeps): Worker<RefusedPayout> {
     name: 'impossiblePayouts',
     concurrency: 2,
     async due(max, now) {
-      // Those that were asked about a while ago are in the list as well.
+      // Recently checked ones are in the list as well.
       const asked = askAt.countAfter(epochMs(now));
       const refused = await deps.refusedSince(plus(now, -after_ms), max + asked);
       return refused.filter(({ paymentId }) => (askAt.get(paymentId) ?? 0) <= epochMs(now)).slice(0, max);
@@ -124,11 +124,11 @@ export function impossibleWorker(deps: ImpossibleDeps): Worker<RefusedPayout> {
   };
 }
 
-// What an operator may declare dead, though no node remembers far enough to prove it.
+// Attempts that an operator may declare dead, although no node's history is long enough to prove it.
 
 /**
- * The attempts that can land no more, while no node knows what became of them. Refused as long as one can land, or the nodes know: then it
- * settles or dies by itself.
+ * Attempts that can never land while no node knows their fate. Refused while one can land, or the nodes know it: then it settles or dies
+ * automatically.
  */
 export async function buriable(
   rail: Pick<PayoutRail, 'canLand' | 'fate'>,

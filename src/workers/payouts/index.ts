@@ -1,4 +1,4 @@
-/** What leaves the treasury: one worker per chain drives the transfers of all owners, another looks after their nonces, a third looks again. */
+/** Outgoing transfers of the treasury: one worker per chain executes them, another checks their nonces, a third rechecks settled ones. */
 
 import { Unavailable } from '../../../commands/ports.ts';
 import type { PayoutRail, TransferOwners } from '../../../commands/transferPorts.ts';
@@ -37,7 +37,7 @@ import {
   createOwnMoney,
   createUnmatchedProof,
   type FundingUses,
-  type OwnMoney,
+  type OwnMoneyChecks,
 } from './fundingProof.ts';
 import { impossibleWorker } from './impossible.ts';
 import { numberingMemory } from './numberingAccounts.ts';
@@ -46,7 +46,7 @@ import { createRecall, pauseAfterRestore } from './recall.ts';
 import { createUnsettledAmounts, type OwedOn } from './unsettledAmounts.ts';
 import { transfersWorker, transfersWorkerName } from './worker.ts';
 
-/** As many as the signers remember. */
+/** The signers' limit of remembered signatures. */
 const recentMax = 100_000;
 const auditIdle_ms = 30_000;
 const noncesIdle_ms = 5_000;
@@ -55,11 +55,11 @@ const batchesIdle_ms = 1_000;
 const lookLeast_ms = 200;
 
 export interface OwnerNeeds extends Pick<Core, 'workHandle' | 'clock' | 'chains'> {
-  /** What a withdrawal must leave. */
+  /** Amount that a withdrawal must leave. */
   readonly owed: OwedOn;
-  /** Null on an instance whose signer checks whose money a transfer is made from, or that signs nothing. */
-  readonly own: OwnMoney | null;
-  /** Null likewise. */
+  /** Null on an instance whose signer checks the money's owner, or that signs nothing. */
+  readonly own: OwnMoneyChecks | null;
+  /** Null in the same cases. */
   readonly uses: FundingUses | null;
 }
 
@@ -76,8 +76,8 @@ export function transferOwners({ workHandle: handle, clock, chains, owed, own, u
   };
 }
 
-/** A signer of its own checks the same for itself, and alone can tell whose deposits on Solana are. */
-function ownMoneyOf({ config, workHandle: handle, store, chains }: Core): OwnMoney | null {
+/** A separate signer makes the same check itself, and only it can identify deposits on Solana. */
+function ownMoneyOf({ config, workHandle: handle, store, chains }: Core): OwnMoneyChecks | null {
   if (config.signing.remote !== null) return null;
   const ingesters = new Map([...chains].map(([chainId, { ingester }]) => [chainId, ingester]));
   return createOwnMoney({ handle, store: store.workers, ingesters, isOwnDeposit: ownDepositsOf(config.treasuries) });
@@ -138,7 +138,7 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
         },
         unsettledAmounts: createUnsettledAmounts((token, but) => unsettledOf(database, { chainId, token, but }), clock),
       }),
-      // Nobody wakes it for those that are to be paid by themselves after all.
+      // No notification announces payouts that are paid alone after all.
       ...(together && { idle_ms: batchesIdle_ms }),
     };
     const nonces = { worker: noncesWorker({ ...signing, alarm: telemetry.alarm }), idle_ms: noncesIdle_ms };
@@ -158,13 +158,13 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
   });
 }
 
-/** A nonce comes free with a block: an account that has none to give is looked at once a block, and no more often than a few times a second. */
+/** A nonce becomes free with a block: a busy account is checked once per block, at most a few times a second. */
 const lookAt = (chainId: ChainId, poll_ms: number): number =>
   Math.min(poll_ms, Math.max(chainOf(chainId).block_ms, lookLeast_ms));
 
 const restoredReason = 'the log was restored from a backup: compare the treasury first, docs/operate/backup.md';
 
-/** Before its first look for transfers a chain's worker pauses them if the log was restored. */
+/** Before its first read of payouts a chain's worker pauses them if the log was restored. */
 function restoredOn({ workHandle: handle, clock, database, telemetry }: Core, rail: PayoutRail): () => Promise<void> {
   const { chainId } = rail;
   return pauseAfterRestore({
@@ -179,7 +179,7 @@ function restoredOn({ workHandle: handle, clock, database, telemetry }: Core, ra
   });
 }
 
-/** None where payouts are never given up. */
+/** None if payouts are never given up. */
 export function impossiblePayouts(core: Core): readonly RoleWorker[] {
   const { config, workHandle: handle, clock, chains, database, telemetry } = core;
   if (config.payoutImpossible_hours === 0) return [];
@@ -214,6 +214,6 @@ export function transferAudits(core: Core): readonly RoleWorker[] {
   }));
 }
 
-/** What alarms name a transfer by. */
+/** Facts that identify a transfer in alarms. */
 const factsOf = (chainId: ChainId, key: TransferKey) =>
   key.kind === 'payout' ? { chainId, paymentId: key.id } : { chainId, transfer: referenceOf(key) };

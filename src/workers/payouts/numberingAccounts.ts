@@ -1,4 +1,4 @@
-/** The accounts whose nonces number transfers: which one takes a transfer, whether it may, and how a nonce is taken. */
+/** Accounts whose nonces number transfers: choosing one for a transfer, its permission, and assigning a nonce. */
 
 import { hash } from 'node:crypto';
 import { currentState, type Handle } from '../../../commands/handle.ts';
@@ -20,16 +20,16 @@ import {
 import { type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
 
 /**
- * What transfers that are being prepared will take of the treasury's tokens. They ask their chain side by side, before any of them has a
- * nonce: each counts those that reserved before it, so that all of them together stay within what the treasury holds.
+ * Amounts that transfers in preparation will use of the treasury's tokens. They query their chain concurrently, before any of them has a
+ * nonce: each counts the earlier reservations, so together they stay within the treasury's balance.
  */
 export interface Reserved {
-  /** Reserves, and says what others have reserved of the token by then, in smallest units. A second time it says so anew. */
+  /** Reserves, and returns the other reservations of the token in smallest units. A second call updates both. */
   take(reference: string, token: string, amount: bigint): bigint;
   release(reference: string): void;
 }
 
-/** The caller bounds how many are prepared at a time. */
+/** The caller bounds the number of concurrent preparations. */
 export function createReserved(): Reserved {
   const held = new Map<string, { readonly token: string; readonly amount: bigint }>();
   return {
@@ -50,15 +50,18 @@ export interface NumberingDeps {
   readonly memory: NumberingMemory;
 }
 
-/** What this process last saw of a rail's numbering accounts. Only one process assigns their nonces at a time; appends decide, not this. */
+/**
+ * Last state of a rail's numbering accounts in this process. Only one process assigns their nonces at a time; appends decide, not this
+ * state.
+ */
 export interface NumberingMemory {
   accounts: readonly NumberingAccount[];
   accountsAt_ms: number;
   readonly states: Map<string, TreasuryState>;
   readonly reserved: Reserved;
-  /** References of transfers that are prepared, or about to be, and wait for a nonce. */
+  /** References of prepared transfers, or soon to be, that wait for a nonce. */
   readonly waiting: Set<string>;
-  /** The next look at the accounts, for all who wait for it. */
+  /** Next read of the accounts, shared by all waiters. */
   looking: Promise<readonly NumberingAccount[]> | null;
 }
 
@@ -71,7 +74,7 @@ export const numberingMemory = (): NumberingMemory => ({
   looking: null,
 });
 
-/** Reads the accounts that number a rail's transfers; none where transfers expire. */
+/** Reads the accounts that number a rail's transfers; none for expiring transfers. */
 export async function readNumberingAccounts(
   { account, numbering }: Pick<PayoutRail, 'account' | 'numbering'>,
   signal: AbortSignal,
@@ -81,7 +84,7 @@ export async function readNumberingAccounts(
   return minedNonce === undefined ? [] : [{ account, minedNonce, unused: false }];
 }
 
-/** Reads them, and remembers them for all who wait for a nonce. */
+/** Reads them, and stores them for all waiters. */
 export async function numberingAccountsOf(
   {
     rail,
@@ -96,9 +99,9 @@ export async function numberingAccountsOf(
 }
 
 /**
- * Chooses the account that numbers a transfer, the same one each time: a restart goes on with the nonce that was assigned. An account
- * that is added takes its share of all transfers. One that is removed leaves its transfers to the others. No other transfer changes its
- * account (rendezvous hashing).
+ * Chooses the account that numbers a transfer, the same one each time: a restarted process continues with its assigned nonce. An added
+ * account gets its share of all transfers. A removed one leaves its transfers to the others. No other transfer changes its account
+ * (rendezvous hashing).
  */
 export const numberingAccountFor = (
   accounts: readonly NumberingAccount[],
@@ -108,24 +111,24 @@ export const numberingAccountFor = (
     .map((numbering) => ({ numbering, weight: hash('sha256', `${numbering.account} ${reference}`) }))
     .toSorted((a, b) => (a.weight < b.weight ? 1 : -1))[0]?.numbering;
 
-/** The account that numbers a transfer, and all those of which it was chosen. */
+/** The account that numbers a transfer, and all candidates. */
 export interface Chosen {
   readonly numbering: NumberingAccount;
   readonly accounts: readonly NumberingAccount[];
 }
 
-/** What a nonce is wanted for. */
-export interface Wanted {
+/** Purpose of a nonce. */
+export interface NonceRequest {
   readonly purpose: Purpose;
   readonly moves: Moved;
 }
 
-/** Who has the treasury's stream change: the worker, for that transfer. */
+/** Actor of a change of the treasury's stream: the worker, for that transfer. */
 export const causeOf = ({ kind, reference }: Pick<Purpose, 'kind' | 'reference'>): Cause =>
   `worker:${kind}s ${reference}`;
 
-/** Takes the account's next nonce for a purpose, or finds the one that the purpose has already. */
-export async function takeNonce(deps: NumberingDeps, chosen: Chosen, wanted: Wanted): Promise<bigint | Refusal> {
+/** Assigns the account's next nonce to a purpose, or finds the purpose's existing one. */
+export async function takeNonce(deps: NumberingDeps, chosen: Chosen, wanted: NonceRequest): Promise<bigint | Refusal> {
   const { handle, clock, rail } = deps;
   const closed = (await admit(deps, chosen)) ?? (await unprovenBeginning(deps, chosen.numbering));
   if (closed) return forgetting(deps, closed);
@@ -143,7 +146,7 @@ export async function takeNonce(deps: NumberingDeps, chosen: Chosen, wanted: Wan
   return nonce;
 }
 
-/** A history that begins above the account's next nonce leaves a gap for ever, and nothing behind it is mined. */
+/** A history that begins above the account's next nonce leaves a permanent gap, and nothing after it is mined. */
 async function unprovenBeginning(
   deps: NumberingDeps,
   { account, minedNonce }: NumberingAccount,
@@ -151,31 +154,31 @@ async function unprovenBeginning(
   const { rail, memory } = deps;
   const { numbering } = rail;
   if (numbering.kind === 'sequence') return undefined;
-  const { opened } = memory.states.get(account) ?? (await stateOf(deps, account));
+  const { opened } = memory.states.get(account) ?? (await treasuryStateOf(deps, account));
   if (opened || (await numbering.provenNonce()) === minedNonce) return undefined;
   const message = `the nodes of chain ${rail.chainId} do not agree on the next nonce of ${account}: its history begins when they do`;
   return refuse('treasuryBusy', message);
 }
 
-/** The log refused what was remembered to be possible: payouts were paused, or another process has been here. */
+/** The log refused what the remembered state allowed: payouts were paused, or another process has acted. */
 function forgetting({ memory }: Pick<NumberingDeps, 'memory'>, refusal: Refusal): Refusal {
   memory.states.clear();
   return refusal;
 }
 
-/** Why the purpose would get no nonce now. Nothing is taken. What is remembered may say that it gets one; only the log says that it does not. */
+/** Returns why the purpose would get no nonce now. Assigns nothing. The remembered state may wrongly allow it; only the log can refuse. */
 export async function refusalToNumber(
   deps: NumberingDeps,
   chosen: Chosen,
-  wanted: Wanted,
+  wanted: NonceRequest,
 ): Promise<Refusal | undefined> {
   const { account } = chosen.numbering;
   const own = deps.rail.account;
   const { states } = deps.memory;
   const [remembered, paused] = [states.get(account), states.get(own)];
   if (remembered && paused && !refusalIn(remembered, paused, deps, chosen, wanted)) return undefined;
-  const state = await stateOf(deps, account);
-  return refusalIn(state, account === own ? state : await stateOf(deps, own), deps, chosen, wanted);
+  const state = await treasuryStateOf(deps, account);
+  return refusalIn(state, account === own ? state : await treasuryStateOf(deps, own), deps, chosen, wanted);
 }
 
 function refusalIn(
@@ -183,19 +186,19 @@ function refusalIn(
   own: TreasuryState,
   { clock }: Pick<NumberingDeps, 'clock'>,
   { numbering: { minedNonce } }: Chosen,
-  wanted: Wanted,
+  wanted: NonceRequest,
 ): Refusal | undefined {
   const decided = state.opened ? assignNonce(state, { ...wanted, minedNonce, now: clock.now() }) : [];
   return whilePaused(own) ?? (isRefusal(decided) ? decided : undefined);
 }
 
 /**
- * Why the account that numbers a transfer has no nonce to give for it, as it was last seen; undefined when it has one, or was never seen.
- * Asks nobody: many may wait for the same account.
+ * Returns why the numbering account has no free nonce, as last read; undefined if it has one, or was never read. Queries nothing: many
+ * transfers may wait for the same account.
  */
 export function busyAsSeen(
   { clock, memory }: Pick<NumberingDeps, 'clock' | 'memory'>,
-  wanted: Wanted,
+  wanted: NonceRequest,
 ): Refusal | undefined {
   const numbering = numberingAccountFor(memory.accounts, wanted.purpose.reference);
   const state = numbering && memory.states.get(numbering.account);
@@ -204,48 +207,48 @@ export function busyAsSeen(
   return isRefusal(decided) && decided.refused === 'treasuryBusy' ? decided : undefined;
 }
 
-/** Whether the accounts were seen no longer ago than that. */
+/** True if the accounts were read within that time. */
 export const wereSeen = ({ clock, memory }: Pick<NumberingDeps, 'clock' | 'memory'>, lately_ms: number): boolean =>
   epochMs(clock.now()) - memory.accountsAt_ms < lately_ms;
 
 /**
- * What transfers under way, and those that are prepared meanwhile, will take of a token beside what the treasury's balance shows, over all its
- * numbering accounts. Its own amount is reserved from now on, until it has a nonce or is released.
+ * Amounts of a token that pending transfers, and those in preparation, will use beyond the treasury's balance, over all its numbering
+ * accounts. Reserves the transfer's own amount until it has a nonce or is released.
  */
 export async function spokenFor(
   deps: NumberingDeps,
   { accounts }: Chosen,
-  { purpose, moves }: Wanted,
+  { purpose, moves }: NonceRequest,
 ): Promise<bigint> {
-  // Before the states are looked at: what has a nonce by then counts twice, and not never.
+  // Before the states are read: a transfer that gets a nonce meanwhile counts twice rather than never.
   const others = deps.memory.reserved.take(purpose.reference, moves.token, BigInt(moves.amount));
-  const known = async (account: string) => deps.memory.states.get(account) ?? stateOf(deps, account);
+  const known = async (account: string) => deps.memory.states.get(account) ?? treasuryStateOf(deps, account);
   const states = await Promise.all(accounts.map(({ account }) => known(account)));
   const sums = states.map((state, at) => unminedOf(state, moves.token, accounts[at]?.minedNonce ?? 0n, purpose));
   return sums.reduce((sum, amount) => sum + amount, others);
 }
 
-/** Whether the purpose has a nonce of the account, as far as is remembered. */
+/** True if the purpose has a nonce of the account, as far as is remembered. */
 export const hasNonce = (
   { memory }: Pick<NumberingDeps, 'memory'>,
   { numbering }: Chosen,
-  { purpose }: Wanted,
+  { purpose }: NonceRequest,
 ): boolean => {
   const state = memory.states.get(numbering.account);
   return state === undefined || nonceOf(state, purpose) !== null;
 };
 
-/** Why nothing is signed with an account now, not even a fee bump. Payouts are paused in the treasury’s own stream, for all its accounts. */
+/** Returns why nothing is signed with an account now, not even a fee bump. A pause in the treasury’s own stream covers all its accounts. */
 export async function objectionToSigning(deps: NumberingDeps, account: string): Promise<Refusal | undefined> {
-  const state = await stateOf(deps, account);
-  const own = account === deps.rail.account ? state : await stateOf(deps, deps.rail.account);
+  const state = await treasuryStateOf(deps, account);
+  const own = account === deps.rail.account ? state : await treasuryStateOf(deps, deps.rail.account);
   return whilePaused(own) ?? objectionTo(state);
 }
 
 /**
- * Refuses to number a transfer while the treasury is paused, and, before the account's first use, while the log seems not to know all
- * that was paid. (After its first use the account's own nonce shows that.) Without this check, a payment that an old copy of the log
- * takes for unpaid could be paid again through an account that was added since.
+ * Refuses to number a transfer while the treasury is paused, and, before the account's first use, while the log seems to lack earlier
+ * payouts. (After its first use the account's own nonce reveals that.) Without this check, a payment that an old copy of the log treats as
+ * unpaid could be paid again through a newly added account.
  *
  * The treasury's own stream is opened with the first use of any account, so that it can be paused.
  */
@@ -260,19 +263,21 @@ async function admit(deps: NumberingDeps, { numbering, accounts }: Chosen): Prom
   return strangenessOf(deps, numbering, accounts);
 }
 
-/** Of an account before its first use. */
+/** For an account before its first use. */
 async function strangenessOf(
   deps: NumberingDeps,
   { account, unused }: NumberingAccount,
   accounts: readonly NumberingAccount[],
 ): Promise<Refusal | undefined> {
-  if ((await stateOf(deps, account)).opened) return undefined;
+  if ((await treasuryStateOf(deps, account)).opened) return undefined;
   if (account !== deps.rail.account && !unused) {
     const message = `${account} has sent transactions that the log does not know: pay from a new account instead, or find out whether they were payouts`;
     return refuse('treasuryBehindChain', message);
   }
   const others = accounts.filter((other) => other.account !== account);
-  const refusals = others.map(async (other) => behindChain(await stateOf(deps, other.account), other.minedNonce));
+  const refusals = others.map(async (other) =>
+    behindChain(await treasuryStateOf(deps, other.account), other.minedNonce),
+  );
   return (await Promise.all(refusals)).find((refusal) => refusal !== undefined);
 }
 
@@ -290,7 +295,7 @@ async function open(
   return isRefusal(opened) ? opened : undefined;
 }
 
-export async function stateOf(
+export async function treasuryStateOf(
   { handle, rail, memory }: Pick<NumberingDeps, 'handle' | 'memory'> & { readonly rail: Pick<PayoutRail, 'chainId'> },
   account: string,
 ): Promise<TreasuryState> {
@@ -301,12 +306,12 @@ export async function stateOf(
 
 const answer_ms = 15_000;
 
-/** What is needed of a rail to begin the history of a treasury's account. */
+/** Parts of a rail that are needed to begin the history of a treasury's account. */
 export type OpeningRail = Pick<PayoutRail, 'chainId' | 'account' | 'numbering'>;
 
 /**
- * Returns the number with which the history of an account begins: its next nonce, agreed on by enough nodes; 0 where transfers expire.
- * @throws Unavailable while nodes do not agree
+ * Returns the number with which the history of an account begins: its next nonce, agreed on by enough nodes; 0 for expiring transfers.
+ * @throws Unavailable while nodes disagree
  */
 export async function firstNonceOf({ chainId, account, numbering }: OpeningRail): Promise<bigint> {
   if (numbering.kind === 'expiring') return 0n;

@@ -1,13 +1,15 @@
-/** The streams that owe transfers: payments their payouts and refunds, unmatched money its refunds, operations and batches one transfer each. */
+/**
+ * The streams that owe transfers: payments (payouts and refunds), unmatched money (refunds), operations and batches (one transfer each).
+ */
 import { ChainBroken } from '../../../commands/codec.ts';
 import { currentState, type Handle } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
 import {
+  type AppendResult,
   nothingToProve,
   type Outgoing,
   PayoutBlocked,
   type PayoutRail,
-  type Recorded,
   type StillFunded,
   type TransferOwner,
 } from '../../../commands/transferPorts.ts';
@@ -51,38 +53,38 @@ interface Deps {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** What the owner has to know of one kind of streams. */
+/** Facts about one kind of streams for the owner. */
 interface Stream<S, E extends DomainEvent> {
   readonly decider: Decider<S, E>;
   readonly leg: ChainLegOwner<S, E>;
-  /** The worker that its events name as their cause. */
+  /** Worker that its events name as their cause. */
   readonly cause: 'worker:payouts' | 'worker:refunds' | 'worker:operations';
-  /** Whether a loader may have the state that this process knows. Default: the stream is read each time. */
+  /** True if a loader may use this process's known state. Default: the stream is read each time. */
   readonly mayBeKnown?: boolean;
   owed(state: S, key: TransferKey): Owed | undefined;
   /** Only called with a state that owes the transfer. */
   terms(state: S, owed: Owed): Terms;
-  /** App whose stream it is. Default: none. */
+  /** App of the stream. Default: none. */
   appIdOf?(state: S): string | null;
 }
 
 interface Terms extends Pick<Outgoing, 'owedSince'>, Partial<Pick<Outgoing, 'mayOutbid'>> {
   readonly opensAccount?: boolean | undefined;
-  /** False where the reference on the chain is the public one, or there is none. */
+  /** False if the reference on the chain is public, or there is none. */
   readonly isSecret: boolean;
 }
 
 interface StreamOwner<S, E> extends TransferOwner {
-  /** @param about what the chain said, for whoever reads the event's cause */
-  record(key: TransferKey, about: string, decide: (state: S) => Decision<E>): Recorded;
+  /** @param about the chain's answer, recorded in the event's cause */
+  record(key: TransferKey, about: string, decide: (state: S) => Decision<E>): AppendResult;
 }
 
-/** The one owner of transfers: what it appends, and when, is the same for every kind of streams. */
+/** The one owner of transfers: its appends are the same for every kind of streams. */
 function streamOwner<S, E extends DomainEvent>({ handle, clock }: Deps, stream: Stream<S, E>): StreamOwner<S, E> {
   const { decider, leg, cause, mayBeKnown = false, appIdOf } = stream;
 
-  async function record(key: TransferKey, about: string, decide: (state: S) => Decision<E>): Recorded {
-    // Whose stream it is never changes.
+  async function record(key: TransferKey, about: string, decide: (state: S) => Decision<E>): AppendResult {
+    // A stream's app never changes.
     const appId = appIdOf ? appIdOf(await currentState(handle, decider, key.id, { asKnown: true })) : null;
     return handle(decider, key.id, decide, { cause: `${cause}${about}`, appId });
   }
@@ -116,7 +118,7 @@ const outgoing = (owed: Owed, { owedSince, mayOutbid = true, opensAccount, isSec
 // Payments own their payouts and their refunds.
 
 interface PaymentDeps extends Deps {
-  /** Looks once more whether the money is there that a transfer of the payment is made from. @throws PayoutBlocked */
+  /** Checks again that the funding money of a transfer is on its chain. @throws PayoutBlocked */
   readonly proveFunding: (payment: Payment, owed: Owed, signal: AbortSignal) => Promise<StillFunded>;
 }
 
@@ -126,7 +128,7 @@ export function payoutOwner(deps: PaymentDeps): TransferOwner {
   return {
     ...owner,
     order: (key) => record(key, '', (p) => requestPayout(p, clock.now())),
-    /** Usually its batch tells it; who joined a batch that was closed without it, or was passed over by a crash, looks for himself. */
+    /** Usually its batch notifies it; a member that joined a closed batch, or was skipped by a crash, checks for itself. */
     async tell(key) {
       const payment = await currentState(handle, paymentDecider, key.id);
       const id = payment?.batch?.id;
@@ -176,20 +178,20 @@ function termsIn(payment: PaymentState, { key }: Owed): Terms {
   const refund = isPayout ? undefined : refunds.find((each) => each.refund === key.part);
   return {
     opensAccount: isPayout ? terms.opensAccount : refund?.request?.opensAccount,
-    // Refunds are younger than secret references.
+    // Refunds were introduced after secret references.
     isSecret: !isPayout || terms.payoutReference === 'secret',
     mayOutbid: !isPayout || payoutHeld === null,
     owedSince: refund?.requestedAt ?? funded?.fundedAt ?? terms.createdAt,
   };
 }
 
-// Batches own the one transaction that pays all their members. What a batch decides is appended to its own stream first, and to each
-// member's next; only then anything is sent.
+// Batches own the one transaction that pays all their members. A batch's decision is appended to its own stream first, then to each
+// member's; only then anything is sent.
 //
-// Crash after BatchOpened: the next worker asks the members. After some PayoutBatched: the same; who has joined stays so. After
+// Crash after BatchOpened: the next worker asks the members to join. After some PayoutBatched: the same; joined members stay. After
 // BatchGathered: it is signed. After BatchSigned, or some PayoutSigned: the others get the same bytes, which nobody has sent. After
-// BatchConfirmed, BatchDied, BatchOrphaned or BatchDissolved, or some of the members' events: the others get theirs. A member that is
-// left behind, because it joined while the batch was closed without it, copies what the batch decided by itself.
+// BatchConfirmed, BatchDied, BatchOrphaned or BatchDissolved, or some of the members' events: the others get theirs. A member that joined
+// while the batch was closed without it copies the batch's decision itself.
 
 export function batchOwner(deps: PaymentDeps): TransferOwner {
   const { clock } = deps;
@@ -216,8 +218,11 @@ export function batchOwner(deps: PaymentDeps): TransferOwner {
 
 const cause = 'worker:payouts';
 
-/** Asks who joins; or has every member copy what the batch decided. One after the other: a crash in between leaves the rest to whoever is next. */
-async function tellMembers({ handle, clock }: Deps, { id }: TransferKey): Recorded {
+/**
+ * Asks the members to join, or makes every member copy the batch's decision. One after the other: after a crash in between the next worker
+ * does the rest.
+ */
+async function tellMembers({ handle, clock }: Deps, { id }: TransferKey): AppendResult {
   const batch = await currentState(handle, payoutBatch, id);
   if (!batch) return { appended: 0 };
   if (batch.joined === null) return gather({ handle, clock }, id, batch);
@@ -227,18 +232,18 @@ async function tellMembers({ handle, clock }: Deps, { id }: TransferKey): Record
     const copied = await handle(paymentDecider, paymentId, copy, { cause, appId }).catch(passOver);
     if (isRefusal(copied)) refusal ??= copied;
   }
-  // One that does not fit stops what is sent next, and not what the others have to know.
+  // A member that does not match stops sending, but the others still get their copies.
   if (refusal) return refusal;
   return handle(payoutBatch, id, (state) => noteTold(state, batch.changes), { cause, appId: null });
 }
 
-/** On a payment that others wrote to nothing is decided: it is not paid, and those beside it do not wait for that. */
+/** A payment with foreign events gets no decision: it is not paid, and the other members do not wait for it. */
 function passOver(error: unknown): Refusal {
   if (error instanceof ChainBroken) return refuse('illegalStep', error.message);
   throw error;
 }
 
-/** Who does not join is paid by himself. */
+/** A payment that does not join is paid alone. */
 async function gather(
   { handle, clock }: Deps,
   id: string,
@@ -257,8 +262,8 @@ async function gather(
 }
 
 /**
- * Proves the money of each member, and that its own stream names this batch, its place and what it is paid: an operator may hold the payout
- * since it joined, its money may leave its chain, and the batch's stream may be forged.
+ * Proves the money of each member, and that its own stream names this batch, its position and its amount: an operator may have held the
+ * payout since, its money may have left its chain, and the batch's stream may be forged.
  */
 async function proveMembers(
   { handle, proveFunding }: PaymentDeps,
@@ -293,7 +298,7 @@ function payable(id: string, payment: PaymentState): { readonly payment: Payment
   );
 }
 
-// Operations of the treasury own the one transfer that each of them is.
+// Operations of the treasury own one transfer each.
 
 interface OperationDeps extends Deps {
   readonly railOf: (chainId: ChainId) => Pick<PayoutRail, 'chainId' | 'balances' | 'transferCost'> | undefined;
@@ -316,8 +321,8 @@ export const operationOwner = (deps: OperationDeps): TransferOwner => ({
 });
 
 /**
- * Money leaves for an address that is still in the book, and none that payouts are owed: both may have changed since it was ordered.
- * Asked again right before the signature, the book alone: what is owed was just looked at.
+ * Money may only go to an address that is still in the book, and must leave the amount owed to payouts: both may have changed since the
+ * order. Right before the signature only the book is checked again: the owed amount was just read.
  */
 async function proveLeaving(deps: OperationDeps, id: string, signal: AbortSignal): Promise<StillFunded> {
   const found = await currentState(deps.handle, operation, id);
@@ -348,10 +353,10 @@ async function isInBook({ handle, clock }: OperationDeps, { ordered }: Operation
   throw new PayoutBlocked('addressNotInBook', message);
 }
 
-// Money that no payment takes up owns its way back.
+// Unmatched money owns its refunds.
 
 interface UnmatchedDeps extends Deps {
-  /** Looks once more whether the money has come. @throws PayoutBlocked */
+  /** Checks again that the money has arrived. @throws PayoutBlocked */
   readonly proveMoney: (transfers: readonly Transfer[], needed: bigint, signal: AbortSignal) => Promise<StillFunded>;
 }
 

@@ -1,4 +1,4 @@
-/** The signers' hourly limits go on after a restart, and when another instance takes over: what was signed within the hour is in the log. */
+/** Restores the signers' hourly limits after a restart or takeover: the log has the signatures of the last hour. */
 import { ChainBroken } from '../../../commands/codec.ts';
 import type { Clock } from '../../../commands/ports.ts';
 import { loadFrom, type TransferOwners } from '../../../commands/transferPorts.ts';
@@ -18,19 +18,19 @@ export interface RecallDeps {
   /** @throws Unavailable */
   readonly recent: (since: Instant) => Promise<readonly RecentTransfer[]>;
   readonly owners: TransferOwners;
-  /** What each chain's coin is worth. */
+  /** Price of each chain's coin. */
   readonly coins: ReadonlyMap<ChainId, CoinPrice>;
 }
 
-/** Read models may be a moment late at the first time. */
+/** Retry interval: read models may lag at first. */
 const again_ms = 10_000;
 const seldom_ms = 10 * minute_ms;
-/** Streams that are read at a time. */
+/** Maximum concurrent reads of streams. */
 const readsAtOnce = 16;
 
 /**
- * Asked before transfers are looked for. A transfer counts until an hour after it was settled, or longer than after it was signed: rather too
- * long than too short.
+ * Called before payouts are read. A transfer counts until an hour after its settlement, which may be longer than after its signature:
+ * rather too long than too short.
  */
 export function createRecall({ clock, lately, recent, owners, coins }: RecallDeps): () => Promise<void> {
   let first_ms: number | null = null;
@@ -51,7 +51,7 @@ export function createRecall({ clock, lately, recent, owners, coins }: RecallDep
   };
 }
 
-/** All that was signed for a transfer. A stream that others wrote to holds up no other transfer: of what it cost nothing is known. */
+/** All attempts of a transfer. A stream with foreign events blocks no other transfer: its cost is unknown. */
 async function attemptsOf(owners: TransferOwners, key: TransferKey): Promise<readonly SignedAttempt[]> {
   try {
     return (await loadFrom(owners, key))?.leg.attempts.map(({ signed }) => signed) ?? [];
@@ -94,9 +94,9 @@ function upToMicro(amount: string): bigint {
 /** After the log was restored from a backup, nothing is signed on a chain before its payouts are paused in the log. */
 
 /**
- * @param toPause whether the log was restored and they are not paused yet
- * @param pause crash behind it: they are paused once more, which changes nothing
- * @returns asked before transfers are looked for; throws while it cannot be known or done
+ * @param toPause true if the log was restored and they are not paused yet
+ * @param pause after a crash they are paused once more, which changes nothing
+ * @returns called before payouts are read; throws while the state is unknown or the pause fails
  */
 export function pauseAfterRestore({
   toPause,
@@ -107,7 +107,7 @@ export function pauseAfterRestore({
   readonly pause: () => Promise<void>;
   readonly paused: () => Promise<unknown>;
 }): () => Promise<void> {
-  // A log is restored while no service runs: asked once.
+  // A log is restored while no service runs, so once is enough.
   let isDone = false;
   return async () => {
     if (isDone) return;

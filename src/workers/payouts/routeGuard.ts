@@ -1,4 +1,7 @@
-/** Knows whether each chain's treasury could pay what is owed and promised there and one payout more: within a few seconds while anybody asks. */
+/**
+ * Knows whether each chain's treasury could pay all owed and promised amounts and one more payout: a few seconds old while there are
+ * requests.
+ */
 import type { Clock } from '../../../commands/ports.ts';
 import type { PayoutRail } from '../../../commands/transferPorts.ts';
 import type { Chain, ChainId, Token } from '../../../domain/chains.ts';
@@ -8,31 +11,31 @@ import { formatAmount } from '../../../domain/money.ts';
 import { epochMs } from '../../../domain/time.ts';
 import type { Obligation, Promised } from '../../../queries/payouts.ts';
 
-// What open payments promise of a treasury's float before they are paid. Nobody has paid for a promise, and anybody can make one: so an
-// app's own promises count in full against what its key creates next, and those of all others up to a half of the float.
+// Amounts that open payments promise of a treasury's float before they are paid. Promises are free, and anyone can make them: so an app's
+// own promises count in full against its next payment, and those of all others up to half of the float.
 
-/** Of the float, for what others promise. */
+/** Maximum share of the float for others' promises. */
 const othersShare = 2n;
 
-/** Null: whoever has no key. */
+/** Null: callers without a key. */
 export type Promisor = string | null;
 
 type Sums = Map<string, Map<Promisor, bigint>>;
 
 export interface Promises {
-  /** Made just now; the read models do not show it yet. */
+  /** Adds a new promise that the read models do not contain yet. */
   add(route: string, by: Promisor, amount: bigint): void;
-  /** As the read models have them now. */
+  /** Sets the promises of the read models. */
   known(all: readonly Promised[]): void;
-  /** What is not free for one more. @param float in smallest units */
+  /** Amount that is not free for one more. @param float in smallest units */
   against(route: string, by: Promisor, float: bigint): bigint;
 }
 
-export const routeOf = (chainId: ChainId | number, tokenAddress: string): string => `${chainId}:${tokenAddress}`;
+export const routeKey = (chainId: ChainId | number, tokenAddress: string): string => `${chainId}:${tokenAddress}`;
 
 export function createPromises(): Promises {
   let recorded: Sums = new Map();
-  // A promise counts until the read models were asked twice: what they did not show the first time, they do the second.
+  // A promise counts until the read models were queried twice: if the first result lacks it, the second contains it.
   let lately: Sums = new Map();
   let before: Sums = new Map();
 
@@ -46,7 +49,7 @@ export function createPromises(): Promises {
     known(all) {
       recorded = new Map();
       for (const { chainId, tokenAddress, appId, amount } of all)
-        put(recorded, routeOf(chainId, tokenAddress), appId, amount);
+        put(recorded, routeKey(chainId, tokenAddress), appId, amount);
       before = lately;
       lately = new Map();
     },
@@ -72,7 +75,7 @@ export interface RouteGuardDeps {
   readonly perTransfer_usd: bigint;
   readonly obligations: () => Promise<readonly Obligation[]>;
   readonly promised: () => Promise<readonly Promised[]>;
-  /** Changes when what these two answer may have. */
+  /** Changes whenever the results of these two may have changed. */
   readonly changes: () => number;
   readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
   readonly observeFloat?: (chainId: number, token: Token, amount: bigint) => void;
@@ -85,11 +88,11 @@ interface Snapshot {
 }
 
 const refresh_ms = 3_000;
-/** While nobody asks, and nothing that could change what is owed happens, a balance may be as old as this. */
+/** Maximum age of a balance without requests and without changes of the owed amounts. */
 const unasked_ms = 15_000;
 /** An older balance counts as unknown. */
 const stale_ms = 60_000;
-/** Anybody can ask for more than there is, repeatedly. One alarm a minute is enough. */
+/** Minimum interval of alarms: anyone can request more than there is, repeatedly. */
 const alarmAgain_ms = 60_000;
 
 export function createRouteGuard(deps: RouteGuardDeps) {
@@ -113,9 +116,9 @@ export function createRouteGuard(deps: RouteGuardDeps) {
       }),
     );
     const [sums, open] = await Promise.all([obligations(), promised()]);
-    owed = new Map(sums.map(({ chainId, tokenAddress, amount }) => [routeOf(chainId, tokenAddress), amount]));
+    owed = new Map(sums.map(({ chainId, tokenAddress, amount }) => [routeKey(chainId, tokenAddress), amount]));
     promises.known(open);
-    // A chain that did not answer is asked again soon.
+    // A chain that did not answer is queried again soon.
     if (rails.every(({ chainId }) => floats.get(chainId)?.at_ms === at_ms)) refreshed = known;
   }
 
@@ -138,7 +141,7 @@ export function createRouteGuard(deps: RouteGuardDeps) {
     if (!float || epochMs(clock.now()) - float.at_ms > stale_ms) {
       return refuse('routeUnavailable', `${chain.name} cannot be reached at present: try again in a moment`);
     }
-    const route = routeOf(chain.id, token.address);
+    const route = routeKey(chain.id, token.address);
     const held = float.tokens[token.address] ?? 0n;
     const available = held - (owed.get(route) ?? 0n) - promises.against(route, by, held);
     observeFloat?.(chain.id, token, held);
@@ -168,18 +171,18 @@ export function createRouteGuard(deps: RouteGuardDeps) {
     },
 
     /**
-     * A refusal when the payout could not be made.
+     * Refuses if the payout could not be made.
      *
-     * @param amount that would be paid out; null for a payment that takes any amount
-     * @param pointer of the request's field that says how much
-     * @param by the app whose key asks; null without a key
+     * @param amount of the payout; null for a payment that accepts any amount
+     * @param pointer of the request's field with the amount
+     * @param by app of the key; null without a key
      */
     look,
 
-    /** The same; what is not refused counts as promised from now on. */
+    /** The same check; an accepted amount counts as promised from now on. */
     check(chain: Chain, token: Token, amount: bigint | null, pointer: string, by: Promisor): Refusal | undefined {
       const refusal = look(chain, token, amount, pointer, by);
-      if (!refusal) promises.add(routeOf(chain.id, token.address), by, amount ?? 0n);
+      if (!refusal) promises.add(routeKey(chain.id, token.address), by, amount ?? 0n);
       return refusal;
     },
   };

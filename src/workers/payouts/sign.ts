@@ -1,13 +1,13 @@
-/** A transfer's attempts are signed and recorded. How they are sent, and what becomes of them: the worker of transfers. */
+/** Signs and records a transfer's attempts. The payout worker sends them and follows their fate. */
 import type { CrashPoint } from '../../../commands/ports.ts';
 import {
+  type AppendResult,
   type ExpiringNumbering,
   isNumbered,
   type NumberedRail,
   type Outgoing,
   PayoutBlocked,
   type PayoutRail,
-  type Recorded,
   type Signer,
   type SigningPurpose,
   SigningRefused,
@@ -30,6 +30,7 @@ import {
   type Chosen,
   causeOf,
   hasNonce,
+  type NonceRequest,
   type NumberingDeps,
   numberingAccountFor,
   numberingAccountsOf,
@@ -37,17 +38,20 @@ import {
   refusalToNumber,
   spokenFor,
   takeNonce,
-  type Wanted,
   wereSeen,
 } from './numberingAccounts.ts';
 
-// A transfer is prepared before its turn, beside others, so that its chain is called before the turn; in turn only the log is read.
+// Prepares a transfer before its turn, concurrently with others, so that its chain is queried before the turn; within the turn only the log
+// is read.
 
 interface PrepareDeps extends Omit<NumberingDeps, 'rail'> {
   readonly signer: Signer;
-  /** Called at most `shownFor_ms` before a nonce is taken or, where transfers expire, before a signature. @throws PayoutBlocked when the money has left */
+  /**
+   * Called at most `shownFor_ms` before a nonce is assigned or, for expiring transfers, before a signature. @throws PayoutBlocked if the
+   * money has left
+   */
   readonly stillFunded: StillFunded;
-  /** How often an account that has no nonce to give is looked at while prepared transfers wait for one. */
+  /** Check interval of a busy account while prepared transfers wait for a nonce. */
   readonly look_ms: number;
 }
 
@@ -57,17 +61,17 @@ interface NumberedDeps extends PrepareDeps {
 
 interface ExpiringDeps extends PrepareDeps {
   readonly rail: PayoutRail<ExpiringNumbering>;
-  /** What other transfers that are signed and not settled take of an asset, in smallest units. */
+  /** Amount of an asset that other signed and unsettled transfers use, in smallest units. */
   readonly unsettled: (token: AssetRef, but: string) => Promise<bigint>;
 }
 
-/** What is wanted, and for whom it is signed. */
-type Signing = Wanted & { readonly signing: SigningPurpose };
+/** The wanted nonce, and the purpose of the signature. */
+type Signing = NonceRequest & { readonly signing: SigningPurpose };
 
-/** A transfer of which its chain has been asked all. */
+/** A transfer after all queries of its chain. */
 interface Prepared {
   readonly unsigned: Unsigned;
-  /** When it was asked for whether the money behind it is there. */
+  /** Time of the proof of its funding. */
   readonly shownAt_ms: number;
 }
 
@@ -75,18 +79,18 @@ interface PreparedForNonce extends Prepared {
   readonly chosen: Chosen;
 }
 
-/** So long the money behind a transfer counts as shown while it waits for its turn; after that it is asked for again. */
+/** Life of the funding proof while a transfer waits for its turn; after that it is proven again. */
 const shownFor_ms = 2_000;
-/** After so long all is asked again: fees have moved on. */
+/** Life of a preparation: fees change. */
 const preparedFor_ms = 15_000;
 
-/** Prepares a transfer and has its money proven at the same time. @throws PayoutBlocked */
+/** Prepares a transfer and proves its funding concurrently. @throws PayoutBlocked */
 async function preparedBy(deps: PrepareDeps, preparing: () => Promise<Unsigned>): Promise<Prepared> {
   const shownAt_ms = epochMs(deps.clock.now());
   const unsignedSoon = preparing();
   const showing = deps.stillFunded();
   showing.catch(() => {});
-  // In this order: what the account lacks is said first.
+  // In this order: the account's own lack is reported first.
   const unsigned = await unsignedSoon;
   await showing;
   return { unsigned, shownAt_ms };
@@ -95,11 +99,11 @@ async function preparedBy(deps: PrepareDeps, preparing: () => Promise<Unsigned>)
 const isFresh = ({ clock }: Pick<PrepareDeps, 'clock'>, { shownAt_ms }: Prepared, for_ms: number): boolean =>
   epochMs(clock.now()) - shownAt_ms <= for_ms;
 
-// Nonces and sequence numbers: the transfer is prepared under a number that nobody has, and gets its own number in turn.
+// Nonces and sequence numbers: the transfer is prepared under a number that nobody has, and gets its own number within the turn.
 
 /**
- * Prepares a transfer that has no nonce yet, beside others that do the same: what it will take is reserved.
- * @returns null where it has to be done in turn: it may have a nonce, which it gives back when it cannot be made
+ * Prepares a transfer without a nonce, concurrently with others: its amount is reserved.
+ * @returns null if it must be done within the turn: it may have a nonce, which it returns if it cannot be built
  * @throws PayoutBlocked
  */
 async function prepareBefore(
@@ -116,7 +120,7 @@ async function prepareBefore(
   return { ...prepared, chosen };
 }
 
-/** @returns what is to be signed, under its nonce. What waited too long for its turn is prepared anew. */
+/** @returns the transaction to sign, under its nonce. An outdated preparation is repeated. */
 function numberInTurn(
   deps: NumberedDeps,
   {
@@ -132,8 +136,8 @@ function numberInTurn(
 }
 
 /**
- * Waits until the account of a transfer that is prepared has a nonce to give, as long as what was prepared is good.
- * @returns whether it is to ask for one again
+ * Waits until the account of a prepared transfer has a free nonce, within the life of the preparation.
+ * @returns true if it should request one again
  */
 async function nonceComes(
   deps: NumberedDeps,
@@ -143,7 +147,7 @@ async function nonceComes(
   const { memory, clock, look_ms } = deps;
   if (!mayWait(deps, wanted, refusal)) return false;
   for (let looks = 0; looks < preparedFor_ms / look_ms; looks += 1) {
-    // One look serves all who wait.
+    // One read serves all waiters.
     memory.looking ??= clock
       .sleep(look_ms, signal)
       .then(() => numberingAccountsOf(deps, signal))
@@ -157,14 +161,14 @@ async function nonceComes(
   return false;
 }
 
-/** As many wait as can have a nonce at a time: it is theirs as soon as it is free. The others are left alone until then. */
-function mayWait({ memory: { waiting } }: NumberedDeps, { purpose }: Wanted, { refused }: Refusal): boolean {
+/** The number of waiters is the number of nonces: each gets its nonce as soon as it is free. The others are skipped until then. */
+function mayWait({ memory: { waiting } }: NumberedDeps, { purpose }: NonceRequest, { refused }: Refusal): boolean {
   if (refused !== 'treasuryBusy') return false;
   if (waiting.size < outstandingMax) waiting.add(purpose.reference);
   return waiting.has(purpose.reference);
 }
 
-/** In turn: the signer, who counts what others had signed meanwhile, says yes before the nonce is taken. */
+/** Within the turn: the signer, who counts concurrent signatures, approves before the nonce is assigned. */
 async function numberPrepared(
   deps: NumberedDeps,
   prepared: PreparedForNonce,
@@ -173,7 +177,7 @@ async function numberPrepared(
   const { unsigned } = prepared;
   const { numbering } = deps.rail;
   const chosen = asSeenSince(deps, prepared.chosen);
-  // What is remembered may say that it gets a nonce and be wrong; that all are taken it says rightly.
+  // The remembered state may wrongly promise a nonce; that all are in use is always right.
   const refusal = busyAsSeen(deps, wanted) ?? (await refusalToNumber(deps, chosen, wanted));
   if (refusal) return refusal;
   await deps.signer.check(numbering.numbered(unsigned, nobodysNonce(chosen)), wanted.signing);
@@ -182,14 +186,14 @@ async function numberPrepared(
   return isRefusal(nonce) ? nonce : numbering.numbered(unsigned, nonce);
 }
 
-/** What was mined while it was prepared and waited leaves room for its nonce: others have asked since. */
+/** Transactions mined during the preparation leave room for its nonce: others have queried since. */
 function asSeenSince({ memory }: Pick<NumberedDeps, 'memory'>, { numbering, accounts }: Chosen): Chosen {
   const seen = memory.accounts.find(({ account }) => account === numbering.account);
   if (!seen || seen.minedNonce <= numbering.minedNonce) return { numbering, accounts };
   return { numbering: { ...numbering, minedNonce: seen.minedNonce }, accounts };
 }
 
-async function chosenFor(deps: NumberedDeps, { purpose }: Wanted, signal: AbortSignal): Promise<Chosen> {
+async function chosenFor(deps: NumberedDeps, { purpose }: NonceRequest, signal: AbortSignal): Promise<Chosen> {
   const accounts = await numberingAccountsOf(deps, signal);
   const numbering = numberingAccountFor(accounts, purpose.reference);
   assert(numbering !== undefined, 'a chain with nonces has an account that numbers transfers');
@@ -199,8 +203,8 @@ async function chosenFor(deps: NumberedDeps, { purpose }: Wanted, signal: AbortS
 /**
  * The transfer under the purpose's own nonce, or under the account's next.
  *
- * The transfer is prepared and checked before the nonce is taken: a nonce taken for what cannot be sent would block the account.
- * Between the nonce and the signature the chain is not asked about the transfer again.
+ * The transfer is prepared and checked before the nonce is assigned: a nonce for a transfer that cannot be sent would block the account.
+ * Between the nonce and the signature the chain is not queried about the transfer again.
  */
 async function numbered(
   deps: NumberedDeps,
@@ -217,7 +221,7 @@ async function numbered(
   return isRefusal(nonce) ? nonce : deps.rail.numbering.numbered(prepared, nonce);
 }
 
-/** A nonce that it has goes back when it cannot be made now. */
+/** Returns its nonce if it cannot be built now. */
 async function prepareFor(
   deps: NumberedDeps,
   order: TransferOrder,
@@ -234,20 +238,20 @@ async function prepareFor(
   }
 }
 
-/** The signer counts by nonce: under one that somebody holds, that one's own amount would be hidden. */
+/** The signer counts by nonce: an occupied nonce would hide its own amount. */
 const nobodysNonce = ({ numbering: { minedNonce } }: Chosen): bigint => minedNonce + BigInt(outstandingMax);
 
 async function prepareUnder(
   deps: NumberedDeps,
   order: TransferOrder,
   chosen: Chosen,
-  wanted: Wanted,
+  wanted: NonceRequest,
 ): Promise<Unsigned> {
   const whole = { ...order, spokenFor: await spokenFor(deps, chosen, wanted) };
   return deps.rail.numbering.prepare(whole, nobodysNonce(chosen), undefined, chosen.numbering.account);
 }
 
-/** Without coin nothing can be sent at all, a cancel neither. */
+/** Without coin nothing can be sent at all, not even a cancel. */
 const holdsUpOthers = (error: unknown): boolean =>
   error instanceof SigningRefused || (error instanceof PayoutBlocked && error.reason !== 'gas');
 
@@ -259,16 +263,20 @@ async function bump(deps: NumberedDeps, order: TransferOrder, replaced: SignedAt
   if (await isCancelled(deps, replaced.account, BigInt(replaced.nonce)))
     return refuse('treasuryBusy', `nonce ${replaced.nonce} was given up: its cancel is on the way`);
   const unsigned = await deps.rail.numbering.prepare(order, BigInt(replaced.nonce), replaced, replaced.account);
-  // The chain was asked meanwhile: payouts may have been paused.
+  // The chain was queried meanwhile: payouts may have been paused.
   return (await objectionToSigning(deps, replaced.account)) ?? unsigned;
 }
 
-// Transfers that expire: all that is decided in turn is whether it may still be signed.
+// Expiring transfers: the turn only decides whether the transfer may still be signed.
 
-/** @returns what is to be signed. What waited too long for its turn is prepared anew. */
+/** @returns the transaction to sign. An outdated preparation is repeated. */
 async function expiringInTurn(
   deps: ExpiringDeps,
-  { prepared, order, wanted }: { readonly prepared: Prepared; readonly order: TransferOrder; readonly wanted: Wanted },
+  {
+    prepared,
+    order,
+    wanted,
+  }: { readonly prepared: Prepared; readonly order: TransferOrder; readonly wanted: NonceRequest },
 ): Promise<Unsigned | Refusal> {
   if (isFresh(deps, prepared, preparedFor_ms)) {
     if (!isFresh(deps, prepared, shownFor_ms)) await deps.stillFunded();
@@ -279,14 +287,14 @@ async function expiringInTurn(
   if (refusal) return refusal;
   const unsigned = await prepareExpiring(deps, order, wanted);
   await deps.stillFunded();
-  // The chain was asked meanwhile: payouts may have been paused.
+  // The chain was queried meanwhile: payouts may have been paused.
   return (await refusalToSign(deps, wanted)) ?? unsigned;
 }
 
-/** An account without nonces is opened and paused all the same. */
+/** An account without nonces is still opened and paused. */
 async function refusalToSign(
   { handle, rail, clock }: Pick<ExpiringDeps, 'handle' | 'rail' | 'clock'>,
-  { purpose }: Wanted,
+  { purpose }: NonceRequest,
 ): Promise<Refusal | undefined> {
   const { chainId, account } = rail;
   const allowed = await handle(
@@ -301,9 +309,9 @@ async function refusalToSign(
 async function prepareExpiring(
   { rail, memory, unsettled }: ExpiringDeps,
   order: TransferOrder,
-  { purpose, moves }: Wanted,
+  { purpose, moves }: NonceRequest,
 ): Promise<Unsigned> {
-  // Before those are looked at that are signed: what is signed by then counts twice, and not never.
+  // Before signed transfers are read: a transfer that is signed meanwhile counts twice rather than never.
   const others = memory.reserved.take(purpose.reference, moves.token, BigInt(moves.amount));
   const spokenFor = others + (await unsettled(order.token, purpose.reference));
   return rail.numbering.prepare({ ...order, spokenFor });
@@ -312,34 +320,34 @@ async function prepareExpiring(
 export interface SignDeps extends PrepareDeps, Pick<ExpiringDeps, 'unsettled'> {
   readonly rail: PayoutRail;
   readonly crash: CrashPoint;
-  /** Told once an attempt is recorded, before what was reserved for it is released. */
+  /** Called once an attempt is recorded, before its reservation is released. */
   readonly recorded?: () => void;
-  /** Told that it waited for a nonce, after which it was prepared. */
+  /** Called after it waited for a nonce, before another preparation. */
   readonly waited?: (refusal: Refusal) => void;
-  /** One at a time per treasury: between a nonce taken and its bytes recorded nobody else takes the next. */
+  /** One at a time per treasury: between the assigned nonce and the recorded bytes nobody else gets the next one. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** Who waits for a nonce tries so often at most. */
+/** Maximum attempts to get a nonce. */
 const turnsMost = 100;
 
 /**
- * Signs the next attempt of a transfer and has its owner append it. Nothing is sent here: only bytes read back from the stream are.
+ * Signs the next attempt of a transfer and makes its owner append it. Sends nothing: only bytes read back from the stream are sent.
  *
- * What the chain has to be asked is asked before the turn, of many transfers at a time; in turn the log alone is.
+ * The chain is queried before the turn, for many transfers concurrently; within the turn only the log is read.
  *
- * Crash after NonceAssigned: the restart finds the nonce by its purpose and goes on with it. After signing, before the append: the
- * signature is lost, nobody has it, and it is made again. Two workers: both get the same nonce, one append succeeds, the other is refused
- * by the stream's state.
+ * Crash after NonceAssigned: the restarted process finds the nonce by its purpose and continues. After signing, before the append: the
+ * signature is lost, nobody has it, and it is made again. Two workers: both get the same nonce, one append succeeds, the stream's state
+ * refuses the other.
  *
- * @throws PayoutBlocked, SigningRefused before any nonce is taken, when float, gas, the token or the signer forbid it now
+ * @throws PayoutBlocked, SigningRefused before any nonce is assigned, if float, gas, the token or the signer forbid it now
  */
 export async function signTransfer(
   deps: SignDeps,
   owner: Pick<TransferOwner, 'sign'>,
   outgoing: Outgoing,
   signal: AbortSignal,
-): Recorded {
+): AppendResult {
   const { leg, purpose } = outgoing;
   if (isSpent(leg)) return attemptsSpent(leg);
   const { rail, memory } = deps;
@@ -358,7 +366,7 @@ async function signNumbered(
   owner: Pick<TransferOwner, 'sign'>,
   outgoing: Outgoing,
   signal: AbortSignal,
-): Recorded {
+): AppendResult {
   const order = orderOf(outgoing);
   const wanted = { ...wantedBy(outgoing), signing: signingFor(outgoing) };
   const replaced = liveAttempts(outgoing.leg).at(-1);
@@ -368,7 +376,7 @@ async function signNumbered(
     const outcome = await signInTurn(deps, owner, outgoing, () =>
       replaced ? bump(deps, order, replaced) : numberInTurn(deps, { prepared, order, wanted }, signal),
     );
-    // Others may have taken the nonces for which it waited.
+    // Other transfers may have taken the nonces for which it waited.
     if (!isRefusal(outcome) || !prepared || turns === turnsMost) return outcome;
     if (!(await nonceComes(deps, { prepared, wanted, refusal: outcome }, signal))) return outcome;
     deps.waited?.(outcome);
@@ -379,7 +387,7 @@ async function signExpiring(
   deps: SignDeps & ExpiringDeps,
   owner: Pick<TransferOwner, 'sign'>,
   outgoing: Outgoing,
-): Recorded {
+): AppendResult {
   const isLive = liveAttempts(outgoing.leg).length > 0;
   assert(!isLive, 'only what shares a nonce can be replaced: of two others both might land');
   const order = orderOf(outgoing);
@@ -391,20 +399,20 @@ async function signExpiring(
 }
 
 /**
- * The next in turn has this one's nonce behind it and its signature counted. That it is recorded he need not await: streams of their own
- * record transfers. Without nonces what is recorded is all that others see of it.
+ * The next transfer in the queue continues once this one has its nonce and a counted signature. It need not wait for the record: separate
+ * streams record transfers. Without nonces the record is all that others can read of it.
  *
- * Crash at the first await after `unsigned`: the nonce is taken. At the second: the same, for nobody has the signature.
+ * Crash at the first await after `unsigned`: the nonce is assigned. At the second: the same, because nobody has the signature.
  */
 async function signInTurn(
   deps: SignDeps,
   owner: Pick<TransferOwner, 'sign'>,
   outgoing: Outgoing,
   number: () => Promise<Unsigned | Refusal>,
-): Recorded {
+): AppendResult {
   const { key, leg } = outgoing;
   const signing = signingFor(outgoing);
-  const record = async (attempt: SignedAttempt): Recorded => {
+  const record = async (attempt: SignedAttempt): AppendResult => {
     const outcome = await owner.sign(key, attempt);
     if (!isRefusal(outcome)) deps.recorded?.();
     return outcome;
@@ -431,14 +439,14 @@ const signingFor = ({ purpose, appId }: Outgoing): SigningPurpose => ({
   ...(appId !== null && { appId }),
 });
 
-const wantedBy = ({ purpose, leg }: Outgoing): Wanted => ({
+const wantedBy = ({ purpose, leg }: Outgoing): NonceRequest => ({
   purpose: { ...purpose, ordinal: noncesUsedUp(leg) + 1 },
   moves: { token: leg.order.token.address, amount: unitsText(floatTaken(leg.order)) },
 });
 
 /**
- * Why it is of no use to sign a transfer now: its account was seen busy, no longer ago than that, and as many as can have a nonce wait for
- * one. Asks nobody.
+ * Returns why signing a transfer is useless now: its account was busy at its last read, and the maximum number of transfers wait for a
+ * nonce. Queries nothing.
  */
 export function mustWait(
   deps: Pick<SignDeps, 'clock' | 'memory'>,

@@ -42,37 +42,37 @@ export function createUnsettledAmounts(
   };
 }
 
-// What the treasury can give away of an asset: what it holds on a chain, less what it owes there.
+// Withdrawable balance of an asset: the treasury's balance on a chain, less the owed amounts there.
 
-/** What payouts and other operations take on a chain, in smallest units. */
-export interface Owed {
-  /** By a token's contract. */
+/** Amounts that payouts and other operations need on a chain, in smallest units. */
+export interface OwedAmounts {
+  /** By token contract. */
   readonly tokens: ReadonlyMap<string, bigint>;
-  /** Of the chain's coin, as such. */
+  /** Amount of the chain's coin itself. */
   readonly coin: bigint;
-  /** So many payouts and refunds cost their fee besides. */
+  /** Number of payouts and refunds, whose fees are additional. */
   readonly payouts: number;
 }
 
-/** @param but an operation that is not counted. @throws Unavailable */
-export type OwedOn = (chainId: ChainId, but?: string) => Promise<Owed>;
+/** @param but an operation to exclude. @throws Unavailable */
+export type OwedOn = (chainId: ChainId, but?: string) => Promise<OwedAmounts>;
 
 export interface SpareDeps {
   readonly rail: Pick<PayoutRail, 'chainId' | 'balances' | 'transferCost'>;
   readonly owedOn: OwedOn;
 }
 
-export interface Wanted {
+export interface WithdrawalRequest {
   readonly token: AssetRef;
   readonly amount: bigint;
-  /** The operation that wants it, where it is counted among what is owed already. */
+  /** The operation itself, if the owed amounts include it. */
   readonly operationId?: string;
 }
 
-/** @returns why it would take what payouts, or other operations, are owed; undefined when it would not. @throws Unavailable */
+/** @returns why it would use money that payouts, or other operations, are owed; undefined if it would not. @throws Unavailable */
 export async function takesWhatIsOwed(
   { rail, owedOn }: SpareDeps,
-  { token, amount, operationId }: Wanted,
+  { token, amount, operationId }: WithdrawalRequest,
   signal: AbortSignal,
 ): Promise<Refusal | undefined> {
   const isCoin = token.address === coinAddress;
@@ -82,7 +82,7 @@ export async function takesWhatIsOwed(
     isCoin ? rail.transferCost(signal) : 0n,
   ]);
   const held = isCoin ? gas : (tokens[token.address] ?? 0n);
-  // Its own fee counts beside those of the payouts.
+  // Its own fee counts in addition to those of the payouts.
   const needed = isCoin ? owed.coin + cost * BigInt(owed.payouts + 1) : (owed.tokens.get(token.address) ?? 0n);
   if (held - needed >= amount) return undefined;
   const text = (units: bigint) => `${formatAmount(units, token.decimals)} ${token.symbol}`;

@@ -1,4 +1,4 @@
-/** Drives each transfer that is owed on one chain until it is settled: whatever its owner's step says, one step after the other. */
+/** Executes each owed transfer on one chain until it is settled: its owner's step, one after the other. */
 import type { Clock, CrashPoint } from '../../../commands/ports.ts';
 import {
   BroadcastRefused,
@@ -25,11 +25,10 @@ import { createTransferNews, knownFate, sentOf, stuckAfter_ms, type TransferNews
 import { mustWait, type SignDeps, signTransfer } from './sign.ts';
 import type { UnsettledAmounts } from './unsettledAmounts.ts';
 
-// A transfer's stream is read before anything is done for it. To know it as this process last did is enough where nothing is done: what has
-// just been seen to owe nothing stays in the list until the read models know of it, and many wait for the same account. And what was just
-// ordered is as it was appended.
+// Reads a transfer's stream before acting on it. The process's last known state suffices if nothing is done: a transfer that owes nothing
+// stays in the list until the read models have caught up, and many wait for the same account. An order is used as it was just appended.
 
-/** After so long somebody else's word is heard. */
+/** Maximum age of the last known state. */
 const heardAfter_ms = 2_000;
 
 export interface LoadingDeps {
@@ -38,9 +37,9 @@ export interface LoadingDeps {
 }
 
 export interface Loading {
-  /** As an action on it begins. Undefined where nothing is to be done. @param mustWait whether it is left alone as it was last known */
+  /** State at the start of an action. Undefined if there is nothing to do. @param mustWait true if the last known state means waiting */
   first(key: TransferKey, mustWait: (known: Outgoing) => boolean): Promise<Outgoing | undefined>;
-  /** After a step was taken. */
+  /** State after a step. */
   next(key: TransferKey, taken: Pick<Outgoing, 'step'>): Promise<Outgoing | undefined>;
 }
 
@@ -69,39 +68,42 @@ export function createLoading({ clock, owners }: LoadingDeps): Loading {
 
 const isIdle = ({ step }: Outgoing): boolean => step.do === 'done' || step.do === 'hold';
 
-// Recorded bytes are sent until their fate is known, now and then, and it is remembered how long every node refuses them.
+// Periodically sends recorded bytes until their fate is known, and remembers since when every node refuses them.
 
-export interface SendingDeps {
+export interface ResendDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly crash: CrashPoint;
   readonly rail: Pick<PayoutRail, 'broadcast' | 'refusalKind'>;
-  /** Told each time that every node that answers refuses bytes. @param kind what they mean, in one word */
+  /** Called each time that every answering node refuses bytes. @param kind class of the refusal */
   readonly refused?: (kind: string, detail: string) => void;
 }
 
-/** Bytes that the chain does not show are sent again so often. */
+/** Resend interval of bytes that are not on the chain. */
 export const rebroadcast_ms = 4_000;
 
-export function createSending({ clock, crash, rail, refused }: SendingDeps) {
+export function createSending({ clock, crash, rail, refused }: ResendDeps) {
   const sentAt = boundedTimes();
-  /** Since when every node that answers refuses what a transfer sends. */
+  /** Time since which every answering node refuses a transfer's bytes. */
   const refusedSince = boundedTimes();
   const now_ms = () => epochMs(clock.now());
 
   return {
-    /** Whether this process has sent it. */
+    /** True if this process has sent it. */
     hasSent: ({ hash }: SignedAttempt): boolean => sentAt.get(hash) !== undefined,
 
     isRefusedForLong: ({ purpose }: Outgoing): boolean =>
       now_ms() - (refusedSince.get(purpose.reference) ?? Number.POSITIVE_INFINITY) >= stuckAfter_ms,
 
-    /** Sends the latest attempt alone: it has outbid the others, and a node's refusal of those must not stop it. @throws BroadcastRefused, ChainUnavailable */
+    /**
+     * Sends only the latest attempt: it has outbid the others, and a node's refusal of those must not stop it. @throws BroadcastRefused,
+     * ChainUnavailable
+     */
     async send({ purpose: { kind, reference } }: Outgoing, { hash, bytes }: SignedAttempt): Promise<void> {
       if (now_ms() - (sentAt.get(hash) ?? 0) < rebroadcast_ms) return;
       sentAt.set(hash, now_ms());
       await crash(`${kind}.beforeBroadcast`);
       await rail.broadcast(bytes).catch((error) => {
-        // Nodes that do not answer refuse nothing.
+        // An unavailable node refuses nothing.
         if (error instanceof BroadcastRefused) noteRefused(reference, error);
         else refusedSince.delete(reference);
         throw error;
@@ -117,14 +119,14 @@ export function createSending({ clock, crash, rail, refused }: SendingDeps) {
   }
 }
 
-// How long a transfer that cannot go on now is left alone. Waiting is no failure: nothing is set aside for it.
+// Pause of a transfer that cannot continue now. Waiting is no failure: nothing is parked for it.
 
-/** What waits for float, gas or an operator is tried again so often. */
+/** Retry interval while float, gas or an operator is missing. */
 const retry_ms = 5_000;
 
 /**
- * A token seldom takes back a refusal, spent attempts wait for an operator, and nodes are seldom mended at once: such transfers are tried
- * ever more rarely, up to these pauses, so that many of them do not hold up the others.
+ * Tokens rarely withdraw a refusal, used-up attempts wait for an operator, and nodes are rarely fixed at once: such transfers are retried
+ * ever more rarely, up to these pauses, so that many of them do not delay the others.
  */
 const rarely_ms: Readonly<Record<string, number>> = {
   refusedByToken: hour_ms,
@@ -140,10 +142,10 @@ const rarely_ms: Readonly<Record<string, number>> = {
 
 export type Waits = ReturnType<typeof createWaits>;
 
-/** @param look_ms how often it is asked whether an account is free again */
+/** @param look_ms check interval of a busy account */
 export function createWaits(clock: Pick<Clock, 'now'>, look_ms: number) {
   const recheckAt = boundedTimes();
-  /** Until when nothing is tried for an app that has used up its share: what one of its transfers was told the others need not ask. */
+  /** Time until which an app over its share is skipped: one refusal covers all its transfers. */
   const appFullUntil = boundedTimes();
   const now_ms = () => epochMs(clock.now());
 
@@ -154,7 +156,7 @@ export function createWaits(clock: Pick<Clock, 'now'>, look_ms: number) {
 
   return {
     isDue: (reference: string, now: Instant): boolean => (recheckAt.get(reference) ?? 0) <= epochMs(now),
-    /** How many are left alone. */
+    /** Number of waiting transfers. */
     count: (now: Instant): number => recheckAt.countAfter(epochMs(now)),
     next(now: Instant): Instant | null {
       const next_ms = recheckAt.nextAfter(epochMs(now));
@@ -162,7 +164,7 @@ export function createWaits(clock: Pick<Clock, 'now'>, look_ms: number) {
     },
     pause: (reference: string, duration_ms: number): void => recheckAt.set(reference, now_ms() + duration_ms),
 
-    /** Left alone for as long as the reason deserves; what can land already is looked at as often as ever. */
+    /** Waits as long as the reason requires; a live attempt is checked at the usual interval. */
     wait({ purpose, leg, appId, owedSince }: Outgoing, reason: string): void {
       const waited_ms = liveAttempts(leg).length === 0 ? now_ms() - epochMs(owedSince) : 0;
       recheckAt.set(purpose.reference, now_ms() + pause_ms(reason, waited_ms));
@@ -180,39 +182,39 @@ export function createWaits(clock: Pick<Clock, 'now'>, look_ms: number) {
 export interface TransfersDeps
   extends Omit<SignDeps, 'unsettled' | 'stillFunded' | 'waited'>,
     Omit<TransferNewsDeps, 'clock'>,
-    Pick<SendingDeps, 'refused'> {
+    Pick<ResendDeps, 'refused'> {
   readonly owners: TransferOwners;
   readonly unsettledAmounts: UnsettledAmounts;
-  /** Transfers on this chain whose next step is to be taken, due and not parked. */
+  /** Transfers on this chain with a due step, not parked. */
   readonly due: (max: number, now: Instant) => Promise<readonly TransferItem[]>;
-  /** How often the chain is asked what became of an attempt. */
+  /** Poll interval of an attempt's fate. */
   readonly poll_ms: number;
 }
 
 export interface TransferItem {
   readonly key: TransferKey;
-  /** Whose share of the workers it takes; null for the treasury's own, which have one together. */
+  /** App whose share of the workers it uses; null for the treasury's own, which share one. */
   readonly appId: string | null;
 }
 
-/** An account has sixteen that are not mined, which are looked at, and meanwhile as many are prepared, or wait for a nonce. */
+/** Maximum concurrent transfers: an account has sixteen unmined ones to check, and as many are prepared meanwhile, or wait for a nonce. */
 const concurrency = 32;
-/** Of these, one app has so many at most. */
+/** Maximum of one app. */
 const perAppMax = 24;
 
-/** order, sign, broadcast, one more after a proven death, and what a batch tells its members in between. */
+/** order, sign, broadcast, one more after a proven death, and a batch's notifications in between. */
 const stepsPerActMax = 10;
-/** What is paid with others looks so often whether it missed what its batch decided. */
+/** Interval at which a batched payout checks for missed decisions of its batch. */
 const batchedAgain_ms = 30_000;
-/** A live attempt that is not mined for so long is outbid, where its nonce lets only one of the two land. */
+/** Age after which an unmined live attempt is outbid, if its nonce lets only one of the two land. */
 const bumpAfter_ms = 90_000;
 
-/** What was signed no longer ago is sent before the chain is asked what became of it. */
+/** A younger signature is sent before the chain is queried for its fate. */
 const new_ms = 5_000;
 
 const waitsFor: ReadonlySet<string> = new Set(accountReasons);
 
-/** A step could not be made now; the item is tried again later and shows as failed until then. */
+/** A step could not be made now; the item is retried later and counts as failed until then. */
 export class StepRefused extends Error {
   override readonly name = 'StepRefused';
   readonly refusal: Refusal;
@@ -222,7 +224,7 @@ export class StepRefused extends Error {
   }
 }
 
-/** Each chain has its own: nodes that do not answer hold up no other chain's transfers. Its failures were first noted when all were payouts. */
+/** Each chain has its own: unavailable nodes delay no other chain's transfers. The name dates from when all transfers were payouts. */
 export const transfersWorkerName = (chainId: ChainId): string => `payouts:${chainId}`;
 
 export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
@@ -236,7 +238,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
     name: transfersWorkerName(rail.chainId),
     concurrency,
     async due(max, now) {
-      // Those that wait are in the list as well: it is asked for so many more, and they crowd out no other.
+      // Waiting transfers are in the list as well: the limit grows by their number, so they displace no others.
       const items = await deps.due(max + waits.count(now), now);
       return items.filter(({ key }) => waits.isDue(referenceOf(key), now)).slice(0, max);
     },
@@ -252,7 +254,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
     },
   };
 
-  /** @returns whether the transfer moved on, so that its next step may be due at once */
+  /** @returns true if the transfer advanced, so its next step may be due at once */
   async function take(outgoing: Outgoing, signal: AbortSignal): Promise<boolean> {
     const { key, step } = outgoing;
     switch (step.do) {
@@ -271,7 +273,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
     }
   }
 
-  /** Its batch tells it all; it looks for itself now and then. */
+  /** Its batch notifies it; it also checks periodically. */
   async function copy(outgoing: Outgoing): Promise<boolean> {
     const copied = accepted((await ownerOf(outgoing).tell?.(outgoing.key)) ?? { appended: 0 });
     if (!copied) waits.pause(outgoing.purpose.reference, batchedAgain_ms);
@@ -291,7 +293,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
     if (waits.isAppFull(outgoing))
       return wait(outgoing, 'appPerHour', 'the app has used up its share of what an hour allows');
     try {
-      // What can land already is paid whatever becomes of the money.
+      // A live attempt is paid whatever happens to the money.
       const lands = liveAttempts(leg).length > 0;
       const stillFunded = lands ? nothingToProve : ((await owner.proveFunding?.(key, signal)) ?? nothingToProve);
       const recorded = () => unsettledAmounts.signed(purpose.reference, leg.order.token, floatTaken(leg.order));
@@ -307,7 +309,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
     }
   }
 
-  /** Where nothing can be signed for now. Asks nobody. */
+  /** True if nothing can be signed for now. Queries nothing. */
   function mustBeLeft(outgoing: Outgoing): boolean {
     const busy = outgoing.step.do === 'sign' ? mustWait(deps, outgoing, poll_ms) : undefined;
     if (busy) wait(outgoing, busy.refused, busy.message);
@@ -346,14 +348,14 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
     return false;
   }
 
-  /** Signed a moment ago and not sent by this process: the chain has nothing to tell of it yet. */
+  /** Signed a moment ago and not sent by this process: the chain cannot know it yet. */
   function isNew(attempt: SignedAttempt): boolean {
     return !sending.hasSent(attempt) && epochMs(clock.now()) - epochMs(attempt.signedAt) < new_ms;
   }
 
   /**
-   * Sends the latest attempt again; outbids it when that is in vain for long, and gives its nonce up when no node takes it for longer.
-   * @returns whether it was outbid; undefined when it was not yet to be
+   * Sends the latest attempt again; outbids it if that fails for long, and gives its nonce up if no node accepts it for longer.
+   * @returns true if it was outbid; undefined if it was too early
    */
   async function push(
     outgoing: Outgoing,
@@ -363,7 +365,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
   ): Promise<boolean | undefined> {
     const maySign = outgoing.mayOutbid && !isSpent(outgoing.leg);
     const late = maySign && epochMs(clock.now()) - epochMs(latest.signedAt) > bumpAfter_ms;
-    // Nodes drop, or refuse, what has become too cheap: an attempt sent in vain for long is outbid like one that waits.
+    // Nodes drop, or refuse, attempts that became too cheap: an attempt sent in vain for long is outbid like a pending one.
     const outbid = late && latest.nonce !== null && (fate.kind === 'pending' || sending.hasSent(latest));
     const failure = await sending.send(outgoing, latest).then(
       () => undefined,

@@ -1,7 +1,7 @@
-/** Orders of refunds and payers' words about them, with their needs filled in: for requests, and for the operator's tools. */
+/** Commands for refunds and refund addresses with their dependencies: for requests, and for the operator's tools. */
 import { createRefundAddresses, type RefundAddresses } from '../../../commands/refundAddress.ts';
 import { createRefunds, type Refunds } from '../../../commands/refunds.ts';
-import { addressBook } from '../../chains/families.ts';
+import { familyAddresses } from '../../chains/families.ts';
 import { createMessageSigners } from '../../chains/messages.ts';
 import type { Core } from '../../core.ts';
 import { createPayoutCosts } from './payoutCosts.ts';
@@ -12,7 +12,7 @@ export const refundsOf = ({ handle, clock, receiverChecks, ...core }: Needs): Re
   createRefunds({
     handle,
     clock,
-    addresses: addressBook,
+    addresses: familyAddresses,
     canReceive: receiverChecks,
     payoutCostOf: payoutCostsOf({ clock, ...core }),
   });
@@ -28,4 +28,4 @@ export const refundAddressesOf = (
   { handle, clock, chains }: Pick<Core, 'handle' | 'clock' | 'chains'>,
   service: () => string,
 ): RefundAddresses =>
-  createRefundAddresses({ handle, clock, addresses: addressBook, signers: createMessageSigners(chains), service });
+  createRefundAddresses({ handle, clock, addresses: familyAddresses, signers: createMessageSigners(chains), service });

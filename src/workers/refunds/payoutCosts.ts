@@ -1,4 +1,4 @@
-/** What payouts cost on each chain, in dollars: at the fees that its nodes ask for, within the last seconds, and the coin's configured price. */
+/** Cost of payouts on each chain, in dollars: from its nodes' fees within the last seconds, and the coin's configured price. */
 
 import type { PayoutCostOf } from '../../../commands/createPayment.ts';
 import { type Clock, Unavailable } from '../../../commands/ports.ts';
@@ -15,9 +15,9 @@ export interface PayoutCostsDeps {
   readonly coins: ReadonlyMap<ChainId, Pick<CoinSettings, 'decimals' | 'price_microUsd' | 'leastPayout_microUsd'>>;
 }
 
-/** All that are priced in this time are priced alike. */
+/** Life of a price. */
 const fresh_ms = 15_000;
-/** Until then the last price holds while the nodes are asked for another: it allows for a rise. */
+/** Maximum age of a price while the nodes are queried for a new one: it allows for a rise. */
 const stale_ms = 60_000;
 const answer_ms = 5_000;
 const retryAfter_s = 5;
@@ -27,12 +27,12 @@ interface Known {
   readonly at_ms: number;
 }
 
-/** A chain that cannot be asked is Unavailable: a cost is never guessed. */
+/** Throws Unavailable for a chain that cannot be queried: a cost is never guessed. */
 export function createPayoutCosts({ clock, rails, coins }: PayoutCostsDeps): PayoutCostOf {
   const known = new Map<ChainId, Known>();
   const asking = new Map<ChainId, Promise<bigint>>();
 
-  /** Asked once, however many wait for it. */
+  /** One query for any number of waiters. */
   function transferCost(chainId: ChainId, rail: Pick<PayoutRail, 'transferCost'>): Promise<bigint> {
     const last = known.get(chainId);
     const age_ms = last ? epochMs(clock.now()) - last.at_ms : Number.POSITIVE_INFINITY;
@@ -72,5 +72,5 @@ export function createPayoutCosts({ clock, rails, coins }: PayoutCostsDeps): Pay
   };
 }
 
-/** Returns true for the reason with which AbortSignal.timeout ends a reading: the nodes were slower than a creator waits. */
+/** Returns true for the reason with which AbortSignal.timeout ends a read: the nodes were slower than a creator waits. */
 const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError';

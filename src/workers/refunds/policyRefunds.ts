@@ -1,4 +1,4 @@
-/** Orders back what apps' policies say goes back, once its senders have proven where to, by a signature for it or by payments out of credit. */
+/** Orders the refunds of apps' policies, once their senders have proven an address, by a signature for it or by payments by credit. */
 
 import type { Clock } from '../../../commands/ports.ts';
 import type { Refunds } from '../../../commands/refunds.ts';
@@ -18,16 +18,16 @@ export interface PolicyRefundsDeps {
 
 interface DuePayment {
   readonly paymentId: string;
-  /** Whether a sender has signed where it goes to, or has only paid out of credit. */
+  /** True if a sender has signed an address; false if they have only paid by credit. */
   readonly proven: boolean;
 }
 
 export const policyRefundsWorkerName = 'policyRefunds';
 
-/** What cannot go back now, such as less than sending it costs, is tried again so often. */
+/** Retry interval of refunds that cannot be made now, such as those below their own cost. */
 const again_ms = hour_ms;
 
-/** Crash after an order: the next look finds it in the stream, and what is left. Two instances: the same key orders once. */
+/** Crash after an order: the next round finds it in the stream, and the rest. Two instances: the same key orders once. */
 export function policyRefundsWorker({ clock, refunds, due }: PolicyRefundsDeps): Worker<DuePayment> {
   const triedAt = boundedTimes();
   const isLeft = (item: DuePayment, now_ms: number) => (triedAt.get(tryOf(item)) ?? 0) > now_ms;
@@ -45,7 +45,7 @@ export function policyRefundsWorker({ clock, refunds, due }: PolicyRefundsDeps):
       const leave = () => triedAt.set(tryOf(item), epochMs(clock.now()) + again_ms);
       const payment = await refunds.payment({ paymentId, appId: null });
       const proven = payment ? provenPolicyRefunds(payment, await refunds.signers(payment)) : [];
-      // Who has paid out of credit may have sent what the policy keeps, or on a chain where his contract has not signed.
+      // A payer by credit may have sent money that the policy holds, or on a chain where their contract has not signed.
       if (proven.length === 0) leave();
       for (const entry of proven) {
         const ordered = payment && (await refunds.order({ paymentId, appId: null }, asked(payment, entry), by));
@@ -57,12 +57,12 @@ export function policyRefundsWorker({ clock, refunds, due }: PolicyRefundsDeps):
   };
 }
 
-/** A signature is looked at once more, whatever was tried without it. */
+/** A signature is checked once more, regardless of attempts without it. */
 const tryOf = ({ paymentId, proven }: DuePayment): string => `${paymentId} ${proven}`;
 
 const by = { cause: `worker:${policyRefundsWorkerName}` } as const;
 
-/** Whoever decides on the same payment as it stands names the order alike. */
+/** Decisions on the same state of a payment use the same key. */
 const asked = ({ refunds }: Payment, { chainId, token, amount }: Refundable) => ({
   scope: { chainId, tokenAddress: token.address, amount },
   to: 'proven' as const,

@@ -31,11 +31,11 @@ export const resumePayouts = ({ handle, clock }: Deps, account: TreasuryAccount,
   handle(treasury, instanceOf(account), (state) => resume(state, clock.now()), { ...by, appId: null });
 
 /**
- * Stops signing for the account, also for what has its nonce. What is recorded is still sent. Where nothing was paid yet, as far as the log
- * knows, its history begins with the pause: only for that nodes are asked, so that no outage of theirs keeps an operator from it.
+ * Stops signing for the account, including purposes with a nonce. Recorded bytes are still sent. If nothing was paid yet, as far as the log
+ * knows, its history begins with the pause: only then nodes are queried, so an outage of theirs never prevents a pause.
  *
- * Crash before the append: nothing has happened. What its chain mines between answer and append leaves the log behind, and nothing is signed.
- * @throws Unavailable while nodes do not agree where the history begins
+ * Crash before the append: nothing has happened. Transactions mined between answer and append leave the log behind, and nothing is signed.
+ * @throws Unavailable while nodes disagree about the start of the history
  */
 export async function pausePayouts({ handle, clock }: Deps, rail: OpeningRail, reason: string, by: By): Outcome {
   const { chainId, account } = rail;
@@ -51,7 +51,7 @@ export async function pausePayouts({ handle, clock }: Deps, rail: OpeningRail, r
   return await handle(treasury, instanceOf(rail), decide, { ...by, appId: null });
 }
 
-/** The account goes on though transactions used its nonces that the log does not know of: an operator knows them. */
+/** Resumes the account after unknown transactions used its nonces: an operator has explained them. */
 export const explainNoncesOf = (
   { handle, clock }: Deps,
   account: TreasuryAccount,
@@ -63,6 +63,6 @@ export const explainNoncesOf = (
     appId: null,
   });
 
-/** The account as the log has it now. */
+/** Current state of the account in the log. */
 export const loadTreasury = (handle: Handle, account: TreasuryAccount): Promise<TreasuryState> =>
   currentState(handle, treasury, instanceOf(account));

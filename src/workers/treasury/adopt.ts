@@ -1,11 +1,11 @@
 /**
- * An operator records what a transaction was that the log does not know; then the account goes on. Each is one append to the treasury's
- * stream: stopped half-way, it is run again, and what is recorded is not recorded again.
+ * An operator records an unknown transaction; then the account resumes. Each is one append to the treasury's stream: an interrupted run is
+ * repeated, and recorded ones are not recorded again.
  */
 
-import type { AccountHistory, AccountTransaction, Change } from '../../../commands/accountHistory.ts';
+import type { AccountHistory, AccountTransaction, BalanceChange } from '../../../commands/accountHistory.ts';
 import type { Handle } from '../../../commands/handle.ts';
-import type { AddressBook, Clock } from '../../../commands/ports.ts';
+import type { AddressSpelling, Clock } from '../../../commands/ports.ts';
 import {
   loadFrom,
   type Outgoing,
@@ -29,26 +29,28 @@ export interface AdoptDeps {
   readonly rail: Pick<PayoutRail, 'chainId' | 'fate'>;
   readonly history: Pick<AccountHistory, 'finality' | 'withNonce'>;
   readonly owners: TransferOwners;
-  readonly addresses: AddressBook;
-  /** Transfers of an asset and amount, in whole tokens, that are not made yet. @throws Unavailable */
-  /** How far payins are read for good on all chains, in their own time; null where one has not been read yet. */
+  readonly addresses: AddressSpelling;
+  /** Unfinished transfers of an asset and amount, in whole tokens. @throws Unavailable */
+  /** Chain time up to which final payins are read on all chains; null if one has not been read yet. */
   readonly payinsReadTo: () => Promise<Instant | null>;
   readonly openTransfers: (asset: string, amount: string) => Promise<readonly TransferKey[]>;
 }
 
 export interface Adopting {
   readonly reason: string;
-  /** Whom it paid is not whom we owe, though receiver, token and amount are the same. */
+  /** The receiver is not one of ours, although receiver, token and amount are equal. */
   readonly notAPayout?: boolean;
 }
 
-/** A transaction that can be adopted: some node shows it. */
-export type Shown = UnknownTransaction & { readonly transaction: AccountTransaction };
+/** An adoptable transaction: some node returns it. */
+export type AdoptableTransaction = UnknownTransaction & { readonly transaction: AccountTransaction };
 
-/** @returns whether it was recorded now. Refused while nodes may still undo it, and while something is owed that it seems to have paid */
+/**
+ * @returns true if it was recorded now. Refused while nodes may still undo it, and while it seems to have paid something that is still owed
+ */
 export async function adopt(
   deps: AdoptDeps,
-  stranger: Shown,
+  stranger: AdoptableTransaction,
   { reason, notAPayout = false }: Adopting,
   by: OperatorBy,
   signal: AbortSignal,
@@ -72,7 +74,7 @@ export async function adopt(
   return isRefusal(handled) ? handled : handled.appended > 0;
 }
 
-/** An old copy of the log learns of payments that are paid only as it reads the chains again: what this paid may not be owed yet. */
+/** An old copy of the log learns of paid payments only by reading the chains again: a payment of this transaction may not be owed yet. */
 async function unlessPayinsAreRead(
   { payinsReadTo }: AdoptDeps,
   { txHash, time, succeeded, changes }: AccountTransaction,
@@ -86,7 +88,7 @@ async function unlessPayinsAreRead(
   );
 }
 
-/** What is owed to somebody who got just that from the transaction, and could be sent to him again. */
+/** Unfinished transfer to a receiver that got exactly this from the transaction, and could be paid again. */
 export async function paidBy(
   { owners, rail, addresses, openTransfers }: Pick<AdoptDeps, 'owners' | 'rail' | 'addresses' | 'openTransfers'>,
   { changes, succeeded }: AccountTransaction,
@@ -94,7 +96,7 @@ export async function paidBy(
   const gone = succeeded ? changes.filter(({ amount }) => amount < 0n) : [];
   const found = await Promise.all(
     gone.map(async ({ asset, amount, counterparty }) => {
-      const token = assetOf(rail.chainId, asset);
+      const token = changedAsset(rail.chainId, asset);
       if (!token || counterparty === null) return [];
       const keys = await openTransfers(token.address, formatAmount(-amount, token.decimals));
       const owed = await Promise.all(keys.map((key) => loadFrom(owners, key)));
@@ -117,14 +119,14 @@ const seemsPaid = ({ txHash }: AccountTransaction, { purpose, leg: { order } }: 
     `${txHash} sent ${order.receiver} what ${purpose.kind} ${purpose.reference} owes him: put that on hold first (${holding[purpose.kind]}), or he is paid again; --not-a-payout if it was for something else`,
   );
 
-export function assetOf(chainId: ChainId, asset: string): AssetRef | undefined {
+export function changedAsset(chainId: ChainId, asset: string): AssetRef | undefined {
   return asset === coinAddress ? coinOf(chainId) : tokenAt(chainOf(chainId), asset);
 }
 
-/** Of transactions with a nonce, as many nodes as must agree have to say so: what they disprove could have paid. */
+/** For transactions with a nonce, the required number of nodes must agree: the attempts that they disprove could have paid. */
 async function unlessFinal(
   { rail, history }: AdoptDeps,
-  { account, nonce, transaction }: Shown,
+  { account, nonce, transaction }: AdoptableTransaction,
   signal: AbortSignal,
 ): Promise<Refusal | undefined> {
   const { txHash, blockNumber } = transaction;
@@ -137,7 +139,7 @@ async function unlessFinal(
   return fate.kind === 'final' || fate.kind === 'short' || fate.kind === 'dead' ? undefined : wait;
 }
 
-/** As a chain is asked what became of it: like a cancel, a transfer of nothing, for what it moved is known. */
+/** In the form of a fate query: like a cancel, a transfer of nothing, because its effects are known. */
 function asSent(chainId: ChainId, account: string, nonce: bigint, { txHash, time }: AccountTransaction): Sent {
   const [token] = chainOf(chainId).tokens;
   assert(token !== undefined, 'every chain has a token');
@@ -145,7 +147,7 @@ function asSent(chainId: ChainId, account: string, nonce: bigint, { txHash, time
   return { ...numbered, hash: txHash, bytes: '', token, receiver: account, amount: '0', signedAt: time };
 }
 
-/** What it did, in a line: who got what. */
+/** Its effects in one line: receivers and amounts. */
 export function describe(
   chainId: ChainId,
   { changes, succeeded }: Pick<AccountTransaction, 'changes' | 'succeeded'>,
@@ -155,8 +157,8 @@ export function describe(
   return told.join(', ') || 'moved nothing';
 }
 
-function textOf(chainId: ChainId, { asset, amount, counterparty }: Change): string {
-  const token = assetOf(chainId, asset);
+function textOf(chainId: ChainId, { asset, amount, counterparty }: BalanceChange): string {
+  const token = changedAsset(chainId, asset);
   const sum = amount < 0n ? -amount : amount;
   const text = token ? `${formatAmount(sum, token.decimals)} ${token.symbol}` : `${sum} of ${asset}`;
   return `${text} ${amount < 0n ? 'to' : 'from'} ${counterparty ?? 'several or nobody'}`;

@@ -1,6 +1,6 @@
-/** Looks from time to time whether the books of a chain's accounts close, at blocks that are final. */
+/** Periodically checks whether the books of a chain's accounts close, at final blocks. */
 
-import { HistoryTooLong, type Standing, StandingDisputed } from '../../../commands/accountHistory.ts';
+import { type AccountBalances, HistoryTooLong, StandingDisputed } from '../../../commands/accountHistory.ts';
 import { type BooksAccount, type BooksDeps, loadBooks, openBooksOf, recordLookAt } from '../../../commands/books.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { epochMs, minute_ms } from '../../../domain/time.ts';
@@ -16,43 +16,46 @@ import {
 import type { Worker } from '../engine.ts';
 
 export interface BooksWorkerDeps extends BooksDeps {
-  /** Those that there are. */
+  /** Existing accounts. */
   readonly accounts: (signal: AbortSignal) => Promise<readonly BooksAccount[]>;
-  /** What the books lack needs an operator. */
+  /** A difference that needs an operator. */
   readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
-/** Between two looks at an account that recorded transfers have moved. Each look is a handful of calls, and some while it waits. */
+/** Interval between two checks of an account with recorded transfers. Each is a handful of calls, plus some while it waits. */
 const every_ms = 10 * minute_ms;
-/** Without those: money may come from outside, or leave by a stolen key. No closing is recorded more often either. */
+/**
+ * Interval without recorded transfers: money may arrive from outside, or leave by a stolen key. Also the minimum interval of recorded
+ * closings.
+ */
 const quiet_ms = 60 * minute_ms;
-/** How often it is asked whether a block is final. */
+/** Poll interval for a block's finality. */
 const waiting_ms = 2 * minute_ms;
-/** What is final may be recorded and projected a moment later: only then the history is searched. */
+/** Final transfers may be recorded and projected a moment later: only then the history is searched. */
 const settling_ms = minute_ms;
-/** Whatever is under way is recorded by then. */
+/** By then every pending transfer is recorded. */
 const patience_ms = 30 * minute_ms;
 const accountsWithin_ms = 15_000;
 
-/** How an account is being looked at. */
+/** State of an account's check. */
 interface Looking {
-  /** Networks that were closed when the account was read. */
+  /** Number of networks closed when the account was read. */
   networksClosed: number;
   /** Compared as soon as it is final. */
-  standing: Standing | null;
+  standing: AccountBalances | null;
   finalSince_ms: number | null;
   next_ms: number;
   differsSince_ms: number | null;
-  /** When it was last compared, and what recorded transfers had done to it by then. */
+  /** Time of the last comparison, and the effects of recorded transfers by then. */
   compared: { readonly at_ms: number; readonly moved: string } | null;
 }
 
-/** All that is recorded. */
+/** All recorded blocks. */
 const everything = 2n ** 62n;
 
 export const booksWorkerName = (chainId: ChainId): string => `books:${chainId}`;
 
-/** One item per account. What is noted of a look is in memory: after a restart it begins anew, and finds the same. */
+/** One item per account. The state of a check is in memory: after a restart it begins again, and finds the same. */
 export function booksWorker(deps: BooksWorkerDeps, chainId: ChainId): Worker<BooksAccount> {
   const { clock, history } = deps;
   const looks = new Map<string, Looking>();
@@ -107,8 +110,8 @@ export function booksWorker(deps: BooksWorkerDeps, chainId: ChainId): Worker<Boo
     return JSON.stringify(textsOf(moved));
   }
 
-  /** Null while the nodes do not agree: the next round asks again. */
-  async function standingOf(of: BooksAccount, signal: AbortSignal): Promise<Standing | null> {
+  /** Null while the nodes disagree: the next round queries again. */
+  async function standingOf(of: BooksAccount, signal: AbortSignal): Promise<AccountBalances | null> {
     return history.standing(of.account, signal).catch((error: unknown) => {
       if (error instanceof StandingDisputed) return null;
       throw error;
@@ -117,11 +120,11 @@ export function booksWorker(deps: BooksWorkerDeps, chainId: ChainId): Worker<Boo
 
   interface Looked {
     readonly state: Books | null;
-    readonly standing: Standing;
+    readonly standing: AccountBalances;
     readonly looking: Looking;
   }
 
-  /** @returns false when the same standing is to be asked about once more */
+  /** @returns false if the same balances must be checked once more */
   async function isCompared(of: BooksAccount, looked: Looked, signal: AbortSignal): Promise<boolean> {
     const { state, standing, looking } = looked;
     const finality = await history.finality(standing, signal);
@@ -160,13 +163,13 @@ export function booksWorker(deps: BooksWorkerDeps, chainId: ChainId): Worker<Boo
 
 const unread = { standing: null, finalSince_ms: null, differsSince_ms: null, compared: null };
 
-/** A balance that was read before the books were closed is one of the old network. */
+/** Balances read before the books were closed are of the old network. */
 function forgetOldNetwork(looking: Looking, state: BooksState): void {
   const networksClosed = networksClosedIn(state);
   if (looking.networksClosed !== networksClosed) Object.assign(looking, { ...unread, networksClosed });
 }
 
-/** What differs is looked at again soon, whatever has moved. */
+/** A difference is checked again soon, whatever has moved. */
 const isDue = ({ compared, differsSince_ms }: Looking, now_ms: number, moved: string): boolean =>
   compared === null || differsSince_ms !== null || moved !== compared.moved || now_ms - compared.at_ms >= quiet_ms;
 

@@ -1,5 +1,5 @@
-/** What orders of withdrawals stand on. */
-import type { BooksAccount, BooksDeps, Range, Recorded } from '../../../commands/books.ts';
+/** Dependencies of withdrawal orders. */
+import type { BlocksAfter, BooksAccount, BooksDeps, RecordedMovements } from '../../../commands/books.ts';
 import { currentState } from '../../../commands/handle.ts';
 import type { PaidDeposit } from '../../../commands/sweeps/ports.ts';
 import type { SweepDeps } from '../../../commands/sweeps/sweep.ts';
@@ -11,12 +11,12 @@ import { paymentDecider } from '../../../domain/payment/state.ts';
 import { terminalStatuses } from '../../../domain/payment/view.ts';
 import { hour_ms, minute_ms, plus } from '../../../domain/time.ts';
 import type { Sql } from '../../../projections/sql.ts';
-import { depositsAmong, type MovementsOf, movedBetween, movedIn } from '../../../queries/books.ts';
+import { depositsAmong, type MovementsOf, movedBetween, movedHashes } from '../../../queries/books.ts';
 import { paidDeposits } from '../../../queries/payins.ts';
 import { openObligations } from '../../../queries/payouts.ts';
 import { openTransfersOf, recordedHashes, transfersToAsk } from '../../../queries/recorded.ts';
 import { owedCoin } from '../../../queries/treasury.ts';
-import { addressBook } from '../../chains/families.ts';
+import { familyAddresses } from '../../chains/families.ts';
 import type { OpenChain } from '../../chains/family.ts';
 import type { Core } from '../../core.ts';
 import { createCursors } from '../../postgres/cursors.ts';
@@ -28,9 +28,9 @@ import type { AdoptDeps } from './adopt.ts';
 import { booksWorker } from './books.ts';
 import { sweepsWorker } from './sweeps.ts';
 import type { UnknownTransactionsDeps } from './unknownTransactions.ts';
-import type { WithdrawDeps } from './withdraw.ts';
+import type { WithdrawalDeps } from './withdraw.ts';
 
-/** What a chain's treasury owes, as the read models have it. */
+/** Amounts that a chain's treasury owes, from the read models. */
 export const owedOn =
   (sql: Sql): OwedOn =>
   async (chainId, but) => {
@@ -47,14 +47,14 @@ export const owedOn =
 
 const inMicroUsd = (whole: bigint): bigint => whole * 10n ** BigInt(microUsdDecimals);
 
-/** Read models must know what was ordered a moment ago: they are waited for. */
-export function withdrawals({ config, handle, clock, chains, database, caughtUp }: Core): WithdrawDeps {
+/** Waits for the read models, which must know recent orders. */
+export function withdrawals({ config, handle, clock, chains, database, caughtUp }: Core): WithdrawalDeps {
   const coins = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin]));
   const owed = owedOn(database);
   return {
     handle,
     clock,
-    addresses: addressBook,
+    addresses: familyAddresses,
     rails: new Map([...chains].map(([id, { rail }]) => [id, rail])),
     owedOn: async (chainId, but) => {
       await caughtUp();
@@ -72,9 +72,9 @@ export function withdrawals({ config, handle, clock, chains, database, caughtUp 
   };
 }
 
-// What the search for transactions that the log does not know stands on.
+// Dependencies of the search for unknown transactions.
 
-/** Read models must know what was signed a moment ago: they are waited for. */
+/** Waits for the read models, which must know recent signatures. */
 export function unknownTransactionsOn(
   core: Core,
   chainId: ChainId,
@@ -89,7 +89,7 @@ export function unknownTransactionsOn(
     rail: chain.rail,
     history: chain.history,
     owners,
-    addresses: addressBook,
+    addresses: familyAddresses,
     recorded: async (hashes, since) => {
       await caughtUp();
       return recordedHashes(database, { chainId, hashes, since });
@@ -113,7 +113,7 @@ export function unknownTransactionsOn(
   };
 }
 
-// What the books of the treasury's accounts stand on, for the worker that watches them and for the operator's tool.
+// Dependencies of the treasury accounts' books, for the worker that watches them and for the operator's tool.
 
 const booksIdle_ms = 15_000;
 
@@ -130,16 +130,19 @@ export async function booksAccountsOf(
   return [...accounts].map((account) => ({ chainId, account, payinAddresses: account === own ? shared : [] }));
 }
 
-export const movementsOf = ({ chainId, account, payinAddresses }: BooksAccount, range: Range): MovementsOf => ({
+export const recordedMovements = (
+  { chainId, account, payinAddresses }: BooksAccount,
+  range: BlocksAfter,
+): MovementsOf => ({
   chainId,
   account,
   accounts: [...new Set([account, ...payinAddresses])],
   ...range,
 });
 
-const recordedIn = (sql: Sql): Recorded => ({
-  moved: (of, range) => movedBetween(sql, movementsOf(of, range)),
-  hashes: (of, range) => movedIn(sql, movementsOf(of, range)),
+const recordedIn = (sql: Sql): RecordedMovements => ({
+  moved: (of, range) => movedBetween(sql, recordedMovements(of, range)),
+  hashes: (of, range) => movedHashes(sql, recordedMovements(of, range)),
   deposits: (addresses) => depositsAmong(sql, addresses),
 });
 
@@ -161,12 +164,12 @@ export const booksWorkers = (core: Core): readonly RoleWorker[] =>
     idle_ms: booksIdle_ms,
   }));
 
-// Sweeps as this process can order them: no key is needed for that.
+// Sweeps that this process can order: no key is needed for that.
 
-/** Whose deposits are asked about: those that money came to lately, by command all. */
+/** Age of receipts that scheduled sweeps consider; the command considers all. */
 const lately_ms = 30 * 24 * hour_ms;
 
-/** Undefined for a chain that needs none, or is not served. @param lately leaves out what came longer ago */
+/** Undefined for a chain that needs none, or is not served. @param lately excludes older receipts */
 export function sweepDepsFor(
   { chains, config, workHandle: handle, clock, crash, database }: Core,
   chainId: ChainId,
@@ -186,7 +189,7 @@ export function sweepDepsFor(
   return { handle, clock, crash, by, sweep, coin, paid, readUnrecorded };
 }
 
-/** None where the configuration does not ask for it. */
+/** None unless configured. */
 export function sweepWorkers(core: Core): readonly RoleWorker[] {
   const { config, telemetry } = core;
   const { every_min, least_microUsd } = config.sweeps;

@@ -1,7 +1,7 @@
-/** What operators decide about operations that are ordered, and about the addresses that money may be sent to. */
+/** Operators' decisions about ordered operations, and about the addresses of the book. */
 import type { AccountHistory } from '../../../commands/accountHistory.ts';
 import { type By, currentState, type Handle, type Handled } from '../../../commands/handle.ts';
-import type { AddressBook, Clock } from '../../../commands/ports.ts';
+import type { AddressSpelling, Clock } from '../../../commands/ports.ts';
 import { chainOf, findChain, memoProblem } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { day_ms, hour_ms, type Instant, plus } from '../../../domain/time.ts';
@@ -10,8 +10,8 @@ import {
   addAddress,
   addressBook,
   addressBookInstance,
+  type BookAddress,
   labelMax,
-  type Place,
   removeAddress,
 } from '../../../domain/treasury/addressBook.ts';
 import { allowance, allowanceInstance, returnAllowance } from '../../../domain/treasury/allowance.ts';
@@ -39,11 +39,14 @@ interface Deps {
 
 type Outcome = Promise<Handled<OperationState> | Refusal>;
 
-/** Another operator than whoever ordered it agrees. */
+/** Approves as another operator than the one who ordered. */
 export const approve = ({ handle, clock }: Deps, id: string, by: OperatorBy): Outcome =>
   handle(operation, id, (state) => approveOperation(state, operatorName(by), clock.now()), { ...by, appId: null });
 
-/** It is not done. What it took of the day's allowance is given back, or passes with the day if we crash before. @param reason at most 400 characters */
+/**
+ * Calls the operation off. Its share of the daily allowance is returned, or expires with the day after a crash. @param reason at most 400
+ * characters
+ */
 export async function callOff({ handle, clock }: Deps, id: string, reason: string, by: OperatorBy): Outcome {
   const [facts, now] = [{ ...by, appId: null }, clock.now()];
   const asked = { reason, by: operatorName(by), now };
@@ -55,12 +58,12 @@ export async function callOff({ handle, clock }: Deps, id: string, reason: strin
 }
 
 export interface AddressDeps extends Deps {
-  readonly addresses: AddressBook;
+  readonly addresses: AddressSpelling;
   readonly coolDown_hours: number;
 }
 
 /** As an operator types it. */
-export interface AskedAddress {
+export interface BookRequest {
   readonly chain: string;
   readonly address: string;
   readonly memo?: string | undefined;
@@ -68,10 +71,10 @@ export interface AskedAddress {
 
 type BookOutcome = Promise<Handled<AddressBookState> | Refusal>;
 
-/** Money may be sent there once the cool-down has passed. */
+/** Adds an address, usable after the cool-down. */
 export async function addToBook(
   { handle, clock, addresses, coolDown_hours }: AddressDeps,
-  { label, ...asked }: AskedAddress & { readonly label: string },
+  { label, ...asked }: BookRequest & { readonly label: string },
   by: OperatorBy,
 ): BookOutcome {
   const place = placeOf(addresses, asked);
@@ -83,10 +86,10 @@ export async function addToBook(
   return handle(addressBook, addressBookInstance, (state) => addAddress(state, entry), { ...by, appId: null });
 }
 
-/** Nothing is signed for it any more, from now on. */
+/** Removes an address: nothing is signed for it from now on. */
 export async function removeFromBook(
   { handle, clock, addresses }: Omit<AddressDeps, 'coolDown_hours'>,
-  asked: AskedAddress,
+  asked: BookRequest,
   by: OperatorBy,
 ): BookOutcome {
   const place = placeOf(addresses, asked);
@@ -95,7 +98,7 @@ export async function removeFromBook(
   return handle(addressBook, addressBookInstance, (state) => removeAddress(state, removing), { ...by, appId: null });
 }
 
-function placeOf(addresses: AddressBook, { chain: stated, address, memo }: AskedAddress): Place | Refusal {
+function placeOf(addresses: AddressSpelling, { chain: stated, address, memo }: BookRequest): BookAddress | Refusal {
   const chain = findChain(stated);
   if (!chain) return refuse('invalidRequest', `${stated} is no chain that is served`);
   const canonical = addresses.canonical(chain, address);
@@ -105,11 +108,11 @@ function placeOf(addresses: AddressBook, { chain: stated, address, memo }: Asked
   return { chainId: chain.id, address: canonical, memo: memo ?? null };
 }
 
-/** The addresses that money may be sent to, in the order in which they were added. */
+/** Addresses of the book, in the order of adding. */
 export const loadBook = ({ handle }: Pick<Deps, 'handle'>): Promise<AddressBookState> =>
   currentState(handle, addressBook, addressBookInstance);
 
-// The other end of a rebalance: its money has come to our account on another chain.
+// Other end of a rebalance: its money has arrived at our account on another chain.
 
 interface RebalanceDeps {
   readonly handle: Handle;
@@ -117,12 +120,12 @@ interface RebalanceDeps {
   readonly historyOf: (chainId: AccountHistory['chainId']) => AccountHistory | undefined;
 }
 
-/** Bridges and exchanges take days at most. */
+/** Bridges and exchanges take at most days. */
 const lookedBack_ms = 14 * day_ms;
 const pagesMax = 50;
 const pageSize = 100;
 
-/** @param hash of the transaction that topped up the account, which its nodes must show. @throws ChainUnavailable, HistoryTooLong */
+/** @param hash of the transaction that topped up the account, which its nodes must return. @throws ChainUnavailable, HistoryTooLong */
 export async function recordArrival(
   deps: RebalanceDeps,
   { id, hash }: { readonly id: string; readonly hash: string },
@@ -143,7 +146,7 @@ export async function recordArrival(
 
 type Expected = NonNullable<NonNullable<OperationState>['ordered']['expects']> & { readonly since: Instant };
 
-/** In smallest units; nought where the account's history does not have it, or it came before the money was sent for. */
+/** In smallest units; zero if the account's history lacks it, or it arrived before the money was sent. */
 async function broughtBy(
   { historyOf }: RebalanceDeps,
   { chainId, account, token, since }: Expected,

@@ -1,6 +1,6 @@
 /**
- * Whether the log knows all that left an account lately. Nonces tell it of EVM accounts at each signature; elsewhere the account's own
- * history does: on Solana there are no nonces, on Stellar anybody's transaction may move what our key has signed for.
+ * Checks that the log knows all recent outgoing transactions of an account. Nonces reveal it for EVM accounts at each signature; elsewhere
+ * the account's own history does: Solana has no nonces, and on Stellar anyone's transaction may move money that our key has signed for.
  */
 import { chainOf } from '../../../domain/chains.ts';
 import { assert, isRefusal } from '../../../domain/decider.ts';
@@ -10,32 +10,32 @@ import { treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
 import { describe } from './adopt.ts';
 import {
   type HistoryWindow,
-  strangeHistory,
   type UnknownTransaction,
   type UnknownTransactions,
   type UnknownTransactionsDeps,
+  unrecordedHistory,
 } from './unknownTransactions.ts';
 
-/** What is older, or behind so many others, is not looked at when the service starts. */
+/** Maximum age and number of transactions checked at the service's start. */
 const window: HistoryWindow = { duration_ms: day_ms, transactionsMax: 100 };
 
 /**
- * Looks for money that left without the log's knowing, and records it in the treasury's stream: then nothing is signed until an operator
- * has adopted it. Recorded again, it changes nothing.
- * @returns those that moved money. @throws ChainUnavailable, HistoryTooLong, Unavailable
+ * Searches for outgoing money that the log does not know, and records it in the treasury's stream: then nothing is signed until an operator
+ * has adopted it. A repeated record changes nothing.
+ * @returns the transactions that moved money. @throws ChainUnavailable, HistoryTooLong, Unavailable
  */
 export async function compareOutflows(
   deps: UnknownTransactionsDeps,
   signal: AbortSignal,
 ): Promise<UnknownTransactions> {
   if (deps.history.withNonce) return { found: [], unseenBefore: null };
-  const { found: all, unseenBefore } = await strangeHistory(deps, window, signal);
+  const { found: all, unseenBefore } = await unrecordedHistory(deps, window, signal);
   const found = all.filter(takesMoney);
   for (const stranger of found) await record(deps, stranger);
   return { found, unseenBefore };
 }
 
-/** A fee alone is none: whoever sweeps deposits by hand pays one. */
+/** A fee alone does not count: a manual sweep of deposits pays one. */
 const takesMoney = ({ transaction }: UnknownTransaction): boolean =>
   transaction?.succeeded === true && transaction.changes.some(({ amount }) => amount < 0n);
 

@@ -1,4 +1,4 @@
-/** Sweeps by schedule: every so often each chain's deposits are looked at, and what is worth it is ordered to the treasury. */
+/** Scheduled sweeps: periodically reads each chain's deposits, and orders worthwhile ones to the treasury. */
 
 import { type SweepDeps, type SweepLimits, type SweepNews, sweepAll } from '../../../commands/sweeps/sweep.ts';
 import { PayoutBlocked } from '../../../commands/transferPorts.ts';
@@ -12,7 +12,7 @@ export interface SweptChain {
   readonly limits: SweepLimits;
 }
 
-/** What one look at a chain's deposits came to. */
+/** Result of one read of a chain's deposits. */
 export interface SweepSummary {
   readonly deposits: number;
   readonly ordered: number;
@@ -52,7 +52,7 @@ export function sweepsWorker({ chains, every_ms, tell, waits }: SweepsDeps): Wor
         if (!(error instanceof PayoutBlocked)) throw error;
         waits(chainId, error.message);
       }
-      // After a failure it is due still: the worker tries it again by and by.
+      // After a failure it is still due: the worker retries it with growing pauses.
       nextAt.set(String(chainId), epochMs(chain.deps.clock.now()) + every_ms);
     },
   };

@@ -1,4 +1,6 @@
-/** Transactions of the treasury that the log does not know. On chains with nonces their nonces reveal them, elsewhere the account's history. */
+/**
+ * Transactions of the treasury that the log does not know. On chains with nonces their nonces reveal them, elsewhere the account's history.
+ */
 
 import type { AccountHistory, AccountTransaction } from '../../../commands/accountHistory.ts';
 import { currentState, type Handle } from '../../../commands/handle.ts';
@@ -45,32 +47,32 @@ export interface UnknownTransactions {
 /** Maximum number of nonces of one account that one call looks up. */
 const noncesMax = 50;
 
-/** How much of a history is looked through, the newest first. */
+/** Maximum age and number of transactions that are read, newest first. */
 export interface HistoryWindow {
   readonly duration_ms: number;
   readonly transactionsMax: number;
 }
 
 export const wholeWindow: HistoryWindow = { duration_ms: 7 * day_ms, transactionsMax: 1_000 };
-/** Nodes go on forgetting while pages are read. */
+/** Nodes drop history while pages are read. */
 const forgotten_ms = 5 * minute_ms;
-/** Nodes that are told to remember a day remember some minutes less, or more. */
+/** Tolerance: nodes configured for a day remember some minutes less, or more. */
 const negligible_ms = 15 * minute_ms;
 const pagesMax = 40;
 const pageSize = 100;
 
-/** Finds them. @throws ChainUnavailable, HistoryTooLong, Unavailable */
+/** Finds unknown transactions. @throws ChainUnavailable, HistoryTooLong, Unavailable */
 export async function unknownTransactions(
   deps: UnknownTransactionsDeps,
   signal: AbortSignal,
 ): Promise<UnknownTransactions> {
-  if (!deps.history.withNonce) return strangeHistory(deps, wholeWindow, signal);
+  if (!deps.history.withNonce) return unrecordedHistory(deps, wholeWindow, signal);
   const accounts = await readNumberingAccounts(deps.rail, signal);
   const found = await Promise.all(accounts.map((numbering) => strangeNonces(deps, numbering, signal)));
   return { found: found.flat(), unseenBefore: null };
 }
 
-/** What used nonces up that the log gave to nobody, or to somebody who signed nothing that landed. */
+/** Transactions that used up nonces which the log assigned to no purpose, or to one without a landed signature. */
 async function strangeNonces(
   deps: UnknownTransactionsDeps,
   { account, minedNonce }: NumberingAccount,
@@ -89,24 +91,24 @@ async function strangeNonces(
   return found;
 }
 
-/** Mined, and not adopted: those that nobody was given, and those that somebody was given of whom the state still tells. */
+/** Mined, and not adopted: unassigned nonces, and assigned ones that are still in the state. */
 function doubtful(state: TreasuryState, minedNonce: bigint): readonly bigint[] {
   const given = [...state.assigned, ...state.cancelled.filter(({ usedUp }) => !usedUp), ...state.taken];
   const nonces = new Set(given.map(({ nonce }) => nonce).filter((nonce) => nonce < minedNonce));
   const free = state.nextNonce ?? minedNonce;
   for (let nonce = free; nonce < minedNonce && nonce < free + BigInt(noncesMax); nonce += 1n) nonces.add(nonce);
   for (const { nonce } of state.adopted) if (nonce !== null) nonces.delete(nonce);
-  // The latest: what was handed out before them is over.
+  // The latest ones: earlier assignments are over.
   return [...nonces].toSorted((a, b) => Number(a - b)).slice(-2 * noncesMax);
 }
 
-/** When the nonce before was handed out: nothing has used this one earlier. */
+/** Time of the previous assignment: nothing has used this nonce earlier. */
 function sinceOf({ assigned, openedAt }: TreasuryState, nonce: bigint): Instant {
   const before = assigned.filter((assignment) => assignment.nonce < nonce).at(-1);
   return before?.assignedAt ?? openedAt ?? instant(0);
 }
 
-/** What the log knows to be signed with a nonce. `isOver`: what became of it is on record. */
+/** Signatures that the log knows for a nonce. `isOver`: their fate is recorded. */
 async function signedWith({ owners }: UnknownTransactionsDeps, state: TreasuryState, account: string, nonce: bigint) {
   const cancels = state.cancelled.filter((each) => each.nonce === nonce);
   const holders = [...state.assigned.filter((each) => each.nonce === nonce), ...cancels];
@@ -124,8 +126,8 @@ async function signedWith({ owners }: UnknownTransactionsDeps, state: TreasurySt
   };
 }
 
-/** What the account sent in the window and nothing records. @throws ChainUnavailable, HistoryTooLong, Unavailable */
-export async function strangeHistory(
+/** Transactions of the account in the window without a record. @throws ChainUnavailable, HistoryTooLong, Unavailable */
+export async function unrecordedHistory(
   deps: UnknownTransactionsDeps,
   window: HistoryWindow,
   signal: AbortSignal,
@@ -143,7 +145,7 @@ export async function strangeHistory(
   return { found, unseenBefore };
 }
 
-/** The newest first. */
+/** Newest first. */
 async function sentIn(
   { rail, history, clock }: UnknownTransactionsDeps,
   { openedAt }: TreasuryState,

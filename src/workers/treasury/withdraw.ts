@@ -1,8 +1,8 @@
-/** An operator sends money of the treasury to an address of the book, or to another account of the treasury by way of one. */
+/** An operator sends treasury money to an address of the book, or through one to another treasury account. */
 
 import { hash } from 'node:crypto';
 import { currentState, type Handle } from '../../../commands/handle.ts';
-import type { AddressBook, Clock } from '../../../commands/ports.ts';
+import type { AddressSpelling, Clock } from '../../../commands/ports.ts';
 import type { PayoutRail } from '../../../commands/transferPorts.ts';
 import { type Chain, chainOf, findChain, findToken } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
@@ -11,29 +11,34 @@ import { coinAddress, coinOf, formatAmount, microUsdDecimals, parseAmount, units
 import { type CoinPrice, coinInMicroUsd } from '../../../domain/payment/fees.ts';
 import { day_ms, epochMs, type Instant } from '../../../domain/time.ts';
 import type { AssetRef } from '../../../domain/transfer/shapes.ts';
-import { addressBook, addressBookInstance, type Entry, usableAddress } from '../../../domain/treasury/addressBook.ts';
+import {
+  addressBook,
+  addressBookInstance,
+  type BookEntry,
+  usableAddress,
+} from '../../../domain/treasury/addressBook.ts';
 import { allowance, allowanceInstance, takeAllowance } from '../../../domain/treasury/allowance.ts';
 import { type Operation, operation, orderOperation } from '../../../domain/treasury/operation.ts';
 import type { OperationOrdered } from '../../../domain/treasury/operationEvents.ts';
 import { type OwedOn, takesWhatIsOwed } from '../payouts/unsettledAmounts.ts';
 import { type OperatorBy, operatorName } from './operations.ts';
 
-// A withdrawal as an operator types it, made into an order: what is not there, not allowed or not meant is refused here.
+// Converts an operator's withdrawal into an order: refuses what is missing, not allowed or inconsistent.
 
 export interface OrderDeps {
   readonly handle: Handle;
   readonly clock: Clock;
-  readonly addresses: AddressBook;
-  /** Of the chains that are configured here. */
+  readonly addresses: AddressSpelling;
+  /** Rails of the configured chains. */
   readonly rails: ReadonlyMap<Chain['id'], PayoutRail>;
   readonly priceOf: (chainId: Chain['id']) => CoinPrice;
   readonly limits: WithdrawalLimits;
 }
 
 export interface WithdrawalLimits {
-  /** What may leave within a day on one operator's word, in millionths of a dollar. */
+  /** Daily limit of a single operator, in millionths of a dollar. */
   readonly approval_microUsd: bigint;
-  /** What the signer lets go in one transfer, in millionths of a dollar. */
+  /** The signer's limit per transfer, in millionths of a dollar. */
   readonly perTransfer_microUsd: bigint;
 }
 
@@ -46,19 +51,23 @@ export interface AskedWithdrawal {
   readonly to: string;
   readonly memo?: string | undefined;
   readonly reason: string;
-  /** It may take what payouts are owed. */
+  /** It may use money that payouts are owed. */
   readonly evenOwed?: boolean;
-  /** Though the same was ordered lately. */
+  /** Orders again although an equal order is recent. */
   readonly again?: boolean;
-  /** Of a rebalance: the chain on which our account is to be topped up in the end. */
+  /** For a rebalance: chain of our account that finally receives the money. */
   readonly towards?: string | undefined;
 }
 
-/** All but who has to approve it, which is decided last. */
-export type Asking = Omit<OperationOrdered, 'approvals'>;
+/** Everything except the approvals, which are decided last. */
+export type UnapprovedOrder = Omit<OperationOrdered, 'approvals'>;
 
-/** What an operator asked for, as it will stand in the log. Nothing is recorded yet. */
-export async function orderOf(deps: OrderDeps, asked: AskedWithdrawal, by: OperatorBy): Promise<Asking | Refusal> {
+/** The operator's request in the form of the log. Nothing is recorded yet. */
+export async function orderOf(
+  deps: OrderDeps,
+  asked: AskedWithdrawal,
+  by: OperatorBy,
+): Promise<UnapprovedOrder | Refusal> {
   const { clock, limits } = deps;
   const rail = railOf(deps, asked.chain);
   if (isRefusal(rail)) return rail;
@@ -98,7 +107,7 @@ export async function orderOf(deps: OrderDeps, asked: AskedWithdrawal, by: Opera
   };
 }
 
-/** @param chain its id, or what an operator typed */
+/** @param chain its id, or an operator's input */
 export function railOf({ rails }: Pick<OrderDeps, 'rails'>, chain: string | number): PayoutRail | Refusal {
   const id = findChain(chain)?.id;
   return (id && rails.get(id)) ?? refuse('invalidRequest', `${chain} is no chain that is configured here`);
@@ -115,7 +124,7 @@ async function receiverOf(
   { handle, clock, addresses }: OrderDeps,
   chain: Chain,
   asked: AskedWithdrawal,
-): Promise<Entry | Refusal> {
+): Promise<BookEntry | Refusal> {
   const address = addresses.canonical(chain, asked.to);
   if (address === null) return refuse('invalidRequest', `${asked.to} is no address of ${chain.name}`);
   const book = await currentState(handle, addressBook, addressBookInstance);
@@ -148,32 +157,32 @@ function worthOf({ priceOf }: OrderDeps, chain: Chain, token: AssetRef, amount: 
   return dollar ? convertUp(amount, dollar, usMillionth) : coinInMicroUsd(amount, priceOf(chain.id));
 }
 
-export interface WithdrawDeps extends OrderDeps {
+export interface WithdrawalDeps extends OrderDeps {
   readonly owedOn: OwedOn;
 }
 
-export interface Ordered {
+export interface WithdrawalOrdered {
   readonly id: string;
   readonly operation: Operation;
-  /** False when the same was ordered lately: nothing was done. */
+  /** False if an equal order is recent: nothing was done. */
   readonly isNew: boolean;
 }
 
-/** Equal withdrawals that are told apart, of all time. */
+/** Maximum equal withdrawals, ever. */
 const equalsMost = 1_000;
 
 /**
- * Orders a withdrawal. Everything is checked before: nothing is ever half done.
+ * Orders a withdrawal. Everything is checked before, so nothing is ever half done.
  *
- * Its id follows from what is asked and from how many equal ones there were: whoever repeats himself after a lost answer meets his own
- * order. Of two who ask at once for the same, one orders it and the other is told so.
+ * Its id follows from the request and the number of equal ones: a repetition after a lost answer finds the existing order. Of two equal
+ * concurrent requests, one orders it and the other is refused.
  */
-export async function withdraw(
-  deps: WithdrawDeps,
+export async function orderWithdrawal(
+  deps: WithdrawalDeps,
   asked: AskedWithdrawal,
   by: OperatorBy,
   signal: AbortSignal,
-): Promise<Ordered | Refusal> {
+): Promise<WithdrawalOrdered | Refusal> {
   const order = await orderOf(deps, asked, by);
   if (isRefusal(order)) return order;
   const last = await lastEqual(deps.handle, order);
@@ -199,13 +208,13 @@ export async function withdraw(
 }
 
 /**
- * Others may be ordered at the same time: the share of a day is taken before the order is recorded. A crash in between leaves the share
- * taken, which the same order, asked again, has already.
+ * Reserves the daily share before the order is recorded, because orders may be concurrent. A crash in between leaves the share reserved,
+ * and the repeated order has it already.
  */
 async function approvalsFor(
-  { handle, clock, limits }: WithdrawDeps,
+  { handle, clock, limits }: WithdrawalDeps,
   operationId: string,
-  order: Asking,
+  order: UnapprovedOrder,
   by: OperatorBy,
 ): Promise<0 | 1 | Refusal> {
   const taking = { operationId, value: BigInt(order.value_microUsd), by: order.by, now: clock.now() };
@@ -224,13 +233,13 @@ const isRecent = ({ leg, calledOff, ordered }: Operation, now: Instant): boolean
   calledOff === null && (leg.settled === null || epochMs(now) - epochMs(ordered.orderedAt) < day_ms);
 
 interface LastEqual {
-  /** Of the latest equal one; without one, the id that the first gets. */
+  /** Id of the latest equal one; without one, the id of the first. */
   readonly id: string;
   readonly operation: Operation | null;
   readonly nextId: string;
 }
 
-async function lastEqual(handle: Handle, order: Asking): Promise<LastEqual | Refusal> {
+async function lastEqual(handle: Handle, order: UnapprovedOrder): Promise<LastEqual | Refusal> {
   let last: LastEqual = { id: idOf(order, 1), operation: null, nextId: idOf(order, 1) };
   for (let n = 1; n <= equalsMost; n += 1) {
     const id = idOf(order, n);
@@ -241,8 +250,8 @@ async function lastEqual(handle: Handle, order: Asking): Promise<LastEqual | Ref
   return refuse('conflict', `${equalsMost} equal withdrawals were ordered: say another amount`);
 }
 
-/** Short, for people type it. */
-function idOf({ kind, chainId, account, token, receiver, receiverMemo, amount }: Asking, n: number): string {
+/** Short, because people type it. */
+function idOf({ kind, chainId, account, token, receiver, receiverMemo, amount }: UnapprovedOrder, n: number): string {
   const parts = [kind, chainId, account, token.address, receiver, receiverMemo, amount, n];
   return hash('sha256', JSON.stringify(parts)).slice(0, 12);
 }

@@ -1,4 +1,4 @@
-/** Webhooks: how one is sent, by whichever role, and what an app's owner may see and ask of them. */
+/** Webhooks: sending them, in any role, and an app owner's view of them. */
 import { readFileSync } from 'node:fs';
 import { eventCodec } from '../../../commands/codec.ts';
 import { currentState, type Handle, readStream } from '../../../commands/handle.ts';
@@ -29,7 +29,7 @@ interface Deciding {
   readonly store: Pick<EventStore, 'read'>;
 }
 
-/** On behalf of requests or of workers: each has its own way to the store. */
+/** For requests or for workers: each has a separate queue to the store. */
 export function webhookSender(core: Core, { handle, store }: Deciding): SendWebhook {
   const { clock, crash, config, box } = core;
   const { caFile, allowedCidrs } = config.webhook;
@@ -42,7 +42,7 @@ export function webhookSender(core: Core, { handle, store }: Deciding): SendWebh
       ...(caFile && { extraCa: [readFileSync(caFile, 'utf8')] }),
     }),
     bodyOf: createWebhookBodies({ store, codec: eventCodec }),
-    // From the log: read models may not know of a rotation yet.
+    // From the log: read models may lag behind a rotation.
     secretOf: coalesce(async (appId) => {
       const { webhookSecret } = await currentState(handle, merchant, appId);
       if (!webhookSecret) throw new Error(`app ${appId} has no webhook secret: rotate it to get one`);
@@ -56,7 +56,7 @@ interface Asked extends Deciding, Pick<Core, 'clock' | 'reads'> {
   readonly rates: Rates;
 }
 
-/** What an app's owner may see and ask. */
+/** Operations of an app's owner. */
 export function webhooksOf({ handle, clock, store, reads, send, rates }: Asked): DeliveryRoutesDeps {
   const byHand = { handle, clock, ids: randomIds, send };
   const redeliver = createRedeliver(byHand);

@@ -8,28 +8,28 @@ import type { WebhookAnswer, WebhookMessage, WebhookPost } from '../../../comman
 import { previewCharacters, type WebhookError } from '../../../domain/webhook.ts';
 import { type AddressCheck, literalAddress } from '../../security/publicAddress.ts';
 
-/** All addresses of a name, IPv4 and IPv6; empty or an error when it has none. */
+/** All addresses of a name, IPv4 and IPv6; empty or an error if it has none. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export interface WebhookPostDeps {
   readonly isAllowed: AddressCheck;
   readonly resolve?: Resolve;
-  /** Certificate authorities (PEM) that are trusted beside the system's. */
+  /** Additional trusted certificate authorities (PEM). */
   readonly extraCa?: readonly string[];
   /** For everything together: name, connection, TLS, answer. */
   readonly timeout_ms?: number;
 }
 
 const timeout_ms = 10_000;
-/** Time to connect to one address before the next is tried. Node's default is 250 ms, too little for a distant receiver. */
+/** Time to connect to one address before the next is tried. Node's default is 250 ms, too short for a distant receiver. */
 const connectAttempt_ms = 2_000;
-/** Addresses tried at most: the attempts leave 2 s of the deadline for TLS and the answer. */
+/** Maximum addresses tried: the attempts leave 2 s of the deadline for TLS and the answer. */
 const addressesMax = 4;
 
 /**
- * One HTTPS POST to a URL that a merchant chose, so: only to allowed addresses, all of the name's addresses checked and the connection
- * pinned to them (no second look-up can answer otherwise); no redirects, no reused connections, no second request;
- * no more than 200 characters of the answer read; 10 s in all.
+ * One HTTPS POST to a merchant's URL: only to allowed addresses, with all of the name's addresses checked and the connection pinned to them
+ * (so no second resolution can differ); no redirects, no reused connections, no second request; reads at most 200 characters of the answer;
+ * 10 s in all.
  */
 export function createWebhookPost(deps: WebhookPostDeps): WebhookPost {
   const { isAllowed, resolve = resolveNames() } = deps;
@@ -89,11 +89,11 @@ function send({ url, body, headers, addresses, agent, signal }: Sending): Promis
       settle(failed(signal.aborted ? 'timeout' : garbled ? 'protocol' : phase, sent));
     });
     request.on('close', () => {
-      // Closed without an error and without an answer: an upgrade (101) that nobody asked for.
+      // Closed without an error and without an answer: an unrequested upgrade (101).
       if (!answered) settle(failed('protocol', sent));
     });
     request.on('response', (response) => {
-      // From here on the receiver has answered: whatever breaks while the preview is read changes nothing.
+      // From here on the receiver has answered: a failure while the preview is read changes nothing.
       answered = true;
       previewOf(response).then((responsePreview) => {
         request.destroy();
@@ -104,19 +104,19 @@ function send({ url, body, headers, addresses, agent, signal }: Sending): Promis
   });
 }
 
-/** The first characters (code points) of an answer, read no further than that. */
+/** First characters (code points) of an answer; reads no further. */
 async function previewOf(response: IncomingMessage): Promise<string> {
   const decoder = new TextDecoder('utf-8');
   let characters: string[] = [];
   try {
     for await (const chunk of response as AsyncIterable<Uint8Array>) {
       const room = previewCharacters - characters.length;
-      // A character takes at most four bytes: more need not be decoded.
+      // A character has at most four bytes: more need not be decoded.
       characters = characters.concat([...decoder.decode(chunk.subarray(0, 4 * room + 4), { stream: true })]);
       if (characters.length >= previewCharacters) break;
     }
   } catch {
-    // Cut off by the receiver or the deadline: what came is the preview.
+    // Ended by the receiver or the deadline: the received text is the preview.
   }
   return characters.slice(0, previewCharacters).join('').replaceAll('\u0000', '\uFFFD');
 }
@@ -128,7 +128,7 @@ async function addressesOf(url: URL, resolve: Resolve, signal: AbortSignal): Pro
   return await Promise.race([resolve(url.hostname, signal).catch(() => []), late]);
 }
 
-/** Connects to the addresses that were checked, whatever the name would resolve to by now. Not asked for literal addresses. */
+/** Connects to the checked addresses, whatever the name resolves to by now. Not used for literal addresses. */
 const pinnedTo =
   (addresses: readonly string[]): LookupFunction =>
   (_host, _options, done) =>
@@ -137,7 +137,7 @@ const pinnedTo =
       bothFamilies(addresses).map((address) => ({ address, family: isIP(address) })),
     );
 
-/** At most `addressesMax`, half of them of each family where there are enough: one family may have no route. */
+/** At most `addressesMax`, half of each family if there are enough: one family may have no route. */
 function bothFamilies(addresses: readonly string[]): readonly string[] {
   const v4 = addresses.filter((address) => isIP(address) === 4);
   const v6 = addresses.filter((address) => isIP(address) === 6);
@@ -165,7 +165,7 @@ export const resolveNames =
     return addresses.length > 0 ? addresses : addressesIn(await readFile(hostsFile, 'utf8'), host);
   };
 
-/** Addresses that a hosts file gives a name, in any letter case. */
+/** Addresses of a name in a hosts file, in any letter case. */
 function addressesIn(hosts: string, host: string): readonly string[] {
   const name = host.toLowerCase().replace(/\.$/, '');
   const entries = hosts.split('\n').map((line) => line.replace(/#.*/, '').trim().split(/\s+/));

@@ -6,7 +6,12 @@ import type { Transfer } from '../../../domain/payment/events.ts';
 import { transferId } from '../../../domain/payment/events.ts';
 import { epochMs, instant } from '../../../domain/time.ts';
 import { fund } from '../../../sandbox/tokens.ts';
-import { type Depth, defaultEvmChainConfig, type EvmChainConfig, isEvmChain } from '../../../src/chains/evm/config.ts';
+import {
+  defaultEvmChainConfig,
+  type EvmChainConfig,
+  type FinalityDepth,
+  isEvmChain,
+} from '../../../src/chains/evm/config.ts';
 import { createEvmIngester, type EvmIngester } from '../../../src/chains/evm/payins/ingester.ts';
 import type { Cursor, Pass } from '../../../src/chains/ports.ts';
 import { accountOf, type ChainClient, chainClient, isolatedAnvil } from '../../support/anvil.ts';
@@ -62,7 +67,10 @@ export function evmConfig(chainId: ChainId, rpcUrls: readonly string[]): EvmChai
 }
 
 /** An ingester of Base with shallow depths. */
-export const ingesterOf = (urls: readonly string[], depths: { final?: Depth; finalLarge?: Depth } = {}) =>
+export const ingesterOf = (
+  urls: readonly string[],
+  depths: { final?: FinalityDepth; finalLarge?: FinalityDepth } = {},
+) =>
   createEvmIngester({
     ...evmConfig(8453, urls),
     rangeBlocksMax: 1_000,

@@ -16,14 +16,14 @@ describe('the nodes of a chain', () => {
   it('answer for each other: while one is limited the next is asked, and nobody waits for it', async () => {
     const [one, two] = [await scriptedNode(limited(30)), await scriptedNode(always('0x2'))];
     const rpc = chain([one, two]);
-    for (const _ of [1, 2, 3]) assert.equal(await rpc.first(height), '0x2');
+    for (const _ of [1, 2, 3]) assert.equal(await rpc.firstAnswer(height), '0x2');
     assert.equal(one.requests.length, 1);
   });
 
   it('are waited for when all are limited, the one first that takes calls again first', async () => {
     const [one, two] = [await scriptedNode(limited(30)), await scriptedNode(limited(0.4))];
     const rpc = chain([one, two]);
-    const asked = rpc.first(height);
+    const asked = rpc.firstAnswer(height);
     setTimeout(() => two.reply(always('0x2')), 100);
     assert.equal(await asked, '0x2');
     assert.equal(one.requests.length, 1);
@@ -32,9 +32,9 @@ describe('the nodes of a chain', () => {
   it('are limited for all who ask in this process, under whichever number', async () => {
     const [one, two] = [await scriptedNode(limited(30)), await scriptedNode(always('0x2'))];
     const lines = createLines();
-    await chain([one, two], { lines }).first(height);
-    assert.equal(await chain([two, one], { lines }).as('late').first(height), '0x2');
-    await assert.rejects(chain([one], { lines }).first(height), (error) => {
+    await chain([one, two], { lines }).firstAnswer(height);
+    assert.equal(await chain([two, one], { lines }).as('late').firstAnswer(height), '0x2');
+    await assert.rejects(chain([one], { lines }).firstAnswer(height), (error) => {
       assert.ok(error instanceof ChainUnavailable);
       assert.match(error.message, /node 1 .*: eth_blockNumber limited: it takes the next call in \d+ ms/);
       return true;
@@ -55,10 +55,10 @@ describe('the nodes of a chain', () => {
     ];
     const away = await scriptedNode(() => 'hangUp');
     const rpc = chain([three, one, away, two], { callTimeout_ms: 60_000 });
-    assert.deepEqual([...(await rpc.promptly(height))].sort(), ['0x0', '0x2']);
-    await assert.rejects(chain([away]).promptly(height), ChainUnavailable);
+    assert.deepEqual([...(await rpc.allSoon(height))].sort(), ['0x0', '0x2']);
+    await assert.rejects(chain([away]).allSoon(height), ChainUnavailable);
     const reading = new AbortController();
-    const asked = chain([three]).promptly(height, reading.signal);
+    const asked = chain([three]).allSoon(height, reading.signal);
     reading.abort(new Error('not wanted any more'));
     await assert.rejects(asked, /not wanted any more/);
   });
@@ -70,12 +70,12 @@ describe('the nodes of a chain', () => {
       scriptedNode(always('0x7')),
     ]);
     const rpc = chain(nodes);
-    const outcomes = await rpc.each(height);
+    const outcomes = await rpc.allSettled(height);
     assert.deepEqual(
       outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.kind)),
       [...bad.map(() => 'malformed'), '0x7'],
     );
-    assert.equal(await rpc.first(height), '0x7');
+    assert.equal(await rpc.firstAnswer(height), '0x7');
   });
 
   it('must serve the chain: what does not is passed over, and named to the operator', async () => {
@@ -85,10 +85,10 @@ describe('the nodes of a chain', () => {
       if (id !== 8453) throw new RpcFailed(node.name, 'eth_chainId', 'unfit', `serves chain ${id}`);
     };
     const rpc = chain([one, two], { verify });
-    assert.equal(await rpc.first(height), '0x2105');
+    assert.equal(await rpc.firstAnswer(height), '0x2105');
     assert.equal(one.calls('eth_blockNumber'), 0);
     await assert.rejects(
-      rpc.each((node) => height(node).then(() => Promise.reject(new Error('asked'))), undefined),
+      rpc.allSettled((node) => height(node).then(() => Promise.reject(new Error('asked'))), undefined),
       /asked/,
     );
     assert.equal(one.calls('eth_chainId'), 1);
@@ -104,21 +104,21 @@ describe('the nodes of a chain', () => {
     const [gate, other] = rpc.gates;
     gate?.refuse('it is of another network');
     const elsewhere = chain([one], { lines });
-    assert.equal(await rpc.first(height), '0x2');
-    assert.deepEqual(await rpc.every(height), ['0x2']);
-    await assert.rejects(elsewhere.first(height), /node 1 .* unfit: it is of another network/);
+    assert.equal(await rpc.firstAnswer(height), '0x2');
+    assert.deepEqual(await rpc.all(height), ['0x2']);
+    await assert.rejects(elsewhere.firstAnswer(height), /node 1 .* unfit: it is of another network/);
     await assert.rejects(
       sendToAll(elsewhere, async (node) => void (await height(node))),
       ChainUnavailable,
     );
     assert.equal(one.requests.length, 0);
     other?.refuse('it as well');
-    await assert.rejects(rpc.first(height), ChainUnavailable);
+    await assert.rejects(rpc.firstAnswer(height), ChainUnavailable);
 
     assert.ok(gate);
     assert.equal(await height(gate.whenRefused()), '0x1');
     gate.refuse(null);
-    assert.equal(await rpc.first(height), '0x1');
+    assert.equal(await rpc.firstAnswer(height), '0x1');
   });
 
   it('that do not answer at the start are not called unfit', async () => {
@@ -137,7 +137,7 @@ describe('the nodes of a chain', () => {
     );
     const lines = createLines({ seen: (call) => seen.push(call) });
     const rpc = chain([node], { lines });
-    await rpc.first((each) =>
+    await rpc.firstAnswer((each) =>
       each.batch([
         { method: 'eth_getLogs', params: [] },
         { method: 'eth_call', params: [] },
@@ -154,7 +154,7 @@ describe('the nodes of a chain', () => {
     const verify = async (each: ChainNode) => void (await each.request('eth_chainId', []));
     const rpc = chain([node], { verify });
     const reading = new AbortController();
-    const asked = rpc.first(height, reading.signal);
+    const asked = rpc.firstAnswer(height, reading.signal);
     reading.abort(new Error('not wanted any more'));
     await assert.rejects(asked, /not wanted any more/);
   });

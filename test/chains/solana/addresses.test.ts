@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { Keypair } from 'solana-web3-v1';
 import { chainOf } from '../../../domain/chains.ts';
-import { addressBook, canonicalTxHash } from '../../../src/chains/families.ts';
+import { canonicalTxHash, familyAddresses } from '../../../src/chains/families.ts';
 import { systemProgram } from '../../../src/chains/solana/addresses.ts';
-import { referenceOf } from '../../../src/chains/solana/payouts/transaction.ts';
+import { publicReferenceOf } from '../../../src/chains/solana/payouts/transaction.ts';
 import { tokenAccountOf } from '../../../src/chains/solana/tokenProgram.ts';
-import { type Asked, solanaWalletLink } from '../../../src/chains/solana/walletLink.ts';
+import { solanaWalletLink, type WalletLinkRequest } from '../../../src/chains/solana/walletLink.ts';
 import { usdcToken } from './world.ts';
 
 const solana = chainOf(501);
@@ -14,7 +14,7 @@ const wallet = Keypair.fromSeed(new Uint8Array(32).fill(1)).publicKey.toBase58()
 describe('addresses on Solana', () => {
   it('are 32 bytes in base58, on the curve or not: some wallets have no key', () => {
     for (const text of [wallet, tokenAccountOf(wallet, usdcToken.address)])
-      assert.equal(addressBook.canonical(solana, text), text);
+      assert.equal(familyAddresses.canonical(solana, text), text);
   });
 
   it('are nothing else: other chains’ addresses, misspellings, tokens, nobody', () => {
@@ -29,7 +29,7 @@ describe('addresses on Solana', () => {
       usdcToken.address,
       systemProgram,
     ])
-      assert.equal(addressBook.canonical(solana, text), null, text);
+      assert.equal(familyAddresses.canonical(solana, text), null, text);
   });
 
   it('of transactions are 64 bytes in base58, and their letters’ case matters', () => {
@@ -42,7 +42,7 @@ describe('addresses on Solana', () => {
 });
 
 describe('the payment link of a payment on Solana', () => {
-  const asked: Asked = {
+  const asked: WalletLinkRequest = {
     paymentId: '0d5b0a4e-3b0a-8c1e-9d2f-1a2b3c4d5e6f',
     sourceChainId: 501,
     sourceTokenAddress: usdcToken.address,
@@ -58,11 +58,11 @@ describe('the payment link of a payment on Solana', () => {
     assert.deepEqual(Object.fromEntries(url.searchParams), {
       amount: '12.50',
       'spl-token': usdcToken.address,
-      reference: referenceOf('payin', asked.paymentId),
+      reference: publicReferenceOf('payin', asked.paymentId),
       label: 'Tea & cake',
     });
     assert.ok(!link.includes(asked.paymentId));
-    assert.notEqual(referenceOf('payin', asked.paymentId), referenceOf('payout', asked.paymentId));
+    assert.notEqual(publicReferenceOf('payin', asked.paymentId), publicReferenceOf('payout', asked.paymentId));
   });
 
   it('leaves out what is not known, and there is none elsewhere', () => {

@@ -6,9 +6,9 @@ import { chainOf, type Token } from '../../../domain/chains.ts';
 import { plantMint } from '../../../sandbox/solana/controls.ts';
 import { endowToken } from '../../../sandbox/solana/endow.ts';
 import { transferInstructions } from '../../../sandbox/solana/wallet.ts';
-import { addressBook } from '../../../src/chains/families.ts';
+import { familyAddresses } from '../../../src/chains/families.ts';
 import { createSolanaSweep } from '../../../src/chains/solana/deposits/sweep.ts';
-import { type Terms, transferMessage } from '../../../src/chains/solana/payouts/transaction.ts';
+import { type TransactionTerms, transferMessage } from '../../../src/chains/solana/payouts/transaction.ts';
 import { ownerKey, ownerScheme } from '../../../src/chains/solana/signer/keys.ts';
 import { transfersIn } from '../../../src/chains/solana/signer/signer.ts';
 import { tokenAccountOf } from '../../../src/chains/solana/tokenProgram.ts';
@@ -81,7 +81,7 @@ describe('a second token on Solana', () => {
   });
 
   describe('is signed', () => {
-    const terms: Terms = { blockhash: mint, units: 80_000, price_microLamports: 1_000n };
+    const terms: TransactionTerms = { blockhash: mint, units: 80_000, price_microLamports: 1_000n };
     const reference = payoutReference(orderTo(treasury));
     const messageOf = (order: TransferOrder) => transferMessage(treasury, order, reference, terms);
     const unsignedOf = (order: TransferOrder, message: Uint8Array): Unsigned => ({
@@ -174,5 +174,5 @@ describe('a second token on Solana', () => {
     });
   });
 
-  it('is nobody’s wallet', () => assert.equal(addressBook.canonical(chainOf(501), mint), null));
+  it('is nobody’s wallet', () => assert.equal(familyAddresses.canonical(chainOf(501), mint), null));
 });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { chainOf, type Token } from '../../../domain/chains.ts';
-import { addressBook, canonicalTxHash } from '../../../src/chains/families.ts';
+import { canonicalTxHash, familyAddresses } from '../../../src/chains/families.ts';
 import { publicNetwork } from '../../../src/chains/stellar/config.ts';
 import { assetContractOf, assetOf } from '../../../src/chains/stellar/tokens.ts';
 import { muxed } from '../../support/stellar.ts';
 
 const stellar = chainOf(1500);
-const canonical = (text: string) => addressBook.canonical(stellar, text);
+const canonical = (text: string) => familyAddresses.canonical(stellar, text);
 /** From SEP-23 and the public network. */
 const account = 'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ';
 const muxedAccount = 'MA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVAAAAAAAAAAAAAJLK';

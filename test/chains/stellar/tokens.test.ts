@@ -3,7 +3,7 @@ import { Asset, Keypair, Memo, Operation } from '@stellar/stellar-sdk';
 import { PayoutBlocked, SigningRefused, type TransferOrder, type Unsigned } from '../../../commands/transferPorts.ts';
 import { chainOf, type Token } from '../../../domain/chains.ts';
 import { openTrustline, plantAsset } from '../../../sandbox/stellar/controls.ts';
-import { addressBook } from '../../../src/chains/families.ts';
+import { familyAddresses } from '../../../src/chains/families.ts';
 import { withToken } from '../../support/catalogue.ts';
 import { usdc } from '../../support/stellar.ts';
 import { orderTo, type PayingWorld, payingWorld, payout } from './paying.ts';
@@ -110,6 +110,6 @@ describe('a second token on Stellar', () => {
 
   it('has an issuer and a contract that are no wallets', () => {
     for (const address of [issuer.publicKey(), second.contractId(world.lab.passphrase)])
-      assert.equal(addressBook.canonical(chainOf(1500), address), null);
+      assert.equal(familyAddresses.canonical(chainOf(1500), address), null);
   });
 });

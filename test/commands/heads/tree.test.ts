@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import {
-  inOrder,
   isAbsent,
   isUnder,
-  keyOf,
   leafAt,
   leafOf,
   nodeOf,
   rootOf,
   rootOfStreams,
   type StreamTip,
+  sortedLeaves,
+  streamKey,
   wayTo,
 } from '../../../commands/heads/tree.ts';
 
@@ -23,7 +23,7 @@ const tipOf = (name: number, revision = 0): StreamTip => ({
 const someTips = fc
   .uniqueArray(fc.nat(5_000), { minLength: 1, maxLength: 200 })
   .map((names) => names.map((n) => tipOf(n)));
-const leavesOf = (tips: readonly StreamTip[]) => inOrder(tips.map(leafOf));
+const leavesOf = (tips: readonly StreamTip[]) => sortedLeaves(tips.map(leafOf));
 
 /** The definition, written down once more and slowly. */
 function slowRoot(leaves: readonly { key: Buffer; hash: Buffer }[], depth = 0): Buffer {
@@ -54,7 +54,7 @@ describe('the tree over streams', () => {
     const close = fc.uniqueArray(fc.tuple(fc.nat(255), fc.nat(3)), { minLength: 1, maxLength: 60, selector: String });
     fc.assert(
       fc.property(close, (places) => {
-        const leaves = inOrder(
+        const leaves = sortedLeaves(
           places.map(([bit, tail]) => {
             const key = Buffer.alloc(32);
             key[bit >> 3] = 1 << (bit & 7);
@@ -80,7 +80,7 @@ describe('the tree over streams', () => {
         const tip = tips[pick % tips.length];
         assert.ok(tip);
         const root = rootOfStreams(tips);
-        const way = wayTo(keyOf(tip.stream), leavesOf(tips));
+        const way = wayTo(streamKey(tip.stream), leavesOf(tips));
         assert.ok(isUnder(root, tip, way));
         assert.ok(!isUnder(root, { ...tip, revision: tip.revision + 1n }, way));
         assert.ok(!isUnder(root, { ...tip, link: tipOf(9_999).link }, way));
@@ -95,7 +95,7 @@ describe('the tree over streams', () => {
       fc.property(someTips, fc.nat(), fc.integer({ min: 1, max: 255 }), (tips, at, change) => {
         const [tip] = tips;
         assert.ok(tip);
-        const way = wayTo(keyOf(tip.stream), leavesOf(tips));
+        const way = wayTo(streamKey(tip.stream), leavesOf(tips));
         fc.pre(way.length > 0);
         const bytes = Buffer.from(way.join(''), 'hex');
         const place = at % bytes.length;
@@ -113,9 +113,9 @@ describe('the tree over streams', () => {
         const { stream } = tipOf(name);
         const there = tips.find((tip) => tip.stream === stream);
         const root = rootOfStreams(tips);
-        const way = wayTo(keyOf(stream), leaves);
+        const way = wayTo(streamKey(stream), leaves);
         const at = tips.map((tip) => ({
-          key: keyOf(tip.stream).toString('hex'),
+          key: streamKey(tip.stream).toString('hex'),
           revision: tip.revision,
           link: tip.link,
         }));

@@ -5,7 +5,7 @@ import type { DepositSweep, HeldDeposit, PaidDeposit } from '../../../commands/s
 import { type SweepDeps, type SweepLimits, type SweepNews, sweepAll } from '../../../commands/sweeps/sweep.ts';
 import { type ChainId, chainOf, type Token } from '../../../domain/chains.ts';
 import { minute_ms, plus } from '../../../domain/time.ts';
-import { type Operation, operation, operationLeg, standingOf } from '../../../domain/treasury/operation.ts';
+import { type Operation, operation, operationLeg, operationStatus } from '../../../domain/treasury/operation.ts';
 import { attemptOf } from '../../support/operations.ts';
 import { hashOf, treasuryAccount } from '../../support/payments.ts';
 import { accepted, processes } from '../../support/processes.ts';
@@ -90,7 +90,7 @@ export function sweptWorld({ depositsMax = 3, partsMax = 2 } = {}) {
         const state = await currentState(handle, operation, id);
         if (!state && part === 1) return;
         if (!state) break;
-        if (standingOf(state) === 'ordered' && engine.is !== 'cannot sign')
+        if (operationStatus(state) === 'ordered' && engine.is !== 'cannot sign')
           await accepted(
             handle(
               operation,
@@ -99,7 +99,7 @@ export function sweptWorld({ depositsMax = 3, partsMax = 2 } = {}) {
               facts,
             ),
           );
-        else if (standingOf(state) === 'signed') await accepted(finish(handle, id, state));
+        else if (operationStatus(state) === 'signed') await accepted(finish(handle, id, state));
       }
     }
   }

@@ -6,7 +6,7 @@ import {
   addAddress,
   addressBook,
   addressesMax,
-  type Place,
+  type BookAddress,
   removeAddress,
   usableAddress,
 } from '../../../domain/treasury/addressBook.ts';
@@ -14,22 +14,22 @@ import { merchantWallet, minute } from '../../support/payments.ts';
 import { specification } from '../../support/specification.ts';
 
 const { given } = specification(addressBook);
-const bank: Place = { chainId: 1, address: merchantWallet, memo: null };
-const onStellar = (memo: string | null): Place => ({ chainId: 1500, address: 'GEXCHANGE', memo });
+const bank: BookAddress = { chainId: 1, address: merchantWallet, memo: null };
+const onStellar = (memo: string | null): BookAddress => ({ chainId: 1500, address: 'GEXCHANGE', memo });
 const day = (days: number) => minute(days * 24 * 60);
 
-const added = (place: Place = bank, usableFrom = day(1)): AddressBookEvent => ({
+const added = (place: BookAddress = bank, usableFrom = day(1)): AddressBookEvent => ({
   type: 'AddressAdded',
   data: { ...place, label: 'the bank', usableFrom, by: 'ada', addedAt: minute(0) },
 });
 const removed: AddressBookEvent = { type: 'AddressRemoved', data: { ...bank, by: 'grace', removedAt: day(2) } };
 const adding =
-  (place: Place = bank, usableFrom = day(1)) =>
+  (place: BookAddress = bank, usableFrom = day(1)) =>
   (state: AddressBookState) =>
     addAddress(state, { ...place, label: 'the bank', usableFrom, by: 'ada', now: minute(0) });
 const removing = (state: AddressBookState) => removeAddress(state, { ...bank, by: 'grace', now: day(2) });
 /** Asking decides nothing: what would be refused is, and the rest is no event. */
-const using = (place: Omit<Place, 'memo'> & { memo?: string }, now = day(1)) => {
+const using = (place: Omit<BookAddress, 'memo'> & { memo?: string }, now = day(1)) => {
   return (state: AddressBookState) => {
     const entry = usableAddress(state, place, now);
     return isRefusal(entry) ? entry : [];

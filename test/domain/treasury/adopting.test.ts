@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { fold } from '../../../domain/decider.ts';
-import { adoptTransaction, reportOutflow, type Strange } from '../../../domain/treasury/adopting.ts';
+import { adoptTransaction, reportOutflow, type UnrecordedTransaction } from '../../../domain/treasury/adopting.ts';
 import type { Purpose, TreasuryEvent } from '../../../domain/treasury/events.ts';
 import {
   allowTransfer,
@@ -32,7 +32,7 @@ const taken = (nonce: number): TreasuryEvent => ({
   data: { nonce: String(nonce), detail: `transaction x used nonce ${nonce}`, proven: true, seenAt: minute(2) },
 });
 /** A transfer of five tokens that somebody sent with the treasury's key. */
-const byHand = (nonce: number | null, hash = hashOf('by hand', nonce)): Strange => ({
+const byHand = (nonce: number | null, hash = hashOf('by hand', nonce)): UnrecordedTransaction => ({
   hash,
   nonce: nonce === null ? null : BigInt(nonce),
   blockNumber: 9n,
@@ -42,7 +42,7 @@ const byHand = (nonce: number | null, hash = hashOf('by hand', nonce)): Strange 
   fee: 21_000n,
   changes: [{ asset: 'usdc', amount: -5n, counterparty: merchantWallet }],
 });
-const adopting = (strange: Strange) => (state: TreasuryState) =>
+const adopting = (strange: UnrecordedTransaction) => (state: TreasuryState) =>
   adoptTransaction(state, strange, { reason: 'our own', now });
 const adopted = (nonce: number | null, nextNonce: number | null): TreasuryEvent => ({
   type: 'TransactionAdopted',

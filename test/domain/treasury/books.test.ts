@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type Decision, isRefusal } from '../../../domain/decider.ts';
 import {
+  type BooksComparisonInput,
   closeNetwork,
   explainDifference,
-  type Look,
   type Opening,
   openBooks,
   recordLook,
@@ -39,7 +39,9 @@ function decided(state: BooksState, decide: (state: BooksState) => Decision<Book
 }
 
 /** A look at block 120 that finds nothing new, unless told otherwise. */
-const look = (over: Partial<Look> & { readonly balances?: Record<string, bigint> } = {}): Look => ({
+const look = (
+  over: Partial<BooksComparisonInput> & { readonly balances?: Record<string, bigint> } = {},
+): BooksComparisonInput => ({
   networksClosed: 0,
   standing: { ...block(120n), balances: over.balances ?? opening },
   moved: {},
@@ -57,7 +59,7 @@ const strange = (over: Partial<Unrecorded> = {}): Unrecorded => ({
   ...over,
 });
 
-const typesAfter = (state: BooksState, at: Look) =>
+const typesAfter = (state: BooksState, at: BooksComparisonInput) =>
   decided(state, (now) => recordLook(now, at)).map(({ type }) => type);
 
 describe('the books of an account', () => {
@@ -145,7 +147,7 @@ describe('the books of an account', () => {
       const open = then(opened, (state) =>
         recordLook(state, look({ ...gone, unrecorded: [sent], patienceOver: true })),
       );
-      const later = (over: Partial<Look> = {}) =>
+      const later = (over: Partial<BooksComparisonInput> = {}) =>
         look({ standing: { ...block(130n), balances: gone.balances }, closingDue: false, ...over });
       assert.deepEqual(typesAfter(open, later({ moved: { coin: -10n } })), ['BooksClosed']);
       const explained = then(open, (state) => explainDifference(state, 'by hand', minute(30)));
@@ -156,7 +158,7 @@ describe('the books of an account', () => {
 
   describe('where payins come to the account itself', () => {
     const payinTokens = { [usdc]: 2 };
-    const came = (units: bigint, over: Partial<Look> = {}) =>
+    const came = (units: bigint, over: Partial<BooksComparisonInput> = {}) =>
       look({
         ...{ payinTokens, unrecorded: [strange({ changes: { [usdc]: units } })] },
         balances: { ...opening, [usdc]: 500n + units },

@@ -8,9 +8,9 @@ import {
   operation,
   operationLeg,
   operationOwed,
+  operationStatus,
   orderOperation,
   rebalanceArrived,
-  standingOf,
 } from '../../../domain/treasury/operation.ts';
 import type { OperationEvent } from '../../../domain/treasury/operationEvents.ts';
 import type { Order, SignedAttempt } from '../../support/operations.ts';
@@ -185,7 +185,7 @@ describe('an operation of the treasury', () => {
   it('is told apart by how it stands', () => {
     const standing = (...events: readonly OperationEvent[]) => {
       const state = fold(operation, events);
-      return state && standingOf(state);
+      return state && operationStatus(state);
     };
     assert.deepEqual(
       [

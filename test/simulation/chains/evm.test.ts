@@ -147,7 +147,7 @@ describe('a simulated EVM chain', () => {
 });
 
 describe('what is wrong with a simulated EVM node for a while', () => {
-  /** Draws the weather once, with one spell, and looks while it lasts. */
+  /** Draws the weather once, with one spell, and reads during it. */
   function under(spell: string, seed = 1) {
     const { kernel, chain, nodes, ...more } = world(seed);
     chain.pay(customer);

@@ -1,4 +1,4 @@
-/** A simulated world's kernel, moved by hand: time goes on when the spec says so, and only what it names goes wrong. */
+/** Kernel of a simulated world, moved by hand: the spec advances time and chooses the faults. */
 import type { Kernel, Random } from '../kernel/ports.ts';
 
 export interface ManualKernel extends Kernel {

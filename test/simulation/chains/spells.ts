@@ -1,7 +1,7 @@
-/** What is wrong with a node for a while. */
+/** Temporary faults of a node. */
 import type { Kernel } from '../kernel/ports.ts';
 
-/** How often a spell begins, each time that the weather is drawn, and how long it lasts at most. */
+/** Probability that a spell begins at each draw of the weather, and its maximum duration. */
 export interface SpellKind {
   readonly likelihood: number;
   readonly most_blocks: number;

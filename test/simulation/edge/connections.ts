@@ -1,4 +1,4 @@
-/** In place of src/lib/connections.ts: nobody beside a simulated process looks for its stores. */
+/** Replaces src/lib/connections.ts: nothing beside a simulated process searches its stores. */
 import type * as real from '../../../src/lib/connections.ts';
 
 export const writeConnections: typeof real.writeConnections = async () => {};

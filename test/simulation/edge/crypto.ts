@@ -1,4 +1,4 @@
-/** In place of node:crypto in the service's own files: the same, with chance that follows from the seed. */
+/** Replaces node:crypto in the service's own files: the same, with randomness from the seed. */
 import { theRun } from '../kernel/run.ts';
 
 export * from 'node:crypto';

@@ -1,4 +1,4 @@
-/** In place of src/postgres/database.ts: statements reach the model of Postgres over the simulated network. */
+/** Replaces src/postgres/database.ts: statements reach the model of Postgres over the simulated network. */
 import type pg from 'pg';
 import { Unavailable } from '../../../commands/ports.ts';
 import type { Sql } from '../../../projections/sql.ts';
@@ -54,7 +54,7 @@ async function transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T> {
     await call({ port: 'pg.commit', serve: opened.commit, lost: broken });
     return result;
   } finally {
-    // What was committed stays.
+    // Committed changes stay.
     opened.rollback();
     process?.onEnd.delete(opened.rollback);
   }
@@ -62,7 +62,7 @@ async function transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T> {
 
 let sessionsBegun = 0;
 
-/** As much of the driver's client as leases and listeners use, and the look at a start whether each connection is a session of its own. */
+/** Part of the driver's client that leases and listeners use, and the check at a start that each connection is a separate session. */
 async function connect(name: string): Promise<pg.Client> {
   await call({ port: `pg.connect.${name}`, serve: () => {}, lost: broken });
   const { stores, agenda, faults, weather, random } = theRun();

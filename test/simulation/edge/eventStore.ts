@@ -1,4 +1,4 @@
-/** In place of src/store/index.ts: the store that the URL names, and the signer's own one, which is simulated too. */
+/** Replaces src/store/index.ts: the store that the URL names, and the signer's own one, which is simulated too. */
 import type * as real from '../../../src/store/index.ts';
 import { openEventStore, signerStoreUrl } from './eventStoreClient.ts';
 

@@ -1,4 +1,4 @@
-/** In place of src/store/client.ts: the same port over the simulated network, with the same promises. */
+/** Replaces src/store/client.ts: the same port over the simulated network, with the same guarantees. */
 import { type Appended, type EventStore, type SealedEvent, Unavailable } from '../../../commands/ports.ts';
 import type { openEventStore as real } from '../../../src/store/client.ts';
 import { runIn, runningProcess } from '../kernel/process.ts';
@@ -7,10 +7,10 @@ import type { SimulatedLog } from '../store/log.ts';
 
 const away = () => new Unavailable('the event store does not answer: try again');
 
-/** As the real client does: the same ids are sent until the outcome is known, or the time is up. */
+/** As in the real client: sends the same ids until the outcome is known, or the timeout. */
 const triesMost = 3;
 
-/** Of the store that a signer keeps beside itself. */
+/** Store of a separate signer. */
 export const signerStoreUrl = 'esdb://signer.simulated:2113?tls=false';
 
 /** @param name of the store in faults and in the trace @param logOf its log in the run */
@@ -64,7 +64,7 @@ function createStore(name: string, logOf: () => SimulatedLog): EventStore {
   };
 }
 
-/** Until the log has grown, of which the server tells. */
+/** Waits until the log has grown, which the server announces. */
 function growth(log: SimulatedLog, signal: AbortSignal): Promise<void> {
   const { agenda, random, weather } = theRun();
   const process = runningProcess();

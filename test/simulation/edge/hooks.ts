@@ -8,7 +8,7 @@ const root = new URL('../../../', import.meta.url).href;
 /** Neither the simulation nor the specs and benchmarks beside it are the service. */
 const own = new URL('../../', import.meta.url).href;
 
-/** Each takes the place of the module of the service that its first line names. */
+/** Each replaces the service's module that its first line names. */
 const replaced: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'src/chains/node/http.ts': 'http.ts',

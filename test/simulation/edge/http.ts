@@ -1,4 +1,4 @@
-/** In place of src/chains/node/http.ts: a JSON-RPC request reaches a simulated node, or gets lost on its way. */
+/** Replaces src/chains/node/http.ts: a JSON-RPC request reaches a simulated node, or is lost. */
 import type { Reply, createPost as real } from '../../../src/chains/node/http.ts';
 import { NodeAway, RpcRefusal, type SimulatedNode } from '../kernel/ports.ts';
 import { call, theRun } from '../kernel/run.ts';
@@ -55,7 +55,7 @@ export const createPost: typeof real = (url, answerMax_bytes) => {
   };
 };
 
-/** Whoever cuts a request does not know whether it arrived. */
+/** After an aborted request it is unknown whether the request arrived. */
 function unlessCut<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const cut = () => reject(new Error('the call was ended'));

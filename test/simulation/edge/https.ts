@@ -1,4 +1,4 @@
-/** In place of node:https where the service talks to a signer of its own: requests reach its simulated process, or get lost on their way. */
+/** Replaces node:https between the service and a separate signer: requests reach its simulated process, or are lost. */
 import type { Agent as RealAgent, request as realRequest, createServer as realServer } from 'node:https';
 import { runIn, runningProcess } from '../kernel/process.ts';
 import { call, type SimulatedServer, theRun } from '../kernel/run.ts';

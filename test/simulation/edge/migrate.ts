@@ -1,4 +1,4 @@
-/** In place of src/postgres/migrate.ts: the model's tables are there from the start. */
+/** Replaces src/postgres/migrate.ts: the model's tables exist from the start. */
 import type * as real from '../../../src/postgres/migrate.ts';
 
 export const migrate: typeof real.migrate = async () => {};

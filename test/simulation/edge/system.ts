@@ -1,4 +1,4 @@
-/** In place of src/process/system.ts: the run's clock, its chance, and ends at the points that the service names itself. */
+/** Replaces src/process/system.ts: the run's clock and randomness, and crashes at the service's own crash points. */
 import { uuidV8 } from '../../../commands/paymentId.ts';
 import { instant } from '../../../domain/time.ts';
 import type * as real from '../../../src/process/system.ts';

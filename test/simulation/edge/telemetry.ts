@@ -1,4 +1,4 @@
-/** In place of src/process/telemetry.ts: alarms are noted in the trace, nothing is measured. */
+/** Replaces src/process/telemetry.ts: alarms are recorded in the trace, nothing is measured. */
 import { Gauge, Registry } from 'prom-client';
 import type * as real from '../../../src/process/telemetry.ts';
 import { runningProcess } from '../kernel/process.ts';

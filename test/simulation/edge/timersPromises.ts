@@ -1,4 +1,4 @@
-/** In place of node:timers/promises: waits in simulated time. */
+/** Replaces node:timers/promises: waits in simulated time. */
 const wait = <T = void>(wait_ms = 0, value?: T, { signal }: { signal?: AbortSignal } = {}): Promise<T> =>
   new Promise<T>((resolve, reject) => {
     const aborted = () => {

@@ -1,4 +1,4 @@
-/** In place of src/workers/webhooks/webhookPost.ts: merchants' receivers, which answer, refuse, hang, or are not there. */
+/** Replaces src/workers/webhooks/webhookPost.ts: merchants' receivers, which answer, refuse, hang, or are missing. */
 import type { WebhookAnswer } from '../../../commands/sendWebhook.ts';
 import type { createWebhookPost as real } from '../../../src/workers/webhooks/webhookPost.ts';
 import { call, theRun } from '../kernel/run.ts';

@@ -1,4 +1,4 @@
-/** Simulated time: what is to happen, in order. Of two things at one moment the one that was put down first comes first. */
+/** Simulated time: pending events in order. Two events of one moment keep their order of scheduling. */
 
 interface Entry {
   readonly at_ms: number;
@@ -10,7 +10,7 @@ export interface Agenda {
   now_ms(): number;
   /** @returns what calls it off */
   after(wait_ms: number, run: () => void): () => void;
-  /** Takes the next thing and moves the time to it; undefined when there is none up to `until_ms`. */
+  /** Takes the next event and advances time to it; undefined if there is none up to `until_ms`. */
   next(until_ms: number): (() => void) | undefined;
 }
 
@@ -53,7 +53,7 @@ export function createAgenda(start_ms: number): Agenda {
   return {
     now_ms: () => now_ms,
     after(wait_ms, run) {
-      // What is called off stays in place until its time, without what it would do.
+      // A cancelled event stays in the agenda until its time, without its effect.
       const entry: Entry = { at_ms: now_ms + Math.max(0, wait_ms || 0), number: numbered++, run };
       add(entry);
       return () => {

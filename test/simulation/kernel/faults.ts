@@ -1,4 +1,4 @@
-/** What goes wrong in a run: decided by the seed for each place and how often it was passed, so that some of it can be left out again. */
+/** Faults of a run: the seed decides them by place and pass, so some can be excluded again. */
 import type { Faults } from './ports.ts';
 import { hashOf, mixed } from './random.ts';
 
@@ -6,9 +6,9 @@ export interface FaultPlan {
   readonly fails: Faults;
   /** From here on nothing goes wrong. */
   stop(): void;
-  /** Those that happened, such as `crash.before.store.append#12`, in order. */
+  /** Faults that happened, such as `crash.before.store.append#12`, in order. */
   readonly happened: readonly string[];
-  /** How often each place was passed where something could go wrong. */
+  /** Number of passes of each place where something could go wrong. */
   readonly passed: ReadonlyMap<string, number>;
 }
 

@@ -1,4 +1,4 @@
-/** Time and chance of the runtime itself, replaced while a run lasts: libraries ask these and not our ports. */
+/** Time and randomness of the runtime itself, replaced during a run: libraries use these and not our ports. */
 
 import { runIn, runningProcess } from './process.ts';
 import { theRun } from './run.ts';
@@ -17,7 +17,7 @@ const real = {
   subtle: crypto.subtle,
 };
 
-/** What the machine really measures, for rates. */
+/** Real time, for rates. */
 export const realNow_ms = (): number => real.now();
 const begun_ms = Date.UTC(2026, 0, 1);
 
@@ -60,7 +60,7 @@ const callOff = (timer: unknown): void => {
 class SimulatedDate extends real.Date {
   constructor(...given: [] | [number | string | Date]) {
     if (given.length === 0) super(theRun().agenda.now_ms());
-    // Parts of a date come as several numbers.
+    // Parts of a date are several numbers.
     else super(...(given as [number]));
   }
   static override now(): number {
@@ -74,7 +74,7 @@ function timeout(wait_ms: number): AbortSignal {
   return ends.signal;
 }
 
-/** Operations of WebCrypto run in threads: their answers are taken in the order in which they were asked for. */
+/** WebCrypto runs in threads: its answers are used in the order of the calls. */
 let asked = 0;
 let last: Promise<unknown> = Promise.resolve();
 const subtle = new Proxy(real.subtle, {
@@ -96,7 +96,7 @@ const subtle = new Proxy(real.subtle, {
 const tick = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 const loop = (): Promise<void> => new Promise((resolve) => real.setImmediate(resolve));
 
-/** Until nothing of the program can go on by itself: then only the agenda can wake it. */
+/** Waits until nothing of the program can continue on its own: then only the agenda can wake it. */
 export async function quiet(): Promise<void> {
   await tick();
   while (asked > 0) await loop();

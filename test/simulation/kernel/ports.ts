@@ -1,7 +1,7 @@
-/** What the parts of a simulated world agree on: what the kernel gives them, and what a simulated chain gives to the kernel. */
+/** Ports of a simulated world: the kernel's services for its parts, and a simulated chain's for the kernel. */
 import type { ChainFamily, ChainId } from '../../../domain/chains.ts';
 
-/** All chance of a run comes from its seed. */
+/** All randomness of a run comes from its seed. */
 export interface Random {
   /** From 0 up to 1. */
   next(): number;
@@ -14,8 +14,8 @@ export interface Random {
 }
 
 /**
- * Whether something goes wrong here. What is asked is told apart by its name and how often it was asked, so that a run can be repeated with some
- * of its faults left out. Always false once the faults of a run have stopped.
+ * True if something goes wrong here. A query is identified by its name and number, so a run can be repeated without some of its faults.
+ * Always false after the faults of a run have stopped.
  * @param name a word with its room, such as `evm.node.lags` @param likelihood from 0 to 1
  */
 export type Faults = (name: string, likelihood: number) => boolean;
@@ -31,7 +31,7 @@ export interface Kernel {
   note(line: string): void;
 }
 
-/** An error that a node answers with. Thrown by `ask`. */
+/** An error answer of a node. Thrown by `ask`. */
 export class RpcRefusal extends Error {
   override readonly name = 'RpcRefusal';
   readonly code: number;
@@ -43,20 +43,23 @@ export class RpcRefusal extends Error {
   }
 }
 
-/** The node answers with nothing: it is away, or the connection breaks. Thrown by `ask`. */
+/** The node gives no answer: it is away, or the connection breaks. Thrown by `ask`. */
 export class NodeAway extends Error {
   override readonly name = 'NodeAway';
 }
 
-/** One node of a chain, as it looks from its JSON-RPC. The network between it and the service is the kernel's: it delays, loses and repeats calls. */
+/**
+ * One node of a chain, seen through JSON-RPC. The kernel provides the network between it and the service: it delays, loses and repeats
+ * calls.
+ */
 export interface SimulatedNode {
-  /** `http://evm-1.simulated/`: what the configuration names it by. */
+  /** `http://evm-1.simulated/`: its URL in the configuration. */
   readonly url: string;
   /** Called when a request arrives. @returns the JSON `result` @throws RpcRefusal, NodeAway */
   ask(method: string, params: unknown): unknown;
 }
 
-/** What a customer is to do: pay to the address that the payment shows, in one of these ways. */
+/** A customer's task: pay the payment's address in one of these ways. */
 export interface CustomerPayment {
   readonly address: string;
   /** Empty or null where the address is the payment's own. */
@@ -81,7 +84,7 @@ export interface TrueTransfer {
   readonly block: bigint;
 }
 
-/** What really is on the chain, whatever nodes say of it. */
+/** True state of the chain, whatever nodes report. */
 export interface Truth {
   /** Grows whenever anything below changes. */
   version(): number;
@@ -89,7 +92,7 @@ export interface Truth {
   head(): bigint;
   /** At and below this block nothing ever changes. */
   final(): bigint;
-  /** Of the best branch, oldest first. The same array as long as the version is the same. */
+  /** Transfers of the best branch, oldest first. The same array for the same version. */
   transfers(): readonly TrueTransfer[];
   /** Smallest units. */
   balance(address: string, tokenAddress: string): bigint;
@@ -106,11 +109,11 @@ export interface SimulatedChain {
   readonly treasury: string;
   /** Puts a customer's transfer under way; it is mined later, or after a fork again. */
   pay(payment: CustomerPayment): void;
-  /** A merchant's account that can take every token, another one each time. */
+  /** A new merchant's account that can receive every token. */
   receiver(): string;
-  /** Faults have stopped: nodes tell the truth at once, what waits is mined, blocks go on. */
+  /** Faults have stopped: nodes tell the truth at once, pending transactions are mined, blocks continue. */
   calm(): void;
-  /** Variables of the service's configuration for this chain: RPC_URLS_<chainId>, AGREE_…, the treasury's key, and what else its family needs. */
+  /** Configuration of the service for this chain: RPC_URLS_<chainId>, AGREE_…, the treasury's key, and the family's other variables. */
   readonly variables: Readonly<Record<string, string>>;
 }
 

@@ -1,11 +1,11 @@
-/** Simulated processes of the service: whatever runs for one, runs in its name, and ends with it. */
+/** Simulated processes of the service: work of a process runs in its name, and ends with it. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export interface SimulatedProcess {
   /** Its place and how often it was started there, such as `a.3`. */
   readonly name: string;
   alive: boolean;
-  /** The server sides of what it holds open: they notice its end. */
+  /** Server sides of its connections: they notice its end. */
   readonly onEnd: Set<() => void>;
 }
 
@@ -20,7 +20,7 @@ export function runIn(process: SimulatedProcess | null, run: () => void): void {
   current.run(process, run);
 }
 
-/** It is gone at once: none of its promises goes on, and its servers see the connections break. */
+/** Ends at once: none of its promises continues, and its servers see broken connections. */
 export function endProcess(process: SimulatedProcess): void {
   if (!process.alive) return;
   process.alive = false;
@@ -28,5 +28,5 @@ export function endProcess(process: SimulatedProcess): void {
   process.onEnd.clear();
 }
 
-/** For what a process waits that has ended. */
+/** Result of a wait in a process that has ended. */
 export const never = <T>(): Promise<T> => new Promise<T>(() => {});

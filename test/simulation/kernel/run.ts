@@ -1,4 +1,4 @@
-/** The one run that takes place in this program at a time: what the replaced edges of the service talk to. */
+/** The single current run of this program, which the service's replaced edges use. */
 
 import type { PostgresModel } from '../postgres/server.ts';
 import type { Values } from '../postgres/statement.ts';
@@ -8,19 +8,19 @@ import type { FaultPlan } from './faults.ts';
 import type { Random, SimulatedNode } from './ports.ts';
 import { endProcess, never, runIn, runningProcess, type SimulatedProcess } from './process.ts';
 
-/** How often things go wrong in a run. */
+/** Fault probabilities of a run. */
 export interface Weather {
-  /** Of each call to the outside: before it is sent, and after its answer has come. */
+  /** For each call to the outside: before it is sent, and after its answer has arrived. */
   readonly crash: number;
-  /** Of each call: its request or its answer is lost. */
+  /** For each call: its request or its answer is lost. */
   readonly loss: number;
-  /** Of each call that may be: it arrives twice. */
+  /** For each repeatable call: it arrives twice. */
   readonly repeat: number;
   /** Longest usual way of a message. */
   readonly way_ms: number;
 }
 
-/** Where merchants are told of their payments. */
+/** Receiver of a merchant's webhooks. */
 export interface Receiver {
   received(message: { readonly url: string; readonly headers: Readonly<Record<string, string>> }): void;
 }
@@ -38,9 +38,9 @@ export interface Run {
   readonly faults: FaultPlan;
   readonly weather: Weather;
   readonly random: Random;
-  /** Chance that the service itself takes: ids, secrets, pauses. */
+  /** Randomness of the service itself: ids, secrets, pauses. */
   readonly chance: Random;
-  /** What lasts when processes end. */
+  /** State that outlives processes. */
   readonly stores: {
     readonly log: SimulatedLog;
     /** The log that a signer of its own keeps. */
@@ -59,7 +59,7 @@ export interface Run {
   readonly broken: (error: unknown) => void;
   /** Reports each statement before the model of Postgres runs it. */
   readonly onStatement: (text: string, values: Values, postgres: PostgresModel) => void;
-  /** Told of a crash, so that the process is started again. */
+  /** Called after a crash, so that the process is restarted. */
   readonly crashed: (process: SimulatedProcess, at: string) => void;
 }
 
@@ -76,7 +76,7 @@ export function beginRun(run: Run | null): void {
 
 const crashNames = new Map<string, string>();
 
-/** The same text each time: texts that are put together anew are dear as keys. */
+/** Returns the same text object each time: newly built texts are slow as keys. */
 function crashAt(point: string): string {
   const name = crashNames.get(point) ?? `crash.${point}`;
   crashNames.set(point, name);
@@ -99,7 +99,7 @@ const namePlaces = (port: string) => ({
   repeated: `repeated.${port}`,
 });
 
-/** What the current process comes to: it may end right here. @returns whether it goes on */
+/** Passes a crash point of the current process, which may end here. @returns true if it continues */
 export function survives(point: string): boolean {
   const process = runningProcess();
   if (process === null) return true;
@@ -117,10 +117,10 @@ export interface Call<T> {
   readonly port: string;
   /** The other side: called when the request arrives there, twice where it is repeated. */
   readonly serve: () => T;
-  /** What the caller meets when the request or the answer is lost; left out: nothing is lost on this way. */
+  /** Result for the caller if the request or the answer is lost. Default: nothing is lost here. */
   readonly lost?: () => unknown;
   readonly repeats?: boolean;
-  /** How long a loss takes to be noticed. */
+  /** Time until a loss is noticed. */
   readonly patience_ms?: number;
 }
 

@@ -33,7 +33,7 @@ function tableOf(name: string, set: string | null, body: string): Table {
   return { name, set, columns, key, types: new Map(columns.map((each) => [each.name, each.type])) };
 }
 
-/** Locks that transactions take by a name: rows that nobody else can change meanwhile. */
+/** Named locks of transactions: rows that nobody else can change. */
 const locks: Table = { name: 'model.locks', set: null, columns: [], key: ['name'], types: new Map() };
 
 function readTables(): ReadonlyMap<string, Table> {

@@ -4,13 +4,13 @@ import { type Table, tableNamed, tables } from './schema.ts';
 // biome-ignore lint/suspicious/noExplicitAny: rows come from SQL's side, which the compiler does not see
 export type Row = Record<string, any>;
 
-/** What statements see and change: the committed rows, and above them those of their own transaction. */
+/** Data for statements: committed rows, overlaid with those of their own transaction. */
 export interface View {
   rows(table: string): Row[];
   get(table: string, key: readonly unknown[]): Row | undefined;
   put(table: string, row: Row): void;
   remove(table: string, row: Row): void;
-  /** Told when the transaction commits. */
+  /** Called when the transaction commits. */
   notify(channel: string, payload: string): void;
   now_ms(): number;
 }

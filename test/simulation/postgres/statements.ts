@@ -1,4 +1,4 @@
-/** What the model of Postgres makes of the product's statements: each is known by words that only it has. */
+/** The product's statements in the model of Postgres: each is identified by unique words. */
 
 import type { Statement, Statements } from './statement.ts';
 import { accountStatements } from './statements/accounts.ts';

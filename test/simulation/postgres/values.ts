@@ -1,7 +1,7 @@
-/** How SQL compares and sums up, where JavaScript does otherwise. */
+/** SQL comparisons and sums that differ from JavaScript's. */
 import type { Row, View } from './server.ts';
 
-/** Null comes last, as Postgres has it. */
+/** Null sorts last, as in Postgres. */
 export function compare(a: unknown, b: unknown): number {
   if (a === b) return 0;
   if (a === null || a === undefined) return 1;
@@ -23,7 +23,7 @@ export const by =
 
 const scale = 36n;
 
-/** Of decimal texts. */
+/** Sum of decimal texts. */
 export function decimalSum(amounts: readonly string[]): string {
   const sum = amounts.reduce((total, amount) => total + inUnits(amount), 0n);
   const digits = (sum < 0n ? -sum : sum).toString().padStart(Number(scale) + 1, '0');

@@ -1,10 +1,10 @@
-/** What runs have come past: types of events, places of crashes, and pairs of faults in one run. */
+/** Coverage of runs: types of events, crash points, and pairs of faults in one run. */
 import type { Outcome } from '../world/simulate.ts';
 
 /** Counts by name; plain, so that they can be sent from process to process. */
 export interface Coverage {
   readonly events: Record<string, number>;
-  /** Of each kind of fault, without its number. */
+  /** By kind of fault, without its number. */
   readonly faults: Record<string, number>;
   readonly alarms: Record<string, number>;
   /** `a + b`: both happened in one run. */

@@ -1,4 +1,4 @@
-/** Worlds in which the service crashes once at each place: before and after each kind of call, and at each point that it names. */
+/** Worlds in which the service crashes once at each place: before and after each kind of call, and at each of its crash points. */
 import type { ChosenFaults } from '../kernel/faults.ts';
 import { isCrash } from './coverage.ts';
 

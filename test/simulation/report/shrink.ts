@@ -22,7 +22,7 @@ export async function shrink(
     const only = new Set(faults);
     const outcome = await again({ only, payments });
     if (outcome.failure?.invariant !== failed.failure?.invariant) return false;
-    // What did not happen need not be asked for.
+    // A fault that did not happen need not be excluded.
     smallest = { only: new Set(outcome.faults), payments, outcome };
     return true;
   }

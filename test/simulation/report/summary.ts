@@ -1,4 +1,4 @@
-/** The results of many simulated worlds, as a page. */
+/** Results of many runs as a page. */
 import { type Coverage, isCrash } from './coverage.ts';
 
 export interface Totals {

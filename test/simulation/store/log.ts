@@ -1,11 +1,11 @@
 /** The event store of a run, as its server has it: exact revisions, repeated appends answered as the first one was. */
-import type { Appended, Batch, SealedEvent } from '../../../commands/ports.ts';
+import type { Appended, EventBatchRead, SealedEvent } from '../../../commands/ports.ts';
 import { StreamConflict } from '../../../commands/ports.ts';
 import { type LogPlace, placeOf, type StoredEvent } from '../../../domain/decider.ts';
 
 /** Positions are sparse, as in the real store. */
 const positionStep = 64n;
-/** After so many appends the store writes a record of its own, as after an election: it has a position, and is no event. */
+/** Appends after which the store writes a record of its own, as after an election: it has a position, and is no event. */
 const appendsPerRecord = 16;
 const pageMost = 500;
 
@@ -13,7 +13,7 @@ export interface SimulatedLog {
   append(stream: string, expected: bigint | 'no_stream', events: readonly SealedEvent[]): Appended;
   stream(name: string): readonly StoredEvent[];
   /** The next events behind a position. */
-  after(position: bigint, prefixes: readonly string[]): Batch;
+  after(position: bigint, prefixes: readonly string[]): EventBatchRead;
   tail(): bigint;
   /** The last event of streams whose names begin with a prefix; null when none is behind the position. */
   lastEvent(prefixes: readonly string[], after: bigint): LogPlace | null;
@@ -22,11 +22,11 @@ export interface SimulatedLog {
   all(): readonly StoredEvent[];
   /** Called whenever the log has grown. @returns what ends it */
   onGrown(grown: () => void): () => void;
-  /** A backup is restored: what came behind the position is gone. */
+  /** Restores a backup: events after the position are lost. */
   cutBack(position: bigint): void;
 }
 
-/** @param appended told of each event as it is written */
+/** @param appended receives each event as it is written */
 export function createLog(appended: (event: StoredEvent) => void): SimulatedLog {
   let log: StoredEvent[] = [];
   const streams = new Map<string, StoredEvent[]>();

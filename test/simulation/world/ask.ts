@@ -1,15 +1,15 @@
-/** Callers of the service: they ask again until they are answered, and what they ask may so happen more than once. */
+/** Callers of the service: they repeat requests until an answer arrives, so a request may be carried out more than once. */
 import { runIn } from '../kernel/process.ts';
 import { theRun } from '../kernel/run.ts';
 import type { Api, Instance } from './service.ts';
 
 const pause_ms = 1_500;
-/** The caller's own time limit: what he asked may still happen, and he asks again. */
+/** Timeout of the caller: the request may still be carried out, and is repeated. */
 const answer_ms = 10_000;
 
 /**
- * Asks an instance that is up, whichever.
- * @param name in the trace @param heard whether that was an answer; with another he asks again
+ * Calls any running instance.
+ * @param name in the trace @param heard returns true if the result is an answer; otherwise it is repeated
  */
 export function askUntilAnswered<T>(
   instances: readonly Instance[],

@@ -47,7 +47,7 @@ const leastSpent_cents = 50n;
 /** Less is not worth the fee of its payout. */
 const leastWithdrawn_cents = 200n;
 
-/** How a buyer spends the balance: in one message, half of it, all of it by two messages at once, or more than it has. */
+/** A buyer's way of spending: in one message, half of it, all of it by two concurrent messages, or more than the balance. */
 type Way = readonly bigint[];
 const ways: readonly [Way, ...Way[]] = [[100n], [50n], [30n], [100n, 100n], [60n, 60n], [150n]];
 
@@ -137,7 +137,7 @@ export function createCredit(random: Random): Credit {
     if (canWithdraw() && !withdrawals.some(isOpen)) {
       withdrawn += 1;
       const held = heldByMerchant();
-      // Two people of the merchant may each withdraw all of it, and one may ask twice.
+      // Two people of the merchant may each withdraw all of it, and one may repeat the request.
       for (let left = 1 + random.below(2); left > 0; left -= 1) {
         const own: WantedCashback = {
           ...{ withdrawalId: `out-${withdrawals.length}`, cents: held, paymentId: null, outcome: 'open' },

@@ -1,4 +1,4 @@
-/** Whether credit adds up: what payments earned, buyers spent, merchants got and withdrew, and what the chains have of it. */
+/** Checks that credit adds up: earned by payments, spent by buyers, received and withdrawn by merchants, and paid on the chains. */
 import type { CashbackEvent } from '../../../domain/cashback.ts';
 import type { CreditEvent } from '../../../domain/credit.ts';
 import type { StoredEvent } from '../../../domain/decider.ts';
@@ -14,7 +14,7 @@ interface Recorded {
   /** All events of the log. */
   readonly events: readonly StoredEvent[];
   readonly chains: readonly SimulatedChain[];
-  /** Where the merchant's withdrawals are paid. */
+  /** Wallet of the merchant's withdrawals. */
   readonly wallet: { readonly chain: SimulatedChain; readonly receiver: string };
 }
 
@@ -85,7 +85,7 @@ function checkWithdrawn(
   }
 }
 
-/** The merchant's wallet got what the payments of withdrawals say. */
+/** The merchant's wallet received the amounts of the withdrawals' payments. */
 function checkPaid({ payments }: Recorded['watched'], chains: readonly SimulatedChain[], wallet: Recorded['wallet']) {
   const stated = [...payments.values()].reduce(
     (sum, payment) =>

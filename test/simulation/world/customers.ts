@@ -10,18 +10,18 @@ import { theRun } from '../kernel/run.ts';
 import { askUntilAnswered } from './ask.ts';
 import { appId, type Instance } from './service.ts';
 
-/** One order of a merchant, whatever became of it. */
+/** One order of a merchant, with any outcome. */
 export interface Order {
   readonly orderId: string;
   readonly source: SimulatedChain;
   readonly destination: SimulatedChain;
   readonly receiver: string;
-  /** Of the source token, smallest units. */
+  /** In smallest units of the source token. */
   readonly amount: bigint;
   /** When each part of it is paid, in percent. */
   readonly parts: readonly { readonly percent: number; readonly wait_ms: number }[];
   payment: Payment | null;
-  /** Which buyer pays it. */
+  /** Buyer who pays it. */
   readonly buyer: number;
   /** Another chain that the payment offers, and how its payer uses the offer; null where it offers none. */
   readonly other: { readonly chain: SimulatedChain; readonly use: Use } | null;
@@ -33,27 +33,27 @@ const uses: readonly [Use, ...Use[]] = ['ignored', 'paid', 'paid', 'paid', 'chos
 
 export interface Customers {
   readonly orders: readonly Order[];
-  /** Whether everything has been ordered and paid that will be. */
+  /** True if all orders are placed and paid. */
   done(): boolean;
 }
 
 const orderWithin_ms = 8_000;
 const payWithin_ms = 8_000;
 
-/** How a customer pays: in which parts of what is asked for. */
+/** A customer's way of paying: parts of the requested amount. */
 type Way = readonly number[];
 const usual: readonly [Way, ...Way[]] = [[100], [100], [100], [100], [100], [100], [40, 60], [100, 100], [120]];
-/** Where too little comes, or nothing, the end is an hour away: such worlds are few. */
+/** Underpaid or unpaid payments end after an hour: such worlds are few. */
 const short: readonly [Way, ...Way[]] = [[100], [100], [60], []];
 const shortWorlds = 100;
-/** More than is asked for comes, at once or too late: money that can go back. */
+/** Overpayment, in time or late: refundable money. */
 const over: readonly [Way, ...Way[]] = [[100], [120], [150], [100, 100], [40, 90], [100, 30, 40]];
 
 interface Ordering {
   readonly chains: readonly SimulatedChain[];
   readonly instances: readonly Instance[];
   readonly count: number;
-  /** Whether most of them pay more than they are asked for. */
+  /** True if most of them overpay. */
   readonly overpay: boolean;
   /** The chain that all of them are paid out on; null: each order has its own. */
   readonly together: SimulatedChain | null;
@@ -105,7 +105,7 @@ export function startCustomers(
       },
     );
 
-  /** The payer learns the address of the other chain, and what it costs there. */
+  /** The payer gets the address on the other chain, and the amount there. */
   function choose(each: Order, payment: Payment, chain: SimulatedChain): void {
     const { paymentId } = payment.terms;
     askUntilAnswered(

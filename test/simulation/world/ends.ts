@@ -1,4 +1,4 @@
-/** What must be true once a run has come to rest: nothing lost, all sums even, and the read models those that the log gives. */
+/** Final invariants of a run: nothing lost, all sums even, and the read models equal to those of the log. */
 import { eventCodec } from '../../../commands/codec.ts';
 import type { PaymentState } from '../../../domain/payment/state.ts';
 import { instant } from '../../../domain/time.ts';
@@ -48,14 +48,14 @@ export function checkPayins(chains: readonly SimulatedChain[], payments: Readonl
   if (unseen !== undefined) throw new Violation('noPayinLost', unseen);
 }
 
-/** A payment that says it was paid out was, with what it says; and no other was. */
+/** A payment with a reported payout was paid exactly that; no other was paid. */
 export function checkPayouts(orders: readonly Order[], payments: ReadonlyMap<string, PaymentState>): void {
   for (const { payment, destination, receiver } of orders) {
     const state = payment && payments.get(payment.terms.paymentId);
     if (!state) continue;
     const paid = destination.truth.transfers().filter(({ to }) => to === receiver);
     const sum = paid.reduce((total, { amount }) => total + amount, 0n);
-    // What an operator holds was paid by what a restored log does not know.
+    // An operator holds payouts that a restored log does not know.
     const held = state.payoutHeld === null ? 0n : (state.funded?.payout ?? 0n);
     const said = state.payout?.settled ? state.payout.order.amount : held;
     const { paymentId } = state.terms;
@@ -64,7 +64,7 @@ export function checkPayouts(orders: readonly Order[], payments: ReadonlyMap<str
   }
 }
 
-/** What was ordered back went to whom it was ordered for, as much as was said; and nothing went where an order was refused. */
+/** Refunds went to their receivers in full, and none went out for a refused order. */
 export function checkRefunds(requests: readonly RefundRequest[], payments: ReadonlyMap<string, PaymentState>): void {
   for (const { paymentId, key, source, receiver, outcome } of requests) {
     const own = payments.get(paymentId)?.refunds.filter(({ request }) => request.requestKey === key) ?? [];
@@ -88,7 +88,7 @@ const textOf = (row: Row): string =>
     (_key, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value),
   );
 
-/** Fills the read models anew out of the whole log, and compares row by row. */
+/** Rebuilds the read models from the whole log, and compares row by row. */
 export async function checkRebuild(log: SimulatedLog, live: PostgresModel): Promise<void> {
   for (const set of projectionSets) {
     const { anew } = await readAnew(set, log);

@@ -1,4 +1,4 @@
-/** What must be true whatever happens (docs/explain/safety.md): looked at after every step, where something has changed. */
+/** Permanent invariants (docs/explain/safety.md): checked after every step, where something has changed. */
 import { eventCodec } from '../../../commands/codec.ts';
 import { type BatchState, nextBatchStep, payoutBatch } from '../../../domain/batch/batch.ts';
 import { type CashbackState, cashback } from '../../../domain/cashback.ts';
@@ -8,7 +8,12 @@ import { nextStep, owedBy } from '../../../domain/payment/backing.ts';
 import { isSameAsset } from '../../../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
 import type { Instant } from '../../../domain/time.ts';
-import { nextOperationStep, type OperationState, operation, standingOf } from '../../../domain/treasury/operation.ts';
+import {
+  nextOperationStep,
+  type OperationState,
+  operation,
+  operationStatus,
+} from '../../../domain/treasury/operation.ts';
 import { type UnmatchedState, unmatched as unmatchedDecider } from '../../../domain/unmatched.ts';
 import { unmatchedRefundsOwed } from '../../../domain/unmatchedRefund.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
@@ -20,7 +25,7 @@ import type { WantedRebalance } from './wantedRebalance.ts';
 /** Something happened that never may. */
 export class Violation extends Error {
   override readonly name = 'Violation';
-  /** A stable name of what was broken. */
+  /** Stable name of the broken invariant. */
   readonly invariant: string;
   constructor(invariant: string, message: string) {
     super(`${invariant}: ${message}`);
@@ -43,25 +48,25 @@ export interface Watched {
   readonly operations: ReadonlyMap<string, OperationState>;
   readonly batches: ReadonlyMap<string, BatchState>;
   readonly unmatched: ReadonlyMap<string, UnmatchedState>;
-  /** By the buyer's address. */
+  /** By buyer's address. */
   readonly credits: ReadonlyMap<string, CreditState>;
-  /** By the app. */
+  /** By app. */
   readonly cashbacks: ReadonlyMap<string, CashbackState>;
-  /** Of an event as it is written. */
+  /** Checks an event as it is written. */
   appended(event: StoredEvent): void;
-  /** Of an event of the signer's own log as it is written. */
+  /** Checks an event of the signer's own log as it is written. */
   signed(event: StoredEvent): void;
   /** A merchant's receiver got a request. */
   delivered(deliveryId: string, isByHand: boolean): void;
-  /** A backup was restored: what was recorded since is no longer in the log. */
+  /** A backup was restored: later records are no longer in the log. */
   restored(events: readonly StoredEvent[]): void;
   /** @throws Violation */
   check(): void;
-  /** Whether every payment has come to its end, as of now. */
+  /** True if every payment has ended, as of now. */
   ended(now: Instant): boolean;
 }
 
-/** What people asked for. */
+/** Requests of people. */
 interface Asked {
   readonly orders: readonly Order[];
   readonly refundRequests: readonly RefundRequest[];
@@ -116,7 +121,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], hasSigner: bo
         throw new Violation('oneWithdrawal', `two transactions of withdrawal ${id} are mined on chain ${chainId}`);
   }
 
-  /** What counts as come stays on its chain for ever. */
+  /** A counted payin stays on its chain for ever. */
   function checkConfirmed({ type, data, stream }: StoredEvent): void {
     if (type !== 'PayinConfirmed') return;
     const { chainId, txHash } = (data as { readonly transfer: Pick<TrueTransfer, 'txHash'> & { chainId: number } })
@@ -127,7 +132,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], hasSigner: bo
       broken.push(new Violation('creditedWhenFinal', `${stream} counts ${txHash}, which chain ${chainId} may lose`));
   }
 
-  /** No more is ordered back, what sending it costs included, than came beyond what is paid out and kept. */
+  /** Refunds including their fees never exceed the money that is neither paid out nor kept. */
   function checkHeld({ type, stream }: StoredEvent): void {
     const payment = payments.get(stream.slice('payment-'.length));
     if (type !== 'RefundRequested' || !payment) return;
@@ -165,7 +170,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], hasSigner: bo
       broken.push(new Violation('creditAboveZero', `${stream} ${type} of ${cents} leaves ${after?.balance_cents}`));
   }
 
-  /** Nobody else has the treasury's keys in these worlds: what a transaction of ours did stops no account, but where a restored log has lost it. */
+  /** Nobody else has the treasury's keys in these worlds: our own transaction stops no account, except after a restored log has lost it. */
   function checkStopped({ type, data, stream }: StoredEvent): void {
     const stops = type === 'OutflowSeen' || (type === 'NonceTaken' && (data as { readonly proven: boolean }).proven);
     if (!stops || !isWhole) return;
@@ -219,7 +224,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], hasSigner: bo
       credits.clear();
       cashbacks.clear();
       credited.clear();
-      // Merchants are told anew of what the log no longer knows that they were told.
+      // Merchants are notified again of events that the log lost.
       deliveries.clear();
       for (const event of events) {
         revisions.set(event.stream, event.revision);
@@ -243,7 +248,7 @@ export function watchInvariants(chains: readonly SimulatedChain[], hasSigner: bo
         const state = payment && payments.get(payment.terms.paymentId);
         return state ? isOver(state, now) : false;
       }) &&
-      // Nobody ordered them: they pay a merchant's credit out.
+      // Nobody ordered them: they pay out a merchant's credit.
       [...payments.values()].every((state) => state === null || state.terms.orderId !== null || isOver(state, now)) &&
       [...operations.values()].every((state) => state === null || isOperationOver(state)) &&
       [...unmatched.values()].every((state) => unmatchedRefundsOwed(state).every(({ step }) => step.do === 'done')) &&
@@ -265,9 +270,9 @@ function evolve<S>(stored: StoredEvent, states: Map<string, S>, decider: Evolvin
 
 /** An operation that nobody approves is over: its operators have decided. */
 const isOperationOver = (state: NonNullable<OperationState>): boolean =>
-  standingOf(state) === 'waitsForApproval' || nextOperationStep(state).do === 'done';
+  operationStatus(state) === 'waitsForApproval' || nextOperationStep(state).do === 'done';
 
-/** What an operator holds goes on by him alone. */
+/** A held payout continues only through its operator. */
 const isOver = (payment: Payment, now: Instant): boolean =>
   (payment.payoutHeld !== null || nextStep(payment, now).do === 'done') &&
   owedBy(payment).every(({ key, step }) => key.kind === 'payout' || step.do === 'done');

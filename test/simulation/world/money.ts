@@ -1,4 +1,4 @@
-/** Whether the money of all payments adds up: what the chains have came, and each unit of it is paid out, a fee, refunded, or held. */
+/** Checks that the money of all payments adds up: it arrived on the chains, and each unit of it is paid out, a fee, refunded, or held. */
 import { rescale } from '../../../domain/money.ts';
 import type { Payment } from '../../../domain/payment/state.ts';
 import type { SimulatedChain } from '../kernel/ports.ts';
@@ -15,7 +15,7 @@ export function checkMoney(chains: readonly SimulatedChain[], { payments, unmatc
   }
 }
 
-/** What is recorded as received is what the chains have, transfer by transfer. */
+/** Recorded receipts equal the chains' transfers, one by one. */
 function checkReceived(
   chains: readonly SimulatedChain[],
   { terms, deposits, payins }: Payment,
@@ -24,7 +24,7 @@ function checkReceived(
   const own = new Set(Object.values(deposits).map(({ address, memo }) => placeOf(address, memo)));
   const confirmed = payins.filter(({ phase }) => phase === 'confirmed');
   const hashes = new Set(confirmed.map(({ transfer }) => transfer.txHash));
-  // What its chain may still lose counts for nobody yet.
+  // A transfer that its chain may still lose does not count yet.
   const came = chains
     .flatMap(({ truth }) =>
       truth.transfers().filter(({ txHash, block }) => block <= truth.final() || hashes.has(txHash)),
@@ -46,7 +46,7 @@ const assignedTo = ({ terms }: Payment, unmatched: Recorded['unmatched']): Reado
 
 const placeOf = (address: string, memo: string | null): string => `${address.toLowerCase()}|${memo ?? ''}`;
 
-/** What funded it is divided to the last unit, and no more is kept than was agreed. */
+/** The funding is divided exactly, and the fee is at most the agreed one. */
 function checkDivided({ terms, funded, payout }: Payment): void {
   if (funded === null) return;
   const { source, destination, fee, paymentId } = terms;

@@ -1,4 +1,4 @@
-/** Operators who order back what is held, also two at once, and who hold payouts for a while. */
+/** Operators who refund held money, also two concurrently, and who hold payouts for a while. */
 
 import { isRefusal } from '../../../domain/decider.ts';
 import { refundable } from '../../../domain/payment/refund.ts';
@@ -15,11 +15,11 @@ import type { Instance } from './service.ts';
 
 export interface Operators {
   readonly refundRequests: readonly RefundRequest[];
-  /** Whether they have done what they will. */
+  /** True if they have finished. */
   done(): boolean;
 }
 
-/** What operators of a world do. */
+/** Tasks of a world's operators. */
 export interface Duties {
   readonly refund: boolean;
   readonly hold: boolean;
@@ -30,7 +30,7 @@ export interface Duties {
 const refundingWorlds = 6;
 const holdingWorlds = 8;
 const look_ms = 2_000;
-/** How often they order something back of one payment. */
+/** Refund orders per payment. */
 const rounds = 2;
 /** Orders for the same money, by people who do not know of each other. */
 type Scope = 'all' | 'half';
@@ -43,7 +43,7 @@ const together: readonly [readonly Scope[], ...(readonly Scope[])[]] = [
 const calledOffWithin_ms = 6_000;
 const heldWithin_ms = 30_000;
 
-/** What a restored log has forgotten of refunds nobody in this world can tell: there are none where one is restored. */
+/** After a restored log the refunds are unknown in this world: such worlds have none. */
 export function dutiesOf(random: Random, isLogRestored: boolean, habits: Habits): Duties {
   const [refund, hold] = [random.below(refundingWorlds) === 0, random.below(holdingWorlds) === 0];
   const callOff = habits.has('callOffs');
@@ -142,7 +142,7 @@ export function startOperators(random: Random, world: World): Operators {
     agenda.after(look_ms, look);
   }
 
-  /** Until he has looked at it. */
+  /** Holds the payout until the operator has checked it. */
   function hold(paymentId: string): void {
     held += 1;
     const after_ms = random.below(heldWithin_ms);

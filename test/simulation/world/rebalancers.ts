@@ -1,4 +1,4 @@
-/** Operators who move tokens of the treasury to its account on another chain: a bridge takes the money here and pays it there. */
+/** Operators who move treasury tokens to its account on another chain: a bridge receives the money here and pays it there. */
 import { chainOf, findToken } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { parseAmount } from '../../../domain/money.ts';
@@ -19,7 +19,7 @@ const rebalancesMost = 2;
 const wantedWithin_ms = 40_000;
 const decidedWithin_ms = 4_000;
 const poll_ms = 3_000;
-/** Polls until the bridge takes its transfer for lost: two minutes. */
+/** Polls until the bridge treats its transfer as lost: two minutes. */
 const pollsMost = 40;
 const symbol = 'USDC';
 
@@ -35,7 +35,7 @@ interface World {
 
 export function startRebalancers(random: Random, { active, chains, instances, watched }: World): Rebalancers {
   const { agenda, note } = theRun();
-  // On Stellar the treasury's account takes deposits too: money without a memo is a payer's there.
+  // On Stellar the treasury's account accepts deposits too: money without a memo belongs to a payer there.
   const ends = chains.filter(({ family }) => family !== 'stellar');
   const count = active && ends.length > 0 ? 1 + random.below(rebalancesMost) : 0;
   const rebalances = Array.from({ length: count }, (_, at): WantedRebalance => {
@@ -89,7 +89,7 @@ export function startRebalancers(random: Random, { active, chains, instances, wa
     );
   }
 
-  /** The bridge pays once the money has reached it for good. */
+  /** The bridge pays once the money is final. */
   function bridge(wanted: WantedRebalance, id: string): void {
     const { towards, amount } = wanted;
     if (!watched.operations.get(id)?.leg.settled) {

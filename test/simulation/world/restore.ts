@@ -25,21 +25,21 @@ export interface Restoring {
   readonly isCalm: () => boolean;
 }
 
-/** Of so many worlds, one has its Postgres or its log set back. */
+/** One of this many worlds has its Postgres or its log restored. */
 const restoringWorlds = 10;
 const look_ms = 500;
 const backupWithin_ms = 15_000;
 const lostWithin_ms = 20_000;
 const down_ms = 5_000;
-/** Until nothing is on its way to a chain any more: what is pending could use the nonces that an older log gives again. */
+/** Wait until nothing is pending on a chain: pending transactions could use nonces that an older log assigns again. */
 const drained_ms = 150_000;
-/** An operator looks now and then, until faults have stopped and longer. */
+/** Interval of an operator's checks, until some time after the faults have stopped. */
 const compare_ms = 20_000;
 const comparisons = 30;
 
 export type Restored = 'Postgres' | 'log' | null;
 
-/** What is set back in this world. */
+/** Restored store in this world. */
 export const restoredIn = (random: Random): Restored =>
   random.below(restoringWorlds) > 0 ? null : random.pick(['Postgres', 'Postgres', 'log']);
 
@@ -66,7 +66,7 @@ function setPostgresBack({ halt, resume, isCalm }: Restoring, lost_ms: number): 
   });
 }
 
-/** What was ordered after the backup is known to nobody: so there is one only once everything is ordered. */
+/** Orders after the backup are lost to everybody: so it is made only once everything is ordered. */
 function setLogBack(restoring: Restoring, lost_ms: number): void {
   const { agenda, stores, note } = theRun();
   const { customers, chains, watched, halt, resume, isCalm } = restoring;
@@ -108,13 +108,13 @@ async function rebuild(): Promise<void> {
   }
 }
 
-/** The operator compares the treasury's transfers with the payments, holds what they paid, and lets payouts go on. */
+/** The operator compares the treasury's transfers with the payments, holds those that are paid, and resumes payouts. */
 function compareLater(restoring: Restoring, left: number): void {
   if (left === 0) return;
   theRun().agenda.after(compare_ms, () => {
     const [up] = restoring.instances.flatMap((instance) => instance.api() ?? []);
     const paid = paidElsewhere(restoring);
-    // What fails is tried again with the next look.
+    // A failure is retried at the next check.
     if (up) runIn(up.process, () => void up.api.settle(paid).catch(() => {}));
     compareLater(restoring, left - 1);
   });

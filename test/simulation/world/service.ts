@@ -13,7 +13,7 @@ import type { Payment } from '../../../domain/payment/state.ts';
 import { findApp } from '../../../queries/apps.ts';
 import { commandsOf } from '../../../src/api/index.ts';
 import { cashbackSignPath } from '../../../src/api/routes/cashback.ts';
-import { addressBook } from '../../../src/chains/families.ts';
+import { familyAddresses } from '../../../src/chains/families.ts';
 import { referenceKey } from '../../../src/chains/solana/signer/keys.ts';
 import { type Config, readConfig } from '../../../src/config.ts';
 import { type Core, openCore } from '../../../src/core.ts';
@@ -28,13 +28,17 @@ import { payoutCostsOf, refundsOf } from '../../../src/workers/refunds/index.ts'
 import { explainNoncesOf, resumePayouts } from '../../../src/workers/treasury/account.ts';
 import { withdrawals } from '../../../src/workers/treasury/index.ts';
 import {
-  type AskedAddress,
   addToBook,
   approve,
+  type BookRequest,
   callOff,
   recordArrival,
 } from '../../../src/workers/treasury/operations.ts';
-import { type AskedWithdrawal, type Ordered, withdraw } from '../../../src/workers/treasury/withdraw.ts';
+import {
+  type AskedWithdrawal,
+  orderWithdrawal,
+  type WithdrawalOrdered,
+} from '../../../src/workers/treasury/withdraw.ts';
 import { depositSeed } from '../chains/solana/chain.ts';
 import type { SimulatedChain } from '../kernel/ports.ts';
 import { endProcess, runIn, type SimulatedProcess } from '../kernel/process.ts';
@@ -49,7 +53,7 @@ const webhookUrl = 'https://merchant.example/webhooks';
 const by = { cause: 'operator:simulated' } as const;
 const approver = { cause: 'operator:second' } as const;
 
-/** What callers can do with an instance that is up. */
+/** Calls of a running instance. */
 export interface Api {
   readonly create: (request: NewPayment) => Promise<CreatedPayment | Refusal>;
   /** As the payment's page does. */
@@ -65,8 +69,8 @@ export interface Api {
   readonly hold: (paymentId: string) => Promise<unknown>;
   readonly retry: (paymentId: string) => Promise<unknown>;
   /** As `npm run treasury -- address add`, `withdraw`, `approve` (by a second operator) and `call-off` do. */
-  readonly addAddress: (asked: AskedAddress & { readonly label: string }) => Promise<unknown>;
-  readonly withdraw: (asked: AskedWithdrawal) => Promise<Ordered | Refusal>;
+  readonly addAddress: (asked: BookRequest & { readonly label: string }) => Promise<unknown>;
+  readonly withdraw: (asked: AskedWithdrawal) => Promise<WithdrawalOrdered | Refusal>;
   readonly approve: (id: string) => Promise<unknown>;
   readonly callOffOperation: (id: string) => Promise<unknown>;
   /** As `npm run treasury -- arrived` does. */
@@ -82,16 +86,16 @@ export interface Instance {
   /** Null while it is down or starts. */
   api(): { readonly process: SimulatedProcess; readonly api: Api } | null;
   start(): void;
-  /** For good, at once. */
+  /** Ends it permanently, at once. */
   end(): void;
-  /** Whether it is this instance's process. */
+  /** True if it is this instance's process. */
   has(process: SimulatedProcess): boolean;
 }
 
 /** Variables with keys of the treasury. */
 const keys = ['TREASURY_PRIVATE_KEY', 'SOLANA_TREASURY_PRIVATE_KEY', 'SOLANA_DEPOSIT_SEED', 'STELLAR_TREASURY_SECRET'];
 const signerPlace = { host: 'signer.simulated', port: '3003' };
-/** Nobody reads the certificates of a simulated connection: any file will do. */
+/** Certificates of a simulated connection are never read: any file will do. */
 const anyFile = fileURLToPath(import.meta.url);
 const certificates = { SIGNER_CA_FILE: anyFile, SIGNER_CERT_FILE: anyFile, SIGNER_KEY_FILE: anyFile };
 
@@ -103,7 +107,7 @@ const common = (chains: readonly SimulatedChain[]): Readonly<Record<string, stri
   ...Object.assign({}, ...chains.map(({ variables }) => variables)),
 });
 
-/** Of the process that holds the keys in worlds whose service does not. */
+/** Configuration of the signer process in worlds with a separate one. */
 export const signerConfigOf = (chains: readonly SimulatedChain[]): Config =>
   readConfig({
     ...common(chains),
@@ -156,9 +160,9 @@ export function createInstance(name: string, config: Config, wallet: Settlement 
       retry: (paymentId) => retryPayout(core, { paymentId, reason: 'looked at' }, by),
       addAddress: (asked) => {
         const coolDown_hours = config.withdrawals.addressCoolDown_hours;
-        return addToBook({ ...core, addresses: addressBook, coolDown_hours }, asked, by);
+        return addToBook({ ...core, addresses: familyAddresses, coolDown_hours }, asked, by);
       },
-      withdraw: (asked) => withdraw(withdrawals(core), asked, by, AbortSignal.timeout(answer_ms)),
+      withdraw: (asked) => orderWithdrawal(withdrawals(core), asked, by, AbortSignal.timeout(answer_ms)),
       approve: (id) => approve(core, id, approver),
       callOffOperation: (id) => callOff(core, id, 'called off', by),
       arrived(id, hash) {
@@ -168,7 +172,11 @@ export function createInstance(name: string, config: Config, wallet: Settlement 
       callOffRefund: (key) => callOffRefund(core, { key, reason: 'called off' }, by),
       matchUnmatched: (id, paymentId) => matchUnmatched(core, id, paymentId, by),
       refundUnmatched: (id, asked) => {
-        const sending = { addresses: addressBook, canReceive: core.receiverChecks, payoutCostOf: payoutCostsOf(core) };
+        const sending = {
+          addresses: familyAddresses,
+          canReceive: core.receiverChecks,
+          payoutCostOf: payoutCostsOf(core),
+        };
         return refundUnmatched({ ...core, ...sending }, id, asked, by);
       },
     };
@@ -207,7 +215,9 @@ export function createInstance(name: string, config: Config, wallet: Settlement 
 const reason = 'the log was restored';
 const answer_ms = 15_000;
 
-/** As `npm run payouts -- hold`, `npm run treasury -- explain` and `resume` do. What is not owed yet cannot be held: then all wait. */
+/**
+ * As `npm run payouts -- hold`, `npm run treasury -- explain` and `resume` do. A payout that is not owed yet cannot be held: then all wait.
+ */
 async function settle({ handle, clock, chains }: Core, paid: readonly string[]): Promise<void> {
   const deps = { handle, clock };
   for (const paymentId of paid) if (isRefusal(await holdPayout(deps, { paymentId, reason }, by))) return;
@@ -219,7 +229,7 @@ async function settle({ handle, clock, chains }: Core, paid: readonly string[]):
   }
 }
 
-/** The merchant's app: whoever starts first makes it. */
+/** The merchant's app, created by the first process. */
 async function registered({ merchants }: Core, wallet: Settlement | null): Promise<void> {
   await merchants.register(appId, { webhookUrl }, by);
   if (wallet === null) return;

@@ -1,4 +1,4 @@
-/** Whether the signer's own log holds each signature that moved money, for the transfer that was ordered. */
+/** Checks that the signer's own log holds each signature that moved money, for the ordered transfer. */
 import { findChain } from '../../../domain/chains.ts';
 import type { StoredEvent } from '../../../domain/decider.ts';
 import { rescaleUp } from '../../../domain/money.ts';
@@ -39,7 +39,7 @@ export function checkSigner(events: readonly StoredEvent[], logged: Logged): voi
   }
 }
 
-/** What the order takes of the money that came in, in that money's units. */
+/** Amount of the received money that the order uses, in that money's units. */
 function inUnitsOf(asset: string, { amount, token }: { readonly amount: bigint; readonly token: AssetRef }): bigint {
   const [chainId, address] = asset.split(' ');
   const paid = findChain(chainId ?? '')?.tokens.find((each) => each.address === address);

@@ -35,7 +35,7 @@ export interface Asked {
   readonly chains: readonly (readonly [ChainId, OpenChain])[];
   /** These faults alone; null: as the seed has them. */
   readonly only: ChosenFaults | null;
-  /** Left out: as the seed has it. */
+  /** Default: drawn from the seed. */
   readonly payments?: number;
   /** These habits alone. Default: those that the seed draws. */
   readonly habits?: readonly Habit[];
@@ -46,35 +46,35 @@ export interface Asked {
 
 export interface Outcome {
   readonly seed: number;
-  /** Of the whole trace: equal in two runs of a seed. */
+  /** Hash of the whole trace: equal in two runs of a seed. */
   readonly hash: string;
   readonly failure: { readonly invariant: string; readonly message: string } | null;
   readonly steps: number;
   readonly simulated_ms: number;
   readonly payments: number;
   readonly faults: readonly string[];
-  /** How often each place was passed where something could go wrong. */
+  /** Number of passes of each place where something could go wrong. */
   readonly passed: ReadonlyMap<string, number>;
-  /** How often each type of event was written. */
+  /** Number of events of each type. */
   readonly events: ReadonlyMap<string, number>;
-  /** Situations that the service told an operator of. */
+  /** Alarms of the service, with their numbers. */
   readonly alarms: ReadonlyMap<string, number>;
 }
 
 const start_ms = Date.UTC(2026, 0, 5, 9);
-/** Faults last until all payments have ended, and at most so long; longer where what is held goes back after that. */
+/** Maximum duration of faults, which end when all payments have ended; longer if held money is refunded afterwards. */
 const faultsWithin_ms = 80_000;
 const refundsWithin_ms = 150_000;
 /** Deposits of payments that are over are collected every minute: by then all of them are. */
 const sweepsWithin_ms = 140_000;
-/** Payments of a world: many small ones come past more than a few large. */
+/** Payments of a world: many small worlds cover more than a few large ones. */
 const sizes: readonly [number, ...number[]] = [1, 1, 1, 2, 2, 2, 3, 3, 4, 6];
 /** More payments of worlds in which payouts are put together. */
 const more = 3;
-/** Of so many worlds, one begins without deposit addresses in stock. */
+/** One of this many worlds begins without deposit addresses in stock. */
 const emptyStocks = 20;
 const restartsWithin_ms = 8_000;
-/** What has not come to its end so long after the last fault never will. */
+/** A payment without an end this long after the last fault never ends. */
 const endsWithin_ms = 3 * 60 * 60_000;
 const stepsMost = 400_000;
 
@@ -86,7 +86,7 @@ const weathers: readonly [Weather, ...Weather[]] = [
   { crash: 0.0005, loss: 0.02, repeat: 0.1, way_ms: 300 },
 ];
 
-/** What the service loads when it is first needed comes in real time: a first run has it come, and is not looked at. */
+/** Modules that the service loads lazily take real time: a first run loads them, and is not checked. */
 let isWarm = false;
 
 export async function simulate(asked: Asked): Promise<Outcome> {
@@ -179,7 +179,7 @@ function createWorld({
   );
   const backups = random.fork('backups');
   const restored = restoredIn(backups);
-  // What a restored log has forgotten of them nobody in such a world can tell.
+  // After a restored log these are unknown in such a world.
   const habits = habitsOf(random, restored === 'log' ? [] : (wanted ?? null));
   const config = configOf(chains, habits);
   const settled = habits.has('credit') ? walletOf(random.fork('wallet'), chains) : null;
@@ -295,7 +295,7 @@ function createWorld({
       });
       return { customers, operators, treasurers, stray, credit, rebalancers, settled };
     },
-    /** Faults stop, and what is left is one instance and the time that it needs. */
+    /** Stops faults; then one instance has time to finish. */
     calmDown() {
       calm = true;
       faults.stop();
@@ -379,7 +379,7 @@ async function live(world: World): Promise<void> {
   await checkRebuild(stores.log, stores.postgres);
 }
 
-/** Lists of what is still owed to merchants and buyers. */
+/** Lists of work owed to merchants and buyers. */
 const todos = ['todo_webhooks', 'todo_credits', 'todo_cashback', 'todo_withdrawals'];
 
 /** The merchant's own wallet. */
@@ -388,7 +388,7 @@ function walletOf(random: Random, chains: readonly SimulatedChain[]) {
   return { chain, receiver: chain.receiver() };
 }
 
-/** Whether the read models hold the whole log. */
+/** True if the read models contain the whole log. */
 const hasRead = ({ run: { stores } }: World): boolean =>
   stores.postgres.view.rows('ops.projections').every(({ position }) => position === stores.log.tail());
 

@@ -1,4 +1,4 @@
-/** What a service that has run for a while has in stock: addresses for deposits, whose keys take long to derive. */
+/** Stock of a service that has run for a while: deposit addresses, whose keys are slow to derive. */
 import { createHash } from 'node:crypto';
 import { ownerKey, ownerScheme } from '../../../src/chains/solana/signer/keys.ts';
 import { depositSeed } from '../chains/solana/chain.ts';

@@ -15,7 +15,7 @@ export interface WantedWithdrawal {
   readonly amount: string;
   /** An operator tries to call it off. */
   readonly isCalledOff: boolean;
-  /** Of the operation; null until it is ordered. */
+  /** Id of the operation; null until it is ordered. */
   id: string | null;
   outcome: 'open' | 'ordered' | 'refused';
 }

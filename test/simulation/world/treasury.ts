@@ -1,6 +1,6 @@
-/** Whether all that left the treasury left it as the log says: payouts, refunds, withdrawals and batches, to the last unit. */
+/** Checks that every outgoing amount of the treasury matches the log: payouts, refunds, withdrawals and batches, exactly. */
 import { type BatchState, joinedMembers } from '../../../domain/batch/batch.ts';
-import { type OperationState, standingOf } from '../../../domain/treasury/operation.ts';
+import { type OperationState, operationStatus } from '../../../domain/treasury/operation.ts';
 import { unmatchedRefundsOwed } from '../../../domain/unmatchedRefund.ts';
 import type { SimulatedChain, TrueTransfer } from '../kernel/ports.ts';
 import { Violation, type Watched } from './invariants.ts';
@@ -71,7 +71,10 @@ function checkWithdrawal(chains: readonly SimulatedChain[], id: string, state: N
   const sum = paid.reduce((total, { amount }) => total + amount, 0n);
   const stated = leg.settled ? BigInt(ordered.amount) : 0n;
   if (sum !== stated)
-    throw new Violation('withdrawnAsSaid', `operation ${id} (${standingOf(state)}) says ${stated}, the chain ${sum}`);
+    throw new Violation(
+      'withdrawnAsSaid',
+      `operation ${id} (${operationStatus(state)}) says ${stated}, the chain ${sum}`,
+    );
 }
 
 /** The money of a rebalance is recorded as arrived only where its transaction brought it, and each arrival counts once. */
@@ -89,7 +92,7 @@ function checkArrival(chains: readonly SimulatedChain[], id: string, state: NonN
     throw new Violation('arrivedAsSaid', `rebalance ${id} says ${arrived.amount} arrived, the chain ${brought ?? 0n}`);
 }
 
-/** A sweep that is done brought the treasury what it says, and no other brought anything. */
+/** A finished sweep brought the treasury its recorded amount, and no other brought anything. */
 function checkSweep(chains: readonly SimulatedChain[], id: string, state: NonNullable<OperationState>): void {
   const chain = chains.find(({ chainId }) => chainId === state.ordered.chainId);
   const hashes = new Set(state.leg.attempts.map(({ signed }) => signed.hash));
@@ -101,7 +104,7 @@ function checkSweep(chains: readonly SimulatedChain[], id: string, state: NonNul
   if (sum !== stated) throw new Violation('sweptAsSaid', `sweep ${id} says it brought ${stated}, the chain ${sum}`);
 }
 
-/** The transaction of a batch that is done paid its members, in their order, and nobody else; no other batch paid anybody. */
+/** The transaction of a finished batch paid its members in order, and nobody else; no other batch paid anybody. */
 function checkBatch(chains: readonly SimulatedChain[], id: string, state: NonNullable<BatchState>): void {
   const chain = chains.find(({ chainId }) => chainId === state.opened.chainId);
   const hashes = new Set(state.leg.attempts.map(({ signed }) => signed.hash));

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { nextSteps } from '../../../tools/audit/findings.ts';
+import { findingRemedies } from '../../../tools/audit/findings.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
 const text = (file: string) => readFileSync(`${root}${file}`, 'utf8');
-const codes = Object.keys(nextSteps);
+const codes = Object.keys(findingRemedies);
 
 describe('each thing that an audit can find', () => {
   it('is planted by a spec', () => {

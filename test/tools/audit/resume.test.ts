@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Batch } from '../../../commands/ports.ts';
+import type { EventBatchRead } from '../../../commands/ports.ts';
 import type { StoredEvent } from '../../../domain/decider.ts';
 import { summaryText } from '../../../tools/audit/report.ts';
-import type { AuditDeps, AuditReport, Progress } from '../../../tools/audit/run.ts';
+import type { AuditDeps, AuditProgress, AuditReport } from '../../../tools/audit/run.ts';
 import { minute } from '../../support/payments.ts';
 import { honest, instead, paymentA, paymentB, shown } from './honest.ts';
 import { audit, head, told, written } from './world.ts';
@@ -22,7 +22,7 @@ const grounds = [{ ...shown[0], transactions: shown[0].transactions.slice(1) }, 
 const slowly = (events: readonly StoredEvent[]): Pick<AuditDeps, 'log' | 'saveEvery'> => ({
   saveEvery: 1,
   log: {
-    async *all({ after }): AsyncIterable<Batch> {
+    async *all({ after }): AsyncIterable<EventBatchRead> {
       const rest = events.filter(({ position }) => position > (after ?? 0n));
       for (let at = 0; at < rest.length; at += 3) {
         const next = rest.slice(at, at + 3);
@@ -37,7 +37,7 @@ const slowly = (events: readonly StoredEvent[]): Pick<AuditDeps, 'log' | 'saveEv
 async function dies(log: readonly StoredEvent[], directory: string, after: number): Promise<boolean> {
   const stop = new AbortController();
   let count = 0;
-  const progress = (_: Progress): void => {
+  const progress = (_: AuditProgress): void => {
     count += 1;
     if (count < after) return;
     stop.abort(new Error('killed'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { createSpill, grouped } from '../../../tools/audit/spill.ts';
+import { createSpill, groupedByKey } from '../../../tools/audit/spill.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 
 const records = fc.array(fc.tuple(fc.string({ maxLength: 3 }), fc.integer()), { maxLength: 60 });
@@ -47,6 +47,6 @@ describe('a spill', () => {
       ['z', 4],
     ] as const)
       b.add(key, value);
-    assert.deepEqual([...grouped(a, b)], [[1], [2, 3], [4]]);
+    assert.deepEqual([...groupedByKey(a, b)], [[1], [2, 3], [4]]);
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { linkOf } from '../../../commands/codec.ts';
 import type { StoredEvent } from '../../../domain/decider.ts';
-import { paymentStory } from '../../../tools/audit/story.ts';
+import { auditStory } from '../../../tools/audit/story.ts';
 import { storyLines } from '../../../tools/audit.ts';
 import { hashOf, merchantWallet, minute } from '../../support/payments.ts';
 import { honest as alone, shown as groundsOfAlone, hook, instead, paymentA as paidAlone } from './honest.ts';
@@ -13,7 +13,7 @@ async function tell(payment: string, said: readonly Said[], shown: readonly Grou
   const log = written(said);
   const read = async (of: string, { from, max }: { from: bigint; max: number }) =>
     log.filter((event) => event.stream === of && event.revision >= from).slice(0, max);
-  const story = await paymentStory(payment.slice('payment-'.length), {
+  const story = await auditStory(payment.slice('payment-'.length), {
     log: { read } as never,
     believed,
     witnesses: shown.map(witnessOf),
@@ -88,6 +88,6 @@ describe('the story of a payment', () => {
 
   it('is none where there is no such payment', async () => {
     const deps = { log: { read: async () => [] }, believed, witnesses: [], settledBefore: minute(0) };
-    assert.equal(await paymentStory('nobody', { ...deps, signal: new AbortController().signal }), null);
+    assert.equal(await auditStory('nobody', { ...deps, signal: new AbortController().signal }), null);
   });
 });

@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AccountTransaction, Standing } from '../../../commands/accountHistory.ts';
+import type { AccountBalances, AccountTransaction } from '../../../commands/accountHistory.ts';
 import { eventCodec, linkOf, seal, type Tip, tipAfter } from '../../../commands/codec.ts';
 import { hashOfHead, headKeyOf } from '../../../commands/heads/chain.ts';
 import { coveredCategories } from '../../../commands/heads/sign.ts';
 import { rootOfStreams } from '../../../commands/heads/tree.ts';
-import type { Batch } from '../../../commands/ports.ts';
+import type { EventBatchRead } from '../../../commands/ports.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { categoryOf, type DomainEvent, type StoredEvent } from '../../../domain/decider.ts';
 import type { HeadsEvent } from '../../../domain/heads/events.ts';
@@ -133,7 +133,7 @@ export const block = (number: number) => ({
 const to = 900;
 
 export function witnessOf({ chainId, transactions, holds, holders = {}, memos = {} }: Ground): Witness {
-  const standing: Standing = { ...block(to), balances: holds };
+  const standing: AccountBalances = { ...block(to), balances: holds };
   const of = (wanted: readonly string[], from: bigint, last: bigint) =>
     transactions.filter(
       ({ account, blockNumber }) => wanted.includes(account) && from <= blockNumber && blockNumber <= last,
@@ -177,7 +177,7 @@ export interface Audited {
 export const believed: Believed = { begun: 0n, sealsAt: () => seals };
 
 export const logOf = (events: readonly StoredEvent[]) => ({
-  async *all({ after }: { readonly after: bigint | null }): AsyncIterable<Batch> {
+  async *all({ after }: { readonly after: bigint | null }): AsyncIterable<EventBatchRead> {
     const rest = events.filter(({ position }) => position > (after ?? 0n));
     yield { events: rest, position: rest.at(-1)?.position ?? 0n, live: true };
   },

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { readParquet } from 'parquet-wasm/node';
 import { type Format, openPart, unscaled } from '../../../tools/export/formats.ts';
-import type { Column, Row } from '../../../tools/export/tables.ts';
+import type { ExportColumn, ExportRow } from '../../../tools/export/tables.ts';
 import { cellsOf } from '../../support/csv.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 
-const columns: readonly Column[] = [
+const columns: readonly ExportColumn[] = [
   { name: 'id', kind: 'text' },
   { name: 'chain_id', kind: 'integer' },
   { name: 'position', kind: 'position' },
@@ -17,10 +17,10 @@ const columns: readonly Column[] = [
   { name: 'keyless', kind: 'boolean' },
   { name: 'metadata', kind: 'json' },
 ];
-const nothing: Row = {
+const nothing: ExportRow = {
   ...{ id: 'none', chain_id: null, position: null, amount: null, at: null, keyless: null, metadata: null },
 };
-const rows: readonly Row[] = [
+const rows: readonly ExportRow[] = [
   {
     id: '=HYPERLINK("http://evil.example")',
     chain_id: 8453,
@@ -34,7 +34,7 @@ const rows: readonly Row[] = [
   nothing,
 ];
 
-async function written(format: Format, groups: readonly (readonly Row[])[] = [rows]): Promise<Buffer> {
+async function written(format: Format, groups: readonly (readonly ExportRow[])[] = [rows]): Promise<Buffer> {
   const path = join(temporaryDirectory(), `part.${format}`);
   const part = await openPart(format, path, columns);
   for (const group of groups) await part.write(group);
@@ -75,7 +75,7 @@ describe('the files of an export', () => {
   it('are Parquet of several row groups where there are many rows', async () => {
     const many = Array.from(
       { length: 12_001 },
-      (_, index): Row => ({ ...nothing, id: `row ${index}`, amount: `${index}.5` }),
+      (_, index): ExportRow => ({ ...nothing, id: `row ${index}`, amount: `${index}.5` }),
     );
     const bytes = await written('parquet', [many.slice(0, 7_000), many.slice(7_000)]);
     const table = tableIn(bytes);

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Exported, Manifest } from '../../../tools/export/manifest.ts';
-import { type ExportDeps, runExport, type Source } from '../../../tools/export/run.ts';
-import { columnsOf, type Row } from '../../../tools/export/tables.ts';
+import type { Exported, ExportManifest } from '../../../tools/export/manifest.ts';
+import { type ExportDeps, type RowSource, runExport } from '../../../tools/export/run.ts';
+import { columnsOf, type ExportRow } from '../../../tools/export/tables.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 
 const exports: Exported = { subject: 'transfers', format: 'ndjson', by: 'log', from: null, to: null, after: null };
 const empty = Object.fromEntries(columnsOf.transfers.map(({ name }) => [name, null]));
-const row = (n: number): Row => ({ ...empty, payment_id: `payment ${n}`, amount: `${n}.5` });
+const row = (n: number): ExportRow => ({ ...empty, payment_id: `payment ${n}`, amount: `${n}.5` });
 
 /** Rows 1 to `end`, two a page; a page's place is its last row. */
-const numbered = (end: number): Source =>
+const numbered = (end: number): RowSource =>
   async function* pages(after) {
     for (let at = Number(after ?? 0) + 1; at <= end; at += 2) {
       const rows = at < end ? [row(at), row(at + 1)] : [row(at)];
@@ -26,7 +26,7 @@ const exported = (directory: string, end: number, more: Partial<ExportDeps> = {}
 
 /** All rows of the files that the manifest names, in their order. */
 function idsIn(directory: string): readonly string[] {
-  const manifest = JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8')) as Manifest;
+  const manifest = JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8')) as ExportManifest;
   return manifest.parts.flatMap(({ file, rows, sha256 }) => {
     const bytes = readFileSync(join(directory, file));
     assert.equal(createHash('sha256').update(bytes).digest('hex'), sha256);
@@ -82,7 +82,7 @@ describe('an export', () => {
     const directory = temporaryDirectory();
     const period: Exported = { ...exports, by: 'period', from: '2026-11-01T00:00:00.000Z', to: null };
     assert.equal((await exported(directory, 3, { exports: period })).manifest.complete, true);
-    const unread: Source = () => assert.fail('it is complete');
+    const unread: RowSource = () => assert.fail('it is complete');
     assert.equal((await exported(directory, 0, { exports: period, source: unread })).added, 0);
   });
 

@@ -3,8 +3,8 @@ import { streamPrefixes } from '../../../commands/codec.ts';
 import { reportsSet, workSet } from '../../../projections/sets.ts';
 import type { Database } from '../../../src/postgres/database.ts';
 import { eventsOfLog, rowsOfChanges } from '../../../tools/export/log.ts';
-import { type Page, rowsOfPeriod, type Source } from '../../../tools/export/run.ts';
-import { columnsOf, type Row, viewOf } from '../../../tools/export/tables.ts';
+import { type ExportPage, type RowSource, rowsOfPeriod } from '../../../tools/export/run.ts';
+import { columnsOf, type ExportRow, exportView } from '../../../tools/export/tables.ts';
 import { append, createWorld, paymentIdOf, type World } from '../../support/histories.ts';
 import { created, done, minute } from '../../support/payments.ts';
 import { freshDatabase } from '../../support/postgres.ts';
@@ -20,12 +20,12 @@ const created_n = (n: number) => {
 };
 const streamOf = (n: number) => `payment-${paymentIdOf(n)}`;
 
-async function pagesOf(source: Source, after: string | null = null): Promise<readonly Page[]> {
-  const pages: Page[] = [];
+async function pagesOf(source: RowSource, after: string | null = null): Promise<readonly ExportPage[]> {
+  const pages: ExportPage[] = [];
   for await (const page of source(after)) pages.push(page);
   return pages;
 }
-const rowsOf = async (source: Source, after?: string | null): Promise<readonly Row[]> =>
+const rowsOf = async (source: RowSource, after?: string | null): Promise<readonly ExportRow[]> =>
   (await pagesOf(source, after)).flatMap(({ rows }) => rows);
 
 describe('what an export reads', () => {
@@ -36,7 +36,7 @@ describe('what an export reads', () => {
     for (const set of [workSet, reportsSet]) await fill(database, world.store, set, [await wholeLog(world.store)]);
   };
   const changed = (subject: 'payments' | 'transfers', until: bigint) =>
-    rowsOfChanges(deps(until), database, viewOf[subject], columnsOf[subject]);
+    rowsOfChanges(deps(until), database, exportView[subject], columnsOf[subject]);
 
   before(async () => {
     database = await freshDatabase();
@@ -67,7 +67,7 @@ describe('what an export reads', () => {
     await append(world, streamOf(2), [created_n(2)]);
     const first = await append(world, streamOf(1), done.slice(1, 3));
     await project();
-    const ids = (rows: readonly Row[]) => rows.map((row) => row['payment_id']);
+    const ids = (rows: readonly ExportRow[]) => rows.map((row) => row['payment_id']);
     const before = await pagesOf(changed('payments', first));
     assert.deepEqual(ids(before.flatMap(({ rows }) => rows)).toSorted(), [paymentIdOf(1), paymentIdOf(2)].toSorted());
     const upTo = before.at(-1)?.upTo ?? null;
@@ -102,7 +102,7 @@ describe('what an export reads', () => {
     for (const n of [1, 2, 3, 4]) await append(world, streamOf(n), [created_n(n)]);
     await project();
     const period = { from: minute(2), to: minute(4) };
-    const source = rowsOfPeriod(database, viewOf.payments, columnsOf.payments, period);
+    const source = rowsOfPeriod(database, exportView.payments, columnsOf.payments, period);
     const pages = await pagesOf(source);
     const times = pages.flatMap(({ rows }) => rows.map((row) => row['created_at']));
     assert.deepEqual(times.toSorted(), [minute(2), minute(3)]);

@@ -6,7 +6,7 @@ import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { makeAnalytics } from '../../../src/postgres/analytics.ts';
 import { type Database, openDatabase } from '../../../src/postgres/database.ts';
 import { reportPage } from '../../../tools/report/page.ts';
-import { roundedTo, sumOf } from '../../../tools/report/questions.ts';
+import { exactSum, roundedTo } from '../../../tools/report/questions.ts';
 import { visitor } from '../../support/chromium.ts';
 import { obstacles, standingOut } from '../../support/obstacles.ts';
 import { runTool } from '../../support/operatorTools.ts';
@@ -188,10 +188,10 @@ describe('the page of a report', () => {
 describe('sums of a report', () => {
   it('are exact, and rounded only where they are shown', () => {
     assert.equal(
-      sumOf(['0.1', '0.2', '-12345678901234567890.000000000000000001']),
+      exactSum(['0.1', '0.2', '-12345678901234567890.000000000000000001']),
       '-12345678901234567889.700000000000000001',
     );
-    assert.equal(sumOf([]), '0');
+    assert.equal(exactSum([]), '0');
     assert.equal(roundedTo('-0.00004', 4), '0.0000');
     assert.equal(roundedTo('-1.00005', 4), '-1.0001');
     assert.equal(roundedTo('2.675', 2), '2.68');

@@ -2,10 +2,10 @@
 import { instant } from '../../../domain/time.ts';
 import {
   type About,
-  type Answer,
   type AnswerRow,
   type Answers,
   monthNamed,
+  type QuestionAnswer,
   questions,
 } from '../../../tools/report/questions.ts';
 
@@ -69,7 +69,7 @@ function answersOf({ days, stages, ranges, fees, held }: Sketch): Answers {
     fees,
     held,
   };
-  const answer = (id: keyof typeof rows): Answer => ({
+  const answer = (id: keyof typeof rows): QuestionAnswer => ({
     sql: questions[id].sql,
     parameters: [about.month.from, about.month.to, null],
     rows: rowsOf(rows[id]),

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 import { chains } from '../../../domain/chains.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
-import { type LinkModel, linkPage } from '../../../web/pay/link.ts';
+import { type PayLinkModel, payLinkPage } from '../../../web/pay/link.ts';
 import type { Around, Shop } from '../../../web/pay/model.ts';
 import * as p from '../../support/payments.ts';
 import type { Say } from './payments.ts';
@@ -13,7 +13,7 @@ const onBase = { chainId: 8453, tokenSymbol: 'USDC' };
 
 /** @param say makes the texts of others */
 export function linkPages(around: Around, shop: Shop, say: Say = (text) => text): Readonly<Record<string, VNode>> {
-  const model: LinkModel = {
+  const model: PayLinkModel = {
     ...around,
     path: linkPath,
     shop,
@@ -36,12 +36,12 @@ export function linkPages(around: Around, shop: Shop, say: Say = (text) => text)
   const wrong = { values: { amount: say('1.000'), source: '1-USDT' }, errors: { amount: 'wrong' } };
   const bare = { ...shop, name: null, supportContact: null };
   return {
-    link: linkPage(model),
-    linkFree: linkPage({ ...model, link: free, from: [] }),
-    linkSeveral: linkPage({ ...model, from: several }),
-    linkFreeOnBase: linkPage({ ...model, link: { ...free, title: null }, shop: bare }),
-    linkWrong: linkPage({ ...model, link: free, from: [], form: wrong }),
-    linkNotNow: linkPage({ ...model, form: { values: {}, errors: { '': 'the chain is away' } } }),
-    linkClosed: linkPage({ ...model, link: { ...model.link, closedAt: p.minute(5) } }),
+    link: payLinkPage(model),
+    linkFree: payLinkPage({ ...model, link: free, from: [] }),
+    linkSeveral: payLinkPage({ ...model, from: several }),
+    linkFreeOnBase: payLinkPage({ ...model, link: { ...free, title: null }, shop: bare }),
+    linkWrong: payLinkPage({ ...model, link: free, from: [], form: wrong }),
+    linkNotNow: payLinkPage({ ...model, form: { values: {}, errors: { '': 'the chain is away' } } }),
+    linkClosed: payLinkPage({ ...model, link: { ...model.link, closedAt: p.minute(5) } }),
   };
 }

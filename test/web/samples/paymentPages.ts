@@ -1,7 +1,7 @@
 /** Pages about payments. */
 import type { VNode } from 'preact';
 import { chains } from '../../../domain/chains.ts';
-import type { Held } from '../../../domain/payment/refundQuote.ts';
+import type { RefundableMoney } from '../../../domain/payment/refundQuote.ts';
 import { deliveryPage } from '../../../web/dashboard/deliveries.ts';
 import { newLinkPage } from '../../../web/dashboard/newLink.ts';
 import { overviewPage } from '../../../web/dashboard/overview.ts';
@@ -17,7 +17,7 @@ import { settled } from './settingsPages.ts';
 import { delivery, exhausted, money, story, transactions } from './story.ts';
 
 /** Five dollars that are held, of which so much has a proven address. */
-const held = (proven: bigint): Held => ({
+const held = (proven: bigint): RefundableMoney => ({
   reason: 'bounced',
   chainId: 8453,
   token: { symbol: 'USDC', address: usdcOnBase, decimals: 6 },

@@ -11,20 +11,20 @@ import { embeddingPage } from '../../../web/dashboard/embedding.ts';
 import { keysPage, type ShownKey } from '../../../web/dashboard/keys.ts';
 import { payFromPage } from '../../../web/dashboard/payFrom.ts';
 import { policyForm, policyPage } from '../../../web/dashboard/policy.ts';
-import { type SettlementWallet, settlementPage } from '../../../web/dashboard/settlementForm.ts';
+import { settlementPage, type WalletFields } from '../../../web/dashboard/settlementForm.ts';
 import { webhooksPage } from '../../../web/dashboard/webhooks.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
 import type { Frame } from '../../../web/parts/frame.ts';
 import { ago, fingerprint, now, type Say, secret, wallet } from './payments.ts';
 import { delivery, exhausted } from './story.ts';
 
-export const settled: SettlementWallet = {
+export const settled: WalletFields = {
   chainId: 42161,
   tokenSymbol: 'USDC',
   receiverAddress: wallet,
   receiverMemo: null,
 };
-const later: SettlementWallet = {
+const later: WalletFields = {
   chainId: 1500,
   tokenSymbol: 'USDC',
   receiverAddress: 'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN',

@@ -6,7 +6,7 @@ import type { PaymentEvent, Transfer } from '../../../domain/payment/events.ts';
 import {
   createFundingProof,
   createUnmatchedProof,
-  type OwnMoney,
+  type OwnMoneyChecks,
   type ProveFunding,
 } from '../../../src/workers/payouts/fundingProof.ts';
 import * as p from '../../support/payments.ts';
@@ -111,7 +111,7 @@ describe('before a payout is signed', () => {
     const cashback = p.funded([p.payin()], { rule: 'cashback' });
     const given: (string | undefined)[] = [undefined, 'none of ours'];
     for (const objection of given) {
-      const own: OwnMoney = {
+      const own: OwnMoneyChecks = {
         objectionToPayins: async () => objection,
         objectionToWithdrawal: async () => objection,
         objectionToUnmatched: async () => objection,

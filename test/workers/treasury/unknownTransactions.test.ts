@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AccountTransaction, Standing } from '../../../commands/accountHistory.ts';
+import type { AccountBalances, AccountTransaction } from '../../../commands/accountHistory.ts';
 import { eventCodec } from '../../../commands/codec.ts';
 import { createHandle } from '../../../commands/handle.ts';
 import type { CrashPoint } from '../../../commands/ports.ts';
@@ -9,9 +9,9 @@ import { day_ms, hour_ms, type Instant, minute_ms, plus } from '../../../domain/
 import { newLeg } from '../../../domain/transfer/leg.ts';
 import { objectionTo, openTreasury } from '../../../domain/treasury/nonces.ts';
 import { type TreasuryState, treasury, treasuryInstance } from '../../../domain/treasury/state.ts';
-import { addressBook } from '../../../src/chains/families.ts';
+import { familyAddresses } from '../../../src/chains/families.ts';
 import { randomIds } from '../../../src/process/system.ts';
-import { adopt, type Shown } from '../../../src/workers/treasury/adopt.ts';
+import { type AdoptableTransaction, adopt } from '../../../src/workers/treasury/adopt.ts';
 import { compareOutflows } from '../../../src/workers/treasury/outflows.ts';
 import {
   type UnknownTransactionsDeps,
@@ -72,7 +72,7 @@ async function given(shown: readonly AccountTransaction[], { numbered = true, re
     owners: { payout: { load: async () => owing.transfer } },
     recorded: async () => new Set(recorded),
     toAsk: async () => [],
-    addresses: addressBook,
+    addresses: familyAddresses,
     payinsReadTo: async () => payins.readTo,
     openTransfers: async () => (owing.transfer ? [owing.transfer.key] : []),
   } as unknown as UnknownTransactionsDeps & Parameters<typeof adopt>[0] & ReturnType<typeof createWorld>;
@@ -88,8 +88,10 @@ async function given(shown: readonly AccountTransaction[], { numbered = true, re
   };
 }
 
-const shownOf = async (deps: UnknownTransactionsDeps): Promise<readonly Shown[]> =>
-  (await unknownTransactions(deps, signal)).found.filter((each): each is Shown => each.transaction !== null);
+const shownOf = async (deps: UnknownTransactionsDeps): Promise<readonly AdoptableTransaction[]> =>
+  (await unknownTransactions(deps, signal)).found.filter(
+    (each): each is AdoptableTransaction => each.transaction !== null,
+  );
 
 describe('transactions of the treasury that the log does not know', () => {
   it('are those whose nonces the log gave to nobody; adopted, they are known', async () => {
@@ -227,7 +229,7 @@ describe('what left the treasury while nothing watched', () => {
       ...deps,
       history: {
         ...deps.history,
-        standing: async () => ({ blockNumber: 1_000_000n }) as Standing,
+        standing: async () => ({ blockNumber: 1_000_000n }) as AccountBalances,
         oldest: async () => ({ blockNumber: 1_000_000n - BigInt(ago_ms / 400), time: plus(now, -ago_ms) }),
         async transactions(asked) {
           from.push(asked.from);

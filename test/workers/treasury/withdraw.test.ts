@@ -7,9 +7,9 @@ import { isRefusal, type RefusalCode } from '../../../domain/decider.ts';
 import { coinAddress } from '../../../domain/money.ts';
 import { day_ms } from '../../../domain/time.ts';
 import { operation } from '../../../domain/treasury/operation.ts';
-import { addressBook } from '../../../src/chains/families.ts';
+import { familyAddresses } from '../../../src/chains/families.ts';
 import { operationOwner } from '../../../src/workers/payouts/owners.ts';
-import type { Owed } from '../../../src/workers/payouts/unsettledAmounts.ts';
+import type { OwedAmounts } from '../../../src/workers/payouts/unsettledAmounts.ts';
 import {
   addToBook,
   approve,
@@ -17,7 +17,7 @@ import {
   type OperatorBy,
   removeFromBook,
 } from '../../../src/workers/treasury/operations.ts';
-import { type AskedWithdrawal, type WithdrawDeps, withdraw } from '../../../src/workers/treasury/withdraw.ts';
+import { type AskedWithdrawal, orderWithdrawal, type WithdrawalDeps } from '../../../src/workers/treasury/withdraw.ts';
 import { createWorld } from '../../support/histories.ts';
 import { patience_ms } from '../../support/patience.ts';
 import * as p from '../../support/payments.ts';
@@ -44,7 +44,7 @@ function diesOnce(at: string): CrashPoint {
 }
 
 /** A treasury with 100 USDC and one ether on Ethereum and on Base, and the merchant's wallet in the book for Ethereum. */
-function given({ owed = {} as Partial<Owed>, diesAt = '' } = {}) {
+function given({ owed = {} as Partial<OwedAmounts>, diesAt = '' } = {}) {
   const world = createWorld(diesOnce(diesAt));
   const rail = (chainId: ChainId) =>
     ({
@@ -53,9 +53,9 @@ function given({ owed = {} as Partial<Owed>, diesAt = '' } = {}) {
       balances: async () => ({ gas: 10n ** 18n, tokens: { [p.asset(chainId).token.address]: 100_000_000n } }),
       transferCost: async () => 10n ** 15n,
     }) as unknown as PayoutRail;
-  const deps: WithdrawDeps = {
+  const deps: WithdrawalDeps = {
     ...world,
-    addresses: addressBook,
+    addresses: familyAddresses,
     rails: new Map([1, 8453].map((id) => [id as ChainId, rail(id as ChainId)])),
     owedOn: async () => ({ tokens: new Map(), coin: 0n, payouts: 0, ...owed }),
     priceOf: () => ({ price_microUsd: 4_000_000_000n, decimals: 18 }),
@@ -64,7 +64,7 @@ function given({ owed = {} as Partial<Owed>, diesAt = '' } = {}) {
   const book = { ...deps, coolDown_hours: 24 };
   const bank = { chain: '1', address: p.merchantWallet, label: 'the bank' };
   const ask = (change: Partial<AskedWithdrawal> = {}, by = ada) =>
-    withdraw(deps, asking(change), by, AbortSignal.timeout(patience_ms));
+    orderWithdrawal(deps, asking(change), by, AbortSignal.timeout(patience_ms));
   return {
     clock: world.clock,
     deps,

@@ -1,17 +1,17 @@
-/** One transaction that pays many, told again by its own events. Each payment tells of its own part, and both are compared. */
+/** A transaction that pays several, recomputed from its own events. Each payment records its own part, and both are compared. */
 import type { BatchClaim, Out } from '../claims.ts';
-import type { Entry } from '../entry.ts';
+import type { AuditEntry } from '../entry.ts';
 import { findingAt } from '../findings.ts';
-import { createLeg, type Leg } from './legs.ts';
+import { type AuditedLeg, createLeg } from './legs.ts';
 import type { Reckoner } from './reckoner.ts';
 
 export function createBatchReckoner(out: Out): Reckoner {
-  let opened: Entry | null = null;
-  let leg: Leg | null = null;
+  let opened: AuditEntry | null = null;
+  let leg: AuditedLeg | null = null;
   let dissolved = false;
-  const illegal = (entry: Entry, message: string) => out.find(findingAt('illegalEvent', entry, message));
+  const illegal = (entry: AuditEntry, message: string) => out.find(findingAt('illegalEvent', entry, message));
 
-  function gather(entry: Entry, { data }: Entry): void {
+  function gather(entry: AuditEntry, { data }: AuditEntry): void {
     const joined: readonly number[] = entry.data.joined;
     const members = joined.flatMap((place) => data.members[place - 1] ?? []) as BatchClaim['members'];
     if (leg || members.length !== joined.length || new Set(joined).size !== joined.length)
@@ -19,7 +19,7 @@ export function createBatchReckoner(out: Out): Reckoner {
     leg ??= createLeg(orderedOf(data, members), claimingFor(members));
   }
 
-  /** What it moves, its members say. */
+  /** Its members contain the amounts. */
   const claimingFor = (members: BatchClaim['members']): Out => ({
     ...out,
     claim(claim) {
@@ -50,7 +50,7 @@ export function createBatchReckoner(out: Out): Reckoner {
   };
 }
 
-const orderedOf = ({ chainId, token, contract }: Entry['data'], members: BatchClaim['members']) => ({
+const orderedOf = ({ chainId, token, contract }: AuditEntry['data'], members: BatchClaim['members']) => ({
   chainId,
   asset: token.address,
   receiver: contract,
@@ -64,7 +64,7 @@ const orderedOf = ({ chainId, token, contract }: Entry['data'], members: BatchCl
 /** Checks what `heads-log` states about chains. The sequence of its entries is checked with the whole log. */
 export function createAnchorReckoner(out: Out): Reckoner {
   return {
-    next({ stream, revision, id, type, data, position, at }: Entry) {
+    next({ stream, revision, id, type, data, position, at }: AuditEntry) {
       if (type !== 'HeadAnchored') return;
       const { chainId, account, transaction: txHash, headHash: hash, ledger: block } = data;
       const where = { stream, revision, id };

@@ -1,5 +1,5 @@
 /** The address book at any moment: at most a few hundred entries ever. */
-import type { Entry } from '../entry.ts';
+import type { AuditEntry } from '../entry.ts';
 import type { Book } from './others.ts';
 
 interface Span {
@@ -12,7 +12,7 @@ interface Span {
 export const addressBookStream = 'addressBook-treasury';
 
 export interface WrittenBook extends Book {
-  next(entry: Entry): void;
+  next(entry: AuditEntry): void;
 }
 
 export function createBook(): WrittenBook {

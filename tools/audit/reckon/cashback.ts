@@ -1,24 +1,24 @@
 /**
- * Money that nobody pays in: what payments promised their payers, what these spent of it, and what merchants withdraw of that. Each step
- * must follow from the one before, to the cent.
+ * Payments without payins: cashback promised to payers, spent by them, and withdrawn by merchants. Each step must follow from the previous
+ * one, to the cent.
  */
 import { transferId } from '../../../domain/payment/shapes.ts';
 import type { Out } from '../claims.ts';
-import type { Entry } from '../entry.ts';
+import type { AuditEntry } from '../entry.ts';
 import { findingAt } from '../findings.ts';
-import { scaled, termsOf } from './funding.ts';
+import { auditedTerms, scaled } from './funding.ts';
 import type { Reckoner } from './reckoner.ts';
 
-const whereOf = ({ stream, revision, id }: Entry) => ({ stream, revision, id });
+const whereOf = ({ stream, revision, id }: AuditEntry) => ({ stream, revision, id });
 const centDecimals = 2;
 
-/** A payment's stream: what it earns whom, and out of which withdrawal it is paid where nobody paid it. */
+/** A payment's stream: the cashback of its payers, and the withdrawal that funds it without a payin. */
 export function createEarningsReckoner(out: Out): Reckoner {
   const payins = new Map<string, { readonly from: string; readonly amount: bigint }>();
-  let created: Entry | null = null;
-  let funded: Entry | null = null;
-  let completed: Entry | null = null;
-  let bounced: Entry | null = null;
+  let created: AuditEntry | null = null;
+  let funded: AuditEntry | null = null;
+  let completed: AuditEntry | null = null;
+  let bounced: AuditEntry | null = null;
   return {
     next(entry) {
       const { type, data } = entry;
@@ -62,15 +62,15 @@ export function createEarningsReckoner(out: Out): Reckoner {
           side: 'cause',
           where: whereOf(completed),
           at: completed.at,
-          words: `${cents} cents, paid on ${termsOf(created).paidFrom(funded.data.source).chainId}`,
+          words: `${cents} cents, paid on ${auditedTerms(created).paidFrom(funded.data.source).chainId}`,
           code: 'accountWrong',
         });
     },
   };
 
-  /** By payer, each his part of the share that was promised, rounded down. */
-  function earned(of: Entry, { data }: Entry): readonly (readonly [string, bigint])[] {
-    const terms = termsOf(of);
+  /** Per payer, their part of the promised share, rounded down. */
+  function earned(of: AuditEntry, { data }: AuditEntry): readonly (readonly [string, bigint])[] {
+    const terms = auditedTerms(of);
     const { chainId, asset } = terms.paidFrom(data.source);
     const source = terms.sources.find((each) => each.chainId === chainId && each.token.address === asset);
     const promised = BigInt(of.data.cashback_basisPoints ?? 0);
@@ -88,7 +88,7 @@ export function createEarningsReckoner(out: Out): Reckoner {
   }
 }
 
-const assetOf = ({ chainId, token }: Entry['data']): string => `${token.address} on ${chainId}`;
+const assetOf = ({ chainId, token }: AuditEntry['data']): string => `${token.address} on ${chainId}`;
 
 interface Withdrawn {
   readonly chainId: number;
@@ -102,10 +102,10 @@ interface Withdrawn {
 const withdrawnWords = ({ chainId, token, receiverAddress, receiverMemo, amount, fee }: Withdrawn): string =>
   `${amount} of ${token.address} on ${chainId} to ${receiverAddress} (${receiverMemo ?? 'no memo'}), fee ${fee.fixed} and ${fee.basisPoints}`;
 
-const openText = ({ cents, chainId, token, receiverAddress, receiverMemo, fee }: Entry['data']): string =>
+const openText = ({ cents, chainId, token, receiverAddress, receiverMemo, fee }: AuditEntry['data']): string =>
   `${cents} cents, ${withdrawnWords({ chainId, token, receiverAddress, receiverMemo, amount: cents, fee })}, ${token.decimals} decimals`;
 
-/** Credit and cashback: each event says how the account stands after it, and why. */
+/** Credit and cashback: each event contains the account's new state, and its cause. */
 export function createAccountReckoner(out: Out): Reckoner {
   let balance = 0n;
   return {
@@ -124,7 +124,7 @@ export function createAccountReckoner(out: Out): Reckoner {
     end() {},
   };
 
-  function pair(entry: Entry): void {
+  function pair(entry: AuditEntry): void {
     const { type, data, stream } = entry;
     const own = { where: whereOf(entry), at: entry.at, code: 'accountWrong' } as const;
     const words = `${data.cents} cents`;
@@ -144,7 +144,7 @@ export function createAccountReckoner(out: Out): Reckoner {
       });
     if (type === 'WithdrawalReturned') out.paired(`returned ${data.paymentId}`, { ...own, side: 'consequence', words });
     if (type === 'CashbackWithdrawn') {
-      const open = data.after.open.find((each: Entry['data']) => each.paymentId === data.paymentId);
+      const open = data.after.open.find((each: AuditEntry['data']) => each.paymentId === data.paymentId);
       if (!open || openText(open) !== openText(data))
         out.find(
           findingAt('accountWrong', entry, `the account says that ${open ? openText(open) : 'nothing'} is open`),

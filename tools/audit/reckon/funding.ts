@@ -1,6 +1,6 @@
-/** Whether a payment's money was divided as its own terms say. The arithmetic is written down here once more, on purpose. */
+/** Checks that a payment's money was divided according to its own terms. The arithmetic is repeated here on purpose. */
 import { microUsdDecimals } from '../../../domain/money.ts';
-import type { Entry } from '../entry.ts';
+import type { AuditEntry } from '../entry.ts';
 import { type Finding, findingAt } from '../findings.ts';
 
 interface Source {
@@ -10,8 +10,8 @@ interface Source {
   readonly fee: { readonly fixed: string; readonly basisPoints: number; readonly amount: string | null };
 }
 
-export interface Terms {
-  readonly entry: Entry;
+export interface AuditedTerms {
+  readonly entry: AuditEntry;
   readonly sources: readonly Source[];
   paidFrom(chosen?: { readonly chainId: number; readonly tokenAddress: string }): {
     readonly chainId: number;
@@ -19,8 +19,8 @@ export interface Terms {
   };
 }
 
-/** Where it can be paid from: as created, what payers may choose, what the app's policy takes besides. */
-export function termsOf(entry: Entry): Terms {
+/** Sources of a payment: as created, payers' alternatives, and those of the app's policy. */
+export function auditedTerms(entry: AuditEntry): AuditedTerms {
   const { source, fee, alternatives = [], policy } = entry.data;
   const first = { ...source, fee };
   return {
@@ -39,8 +39,12 @@ interface Transfer {
   readonly amount: string;
 }
 
-/** @param used what the event says it was funded with, in that order; null for what no confirmed payin is */
-export function fundingFindings(terms: Terms, funded: Entry, used: readonly (Transfer | null)[]): readonly Finding[] {
+/** @param used funding money in the event's order; null for a missing confirmed payin */
+export function fundingFindings(
+  terms: AuditedTerms,
+  funded: AuditEntry,
+  used: readonly (Transfer | null)[],
+): readonly Finding[] {
   const { data } = funded;
   const paid = terms.paidFrom(data.source);
   const source = terms.sources.find(({ chainId, token }) => chainId === paid.chainId && token.address === paid.asset);
@@ -56,7 +60,11 @@ export function fundingFindings(terms: Terms, funded: Entry, used: readonly (Tra
   ];
 }
 
-function splitFindings({ entry: created, sources }: Terms, funded: Entry, source: Source): readonly Finding[] {
+function splitFindings(
+  { entry: created, sources }: AuditedTerms,
+  funded: AuditEntry,
+  source: Source,
+): readonly Finding[] {
   const { rule } = funded.data;
   const [received, fee, excess, dust, payout] = ['received', 'fee', 'excess', 'dust', 'payout'].map((name) =>
     BigInt(funded.data[name]),
@@ -108,8 +116,8 @@ interface Parts {
   readonly payout: bigint;
 }
 
-/** Why less than agreed may not be paid out so; null if it may: the policy accepts it, and the receiver gets all but the fee. */
-function shortProblem({ data }: Entry, source: Source, { received, fee, payout }: Parts): string | null {
+/** Returns why less than agreed may not be paid out; null if the policy accepts it, and the receiver gets all but the fee. */
+function shortProblem({ data }: AuditEntry, source: Source, { received, fee, payout }: Parts): string | null {
   const { policy, destination } = data;
   if (!policy || source.amount === null || destination.amount === null) return 'no policy accepts less than was agreed';
   const decimals = { source: source.token.decimals, destination: destination.token.decimals };
@@ -139,12 +147,12 @@ interface Asked {
   readonly isFirst: boolean;
 }
 
-/** Each fee that the terms allow; one, but where less than agreed was taken: then that of what came, or the agreed one if it is less. */
+/** Fees that the terms allow: one, except for an accepted underpayment: the fee of the received amount, or the lower agreed one. */
 function feesDue(source: Source, { type, rule, received, agreedOut, isFirst }: Asked, route: Route): readonly bigint[] {
   const of = (base: bigint): bigint => feeOf(base, source, route);
   if (agreedOut === null || source.amount === null) return [of(received)];
   const [byOut, byIn] = [of(scaled(BigInt(agreedOut), route.destination, route.source)), of(BigInt(source.amount))];
-  // Another source that stands in for the first one, one for one, has the fee of that one.
+  // A tolerated source has the fee of the source that it replaces.
   const stated = BigInt(source.fee.amount ?? 0);
   const own = type === 'exactIn' && isFirst ? byIn : byOut;
   const agreed = !isFirst && stated === byIn ? byIn : own;
@@ -157,9 +165,9 @@ function feeOf(base: bigint, { fee }: Source, route: Route): bigint {
   return exact - (exact % unitOf(route));
 }
 
-/** The least amount that both tokens can represent, in units of the source. */
+/** Smallest amount that both tokens can represent, in units of the source. */
 const unitOf = (route: Route): bigint => 10n ** BigInt(Math.max(0, route.source - route.destination));
 
-/** To another number of decimals, rounded down. */
+/** Converts to another number of decimals, rounded down. */
 export const scaled = (value: bigint, from: number, to: number): bigint =>
   to >= from ? value * 10n ** BigInt(to - from) : value / 10n ** BigInt(from - to);

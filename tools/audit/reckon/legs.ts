@@ -1,11 +1,11 @@
-/** One outgoing transfer, told again by its events alone: nothing of how the product decides is used. */
+/** One outgoing transfer, recomputed from its events alone, without the product's decisions. */
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import type { AttemptClaim, Out } from '../claims.ts';
-import type { Entry } from '../entry.ts';
+import type { AuditEntry } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
 
-/** What was ordered. */
-export interface Ordered {
+/** The order. */
+export interface AuditedOrder {
   readonly chainId: number;
   readonly asset: string;
   readonly receiver: string;
@@ -14,15 +14,15 @@ export interface Ordered {
   readonly form: AttemptClaim['form'];
   readonly from?: AttemptClaim['from'];
   readonly purpose: AttemptClaim['purpose'];
-  /** Of the treasury, where the order says whose money it is. */
+  /** Owner within the treasury, if the order names one. */
   readonly owner: string | null;
 }
 
-/** Of a payout or refund, as it was ordered. */
+/** Order of a payout or refund. */
 export const orderedOf = (
-  { chainId, token, receiverAddress, receiverMemo, amount }: Entry['data'],
-  purpose: Ordered['purpose'],
-): Ordered => ({
+  { chainId, token, receiverAddress, receiverMemo, amount }: AuditEntry['data'],
+  purpose: AuditedOrder['purpose'],
+): AuditedOrder => ({
   chainId,
   asset: token.address,
   receiver: receiverAddress,
@@ -34,11 +34,11 @@ export const orderedOf = (
 });
 
 interface Attempt {
-  readonly entry: Entry;
+  readonly entry: AuditEntry;
   fate: AttemptClaim['fate'];
-  /** It can never land and has not used its nonce up. */
+  /** It can never land and has not used up its nonce. */
   lapsed: boolean;
-  /** It landed, less than was ordered arrived, and an operator had it tried again. */
+  /** It landed short, and an operator retried it. */
   retried: boolean;
   landed: Landed | null;
 }
@@ -47,24 +47,24 @@ interface Landed {
   readonly block: string;
   readonly cost: AttemptClaim['cost'];
   readonly arrived: string | null;
-  /** Log position of the event that says so, and when it was written. */
+  /** Log position and time of the event. */
   readonly position: string;
   readonly at: string;
 }
 
-export interface Leg {
+export interface AuditedLeg {
   /** @param kind without the owner's prefix: Signed, Died, Confirmed … */
-  next(kind: string, entry: Entry): void;
+  next(kind: string, entry: AuditEntry): void;
   end(): void;
-  /** What has left for good; null while nothing has. */
+  /** Final outgoing amount; null while there is none. */
   settled(): { readonly amount: bigint } | null;
   /** Log position of the last attempt's signature; null before one. */
   signedAt(): string | null;
-  /** Whether an attempt landed, or can still land. */
+  /** True if an attempt landed, or can still land. */
   mayLand(): boolean;
 }
 
-/** Events that nothing has that was called off. */
+/** Events that a called-off transfer cannot have. */
 export const landing: ReadonlySet<string> = new Set(['Signed', 'Confirmed', 'Short']);
 
 /** On Stellar channel accounts number transactions that the treasury pays for. */
@@ -72,12 +72,12 @@ const numbersElsewhere = (chainId: ChainId): boolean => chainOf(chainId).family 
 
 const settledFates: ReadonlySet<string> = new Set(['settled', 'short']);
 
-export function createLeg(ordered: Ordered, out: Out): Leg {
+export function createLeg(ordered: AuditedOrder, out: Out): AuditedLeg {
   const attempts = new Map<number, Attempt>();
   let settled: number | null = null;
-  const find = (code: FindingCode, entry: Entry, message: string) => out.find(findingAt(code, entry, message));
+  const find = (code: FindingCode, entry: AuditEntry, message: string) => out.find(findingAt(code, entry, message));
 
-  function sign(entry: Entry): void {
+  function sign(entry: AuditEntry): void {
     const { data } = entry;
     if (!isAsOrdered(data, ordered))
       find(
@@ -95,7 +95,7 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
     attempts.set(data.attempt, { entry, fate: 'live', lapsed: false, retried: false, landed: null });
   }
 
-  function land(entry: Entry, fate: 'settled' | 'short') {
+  function land(entry: AuditEntry, fate: 'settled' | 'short') {
     const { attempt: number, hash, blockNumber, cost = null } = entry.data;
     const attempt = attempts.get(number);
     if (!attempt || attempt.entry.data.hash !== hash)
@@ -112,15 +112,15 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
       find('illegalEvent', entry, `attempt ${number} was proven dead before`);
     attempt.fate = fate;
     const { position, at } = entry;
-    // An operator who accepts what arrived settles it: the chain shows the same as before.
+    // An operator's acceptance settles it: the chain is unchanged.
     const arrived = entry.data.arrived ?? attempt.landed?.arrived ?? null;
     attempt.landed = { block: blockNumber, cost, arrived, position, at };
     checkLeft(entry);
     if (fate === 'settled') settled = number;
   }
 
-  /** No token of the catalogue charges its sender: nothing more than the order leaves. */
-  function checkLeft(entry: Entry): void {
+  /** No catalogue token charges its sender: only the ordered amount is debited. */
+  function checkLeft(entry: AuditEntry): void {
     const { cost, arrived } = entry.data;
     const left = BigInt(cost?.left ?? ordered.amount);
     if (left > ordered.amount) find('costWrong', entry, `${left} left, ${ordered.amount} was ordered`);
@@ -128,7 +128,7 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
       find('costWrong', entry, `${arrived} arrived of ${left} that left`);
   }
 
-  function die(entry: Entry) {
+  function die(entry: AuditEntry) {
     const { attempt: number, proof } = entry.data;
     const attempt = attempts.get(number);
     if (attempt) bury(attempt, proof, entry);
@@ -161,15 +161,15 @@ export function createLeg(ordered: Ordered, out: Out): Leg {
   };
 }
 
-/** It failed on its chain, or can never come there. */
-function bury(attempt: Attempt, { reason, landed }: Entry['data'], { position, at }: Entry): void {
+/** It failed on its chain, or can never land. */
+function bury(attempt: Attempt, { reason, landed }: AuditEntry['data'], { position, at }: AuditEntry): void {
   attempt.fate = 'dead';
   attempt.lapsed = reason === 'validityPassed';
   if (landed && landed.hash === attempt.entry.data.hash)
     attempt.landed = { block: landed.blockNumber, cost: landed.cost, arrived: null, position, at };
 }
 
-/** After an operator has decided about one that fell short. */
+/** After an operator's decision about a short attempt. */
 function decideShort(attempts: Iterable<Attempt>, fate: 'live' | 'dead'): void {
   const all = [...attempts];
   if (all.some((attempt) => attempt.fate === 'short'))
@@ -180,17 +180,18 @@ function decideShort(attempts: Iterable<Attempt>, fate: 'live' | 'dead'): void {
       }
 }
 
-const isAsOrdered = (data: Entry['data'], ordered: Ordered): boolean =>
+const isAsOrdered = (data: AuditEntry['data'], ordered: AuditedOrder): boolean =>
   data.chainId === ordered.chainId &&
   data.token.address === ordered.asset &&
   data.receiver === ordered.receiver &&
   (data.receiverMemo ?? null) === ordered.memo &&
   BigInt(data.amount) === ordered.amount;
 
-const isSameNonce = (a: Entry, b: Entry): boolean => a.data.nonce === b.data.nonce && a.data.account === b.data.account;
+const isSameNonce = (a: AuditEntry, b: AuditEntry): boolean =>
+  a.data.nonce === b.data.nonce && a.data.account === b.data.account;
 
 function claimOf(
-  ordered: Ordered,
+  ordered: AuditedOrder,
   { entry, retried, landed, ...attempt }: Attempt,
   settledBy: string | null,
 ): AttemptClaim {

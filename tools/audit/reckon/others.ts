@@ -1,31 +1,31 @@
-/** The other streams that money goes by: unmatched money, treasury accounts, their books, withdrawals. */
+/** The other streams with money: unmatched money, treasury accounts, their books, withdrawals. */
 import { chainOf } from '../../../domain/chains.ts';
 import { microUsdDecimals } from '../../../domain/money.ts';
 import { transferId } from '../../../domain/payment/shapes.ts';
 import { minute_ms } from '../../../domain/time.ts';
 import type { AttemptClaim, Claim, Out, OwnClaim } from '../claims.ts';
-import type { Entry } from '../entry.ts';
+import type { AuditEntry } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
 import { scaled } from './funding.ts';
-import { createLeg, type Leg, landing } from './legs.ts';
+import { type AuditedLeg, createLeg, landing } from './legs.ts';
 import type { Reckoner } from './reckoner.ts';
 
-const whereOf = ({ stream, revision, id }: Entry) => ({ stream, revision, id });
+const whereOf = ({ stream, revision, id }: AuditEntry) => ({ stream, revision, id });
 
-/** A refund of unmatched funds that was ordered; called off, it takes nothing unless it lands all the same. */
+/** An ordered refund of unmatched funds; called off, it uses nothing unless it lands anyway. */
 interface WayBack {
-  readonly leg: Leg;
+  readonly leg: AuditedLeg;
   readonly sent: bigint;
   readonly networkFee: bigint;
   calledOff: boolean;
 }
 
 export function createUnmatchedReckoner(out: Out): Reckoner {
-  let seen: Entry | null = null;
+  let seen: AuditEntry | null = null;
   let givenTo: string | null = null;
   const ways: WayBack[] = [];
   const standing = () => ways.filter(({ leg, calledOff }) => !calledOff || leg.settled() !== null);
-  const find = (code: FindingCode, entry: Entry, message: string) => out.find(findingAt(code, entry, message));
+  const find = (code: FindingCode, entry: AuditEntry, message: string) => out.find(findingAt(code, entry, message));
   return {
     next(entry) {
       const { type, data } = entry;
@@ -66,7 +66,7 @@ export function createUnmatchedReckoner(out: Out): Reckoner {
     },
   };
 
-  function claim(entry: Entry): void {
+  function claim(entry: AuditEntry): void {
     const { transfer, beyond } = entry.data;
     const { chainId, txHash, from, to, memo = null, token, amount, blockNumber: block } = transfer;
     const { position, at } = entry;
@@ -90,7 +90,7 @@ export function createUnmatchedReckoner(out: Out): Reckoner {
       });
   }
 
-  function orderBack(entry: Entry): void {
+  function orderBack(entry: AuditEntry): void {
     if (!seen) return;
     const { chainId, token, amount } = seen.data.transfer;
     const { receiverAddress: receiver, receiverMemo: memo, networkFee = '0' } = entry.data;
@@ -115,14 +115,14 @@ export function createUnmatchedReckoner(out: Out): Reckoner {
       });
   }
 
-  function callOff(entry: Entry): void {
+  function callOff(entry: AuditEntry): void {
     const last = ways.at(-1);
     if (!last || last.leg.mayLand())
       find('illegalEvent', entry, 'no refund is ordered, or it has landed or can still: it cannot be called off');
     if (last) last.calledOff = true;
   }
 
-  function move(entry: Entry): void {
+  function move(entry: AuditEntry): void {
     const last = ways.at(-1);
     const kind = entry.type.replace('UnmatchedRefund', '');
     if (landing.has(kind) && (!last || last.calledOff))
@@ -131,7 +131,7 @@ export function createUnmatchedReckoner(out: Out): Reckoner {
   }
 }
 
-/** `treasury-<chainId>-<account>`: of any length, so that nothing of it is kept. */
+/** `treasury-<chainId>-<account>`: of any length, so nothing of it is kept. */
 export function createTreasuryReckoner(out: Out, book: Book): Reckoner {
   let networksClosed = 0;
   return {
@@ -178,11 +178,11 @@ export function createTreasuryReckoner(out: Out, book: Book): Reckoner {
   };
 }
 
-const outflowsOf = ({ data }: Entry): OwnClaim['changes'] =>
+const outflowsOf = ({ data }: AuditEntry): OwnClaim['changes'] =>
   (data.changes as OwnClaim['changes']).filter(({ amount }) => BigInt(amount) < 0n);
 
-/** Receivers of an adopted transaction that the address book does not have. An adoption is one operator's word. */
-const strangersIn = (entry: Entry, chainId: OwnClaim['chainId'], book: Book): readonly string[] =>
+/** Receivers of an adopted transaction outside the address book. An adoption is one operator's word. */
+const strangersIn = (entry: AuditEntry, chainId: OwnClaim['chainId'], book: Book): readonly string[] =>
   outflowsOf(entry)
     .filter(
       ({ counterparty }) =>
@@ -232,11 +232,11 @@ function accountOf(stream: string): [OwnClaim['chainId'], string] {
   return [Number(chainId) as OwnClaim['chainId'], account.join('-')];
 }
 
-/** An allowance moves as little as a deployment does. */
+/** An allowance moves no money, like a deployment. */
 const formOf = (form?: { readonly kind: string }): AttemptClaim['form'] =>
   form === undefined ? null : form.kind === 'flush' || form.kind === 'coin' ? form.kind : 'deploy';
 
-/** Where money could be withdrawn to, and since when. */
+/** Allowed receivers of withdrawals, with the time of each. */
 export interface Book {
   /** @param place without a memo: with any memo */
   isUsable(
@@ -245,12 +245,12 @@ export interface Book {
   ): boolean;
 }
 
-/** @param approvalFrom_microUsd what is worth more needs another operator; null where that is not known */
+/** @param approvalFrom_microUsd value above which another operator must approve; null if unknown */
 export function createOperationReckoner(out: Out, book: Book, approvalFrom_microUsd: bigint | null): Reckoner {
-  const illegal = (entry: Entry, message: string) => out.find(findingAt('illegalEvent', entry, message));
-  let ordered: Entry | null = null;
-  let leg: Leg | null = null;
-  let signed: Entry | null = null;
+  const illegal = (entry: AuditEntry, message: string) => out.find(findingAt('illegalEvent', entry, message));
+  let ordered: AuditEntry | null = null;
+  let leg: AuditedLeg | null = null;
+  let signed: AuditEntry | null = null;
   let calledOff = false;
   const approvedBy = new Set<string>();
   return {
@@ -304,8 +304,8 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
     },
   };
 
-  /** What one operator may order alone within a day is known only beside all other operations. */
-  function tellUnapproved(entry: Entry): void {
+  /** A daily limit of one operator needs all other operations. */
+  function tellUnapproved(entry: AuditEntry): void {
     const { data } = entry;
     const others = [...approvedBy].filter((by) => by !== data.by).length;
     if (others > 0 || !movesMoney(data)) return;
@@ -313,8 +313,8 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
     out.unapproved({ where: whereOf(entry), at: entry.at, by: data.by, value_microUsd });
   }
 
-  /** Whatever it is called: money that leaves needs a place in the address book, and another operator where it is much. */
-  function check(entry: Entry, { data }: Entry): void {
+  /** For every kind: outgoing money needs an entry of the address book, and above a value another operator. */
+  function check(entry: AuditEntry, { data }: AuditEntry): void {
     if (!movesMoney(data)) return;
     const others = [...approvedBy].filter((by) => by !== data.by).length;
     const above = approvalFrom_microUsd !== null && worthOf(data) > approvalFrom_microUsd;
@@ -329,16 +329,16 @@ export function createOperationReckoner(out: Out, book: Book, approvalFrom_micro
   }
 }
 
-/** An order is recorded when it is made. An append may be retried while the store is away. */
+/** An order is recorded when it is made. An append may be retried during an outage. */
 const recordedWithin_ms = 60 * minute_ms;
 
-/** True also if one of them is no time. */
+/** True also if one of them is not a time. */
 const isOtherTime = (a: string, b: string): boolean => !(Math.abs(Date.parse(a) - Date.parse(b)) <= recordedWithin_ms);
 
-const movesMoney = ({ form }: Entry['data']): boolean => formOf(form) === null || formOf(form) === 'coin';
+const movesMoney = ({ form }: AuditEntry['data']): boolean => formOf(form) === null || formOf(form) === 'coin';
 
-/** In millionths of a dollar: a token counts as one dollar, whatever the order says; what a coin is worth it alone says. */
-function worthOf({ chainId, token, amount, value_microUsd: stated }: Entry['data']): bigint {
+/** In millionths of a dollar: a token counts as one dollar, regardless of the order; a coin's value is only in the order. */
+function worthOf({ chainId, token, amount, value_microUsd: stated }: AuditEntry['data']): bigint {
   const known = chainOf(chainId).tokens.find(({ address }) => address === token.address);
   const worth = known ? scaled(BigInt(amount), known.decimals, microUsdDecimals) : 0n;
   return worth > BigInt(stated) ? worth : BigInt(stated);

@@ -1,39 +1,39 @@
-/** What came for one payment, by its own events: each transfer, and whether it is still there. */
+/** Payins of one payment, from its own events: each transfer, and whether it is still on its chain. */
 import type { ChainId } from '../../../domain/chains.ts';
 import { transferId } from '../../../domain/payment/shapes.ts';
 import type { InflowClaim, Out } from '../claims.ts';
-import type { Entry } from '../entry.ts';
+import type { AuditEntry } from '../entry.ts';
 import { findingAt } from '../findings.ts';
 
-/** A chain and a token, as a key. */
+/** A chain and a token as a key. */
 export const assetKey = (chainId: number, asset: string): string => `${chainId} ${asset}`;
 
 interface Payin {
-  readonly entry: Entry;
+  readonly entry: AuditEntry;
   phase: InflowClaim['phase'];
 }
 
 export interface Payins {
-  /** A transfer that was seen, or seen to be final: never back from there. */
-  see(entry: Entry): void;
-  lose(entry: Entry): void;
-  /** Transfers that were recorded, whatever became of them. */
+  /** A detected transfer, or a final one, which never changes back. */
+  see(entry: AuditEntry): void;
+  lose(entry: AuditEntry): void;
+  /** Number of recorded transfers, in any phase. */
   count(): number;
-  /** What a sender sent of an asset and is confirmed. */
+  /** Confirmed amount of an asset from a sender. */
   sentBy(sender: string, key: string): bigint;
-  /** What was confirmed of an asset and left its chain again. */
+  /** Confirmed amount of an asset that left its chain again. */
   gone(key: string): bigint;
-  /** The transfer of that id; null where none is confirmed. */
-  confirmed(id: string): Entry['data'] | null;
-  /** What is confirmed, by asset. */
+  /** Transfer with that id; null if it is not confirmed. */
+  confirmed(id: string): AuditEntry['data'] | null;
+  /** Confirmed amounts by asset. */
   received(): ReadonlyMap<string, bigint>;
-  /** Transfers that are there: by chain, the log position of the last one, and whether all are final. */
+  /** Existing transfers by chain: log position of the last one, and whether all are final. */
   seen(): ReadonlyMap<ChainId, { readonly position: string; readonly confirmed: boolean }>;
   end(): void;
 }
 
-/** @param isOwn whether a transfer is at one of the payment's deposits, all of which are known at the end */
-export function createPayins(out: Out, isOwn: (transfer: Entry['data']) => boolean): Payins {
+/** @param isOwn true if a transfer is at one of the payment's deposits, all of which are known at the end */
+export function createPayins(out: Out, isOwn: (transfer: AuditEntry['data']) => boolean): Payins {
   const payins = new Map<string, Payin>();
   const sumOf = (key: string, isMeant: (payin: Payin) => boolean): bigint =>
     [...payins.values()].reduce((sum, payin) => {

@@ -1,49 +1,49 @@
-/** One payment, reckoned again from its events: what came, how it was divided, what left, what is held. */
+/** One payment, recomputed from its events: received, divided, outgoing and held money. */
 import { chainOf } from '../../../domain/chains.ts';
-import type { Out, Unsettled } from '../claims.ts';
-import type { Entry } from '../entry.ts';
+import type { Out, UnsettledMoney } from '../claims.ts';
+import type { AuditEntry } from '../entry.ts';
 import { type FindingCode, findingAt } from '../findings.ts';
-import { fundingFindings, termsOf } from './funding.ts';
-import { createLeg, type Leg, landing, orderedOf } from './legs.ts';
+import { auditedTerms, fundingFindings } from './funding.ts';
+import { type AuditedLeg, createLeg, landing, orderedOf } from './legs.ts';
 import { assetKey, createPayins, type Payins } from './payins.ts';
 import type { Reckoner } from './reckoner.ts';
 
 interface Refund {
-  readonly ordered: Entry;
-  readonly leg: Leg;
+  readonly ordered: AuditEntry;
+  readonly leg: AuditedLeg;
   readonly chainId: number;
   readonly asset: string;
   readonly sent: bigint;
-  /** With what sending it costs. */
+  /** Including its network fee. */
   readonly taken: bigint;
   calledOff: boolean;
 }
 
-export interface Refunds {
-  /** A payer said where their money goes back to. */
-  setAddress(entry: Entry): void;
-  order(entry: Entry): void;
-  callOff(entry: Entry): void;
-  /** @returns false where no such refund was ordered */
-  next(kind: string, entry: Entry): boolean;
-  /** What was taken of an asset, for refunds that were not called off, or landed all the same. */
+export interface RefundAudit {
+  /** A payer set a refund address. */
+  setAddress(entry: AuditEntry): void;
+  order(entry: AuditEntry): void;
+  callOff(entry: AuditEntry): void;
+  /** @returns false if no such refund was ordered */
+  next(kind: string, entry: AuditEntry): boolean;
+  /** Amount of an asset used by refunds that were not called off, or landed anyway. */
   taken(key: string): bigint;
   end(): void;
 }
 
 /**
- * Follows one payment's refunds by its own events: each ordered refund, and the part of the held money that it takes.
- * @param left what is held of an asset, with all refunds so far taken off
- * @param sentBy what a sender has sent of an asset
+ * Follows one payment's refunds by its own events: each ordered refund, and its part of the held money.
+ * @param left held amount of an asset, less all refunds so far
+ * @param sentBy amount of an asset from a sender
  */
-export function createRefunds(
+export function createRefundAudit(
   out: Out,
   left: (key: string) => bigint,
   sentBy: (sender: string, key: string) => bigint,
-): Refunds {
+): RefundAudit {
   const refunds = new Map<number, Refund>();
-  const addresses: Entry['data'][] = [];
-  const find = (code: FindingCode, entry: Entry, message: string) => out.find(findingAt(code, entry, message));
+  const addresses: AuditEntry['data'][] = [];
+  const find = (code: FindingCode, entry: AuditEntry, message: string) => out.find(findingAt(code, entry, message));
   const standing = () => [...refunds.values()].filter(({ calledOff, leg }) => !calledOff || leg.settled() !== null);
   const takenBy = (key: string, isMeant: (refund: Refund) => boolean): bigint =>
     standing().reduce(
@@ -51,11 +51,11 @@ export function createRefunds(
       0n,
     );
 
-  /** A payer's money goes to the payer, or where the payer signed that it goes; an operator may choose any address. */
-  function checkReceiver(entry: Entry): void {
+  /** A refund goes to the payer, or to the address that the payer signed; an operator may choose any address. */
+  function checkReceiver(entry: AuditEntry): void {
     const { refund, chainId, token, amount, receiverAddress, receiverMemo, requestedBy, proof } = entry.data;
     const key = assetKey(chainId, token.address);
-    const isProven = ({ sender, by }: Entry['data']): boolean =>
+    const isProven = ({ sender, by }: AuditEntry['data']): boolean =>
       by === 'credit'
         ? receiverAddress === sender && receiverMemo === null
         : addresses.some(
@@ -122,16 +122,16 @@ export function createRefunds(
   };
 }
 
-/** What its events have come to. */
+/** State of a payment after its events. */
 interface Payment {
-  created: Entry | null;
-  funded: Entry | null;
+  created: AuditEntry | null;
+  funded: AuditEntry | null;
   bounced: boolean;
-  payout: Leg | null;
-  ordered: Entry | null;
-  /** Where it can be paid to. */
-  readonly deposits: Entry['data'][];
-  last: Entry | null;
+  payout: AuditedLeg | null;
+  ordered: AuditEntry | null;
+  /** Its deposits. */
+  readonly deposits: AuditEntry['data'][];
+  last: AuditEntry | null;
 }
 
 export function createPaymentReckoner(out: Out): Reckoner {
@@ -141,17 +141,17 @@ export function createPaymentReckoner(out: Out): Reckoner {
   const payins = createPayins(out, (transfer) => payment.deposits.some((deposit) => isAt(deposit, transfer)));
   const leftOf = (key: string): bigint =>
     (payins.received().get(key) ?? 0n) - usedFor(payment, key) - refunds.taken(key);
-  const refunds = createRefunds(out, leftOf, payins.sentBy);
-  const find = (code: FindingCode, entry: Entry, message: string) => out.find(findingAt(code, entry, message));
+  const refunds = createRefundAudit(out, leftOf, payins.sentBy);
+  const find = (code: FindingCode, entry: AuditEntry, message: string) => out.find(findingAt(code, entry, message));
 
-  function fund(entry: Entry, created: Entry) {
+  function fund(entry: AuditEntry, created: AuditEntry) {
     if (payment.funded) return find('illegalEvent', entry, 'it is funded already');
     payment.funded = entry;
     const used = entry.data.transferIds.map(payins.confirmed);
-    for (const finding of fundingFindings(termsOf(created), entry, used)) out.find(finding);
+    for (const finding of fundingFindings(auditedTerms(created), entry, used)) out.find(finding);
   }
   /** Events of a transfer: Signed, Died, Confirmed … */
-  function move(entry: Entry): void {
+  function move(entry: AuditEntry): void {
     const { type } = entry;
     const kind = type.slice('Payout'.length);
     const isKnown = type.startsWith('Payout') ? payment.payout !== null : refunds.next(kind, entry);
@@ -160,8 +160,8 @@ export function createPaymentReckoner(out: Out): Reckoner {
     if (!isKnown && /^(Payout|Refund)(Signed|Confirmed|Short)$/.test(type))
       find('illegalEvent', entry, 'nothing was ordered before it');
   }
-  /** What a payout takes must still be there: nothing of it was refunded. */
-  function checkPayout(entry: Entry): void {
+  /** The money of a payout must be unrefunded. */
+  function checkPayout(entry: AuditEntry): void {
     if (payment.bounced) find('illegalEvent', entry, 'the payment bounced: its money can only go back');
     const by = divided({ ...payment, bounced: false });
     if (!by) return;
@@ -169,8 +169,8 @@ export function createPaymentReckoner(out: Out): Reckoner {
     const missing = shareOf(by.data) + refunds.taken(key) - (payins.received().get(key) ?? 0n) - payins.gone(key);
     if (missing > 0n) find('refundBeyondCap', entry, `${missing} more is refunded and paid out than was received`);
   }
-  /** A payin that left its chain after it was paid out is a loss that the log states; nothing else makes more leave than was received. */
-  function checkHeld(last: Entry): void {
+  /** An orphaned payin after the payout is a recorded loss; nothing else explains more outgoing than received money. */
+  function checkHeld(last: AuditEntry): void {
     for (const [key, received] of payins.received()) {
       const missing = usedFor(payment, key) + refunds.taken(key) - received - payins.gone(key);
       if (missing > 0n)
@@ -217,7 +217,7 @@ export function createPaymentReckoner(out: Out): Reckoner {
   };
 }
 
-function create(payment: Payment, entry: Entry, out: Out) {
+function create(payment: Payment, entry: AuditEntry, out: Out) {
   const { paymentId, source, deposit } = entry.data;
   if (payment.created || entry.stream !== `payment-${paymentId}`)
     return out.find(findingAt('illegalEvent', entry, 'it is not this stream’s first event, or of another payment'));
@@ -225,8 +225,8 @@ function create(payment: Payment, entry: Entry, out: Out) {
   disclose(payment, out, entry, { chainId: source.chainId, deposit });
 }
 
-/** Where it can be paid to, from now on. */
-function disclose(payment: Payment, out: Out, { at }: Entry, { chainId, deposit }: Entry['data']): void {
+/** Adds a deposit from now on. */
+function disclose(payment: Payment, out: Out, { at }: AuditEntry, { chainId, deposit }: AuditEntry['data']): void {
   const { family } = chainOf(chainId);
   payment.deposits.push(deposit);
   out.deposit({ address: deposit.address, family, at, paymentId: payment.created?.data.paymentId });
@@ -237,16 +237,16 @@ interface Place {
   readonly memo: string | null;
 }
 
-/** A deposit is an address, with a memo where payments share it; where a contract is called, the contract with a memo of its own. */
-function placesOf({ address, memo, contract, contractMemo }: Entry['data']): readonly Place[] {
+/** A deposit is an address, with a memo if payments share it; for a contract payment, the contract with its own memo. */
+function placesOf({ address, memo, contract, contractMemo }: AuditEntry['data']): readonly Place[] {
   const called = contract === null ? [] : [{ to: contract, memo: contractMemo }];
   return contract === null || memo !== null ? [...called, { to: address, memo }] : called;
 }
 
-const isAt = (deposit: Entry['data'], transfer: Entry['data']): boolean =>
+const isAt = (deposit: AuditEntry['data'], transfer: AuditEntry['data']): boolean =>
   placesOf(deposit).some(({ to, memo }) => transfer.to === to && (transfer.memo ?? null) === memo);
 
-/** Deposits with a memo share an address: unmatched funds with that memo are the payment's. */
+/** Deposits with a memo share an address: unmatched funds with that memo belong to the payment. */
 function tellPlaces({ created, deposits }: Payment, count: number, out: Out): void {
   if (!created) return;
   const where = { stream: created.stream, revision: created.revision, id: created.id };
@@ -255,7 +255,7 @@ function tellPlaces({ created, deposits }: Payment, count: number, out: Out): vo
       out.place(`${to} ${memo}`, { side: 'place', where, paymentId: created.data.paymentId, payins: count });
 }
 
-function order(payment: Payment, entry: Entry, out: Out): void {
+function order(payment: Payment, entry: AuditEntry, out: Out): void {
   const { destination } = payment.created?.data ?? {};
   const { data } = entry;
   const right =
@@ -273,15 +273,15 @@ function order(payment: Payment, entry: Entry, out: Out): void {
   payment.ordered ??= entry;
 }
 
-/** What it neither paid out nor sent back, by the chain that this concerns. */
+/** Money neither paid out nor refunded, by chain. */
 function unsettledIn(
   { created, payout, ordered, bounced }: Payment,
   payins: Payins,
   leftOf: (key: string) => bigint,
-): readonly Unsettled[] {
+): readonly UnsettledMoney[] {
   const stream = created?.stream ?? '';
   const isDue = payout !== null && payout.settled() === null && !bounced;
-  const found: Unsettled[] = [...payins.seen()].flatMap(([chainId, { position, confirmed }]) => {
+  const found: UnsettledMoney[] = [...payins.seen()].flatMap(([chainId, { position, confirmed }]) => {
     const held = [...payins.received().keys()].filter((key) => key.startsWith(`${chainId} `) && leftOf(key) > 0n);
     const what = [
       ...(confirmed ? [] : ['its payin is not final']),
@@ -295,19 +295,19 @@ function unsettledIn(
   return [...found, { chainId: ordered.data.chainId, stream, position, what: 'its payout is not settled' }];
 }
 
-/** What divided the money that came; null while nothing did, and where the payment bounced before anything left. */
+/** Division of the received money; null before it, and if the payment bounced before anything left. */
 function divided({ created, funded, bounced, payout }: Payment) {
   if (!created || !funded || funded.data.rule === 'cashback' || (bounced && payout?.settled() == null)) return null;
-  return { ...termsOf(created).paidFrom(funded.data.source), data: funded.data };
+  return { ...auditedTerms(created).paidFrom(funded.data.source), data: funded.data };
 }
 
-/** What the payout, the fee and the dust took of an asset. */
+/** Amount of an asset used by payout, fee and dust. */
 function usedFor(payment: Payment, key: string): bigint {
   const by = divided(payment);
   return by && assetKey(by.chainId, by.asset) === key ? shareOf(by.data) : 0n;
 }
 
-const shareOf = ({ received, excess }: Entry['data']): bigint => BigInt(received) - BigInt(excess);
+const shareOf = ({ received, excess }: AuditEntry['data']): bigint => BigInt(received) - BigInt(excess);
 
 function sumUp(payment: Payment, out: Out): void {
   const by = divided(payment);

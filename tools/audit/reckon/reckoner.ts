@@ -1,12 +1,12 @@
-import type { Entry } from '../entry.ts';
+import type { AuditEntry } from '../entry.ts';
 
-/** Looks through one stream, event by event. */
+/** Checks one stream, event by event. */
 export interface Reckoner {
-  next(entry: Entry): void;
+  next(entry: AuditEntry): void;
   end(): void;
 }
 
-/** Several looks at the same stream. */
+/** Several checks of the same stream. */
 export const together = (...reckoners: readonly Reckoner[]): Reckoner => ({
   next(entry) {
     for (const reckoner of reckoners) reckoner.next(entry);

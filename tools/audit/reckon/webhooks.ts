@@ -1,22 +1,22 @@
-/** What merchants are to be told, by the payments' streams, and what they were told, by those of the deliveries. */
+/** Expected notifications from payments' streams, and actual ones from deliveries' streams. */
 import { deliveryIdOf, isFirstType, testEventType, type WebhookEventType } from '../../../domain/webhook.ts';
 import type { Out } from '../claims.ts';
-import type { Entry } from '../entry.ts';
+import type { AuditEntry } from '../entry.ts';
 import { findingAt } from '../findings.ts';
 import type { Reckoner } from './reckoner.ts';
 
-const whereOf = ({ stream, revision, id }: Entry) => ({ stream, revision, id });
+const whereOf = ({ stream, revision, id }: AuditEntry) => ({ stream, revision, id });
 
-/** The event that each type tells of: the first one of a payment, for what is confirmed again was told before. */
+/** Event that each type reports: the first one of a payment, because a repeated confirmation was reported before. */
 const newsOf: Readonly<Record<WebhookEventType, string>> = {
   payment_payin_completed: 'PaymentFunded',
   payment_payout_completed: 'PayoutConfirmed',
 };
 const typeOf = new Map(Object.entries(newsOf).map(([type, event]) => [event, type as WebhookEventType]));
 
-/** A payment's stream: which of its events are news. */
+/** A payment's stream: its events that are reported. */
 export function createNewsReckoner(out: Out): Reckoner {
-  let created: Entry | null = null;
+  let created: AuditEntry | null = null;
   const told = new Set<string>();
   return {
     next(entry) {
@@ -33,7 +33,7 @@ export function createNewsReckoner(out: Out): Reckoner {
   };
 }
 
-/** A delivery's stream: one POST, of news, or a test that tells of nothing. */
+/** A delivery's stream: one POST for an event, or a test without one. */
 export function createWebhookReckoner(out: Out): Reckoner {
   let starts = 0;
   return {
@@ -56,6 +56,6 @@ export function createWebhookReckoner(out: Out): Reckoner {
   };
 }
 
-/** It names no payment, so that its body is a made-up one. */
-const isTest = ({ kind, eventType, paymentId, eventId, eventRevision }: Entry['data']): boolean =>
+/** It names no payment, so its body is a sample. */
+const isTest = ({ kind, eventType, paymentId, eventId, eventRevision }: AuditEntry['data']): boolean =>
   kind === 'test' && eventType === testEventType && paymentId === null && eventId === null && eventRevision === null;

@@ -1,4 +1,4 @@
-/** The payment page in English, the language that the others follow: its names are theirs, and its {places} as well. */
+/** The payment page in English, the reference for the other languages: same names, same {places}. */
 export const en = {
   skip: 'Skip to the content',
   sandbox: 'Sandbox. The chains and the money are simulated on this machine.',

@@ -9,7 +9,7 @@ export const messages: Readonly<Record<Language, Messages>> = { en, es, de, zh, 
 
 const made = new Map<Language, Say>();
 
-/** What says the messages in a language. */
+/** Returns the message function of a language. */
 export function sayIn(language: Language): Say {
   const known = made.get(language) ?? createSay(language, messages[language]);
   made.set(language, known);

@@ -1,4 +1,4 @@
-/** Port 2113 of the stand-in: gRPC goes on to the node behind it, and of EventStoreDB's HTTP there is what the compose files ask. */
+/** Port 2113 of the substitute: forwards gRPC to the node, and answers the compose files' HTTP requests itself. */
 import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
@@ -8,12 +8,12 @@ export interface FrontOptions {
   readonly port: number;
   /** Null: in clear. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
-  /** Where the node listens now, on loopback. */
+  /** Current port of the node on loopback. */
   readonly nodePort: () => number;
   readonly answer: RequestListener;
 }
 
-/** How every connection of HTTP/2, and so of gRPC, begins. */
+/** First bytes of every HTTP/2 connection, and so of gRPC. */
 const http2 = Buffer.from('PRI');
 
 /** Curl offers both protocols and is given the older one, which is answered here. */

@@ -1,15 +1,15 @@
 /**
- * In place of EventStoreDB where its image cannot be had: this product's own node, told what it is by EventStoreDB's own variables. As one
- * of three it is a cluster as clients see it: TLS with the node's certificate, gossip, one leader, refusals of those that do not lead. It is
- * no cluster below that: nothing is replicated. The three share one directory, and whoever has its lock leads. So a leader that is
- * killed is followed by another one with the same log, and a leader that stands still is an outage. Users are not checked.
+ * Replaces EventStoreDB if its image is unavailable: this product's own node, configured by EventStoreDB's variables. As one of three it
+ * looks like a cluster to clients: TLS with the node's certificate, gossip, one leader, refusals of non-leaders. Nothing is replicated: the
+ * three share one directory, and the holder of its lock leads. So a killed leader is followed by another one with the same log, and a
+ * frozen leader is an outage. Users are not checked.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DirectoryInUse } from '../../../../src/store/node/lock.ts';
 import { type EventStoreNode, startNode } from '../../../../src/store/node/node.ts';
-import { createSeat, type Endpoint, type Member } from '../../../../src/store/node/seat.ts';
+import { type ClusterMember, createSeat, type Endpoint } from '../../../../src/store/node/seat.ts';
 import { openFront } from './front.ts';
 
 const port = 2113;
@@ -27,7 +27,7 @@ const leaderFile = `${shared}/leader`;
 
 const endpoint = (address: string): Endpoint => ({ address, port });
 
-/** Who wrote down last that it leads. */
+/** The last node that recorded its leadership. */
 function leader(): string {
   try {
     return readFileSync(leaderFile, 'utf8');
@@ -36,7 +36,7 @@ function leader(): string {
   }
 }
 
-const members = (): readonly Member[] =>
+const members = (): readonly ClusterMember[] =>
   [name, ...others].map((each) => ({
     ...endpoint(each),
     standing: each === leader() ? 'leader' : { follows: endpoint(leader()) },

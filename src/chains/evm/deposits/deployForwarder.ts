@@ -5,14 +5,14 @@ import { deployer, forwarderAddresses, forwarderDeployment } from '../forwarder.
 export interface ForwarderDeployed {
   readonly chainId: number;
   readonly factory: Address;
-  /** Null when it stood there before. */
+  /** Null if it existed before. */
   readonly transaction: Hex | null;
 }
 
 /**
- * Deploys a treasury's deposit forwarder on one chain, unless it exists already. Its address is the same whoever pays for it.
- * @param payerKey key of any account with coin for the gas, which is estimated; it gets no rights
- * @throws Error when the chain lacks the deterministic deployer or the transaction is reverted
+ * Deploys a treasury's deposit forwarder on one chain, unless it exists already. The address is the same for any payer.
+ * @param payerKey key of any account with coin for the estimated gas; it gets no rights
+ * @throws Error if the chain lacks the deterministic deployer or the transaction is reverted
  */
 export async function deployForwarder(rpcUrl: string, treasury: Address, payerKey: Hex): Promise<ForwarderDeployed> {
   const reader = createPublicClient({ transport: http(rpcUrl) });

@@ -2,24 +2,24 @@ import type { Address } from 'viem';
 import type { Deposit } from '../../../../domain/payment/shapes.ts';
 import type { DepositScheme } from '../../ports.ts';
 import { keccak } from '../addresses.ts';
-import { depositAddresses, hexOf } from '../forwarder.ts';
+import { depositAddresses, hexOfBytes } from '../forwarder.ts';
 
-/** Names the derivation of salt and address; a change of either is a new version beside this one. */
+/** Name of the derivation of salt and address; a change of either is a new version beside this one. */
 export const depositScheme = 'evm-forwarder-1';
 
-/** The salt of a payment's forwarder: a one-way derivation, so that a chain never shows payment ids. */
+/** Salt of a payment's forwarder: a one-way derivation, so no payment id appears on a chain. */
 export const depositSalt = (paymentId: string): Uint8Array => keccak(`payment-intents/${depositScheme}/${paymentId}`);
 
 /**
  * Deposit addresses by CREATE2: no key and no transaction per payment, the same address on every EVM chain.
- * @param treasury the only account that forwarders pay to; another treasury means other addresses
+ * @param treasury the only account that forwarders pay to; another treasury has other addresses
  */
 export function createEvmDeposits({ treasury }: { readonly treasury: Address }): DepositScheme {
   const depositOf = evmDeposits(treasury);
   return { intents: [], assign: async (paymentId) => depositOf(paymentId) };
 }
 
-/** The deposit of each payment, the same whenever it is asked for. */
+/** Deposit of each payment, deterministic. */
 export function evmDeposits(treasury: Address): (paymentId: string) => Deposit {
   const addressOf = depositAddresses(treasury);
   return (paymentId) => {
@@ -30,7 +30,7 @@ export function evmDeposits(treasury: Address): (paymentId: string) => Deposit {
       memo: null,
       contract: null,
       contractMemo: null,
-      salt: `0x${hexOf(salt)}`,
+      salt: `0x${hexOfBytes(salt)}`,
     };
   };
 }

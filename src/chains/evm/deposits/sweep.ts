@@ -1,4 +1,4 @@
-/** What deposits on an EVM chain hold, and how many of them one transaction can flush. */
+/** Balances of deposits on an EVM chain, and the number of them that one transaction can flush. */
 import { type Address, type Hex, hexToBytes, isAddress } from 'viem';
 import type {
   DepositSweep,
@@ -22,14 +22,14 @@ import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { evmDeposits } from './scheme.ts';
 
 const heldMax = 250;
-/** Deposits of one flush at most: so many an operation records. How many the chain takes its nodes' estimates tell. */
+/** Maximum deposits of one flush in an operation. The chain's own limit follows from estimates. */
 const depositsMax = 200;
-/** An account has sixteen transactions under way at most. */
+/** Maximum pending flushes, of at most sixteen pending transactions of an account. */
 const partsMax = 4;
-/** A token that refuses some of many deposits is found by halves. */
+/** Maximum estimates; a token that refuses some of many deposits is found by bisection. */
 const estimatesMax = 64;
 
-/** Flushes by the treasury's forwarder. Nothing is closed by them: what comes later is found and taken later. */
+/** Flushes by the treasury's forwarder. They close nothing: later deposits are found and swept later. */
 export function createEvmSweep(
   config: EvmChainConfig,
   account: Address,
@@ -55,7 +55,7 @@ export function createEvmSweep(
     );
   }
 
-  /** The lower one of what is final and what there is: what was taken a moment ago is not final yet. */
+  /** Lower of the final and the current balance: a recent flush is not final yet. */
   async function heldBy(node: EvmNode, deposits: readonly Owned[]): Promise<readonly HeldDeposit[]> {
     const head = await knownHeader(node, 'latest');
     const final = higher(await finalHeight(node, head, depths.final), 0n);
@@ -72,7 +72,7 @@ export function createEvmSweep(
     );
   }
 
-  /** Addresses of another treasury's forwarder, from before this one's, are not ours to flush. */
+  /** Excludes deposits of a former treasury's forwarder, which cannot be flushed here. */
   const ours = (deposits: readonly PaidDeposit[]): readonly Owned[] =>
     deposits.flatMap((deposit) => {
       const { address, salt } = depositOf(deposit.paymentId);
@@ -101,7 +101,7 @@ export function createEvmSweep(
     return { parts, left };
   }
 
-  /** The problem where one transaction cannot flush these deposits. */
+  /** Returns the problem if one transaction cannot flush these deposits. */
   async function gasOf(node: EvmNode, deposits: readonly HeldDeposit[], most: bigint): Promise<bigint | Problem> {
     const salts = deposits.map(({ salt }) => salt);
     const call = flushCall(account, salts, deposits[0]?.token.address ?? '');
@@ -114,7 +114,7 @@ export function createEvmSweep(
     }
   }
 
-  /** Estimates leave out what some chains charge for data besides: the configured gas is the least for each deposit. */
+  /** Estimates omit some chains' charges for data: the configured gas is the minimum for each deposit. */
   const costOf = (gas: bigint, count: number, { latest, tip_wei }: Prices): bigint =>
     usualCost(higher(gas, fees.gasUsual * BigInt(count)), latest.baseFee_wei, tip_wei, fees);
 

@@ -1,6 +1,6 @@
 /**
- * Blocks after a cursor, read from one node by their hashes: asked for a hash that it lacks, it must fail (EIP-234), where it may answer
- * a range of heights with nothing.
+ * Blocks after a cursor, read from one node by hash: a node without the block must fail (EIP-234), while it may answer a height range with
+ * an empty list.
  */
 
 import { type Hex, hexToBytes, keccak256 } from 'viem';
@@ -17,13 +17,13 @@ import {
   transferTopic,
 } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
-import { type Told, tell } from './transfers.ts';
+import { type LogTransfers, readTransfers } from './transfers.ts';
 
 const bloom_bytes = 256;
 
 /**
- * Whether a block may hold transfers of the catalogue's tokens: a no is certain. Without a filter in its header it may. Reads the bloom
- * filter over a block's logs that its header carries (Yellow Paper 4.3.1).
+ * False only if a block certainly has no transfers of catalogue tokens. True without a filter in its header. Reads the bloom filter over
+ * the block's logs in its header (Yellow Paper 4.3.1).
  */
 export function mayHoldTransfers(chain: Chain, { logsBloom }: Pick<Header, 'logsBloom'>): boolean {
   if (logsBloom === undefined) return true;
@@ -32,7 +32,7 @@ export function mayHoldTransfers(chain: Chain, { logsBloom }: Pick<Header, 'logs
   return chain.tokens.some(({ address }) => mayHold(bloom, address as Hex));
 }
 
-/** Each value sets three bits, told by the first three pairs of bytes of its hash. */
+/** Each value sets three bits, given by the first three byte pairs of its hash. */
 function mayHold(bloom: Uint8Array, value: Hex): boolean {
   const hash = hexToBytes(keccak256(value));
   return [0, 2, 4].every((at) => {
@@ -41,19 +41,19 @@ function mayHold(bloom: Uint8Array, value: Hex): boolean {
   });
 }
 
-/** Calls to one node at a time. */
+/** Maximum concurrent calls to one node. */
 export const callsAtOnce = 8;
 
-/** Fewer blocks than this are read by their hashes for as many calls. */
+/** Fewer blocks than this are read by hash, for the same number of calls. */
 export const togetherFrom_blocks = 3n;
 
-/** What proves a range in one request. */
+/** Calls of one request that prove a range. */
 const callsTogether = 3;
 
-/** Whether a node takes several calls in one request, as far as is known. */
+/** True if a node accepts several calls per request, as far as is known. */
 export const takesTogether = ({ limits }: EvmNode): boolean => (limits.most('calls') ?? callsTogether) >= callsTogether;
 
-/** Most blocks that are read by hash at a time. */
+/** Maximum blocks read by hash at a time. */
 const most_blocks = 64n;
 
 export interface Block {
@@ -61,22 +61,22 @@ export interface Block {
   readonly hash: string;
 }
 
-export interface BlocksRead extends Told {
-  /** Whose hashes are now known, oldest first. */
+export interface BlocksRead extends LogTransfers {
+  /** Blocks identified by this read, oldest first. */
   readonly blocks: readonly Block[];
-  /** The end of what was read. */
+  /** End of the range that was read. */
   readonly last: Header;
 }
 
-/** The blocks at these heights, which the node must have. @throws RpcFailed when it lacks one */
+/** Blocks at these heights. @throws RpcFailed if the node lacks one */
 export const headersAt = (node: EvmNode, heights: readonly bigint[]): Promise<readonly Header[]> =>
   inParallel(heights, callsAtOnce, (height) => knownHeader(node, height));
 
 /**
- * Up to `most_blocks` blocks, each linked to its parent. Each pass reads their logs itself: what a node left out once is read again
- * before it is final. An answer without logs, of a block whose header says that there may be some, is compared with another node's.
+ * Up to `most_blocks` blocks, each linked to its parent. Each pass reads their logs itself, so a log that a node omitted once is read again
+ * before it is final. An empty answer for a block whose header allows logs is compared with another node's.
  * @param others the other nodes of the chain
- * @returns undefined when the first is no child of the cursor: a fork just came
+ * @returns undefined if the first is no child of the cursor: a fork just happened
  */
 export async function readByHash(
   chain: Chain,
@@ -94,8 +94,8 @@ export async function readByHash(
   const told = await inParallel(blocks, callsAtOnce, async (header) => {
     const shown = await transferLogs(node, addressesOf(chain), { blockHash: header.hash });
     await checkEmpty(chain, { node, others }, header, shown);
-    const logs = inOrder(shown, node, (log) => log.blockHash === header.hash);
-    return tell(chain, logs, () => header.time_s, header.number);
+    const logs = sortedTransfers(shown, node, (log) => log.blockHash === header.hash);
+    return readTransfers(chain, logs, () => header.time_s, header.number);
   });
   return {
     blocks,
@@ -112,23 +112,23 @@ interface Asked {
 }
 
 /**
- * An answer without logs of a block whose header says that there may be some is compared with another node's, or, where none can say, with
- * the receipts that the same node has.
- * @throws RpcFailed when these show some; what cannot be told proves nothing
+ * Compares an empty answer for a block whose header allows logs with another node's answer, or, if none can answer, with the same node's
+ * receipts.
+ * @throws RpcFailed if these have logs; a missing answer proves nothing
  */
 export async function checkEmpty(chain: Chain, asked: Asked, header: Header, shown: LogsShown): Promise<void> {
   if (!isEmpty(shown) || !mayHoldTransfers(chain, header)) return;
   if (await compareEmpty(chain, asked, header.hash)) return;
   const { node } = asked;
-  // null: it has just shown the block, and does not know it.
+  // null: the node has just returned the block, and now does not know it.
   const count = await countReceiptLogs(node, addressesOf(chain), header.hash).catch(orNothing);
   if (count !== 0 && count !== 'unknown')
     throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `it leaves out what block ${header.hash} holds`);
 }
 
 /**
- * By its hash: a node that lacks the block must fail.
- * @returns whether another node could say. @throws RpcFailed when it shows logs where this one shows none
+ * Queries by hash: a node without the block must fail.
+ * @returns true if another node could answer. @throws RpcFailed if that node returns logs and this one none
  */
 async function compareEmpty(chain: Chain, { node, others }: Asked, blockHash: Header['hash']): Promise<boolean> {
   for (const other of others) {
@@ -147,7 +147,7 @@ function orNothing(error: unknown): 'unknown' {
   return 'unknown';
 }
 
-/** The headers up to where one is not the next one's parent: a fork came while they were read. */
+/** Keeps the headers up to a broken parent link: a fork happened during the read. */
 function linked(parentHash: string, headers: readonly Header[]): readonly Header[] {
   let parent = parentHash;
   const broken = headers.findIndex((next) => {
@@ -160,13 +160,17 @@ function linked(parentHash: string, headers: readonly Header[]): readonly Header
 
 export const addressesOf = (chain: Chain): readonly string[] => chain.tokens.map((token) => token.address);
 
-/** Sorts logs as the chain has them. @throws RpcFailed when the node answered with logs that were not asked for */
-export function inOrder({ logs, broken }: LogsShown, node: EvmNode, asked: (log: RawLog) => boolean): LogsShown {
+/** Sorts logs in chain order. @throws RpcFailed if the node returned logs outside the query */
+export function sortedTransfers(
+  { logs, broken }: LogsShown,
+  node: EvmNode,
+  asked: (log: RawLog) => boolean,
+): LogsShown {
   if (!logs.every(asked)) throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', 'logs of other blocks');
   return { logs: logs.toSorted((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex), broken };
 }
 
-/** The blocks that logs show, once each. */
+/** Blocks of logs, once each. */
 export const blocksOf = (logs: readonly RawLog[]): readonly Block[] => [
   ...new Map(
     logs.map(({ blockNumber, blockHash }) => [blockNumber, { number: blockNumber, hash: blockHash }]),

@@ -1,6 +1,6 @@
 /**
- * What the watcher of heads and the passes of a chain know of its blocks together, so that none asks a node for what another has just
- * read. A block's hash names its parent: from a node's newest block back, each block that is known by its hash is on that node's chain.
+ * Blocks that the head watcher and the passes of a chain share, so none reads a block again. A block's hash names its parent, so every
+ * block linked back from a node's newest block is on that node's chain.
  */
 import { higher, inParallel } from '../../../lib/inParallel.ts';
 import type { Pass } from '../../ports.ts';
@@ -9,53 +9,55 @@ import { type Header, header, knownHeader } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
 import { callsAtOnce, takesTogether, togetherFrom_blocks } from './blocks.ts';
 
-/** How much older than it must be a block may be that is known already. */
+/** Tolerance, in seconds, for using a known block that is older than required. */
 const near_s = 2;
 
-/** A node's newest block, and the newest of each tag that it could tell. */
-export interface Shown {
+/** A node's newest block, and the newest block of each available tag. */
+export interface NodeBlocks {
   readonly latest: Header;
   readonly tagged: ReadonlyMap<FinalityTag, Header>;
 }
 
-/** What one node has said: what another says is never mixed with it. */
+/** Blocks of one node, never mixed with another node's. */
 interface Known {
   readonly kept: number;
   readonly byHash: Map<string, Header>;
   readonly underWay: Map<string, Promise<Header>>;
-  shown?: Shown;
-  tagged: Shown['tagged'];
-  /** The time of the block with which they were asked for. */
+  shown?: NodeBlocks;
+  tagged: NodeBlocks['tagged'];
+  /** Time of the block at the last query of tags. */
   tagsAt_s: number;
   readonly takenBy: Set<Pass>;
-  /** What was asked for since this block is the newest. */
+  /** Queries since this block is the newest. */
   readonly since: { latest: string; asked: Map<bigint, Promise<Header>> };
 }
 
 export interface Headers {
-  /** For the watcher: asks the node. The answer is there for each pass to take. */
-  watch(node: EvmNode): Promise<Shown>;
-  /** What the watcher saw last, once for each pass: one that comes again before the watcher does asks the node itself. */
-  shownTo(pass: Pass, node: EvmNode): Promise<Shown>;
-  /** What the watcher saw last; undefined before it saw anything. */
-  seen(node: EvmNode): Shown | undefined;
-  /** A block at or below a height whose time is `before_s` or a little earlier, among those that the node has shown; the newest such. */
+  /** For the watcher: queries the node. Each pass may use the result once. */
+  watch(node: EvmNode): Promise<NodeBlocks>;
+  /** The watcher's last result, once per pass: a pass that returns earlier than the watcher queries the node itself. */
+  shownTo(pass: Pass, node: EvmNode): Promise<NodeBlocks>;
+  /** The watcher's last result; undefined before the first one. */
+  seen(node: EvmNode): NodeBlocks | undefined;
+  /** Newest block at or below a height, among the node's known blocks, with a time of `before_s` or slightly earlier. */
   aged(node: EvmNode, atMost: bigint, before_s: number): Header | undefined;
-  /** The node's block at a height, as it showed it last or shows it now. @throws RpcFailed when it lacks it */
+  /** The node's block at a height, known or queried. @throws RpcFailed if it lacks the block */
   at(node: EvmNode, height: bigint): Promise<Header>;
-  /** The node's block at a height: asked once for all that want to know while its newest stands. @throws RpcFailed when it lacks it */
+  /**
+   * The node's block at a height: one query for all callers while its newest block stays the same. @throws RpcFailed if it lacks the block
+   */
   now(node: EvmNode, height: bigint): Promise<Header>;
-  /** A block that the node does not show any more, or not in full. */
+  /** Removes a block that the node no longer returns, or not completely. */
   forget(node: EvmNode, hash: string): void;
-  /** The blocks at these heights, in order, which the node must have below its newest. @throws RpcFailed when it lacks one */
+  /** Blocks at these heights, in order, below the node's newest. @throws RpcFailed if it lacks one */
   below(node: EvmNode, latest: Header, heights: readonly bigint[]): Promise<readonly Header[]>;
 }
 
 interface HeadersOptions {
   readonly tags: readonly FinalityTag[];
-  /** Tags move no faster than this: they are asked for again when so much of the chain's time has passed. */
+  /** Minimum chain time between two queries of the tags, which move no faster. */
   readonly tagEvery_s: number;
-  /** How many of each node's blocks are remembered. */
+  /** Maximum remembered blocks per node. */
   readonly kept: number;
 }
 
@@ -76,7 +78,7 @@ export function createHeaders({ tags, tagEvery_s, kept }: HeadersOptions): Heade
     return known;
   }
 
-  async function taggedBy(node: EvmNode): Promise<Shown['tagged']> {
+  async function taggedBy(node: EvmNode): Promise<NodeBlocks['tagged']> {
     const asked = tags.map(async (tag) => [tag, await header(node, tag).catch(() => undefined)] as const);
     const found = await Promise.all(asked);
     return new Map(found.flatMap(([tag, block]) => (block ? [[tag, block] as const] : [])));
@@ -85,7 +87,7 @@ export function createHeaders({ tags, tagEvery_s, kept }: HeadersOptions): Heade
   return {
     async watch(node) {
       const known = knownOf(node);
-      // A tag that the node cannot tell must not hide its newest block.
+      // A failing tag must not hide the node's newest block.
       const latest = await knownHeader(node, 'latest');
       if (tags.length > 0 && Math.abs(latest.time_s - known.tagsAt_s) >= tagEvery_s) {
         known.tagged = await taggedBy(node);
@@ -150,7 +152,7 @@ function keep({ byHash, kept }: Known, block: Header): Header {
   return block;
 }
 
-/** The block and those known before it, down to a height or to where one is not known. */
+/** The block and its known ancestors, down to a height or to an unknown parent. */
 function lineOf({ byHash }: Known, block: Header, lowest: bigint): ReadonlyMap<bigint, Header> {
   const line = new Map([[block.number, block]]);
   for (let child = block; child.number > lowest; ) {
@@ -162,7 +164,7 @@ function lineOf({ byHash }: Known, block: Header, lowest: bigint): ReadonlyMap<b
   return line;
 }
 
-/** Asks for what has come since blocks were read last, so that those join on to the newest. What a node lacks is left to who needs it. */
+/** Reads the blocks between the last read and the newest block, to link them. Leaves missing blocks to the passes that need them. */
 async function closeGap(node: EvmNode, known: Known, latest: Header): Promise<void> {
   const before = [...known.byHash.values()].map(({ number }) => number).filter((number) => number < latest.number);
   const newest = before.reduce(higher, -1n);
@@ -170,12 +172,12 @@ async function closeGap(node: EvmNode, known: Known, latest: Header): Promise<vo
   if (newest < 0n || missing >= (takesTogether(node) ? togetherFrom_blocks : known.kept / 2)) return;
   const heights = Array.from({ length: missing }, (_, at) => newest + 1n + BigInt(at));
   await inParallel(heights, callsAtOnce, (height) => ask(node, known, latest, height)).catch((error: unknown) => {
-    // A node that does not answer at all is not waited for twice.
+    // Does not wait twice for an unreachable node.
     if (!(error instanceof RpcFailed) || error.kind === 'unreachable') throw error;
   });
 }
 
-/** Passes that see the same newest block ask for another one together. */
+/** Passes with the same newest block share one query for another block. */
 function ask(node: EvmNode, known: Known, latest: Header, height: bigint): Promise<Header> {
   const key = `${latest.hash} ${height}`;
   const asked =

@@ -1,4 +1,4 @@
-/** The ingester of an EVM chain: payins pass by pass, and the statements of single nodes about a transfer. */
+/** Ingester of an EVM chain: payins per pass, and single nodes' statements about a transfer. */
 
 import { chainOf } from '../../../../domain/chains.ts';
 import type { Transfer } from '../../../../domain/payment/events.ts';
@@ -7,10 +7,10 @@ import { agreedOn, nodesNeeded, type Statement } from '../../node/agreement.ts';
 import type { Connection } from '../../node/nodes.ts';
 import { type Ingester, type NodeHead, type Pass, passes, sameTransfer } from '../../ports.ts';
 import type { EvmChainConfig, FinalityTag } from '../config.ts';
-import { blocksOnTop, finalHeight, tagOf } from '../finality.ts';
+import { blocksOnTop, finalHeight, finalityTagOf } from '../finality.ts';
 import { type Header, knownHeader, type Receipt, receiptOf } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
-import { createHeaders, type Headers, type Shown } from './headers.ts';
+import { createHeaders, type Headers, type NodeBlocks } from './headers.ts';
 import { windowsOf } from './ranges.ts';
 import { createReceipts, createSeenReceipts, type SeenReceipts, seenKey } from './receipts.ts';
 import { createShownBlocks, type ShownBlock, type ShownBlocks } from './recentBlocks.ts';
@@ -21,8 +21,8 @@ const method = 'eth_getTransactionReceipt';
 
 /**
  * Reads, from each node alone, the receipt and the block of a transfer that another node returned, and whether it is final.
- * @param shown blocks that nodes have just shown as theirs
- * @param seen receipts that nodes have shown: in the same block, a node's receipt stays what it is
+ * @param shown blocks that nodes have recently returned
+ * @param seen receipts that nodes have returned: a receipt does not change within its block
  */
 export function createWitnesses(
   config: EvmChainConfig,
@@ -35,7 +35,7 @@ export function createWitnesses(
 ): Ingester['agreed'] {
   const chain = chainOf(config.chainId);
 
-  /** @throws RpcFailed when the node cannot say: it has not come so far */
+  /** @throws RpcFailed if the node cannot answer: it is behind */
   async function stated(node: EvmNode, transfer: Transfer, pass: Pass): Promise<Statement> {
     const height = BigInt(transfer.blockNumber);
     if (!(await reaches(node, height, pass)))
@@ -49,15 +49,15 @@ export function createWitnesses(
     const block = async () => blocks.at(node, pass, height) ?? (await headers.now(node, height));
     const known = seen.get(seenKey(node, transfer));
     if (known && said(known, await block()) === 'same') return 'same';
-    // What a node has shown otherwise may have been a lie, and is not held against it.
+    // A different earlier answer may have been a lie by another node, so this node is queried again.
     const receipt = await receiptOf(node, transfer.txHash);
     if (!receipt) return { instead: `has no transaction ${transfer.txHash}` };
     return said(receipt, await block());
   }
 
-  /** By what the watcher of heads saw of the node, or by asking it. */
+  /** Uses the head watcher's last result for the node, or queries it. */
   async function reaches(node: EvmNode, height: bigint, pass: Pass): Promise<boolean> {
-    const endOf = (head: Header, tagged?: Shown['tagged']) =>
+    const endOf = (head: Header, tagged?: NodeBlocks['tagged']) =>
       pass === 'head' ? head.number : finalHeight(node, head, config.depths[pass], { aged, ...(tagged && { tagged }) });
     const aged = (atMost: bigint, before_s: number) => headers.aged(node, atMost, before_s);
     const newest = headers.seen(node);
@@ -74,10 +74,10 @@ const inWords = (shown: Transfer | undefined): string =>
     ? `where ${shown.from} sends ${shown.amount} of ${shown.token.address} to ${shown.to}`
     : 'without that transfer';
 
-/** A log of EVM does not tell which of its transaction's transfers it is. */
+/** A log of EVM does not identify its transfer within the transaction. */
 export type EvmIngester = Ingester & Required<Pick<Ingester, 'resolve'>>;
 
-/** Reads the catalogue tokens' transfers of one EVM chain. Every method throws ChainUnavailable when no node can answer. */
+/** Reads the catalogue tokens' transfers of one EVM chain. Every method throws ChainUnavailable if no node can answer. */
 export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEvmRpc(config)): EvmIngester {
   const headers = createHeaders({
     tags: tagsOf(config),
@@ -102,7 +102,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     agreed: createWitnesses(config, rpc, { headers, shown, seen }),
     hasLeft,
     async head(signal) {
-      const heads = await rpc.promptly((node) => knownHeader(node, 'latest'), signal);
+      const heads = await rpc.allSoon((node) => knownHeader(node, 'latest'), signal);
       const newest = heads.reduce((a, b) => (b.number > a.number ? b : a));
       return { blockNumber: newest.number, chainTime: instant(newest.time_s * 1_000) };
     },
@@ -110,7 +110,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
   };
 }
 
-/** The others are asked only at every so many polls of the node that the head is followed with. */
+/** Number of polls of the followed node between two polls of the other nodes. */
 const othersEvery_polls = 4;
 
 function watchNode(
@@ -132,7 +132,7 @@ function watchNode(
   };
 }
 
-/** The tags by which this chain's blocks are final: they move while the newest block stands. */
+/** Finality tags of this chain: they move while the newest block stays the same. */
 const tagsOf = ({ depths }: EvmChainConfig): readonly FinalityTag[] => [
-  ...new Set([depths.final, depths.finalLarge].flatMap((depth) => tagOf(depth) ?? [])),
+  ...new Set([depths.final, depths.finalLarge].flatMap((depth) => finalityTagOf(depth) ?? [])),
 ];

@@ -1,6 +1,6 @@
 /**
- * Wide ranges of blocks, far behind the head. One URL may stand for several nodes, and one that lags answers a range with nothing: so a
- * range is believed when a second node answers the same, and is read block by block otherwise.
+ * Wide block ranges, far behind the head. One URL may lead to several nodes, and a lagging one answers a range with an empty list: a range
+ * counts if a second node returns the same, and is read block by block otherwise.
  */
 import type { Chain } from '../../../../domain/chains.ts';
 import { higher, lower } from '../../../lib/inParallel.ts';
@@ -8,22 +8,22 @@ import { mostSaid } from '../../node/jsonRpc.ts';
 import type { Cursor } from '../../ports.ts';
 import { type Header, header, knownHeader, type LogsShown, type RawLog, transferLogs } from '../reads.ts';
 import { type EvmNode, RpcFailed } from '../rpc.ts';
-import { addressesOf, type BlocksRead, blocksOf, headersAt, inOrder } from './blocks.ts';
-import { type Told, tell } from './transfers.ts';
+import { addressesOf, type BlocksRead, blocksOf, headersAt, sortedTransfers } from './blocks.ts';
+import { type LogTransfers, readTransfers } from './transfers.ts';
 
-/** After so many good answers in a row a wider range is tried. */
+/** Consecutive successes after which a wider range is tried. */
 const goodEnough = 8;
 
-/** Halved when a node refuses it or takes too long, doubled after a while without. */
+/** Halved if a node refuses it or takes too long; doubled after a series of successes. */
 export interface RangeSize {
   blocks: bigint;
   good: number;
   readonly most: bigint;
-  /** Ranges for which no second node is asked. */
+  /** Number of remaining ranges without a second node. */
   alone: number;
 }
 
-/** Blocks that a search for logs may span on all of these nodes: the limit that a node states, or the one found by trying. */
+/** Maximum span of a log search on all these nodes: a node's stated limit, or the one found by trying. */
 export const spanOf = ({ blocks, most }: RangeSize, ...nodes: readonly EvmNode[]): bigint =>
   nodes.map(({ limits }) => BigInt(limits.most('logBlocks') ?? most)).reduce(lower, blocks);
 
@@ -34,21 +34,21 @@ export function widen(size: RangeSize): void {
   size.blocks = lower(size.most, size.blocks * 2n);
 }
 
-/** After a node has refused a span, or took too long for it. What it says of its own limit holds for it alone, and for good. */
+/** Reduces the span after a refusal or timeout. A node's stated limit applies to it permanently, and to no other node. */
 export function narrow(size: RangeSize, span: bigint, { limits }: EvmNode, { kind, detail }: RpcFailed): void {
   const said = kind === 'refused' ? mostSaid(detail) : undefined;
   if (said !== undefined && BigInt(said) < span) limits.learn('logBlocks', said);
   else Object.assign(size, { blocks: higher(1n, span / 2n), good: 0 });
 }
 
-/** A second node that does not answer is left alone for so many ranges. */
+/** Ranges for which an unresponsive second node is skipped. */
 const withoutSecond_ranges = 50;
 
 /**
- * One wide range after the cursor, ending at `end` at most, as two nodes show it alike.
+ * One wide range after the cursor, up to `end`, that two nodes return alike.
  * @param others the other nodes of the chain
- * @returns undefined when none of them can say, or they differ: nothing is known then
- * @throws RpcFailed when the node itself fails
+ * @returns undefined if none of them answers, or they differ: then nothing is known
+ * @throws RpcFailed if the node itself fails
  */
 export async function readByRange(
   chain: Chain,
@@ -62,7 +62,7 @@ export async function readByRange(
   while (second) {
     const span = spanOf(size, node, second);
     const to = lower(end, from + span - 1n);
-    // Its hash is read before the logs: if a fork comes between the two, the next scan sees that the hash is no longer there.
+    // Reads the end's hash before the logs: after a fork in between, the next scan finds that the hash is gone.
     const last = await knownHeader(node, to);
     if (!(await has(second, last, size))) return undefined;
     const raw = await orFailure(logsOf(chain, node, { from, to }));
@@ -91,7 +91,7 @@ function secondOf(others: readonly EvmNode[], size: RangeSize): EvmNode | undefi
   return undefined;
 }
 
-/** Whether the second node has come so far, on the same chain: one that has not answers a range with nothing, too. */
+/** True if the second node has reached the block on the same chain: a lagging node also answers a range with an empty list. */
 async function has(second: EvmNode, { number, hash }: Header, size: RangeSize): Promise<boolean> {
   const there = await orFailure(header(second, number));
   if (there instanceof RpcFailed) size.alone = withoutSecond_ranges;
@@ -100,7 +100,7 @@ async function has(second: EvmNode, { number, hash }: Header, size: RangeSize): 
 
 async function logsOf(chain: Chain, node: EvmNode, { from, to }: { from: bigint; to: bigint }) {
   const raw = await transferLogs(node, addressesOf(chain), { from, to });
-  return inOrder(raw, node, (log) => log.blockNumber >= from && log.blockNumber <= to);
+  return sortedTransfers(raw, node, (log) => log.blockNumber >= from && log.blockNumber <= to);
 }
 
 const orFailure = <T>(asked: Promise<T>): Promise<T | RpcFailed> =>
@@ -116,8 +116,8 @@ const areSame = (one: LogsShown, other: LogsShown): boolean =>
   one.broken.length === other.broken.length &&
   one.logs.every((log, at) => other.logs[at] && placeOf(log) === placeOf(other.logs[at]));
 
-/** Of a node that does not say in a log when its block was, the blocks are asked for. */
-export async function withTimes(chain: Chain, node: EvmNode, shown: LogsShown, end: Header): Promise<Told> {
+/** Queries the blocks of a node whose logs have no block time. */
+export async function withTimes(chain: Chain, node: EvmNode, shown: LogsShown, end: Header): Promise<LogTransfers> {
   const untimed = new Set(
     shown.logs.flatMap((log) =>
       log.blockTime_s === undefined && log.blockNumber !== end.number ? log.blockNumber : [],
@@ -126,7 +126,7 @@ export async function withTimes(chain: Chain, node: EvmNode, shown: LogsShown, e
   const headers = await headersAt(node, [...untimed]);
   const times = new Map([...headers, end].map(({ number, time_s }) => [number, time_s]));
   const timeOf = (log: RawLog) => log.blockTime_s ?? times.get(log.blockNumber) ?? end.time_s;
-  return tell(chain, shown, timeOf, end.number);
+  return readTransfers(chain, shown, timeOf, end.number);
 }
 
 const near_ms = 60_000;
@@ -136,19 +136,19 @@ const recallStep_ms = 4_000;
 
 export interface Windows {
   /**
-   * Nearer to the head than this, blocks are read with a proof that the node has them; so are those that nobody else can vouch for. A
-   * node behind a balancer may lag and answer a range with nothing.
+   * Within this distance of the head, blocks are read with a proof that the node has them; also if no second node can confirm a range. A
+   * lagging node behind a balancer may answer a range with an empty list.
    */
   readonly near_blocks: bigint;
-  /** How far back a pass remembers blocks by their hashes, to say which of them a fork has removed. */
+  /** Distance over which a pass remembers block hashes, to name the blocks that a fork removed. */
   readonly remembered_blocks: bigint;
-  /** How far a pass steps back when it remembers no block that is still on the chain, as after a restart. Reading again is harmless. */
+  /** Distance that a pass steps back if it remembers no block of the chain, as after a restart. Reading again is harmless. */
   readonly stepBack_blocks: bigint;
-  /** How far apart the blocks are that a pass learns anew after a restart, but for the newest. */
+  /** Distance between the older blocks that a pass reads after a restart. */
   readonly recallStep_blocks: bigint;
 }
 
-/** Converts periods of a chain's time into blocks. Periods whose number of blocks matters have a minimum, which slower chains keep. */
+/** Converts periods of chain time into blocks. Critical periods have a minimum number of blocks, which slower chains keep. */
 export function windowsOf({ block_ms }: Pick<Chain, 'block_ms'>): Windows {
   const blocks = (time_ms: number, least: number) => BigInt(Math.max(least, Math.ceil(time_ms / block_ms)));
   return {

@@ -1,4 +1,4 @@
-/** Single transactions, by receipt: which of its transfers a log is, and all of them by its hash. */
+/** Single transactions by receipt: a log's index within its transaction, and all transfers of a hash. */
 import type { Chain } from '../../../../domain/chains.ts';
 import { type Transfer, transferId } from '../../../../domain/payment/events.ts';
 import { epochMs } from '../../../../domain/time.ts';
@@ -15,19 +15,19 @@ type Place = Pick<TransferLog, 'txHash' | 'blockHash'>;
 
 interface Gathered {
   readonly hashes: Set<string>;
-  /** What the node says of the whole block, still to be read; undefined where only one of its transactions is wanted, or it cannot say. */
+  /** The node's receipts of the whole block, still loading; undefined for a single transaction, or if the node cannot return them. */
   readonly ofBlock: Promise<ReadonlyMap<string, unknown> | undefined>;
 }
 
 const rememberedBlocks = 100;
 
 /**
- * Bundles the receipts that are requested at the same time: those of one block in one call.
- * @returns what asks a node for the receipt of a transaction in a block; undefined when it has none
+ * Merges concurrent requests for receipts of one block into one call.
+ * @returns function that reads the receipt of a transaction in a block; undefined if the node has none
  */
 export function createBlockReceipts(): (node: EvmNode, place: Place) => Promise<Receipt | undefined> {
   const gathering = new Map<string, Gathered>();
-  /** Nodes that do not tell a block's receipts. */
+  /** Nodes that do not return a block's receipts. */
   const without = boundedMap<true>(rememberedBlocks);
 
   function gather(node: EvmNode, blockHash: string): Gathered {
@@ -63,21 +63,21 @@ export function createBlockReceipts(): (node: EvmNode, place: Place) => Promise<
     const { hashes, ofBlock } = gather(node, blockHash);
     hashes.add(txHash);
     const shown = (await ofBlock)?.get(txHash);
-    // What the block's receipts lack, the transaction's own may be: the node is asked for it.
+    // A receipt missing in the block's answer may exist alone: queries it.
     return shown === undefined ? receiptOf(node, txHash) : readBy(node, 'eth_getBlockReceipts', shown, toReceipt);
   };
 }
 
 const method = 'eth_getTransactionReceipt';
 
-/** A node shows a log whose transaction it cannot show as it must be: one that lags for a moment, or has lost it, or counts otherwise. */
+/** A node returns a log whose transaction it cannot return in a valid form: it lags, has lost it, or counts differently. */
 class NotShown extends RpcFailed {}
 
-/** So often the nodes are asked for a transaction that they do not show before their chain goes on without it. */
+/** Maximum attempts to read a missing transaction before its chain continues without it. */
 const triesMax = 3;
 const remembered = 1_000;
 
-/** All that is taken from a log: what another node tells differently is read for itself. */
+/** All used fields of a log: a different log of another node is read separately. */
 const keyOf = ({ blockHash, logIndex, txHash, token, from, to, amount, blockTime }: TransferLog): string =>
   [blockHash, logIndex, txHash, token.address, from, to, amount, blockTime].join(' ');
 
@@ -86,7 +86,7 @@ export type SeenReceipts = ReturnType<typeof createSeenReceipts>;
 
 export const seenKey = ({ name }: EvmNode, { txHash }: Pick<TransferLog, 'txHash'>): string => `${name} ${txHash}`;
 
-/** @param reached the highest block read so far: a node behind it cannot say what is not there */
+/** @param reached highest block read so far: a lagging node cannot deny a payin */
 export function createReceipts(
   chain: Chain,
   rpc: EvmRpc,
@@ -94,7 +94,7 @@ export function createReceipts(
 ): Required<Pick<Ingester, 'resolve' | 'lookUp' | 'hasSucceeded' | 'hasLeft'>> {
   const receiptIn = createBlockReceipts();
   const tries = boundedMap<number>(remembered);
-  /** A block's hash says what its receipts are: a pass that comes to a block later does not ask again. */
+  /** A block's hash determines its receipts: a later pass does not query them again. */
   const read = boundedMap<Transfer>(remembered);
 
   async function transfersAt(node: EvmNode, txHash: string, whole?: 'whole') {
@@ -111,7 +111,7 @@ export function createReceipts(
     return undefined;
   }
 
-  /** Whether a node has a payin in its block; undefined when it cannot say. */
+  /** True if a node has a payin in its block; undefined if it cannot answer. */
   async function isShown(node: EvmNode, { txHash, transferId: id, ...block }: SeenPayin): Promise<boolean | undefined> {
     const isThere = await isOnChain(node, block);
     if (!isThere) return isThere;
@@ -120,7 +120,7 @@ export function createReceipts(
     return (await transfersAt(node, txHash))?.some((transfer) => transferId(transfer) === id);
   }
 
-  /** @throws TransferUnreadable once it was tried often enough; the error itself otherwise */
+  /** @throws TransferUnreadable after enough attempts; the error itself otherwise */
   function giveUp(log: TransferLog, error: unknown): never {
     const reasons = error instanceof ChainUnavailable ? error.failures.filter((each) => each instanceof NotShown) : [];
     if (reasons.length === 0) throw error;
@@ -139,7 +139,7 @@ export function createReceipts(
       const known = read.get(key);
       if (known) return known;
       const found = await rpc
-        .first((node) => transferAt(chain, node, log, { receiptIn, seen }), signal)
+        .firstAnswer((node) => transferAt(chain, node, log, { receiptIn, seen }), signal)
         .catch((error) => giveUp(log, error));
       if (found === 'gone' || !found) return undefined;
       read.set(key, found);
@@ -147,16 +147,16 @@ export function createReceipts(
     },
 
     lookUp: async (txHash, signal, whole) =>
-      (await rpc.as('late').first((node) => transfersAt(node, txHash, whole), signal)) ?? [],
+      (await rpc.as('late').firstAnswer((node) => transfersAt(node, txHash, whole), signal)) ?? [],
 
     hasSucceeded: async (txHash, signal) =>
-      (await rpc.as('late').first(async (node) => (await receiptOf(node, txHash))?.succeeded, signal)) ?? false,
+      (await rpc.as('late').firstAnswer(async (node) => (await receiptOf(node, txHash))?.succeeded, signal)) ?? false,
 
     hasLeft: (seen, signal) => allDeny(rpc, (node) => isShown(node, seen), signal),
   };
 }
 
-/** The transfer that a log shows; `gone` when the node's chain has another block at that height. @throws NotShown */
+/** The transfer of a log; `gone` if the node's chain has another block at that height. @throws NotShown */
 async function transferAt(
   chain: Chain,
   node: EvmNode,
@@ -180,7 +180,7 @@ async function transferAt(
   throw new NotShown(node.name, method, 'refused', `it has block ${there.number} without the receipt of ${log.txHash}`);
 }
 
-/** By the log's number in its block; where a node counts otherwise in receipts (as Bor after a state sync), by what the log says. */
+/** By the log's index in its block; by its content if a node counts differently in receipts (as Bor after a state sync). */
 function shownIn(receipt: Receipt, log: TransferLog, transfers: readonly Transfer[]): Transfer | undefined {
   const same = transfers.filter(
     ({ token, from, to, amount }) =>

@@ -7,12 +7,12 @@ import type { EvmNode } from '../rpc.ts';
 import { type Block, headersAt } from './blocks.ts';
 import type { Windows } from './ranges.ts';
 
-/** Blocks that are asked for after a restart: the newest are all learnt, the others at distances. */
+/** Number of blocks read after a restart: all of the newest, the others at a distance. */
 const recalled = 32;
 const dense = 16;
 
 interface Fork {
-  /** The newest block that is still on the chain. */
+  /** Newest block that is still on the chain. */
   readonly from: Header;
   readonly orphaned: readonly string[];
 }
@@ -21,11 +21,11 @@ interface Fork {
 export interface RecentBlocks {
   /** True after a restart. */
   isEmpty(): boolean;
-  /** After a restart: learns the blocks before a cursor that is on the node's chain. */
+  /** After a restart: reads the blocks before a cursor that is on the node's chain. */
   recall(node: EvmNode, cursor: Cursor): Promise<void>;
-  /** Blocks that follow on a cursor; what was above it is forgotten only now, so that a fork whose range failed is told of again in full. */
+  /** Adds blocks after a cursor and drops later ones only now, so a fork whose range failed is reported in full again. */
   add(cursor: Block, blocks: readonly Block[]): void;
-  /** Finds where the node's chain left the one that this pass has followed up to `cursor`. */
+  /** Finds the fork point between the node's chain and the one that this pass has followed up to `cursor`. */
   fork(node: EvmNode, cursor: Cursor): Promise<Fork>;
 }
 
@@ -39,16 +39,16 @@ export function createRecentBlocks({ remembered_blocks, stepBack_blocks, recallS
     for (const number of hashes.keys()) if (number < newest - remembered_blocks) hashes.delete(number);
   }
 
-  /** Those that were handled are one chain: below the fork all of them are shared, above it none. */
+  /** Binary search: handled blocks are one chain, shared below the fork and not above it. */
   async function newestShared(node: EvmNode, cursor: Cursor): Promise<Header> {
     const known = [...hashes].filter(([number]) => number < cursor.blockNumber).sort(([a], [b]) => Number(a - b));
     let shared: Header | undefined;
     let [low, high] = [0, known.length - 1];
     while (low <= high) {
-      // What lies nearest is asked first: forks are short.
+      // Tries the nearest block first: forks are short.
       const at = shared || high < known.length - 1 ? Math.floor((low + high) / 2) : high;
       const [number = 0n, hash] = known[at] ?? [];
-      // A missing answer proves nothing: a back end that lags behind its balancer's head lacks blocks that never left.
+      // A missing answer proves nothing: a lagging back end lacks blocks that never left the chain.
       const found = await knownHeader(node, number);
       if (found.hash === hash) [shared, low] = [found, at + 1];
       else high = at - 1;
@@ -80,13 +80,10 @@ export interface ShownBlock {
   readonly time_s: number;
 }
 
-/**
- * What a pass's latest range from a node says of the blocks in it: that they were on the node's chain when it was read. Nothing is kept
- * of ranges before.
- */
+/** Blocks of a pass's latest range from a node, which were on the node's chain during that read. Earlier ranges are not kept. */
 export interface ShownBlocks {
   show(node: EvmNode, pass: Pass, logs: readonly TransferLog[]): void;
-  /** Undefined when the latest range held no transfer of that height. */
+  /** Undefined if the latest range had no transfer at that height. */
   at(node: EvmNode, pass: Pass, height: bigint): ShownBlock | undefined;
 }
 

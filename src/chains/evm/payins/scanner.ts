@@ -1,4 +1,4 @@
-/** Moves the passes of one chain forward, each with its own cursor. */
+/** Advances the passes of one chain, each with its own cursor. */
 import { type Chain, chainOf } from '../../../../domain/chains.ts';
 import { epochMs, instant } from '../../../../domain/time.ts';
 import { higher, lower } from '../../../lib/inParallel.ts';
@@ -12,17 +12,17 @@ import { type BlocksRead, headersAt, readByHash, takesTogether, togetherFrom_blo
 import type { Headers } from './headers.ts';
 import { narrow, type RangeSize, readByRange, spanOf, type Windows, widen, windowsOf } from './ranges.ts';
 import { createRecentBlocks, type RecentBlocks, type ShownBlocks } from './recentBlocks.ts';
-import { type Liveliness, readTogether } from './together.ts';
+import { type RangeActivity, readTogether } from './together.ts';
 
 const firstRange_blocks = 500n;
 
-export interface Look {
+export interface RangeReadInput {
   readonly node: EvmNode;
   /** The other nodes of the chain. */
   readonly others: readonly EvmNode[];
   readonly latest: Header;
   readonly cursor: Cursor;
-  /** Where the pass ends on this node. */
+  /** End of the pass on this node. */
   readonly end: bigint;
   readonly recent: RecentBlocks;
 }
@@ -34,32 +34,29 @@ interface LooksOptions {
   readonly rangeBlocksMax: number;
 }
 
-/** What a look found: `forked` when the cursor's block is not on the node's chain; undefined when a fork came while it was read. */
-export type Looked = BlocksRead | 'forked' | undefined;
+/** Result of a read: `forked` if the cursor's block is not on the node's chain; undefined if a fork happened during the read. */
+export type RangeReadResult = BlocksRead | 'forked' | undefined;
 
-/**
- * Reads what is new behind a pass's cursor: chooses a way to read the blocks, and checks that the cursor's own block is still on the
- * chain.
- */
-export function createLooks({
+/** Reads the new blocks after a pass's cursor: chooses a method, and checks that the cursor's own block is still on the chain. */
+export function createRangeReader({
   chain,
   windows,
   headers,
   rangeBlocksMax,
-}: LooksOptions): (look: Look) => Promise<Looked> {
+}: LooksOptions): (look: RangeReadInput) => Promise<RangeReadResult> {
   const most = BigInt(rangeBlocksMax);
   const size: RangeSize = { blocks: lower(firstRange_blocks, most), good: 0, most, alone: 0 };
-  const liveliness = new Map<string, Liveliness>();
+  const liveliness = new Map<string, RangeActivity>();
 
-  function livelinessOf({ node, cursor }: Look): Liveliness {
+  function livelinessOf({ node, cursor }: RangeReadInput): RangeActivity {
     const key = `${cursor.pass} ${node.name}`;
     const known = liveliness.get(key) ?? { busy: 0 };
     liveliness.set(key, known);
     return known;
   }
 
-  /** By one request, in as few ranges as the node takes. */
-  async function together(look: Look, isNear: boolean): Promise<Looked | 'oneByOne'> {
+  /** Reads in one request, in the widest ranges that the node accepts. */
+  async function together(look: RangeReadInput, isNear: boolean): Promise<RangeReadResult | 'oneByOne'> {
     const { node, others, latest, cursor, end } = look;
     for (;;) {
       const to = lower(end, cursor.blockNumber + spanOf(size, node));
@@ -80,13 +77,13 @@ export function createLooks({
     }
   }
 
-  /** What is far behind is not remembered: it would crowd out what the watcher and the passes share. */
+  /** Old blocks are not cached: they would displace those that the watcher and the passes share. */
   const headersOf =
-    ({ node, latest }: Look, isNear: boolean) =>
+    ({ node, latest }: RangeReadInput, isNear: boolean) =>
     (heights: readonly bigint[]) =>
       isNear ? headers.below(node, latest, heights) : headersAt(node, heights);
 
-  const byHash = (look: Look, isNear: boolean) =>
+  const byHash = (look: RangeReadInput, isNear: boolean) =>
     readByHash(chain, look.node, look.others, look, headersOf(look, isNear));
 
   return async (look) => {
@@ -97,7 +94,7 @@ export function createLooks({
     if (isNear && !learns) {
       const found = await together(look, isNear);
       if (found !== 'oneByOne') return found;
-      // Blocks that follow on the cursor's by their parents' hashes say that it is on the chain: it is not asked for.
+      // Blocks linked to the cursor's by parent hash prove that it is on the chain, so it is not queried.
       const followed = recent.isEmpty() ? undefined : await byHash(look, isNear);
       if (followed) return followed;
     }
@@ -114,22 +111,22 @@ export function createLooks({
 
 interface RangeFound {
   readonly range: ScannedRange;
-  /** Whether the pass has come as far as this node shows. */
+  /** True if the pass has reached this node's end. */
   readonly isEnd: boolean;
 }
 
-/** Ranges that one call of `scan` may yield, so that its caller gets control back during a long catch-up. */
+/** Maximum ranges of one `scan` call, so its caller regains control during a long catch-up. */
 const rangesMax = 50;
 interface EvmScanner extends Pick<Ingester, 'start' | 'cursorAt' | 'scan'> {
-  /** The highest block that any pass has read. */
+  /** Highest block that any pass has read. */
   reached(): bigint;
-  /** The node that the head was followed with last. */
+  /** Name of the last followed node. */
   followed(): string | undefined;
 }
 
 /**
- * Moves the passes of one chain forward. A pass goes on only with a node whose chain reaches beyond the cursor, so that two nodes that
- * differ at the head do not send it back and forth; each range comes from one node alone.
+ * Advances the passes of one chain. A pass only uses a node whose chain extends beyond the cursor, so two nodes with different heads do not
+ * move it back and forth; each range comes from one node.
  */
 export function createScanner(
   config: EvmChainConfig,
@@ -143,7 +140,7 @@ export function createScanner(
     final: createRecentBlocks(windows),
     finalLarge: createRecentBlocks(windows),
   };
-  const look = createLooks({ chain, windows, headers, rangeBlocksMax: config.rangeBlocksMax });
+  const look = createRangeReader({ chain, windows, headers, rangeBlocksMax: config.rangeBlocksMax });
   let reached = 0n;
   let followed: string | undefined;
 
@@ -179,7 +176,7 @@ export function createScanner(
     followed: () => followed,
 
     async start(pass, at, signal) {
-      // Who names a block that is too late would hide what came before; one that is too early is only more to read.
+      // A start block that is too late would hide earlier payins; one that is too early only costs time.
       const told = await toldByEnough(
         rpc,
         async (node) => {
@@ -193,7 +190,7 @@ export function createScanner(
       return cursorAt({ chainId: chain.id, pass }, earliest);
     },
 
-    // One word is enough: the height is the operator's, and a block that is on no other node is found to have left.
+    // One node suffices: the operator chose the height, and a block that no other node has is found to have left.
     async cursorAt(pass, blockNumber, signal) {
       const found = await rpc.answer((node) => knownHeader(node, blockNumber), signal);
       return cursorAt({ chainId: chain.id, pass }, found);
@@ -202,7 +199,7 @@ export function createScanner(
     async *scan(from, signal) {
       let cursor = from;
       for (let ranges = 0; ranges < rangesMax; ranges++) {
-        const found = await rpc.first((node) => nextRange(node, cursor, signal), signal);
+        const found = await rpc.firstAnswer((node) => nextRange(node, cursor, signal), signal);
         if (!found) return;
         cursor = found.range.next;
         reached = higher(reached, cursor.blockNumber);
@@ -213,13 +210,13 @@ export function createScanner(
   };
 }
 
-/** @throws RpcFailed when other nodes answer and none has the block */
+/** @throws RpcFailed if other nodes answer and none has the block */
 async function mustBeShared(rpc: EvmRpc, node: EvmNode, { number, hash }: Header, signal: AbortSignal): Promise<void> {
   if (await isShared(rpc, node, async (other) => (await header(other, number))?.hash === hash, signal)) return;
   throw new RpcFailed(node.name, 'eth_getBlockByNumber', 'refused', `no other node shows block ${number} as ${hash}`);
 }
 
-/** The last block whose time is at or before `at_s`, between genesis and `end`; genesis when even that is later. */
+/** Last block with a time at or before `at_s`, between genesis and `end`; genesis if that is later. */
 async function blockAt(node: EvmNode, end: Header, at_s: number): Promise<Header> {
   if (end.time_s <= at_s) return end;
   let low = await knownHeader(node, 0n);

@@ -1,6 +1,6 @@
 /**
- * Blocks near the head, however many have come, for the calls of one: their logs by a range, and beside them in the same request what
- * shows that the node has both ends of it on one chain. One URL may stand for several nodes; one request reaches one of them.
+ * Any number of blocks near the head, for the cost of one: a log range, plus calls in the same request which prove that the node has both
+ * ends on one chain. One URL may lead to several nodes; one request reaches one of them.
  */
 
 import { numberToHex } from 'viem';
@@ -26,23 +26,23 @@ import {
   blocksOf,
   callsAtOnce,
   checkEmpty,
-  inOrder,
   isEmpty,
+  sortedTransfers,
   takesTogether,
 } from './blocks.ts';
 import { withTimes } from './ranges.ts';
 
-/** As many as geth and those who follow it tell of at once. */
+/** Maximum that geth and its forks return at once. */
 const historyMax_blocks = 1_024n;
 
-/** Where transfers come that use no gas: Polygon's state syncs bring what was sent over from Ethereum. */
+/** Chains with transfers that use no gas: Polygon's state syncs deliver deposits from Ethereum. */
 const gasless: ReadonlySet<ChainId> = new Set([137]);
 
 /**
- * Reads from one call which blocks used gas: a block that used none holds no transfers.
+ * Reads in one call which blocks used gas: a block without gas holds no transfers.
  * @param from the lowest height
  * @param to the highest height
- * @returns heights whose blocks used gas, and those that the node does not tell of
+ * @returns heights of blocks with gas, and of blocks missing in the answer
  */
 export async function usedBlocks(
   chainId: ChainId,
@@ -75,18 +75,18 @@ async function unusedAmong(node: EvmNode, first: bigint, last: bigint): Promise<
 
 interface Range {
   readonly cursor: Cursor;
-  /** A block that the node has just shown. */
+  /** A block that the node has just returned. */
   readonly end: Header;
-  /** The node's blocks at heights within the range. */
+  /** The node's blocks at heights of the range. */
   readonly headersAt: (heights: readonly bigint[]) => Promise<readonly Header[]>;
 }
 
 /**
- * What a node has shown of late. Where each look's first and last block hold transfers, as on a busy chain, the range alone proves itself:
- * it shows the cursor's block and the end by their hashes.
+ * Recent activity of a node. If the first and last block of each read hold transfers, as on a busy chain, the range proves itself: it
+ * contains both block hashes.
  */
-export interface Liveliness {
-  /** So many ends in a row held transfers. */
+export interface RangeActivity {
+  /** Number of consecutive ends with transfers. */
   busy: number;
 }
 
@@ -94,16 +94,16 @@ const busyEnough = 4;
 
 /**
  * @param others the other nodes of the chain
- * @returns `forked` when the cursor's block is not on the node's chain; the refusal when the node has the end and refuses the range; undefined
- *   when it does not take calls together after all
- * @throws RpcFailed when the node lacks the end, contradicts itself or refuses the range
+ * @returns `forked` if the cursor's block is not on the node's chain; the refusal if the node has the end and refuses the range; undefined
+ * if it accepts no multiple calls after all
+ * @throws RpcFailed if the node lacks the end, contradicts itself or refuses the range
  */
 export async function readTogether(
   chain: Chain,
   node: EvmNode,
   others: readonly EvmNode[],
   range: Range,
-  liveliness: Liveliness,
+  liveliness: RangeActivity,
 ): Promise<BlocksRead | 'forked' | RpcFailed | undefined> {
   const { end } = range;
   const shown = (await byItself(chain, node, range, liveliness)) ?? (await proven(chain, node, others, range));
@@ -115,22 +115,22 @@ export async function readTogether(
   return { blocks: [...blocksOf(shown.logs), end], last: end, ...(await withTimes(chain, node, shown, end)) };
 }
 
-/** A range that shows both its ends by their hashes: all in between is there. */
+/** A range whose logs contain both end hashes: everything in between is complete. */
 async function byItself(
   chain: Chain,
   node: EvmNode,
   { cursor, end }: Range,
-  { busy }: Liveliness,
+  { busy }: RangeActivity,
 ): Promise<LogsShown | undefined> {
   if (busy < busyEnough) return undefined;
   const where = { from: cursor.blockNumber, to: end.number };
   const found = await transferLogs(node, addressesOf(chain), where).catch((error: unknown) => {
-    // It may take the range without the cursor's block, or say of that how much it takes.
+    // It may accept the range without the cursor's block, or state its limit then.
     if (error instanceof RpcFailed && error.kind === 'refused') return undefined;
     throw error;
   });
   if (!found) return undefined;
-  const shown = inOrder(found, node, within(cursor, end));
+  const shown = sortedTransfers(found, node, within(cursor, end));
   const shows = (height: bigint, hash: string) => at(shown, height).some(({ blockHash }) => blockHash === hash);
   if (!shows(cursor.blockNumber, cursor.blockHash) || !shows(end.number, end.hash)) return undefined;
   return { ...shown, logs: shown.logs.filter(({ blockNumber }) => blockNumber > cursor.blockNumber) };
@@ -157,8 +157,8 @@ async function proven(
   const endsLogs = readBy(node, 'eth_getLogs', valueIn(node, ofEnd), toLogs);
   if (ranged && 'failure' in ranged) return ranged.failure;
   const all = readBy(node, 'eth_getLogs', valueIn(node, ranged), toLogs);
-  const shown = inOrder(all, node, within(cursor, end));
-  if (!areSame(at(shown, end.number), inOrder(endsLogs, node, (log) => log.blockHash === end.hash).logs))
+  const shown = sortedTransfers(all, node, within(cursor, end));
+  if (!areSame(at(shown, end.number), sortedTransfers(endsLogs, node, (log) => log.blockHash === end.hash).logs))
     throw new RpcFailed(node.name, 'eth_getLogs', 'malformed', `the range ends otherwise than block ${end.number}`);
   await checkEmpty(chain, { node, others }, end, endsLogs);
   if (!isEmpty(shown)) return shown;
@@ -168,9 +168,9 @@ async function proven(
 }
 
 /**
- * Asks the other nodes for an empty range. One that lags answers a range that it lacks with nothing: its word counts where the same answer
- * has the range's end.
- * @returns whether one of them could say. @throws RpcFailed when it shows logs where this one shows none
+ * Queries the other nodes for an empty range. A lagging node answers a range that it lacks with an empty list, so its answer counts only
+ * together with the range's end.
+ * @returns true if one of them could answer. @throws RpcFailed if it returns logs and this node none
  */
 async function isEmptyElsewhere(
   chain: Chain,
@@ -188,7 +188,7 @@ async function isEmptyElsewhere(
   return false;
 }
 
-/** @returns undefined when the node lacks the end. @throws RpcFailed */
+/** @returns undefined if the node lacks the end. @throws RpcFailed */
 async function shownWithEnd(
   node: EvmNode,
   logs: ReturnType<typeof logsCall>,
@@ -206,9 +206,9 @@ function unknown(error: unknown): undefined {
 }
 
 /**
- * Nobody else can say: each block before the end that used gas says in its header whether it may hold transfers. What the head is
- * not shown, a final pass sees; what that one is not shown would be lost.
- * @throws RpcFailed when a block holds some
+ * Without another node: each earlier block with gas says in its header whether it may hold transfers. A final pass finds transfers that the
+ * head pass missed; those that the final pass misses would be lost.
+ * @throws RpcFailed if a block holds some
  */
 async function checkBetween(
   chain: Chain,

@@ -1,4 +1,4 @@
-/** Catalogue-token transfers as logs and receipts tell them. */
+/** Catalogue-token transfers in logs and receipts. */
 import { type Chain, type Token, tokenAt } from '../../../../domain/chains.ts';
 import type { Transfer } from '../../../../domain/payment/events.ts';
 import { instant } from '../../../../domain/time.ts';
@@ -33,17 +33,22 @@ const moved = (chain: Chain, log: RawLog): Movement | undefined => {
   return found === 'unreadable' ? undefined : found;
 };
 
-/** What logs tell of a chain's tokens. */
-export interface Told {
+/** Token transfers and unreadable logs of a chain. */
+export interface LogTransfers {
   readonly logs: readonly TransferLog[];
   readonly unreadable: readonly Unreadable[];
 }
 
 /**
  * @param timeOf of a log's block, in seconds
- * @param end of the blocks that were asked for: where a log does not say its own
+ * @param end of the queried blocks, for logs without a block
  */
-export function tell(chain: Chain, { logs, broken }: LogsShown, timeOf: (log: RawLog) => number, end: bigint): Told {
+export function readTransfers(
+  chain: Chain,
+  { logs, broken }: LogsShown,
+  timeOf: (log: RawLog) => number,
+  end: bigint,
+): LogTransfers {
   const read = logs.map((log) => ({ log, found: movement(chain, log) }));
   return {
     logs: read.flatMap(({ log, found }) => {
@@ -64,7 +69,7 @@ export function tell(chain: Chain, { logs, broken }: LogsShown, timeOf: (log: Ra
   };
 }
 
-/** What of a transaction's logs moves a token of ours in a way that cannot be read. */
+/** Logs of a transaction that move a catalogue token in an unreadable form. */
 export const unreadableIn = (chain: Chain, logs: readonly RawLog[]): readonly Unreadable[] =>
   logs.filter((log) => movement(chain, log) === 'unreadable').map(asUnreadable);
 
@@ -80,8 +85,8 @@ function asUnreadable({ txHash, blockNumber, topics, data, logIndex }: RawLog): 
 }
 
 /**
- * The catalogue-token transfers of a transaction. `index` counts the receipt's own logs: it stays the same when a reorganisation puts
- * the transaction into another block, where the block-wide log index does not.
+ * The catalogue-token transfers of a transaction. `index` counts the receipt's own logs: it stays the same when a reorganisation moves the
+ * transaction to another block, while the block-wide log index changes.
  */
 export function transfersOf(chain: Chain, receipt: Receipt, blockTime_s: number): readonly Transfer[] {
   if (!receipt.succeeded) return [];

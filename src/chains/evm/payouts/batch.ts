@@ -1,4 +1,4 @@
-/** Several payouts in one transaction: whether that can be done and is cheaper, and what is checked before it is signed. */
+/** Several payouts in one transaction: whether that is possible and cheaper, and the checks before its signature. */
 import type { Batching, MemberOrder } from '../../../../commands/transferPorts.ts';
 import { formatAmount } from '../../../../domain/money.ts';
 import type { AssetRef } from '../../../../domain/transfer/shapes.ts';
@@ -12,10 +12,10 @@ import { isRevert, type Payer } from './preflight.ts';
 import { withMargin } from './prices.ts';
 import { gasMaxFor, transferCall } from './transaction.ts';
 
-/** Most of a block's gas that one transaction may take: what takes more waits for an empty one. */
+/** Maximum share of a block's gas for one transaction (a quarter): a larger one waits for an empty block. */
 const blockShare = 4n;
 
-/** @throws PayoutBlocked where the contract is not there, or may not spend so much */
+/** @throws PayoutBlocked if the contract is missing, or its allowance is too small */
 async function checkAllowed(node: EvmNode, { chain, account }: Payer, token: AssetRef, sum: bigint): Promise<void> {
   if (!(await isPayManyThere(node)))
     throw refused(
@@ -30,9 +30,9 @@ async function checkAllowed(node: EvmNode, { chain, account }: Payer, token: Ass
 }
 
 /**
- * @param toNewHolder gas of a transfer to who never held the token: any receiver may have emptied its account by then
+ * @param toNewHolder gas of a transfer to an account that never held the token: any receiver may have emptied its account by then
  * @returns the gas to allow
- * @throws PayoutBlocked when the token refuses one of the receivers, or would bring one less, or it needs too much gas
+ * @throws PayoutBlocked if the token refuses one of the receivers, or would bring one less, or it needs too much gas
  */
 export async function gasToPayMany(
   node: EvmNode,
@@ -57,7 +57,7 @@ export async function gasToPayMany(
 
 const refused = (why: string): PayoutBlocked => new PayoutBlocked('refusedByToken', why);
 
-/** What the rail offers to whoever puts payouts together. */
+/** Port of the rail for the batch worker. */
 export function createBatching(rpc: EvmRpc, payer: Payer): Batching {
   const { chain, account } = payer;
 

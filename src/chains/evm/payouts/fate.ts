@@ -1,11 +1,11 @@
-/** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
+/** Fate of signed attempts. "Dead" requires a proof: a wrong answer would pay twice. */
 
 import { type Hex, isAddressEqual } from 'viem';
 import type { ChainId } from '../../../../domain/chains.ts';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
 import type { Cost, DeathProof } from '../../../../domain/transfer/shapes.ts';
 import { lower } from '../../../lib/inParallel.ts';
-import { agreedFate, Forgotten, type NodeFate, stakeOf } from '../../node/agreement.ts';
+import { agreedFate, FactForgotten, type NodeFate, stakeOf } from '../../node/agreement.ts';
 import type { Fate, Sent } from '../../ports.ts';
 import { hasCode, nonceAt, topicOf, transactionOf } from '../accounts.ts';
 import type { EvmChainConfig } from '../config.ts';
@@ -15,8 +15,8 @@ import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import type { LookUpUse, NonceAsked } from './nonceUse.ts';
 
 /**
- * The sum of the token's own transfers to the receiver, from the account or, of a flush, from its deposits. Logs of other contracts say
- * nothing: since EIP-7708 the system address logs movements of the coin in the same words.
+ * Sum of the token's own transfers to the receiver, from the account or, for a flush, from its deposits. Ignores logs of other contracts:
+ * since EIP-7708 the system address logs coin movements in the same form.
  */
 export function arrivedIn(
   { logs }: Pick<Receipt, 'logs'>,
@@ -25,7 +25,7 @@ export function arrivedIn(
 ): bigint {
   if (form?.kind === 'payMany')
     return broughtIn({ logs }, account, { token, form }).reduce((sum, each) => sum + each, 0n);
-  // The hash says what was signed, to the last wei: where it succeeded, that has moved.
+  // The hash covers the signed amount: a successful transaction has moved it exactly.
   if (form?.kind === 'coin') return BigInt(amount);
   const from = form?.kind === 'flush' ? form.deposits.map(({ address }) => address) : [account];
   return movedIn(logs, token, { from, to: [receiver] });
@@ -34,8 +34,8 @@ export function arrivedIn(
 type PaidMany = Pick<Sent, 'token'> & { readonly form: Extract<NonNullable<Sent['form']>, { kind: 'payMany' }> };
 
 /**
- * What a batch brought each of its payments, in their order, and no more than was ordered. Each log counts for one of them: of two payments
- * with the same receiver and amount, one log pays one.
+ * Amount of each payment of a batch, in order, at most the ordered one. Each log counts once: of two payments with the same receiver and
+ * amount, one log pays one.
  */
 export function broughtIn(
   { logs }: { readonly logs: readonly Pick<Receipt['logs'][number], 'address' | 'topics' | 'data'>[] },
@@ -54,21 +54,21 @@ export function broughtIn(
   return form.payments.map(({ receiver, amount }, at) => lower(exact[at] ?? take(receiver, () => true) ?? 0n, amount));
 }
 
-/** What it took from the account that sent it; undefined where the node does not tell. */
+/** Cost to the sending account; undefined if the node does not return it. */
 export function costIn(receipt: Receipt, account: string, sent: Sent): Cost | undefined {
   if (receipt.fee_wei === undefined) return undefined;
   const left = leftIn(receipt, account, sent);
   return { payer: account, fee: receipt.fee_wei.toString(), ...(left !== undefined && { left: left.toString() }) };
 }
 
-/** What left of the token, where it is not what was ordered: a token may charge its sender, or move nothing. */
+/** Debited amount of the token, if it differs from the order: a token may charge its sender, or move nothing. */
 function leftIn({ succeeded, logs }: Receipt, account: string, { token, amount, form }: Sent): bigint | undefined {
   if (!succeeded || form) return undefined;
   const left = movedIn(logs, token, { from: [account] }) - movedIn(logs, token, { to: [account] });
   return left >= 0n && left !== BigInt(amount) ? left : undefined;
 }
 
-/** From any of some accounts, to any of some; left out: any at all. */
+/** Transfers from some accounts to some accounts; omitted: any. */
 interface Between {
   readonly from?: readonly string[];
   readonly to?: readonly string[];
@@ -99,23 +99,23 @@ export interface Contenders {
 
 type Depths = Pick<EvmChainConfig['depths'], 'payout' | 'finalLarge'>;
 
-/** What is final for a payout, and how it is found out who used a nonce. */
-export interface Looking {
+/** Finality of a payout, and the search for the user of a nonce. */
+export interface FateSearch {
   readonly chainId: ChainId;
   readonly depths: Depths;
   readonly lookUp: LookUpUse;
 }
 
-/** What the nodes agree on. */
-export const fateOf = (rpc: EvmRpc, contenders: Contenders, looking: Looking, signal: AbortSignal): Promise<Fate> =>
+/** Fate that the nodes agree on. */
+export const fateOf = (rpc: EvmRpc, contenders: Contenders, looking: FateSearch, signal: AbortSignal): Promise<Fate> =>
   agreedFate(rpc, (node) => fateAt(node, contenders, looking), stakeOf(contenders.attempts), signal);
 
-/** What one node says. Undefined when it knows nothing of the attempts and cannot prove them dead. @throws RpcFailed */
-async function fateAt(node: EvmNode, contenders: Contenders, looking: Looking): Promise<NodeFate | undefined> {
+/** Fate according to one node. Undefined if it knows none of the attempts and cannot prove them dead. @throws RpcFailed */
+async function fateAt(node: EvmNode, contenders: Contenders, looking: FateSearch): Promise<NodeFate | undefined> {
   const { depths, lookUp } = looking;
   const head = await knownHeader(node, 'latest');
   const final = await finalHeight(node, head, depths.payout);
-  // What a shallow block says may be undone: an attempt is dead only at the chain's deepest finality.
+  // A shallow block may be undone: an attempt is dead only at the chain's deepest finality.
   const deepest = async () => lower(final, await finalHeight(node, head, depths.finalLarge));
   for (const attempt of contenders.attempts) {
     const receipt = await receiptOf(node, attempt.hash);
@@ -131,7 +131,7 @@ async function fateAt(node: EvmNode, contenders: Contenders, looking: Looking): 
     const { hash, blockNumber } = noted.use;
     const detail = `transaction ${hash} in block ${blockNumber} used nonce ${nonce}`;
     if (blockNumber <= (await deepest())) return dead(contenders, 'nonceUsed', detail);
-    // Whatever used it may still be undone: until then there is nothing to send.
+    // The transaction that used it may still be undone: until then there is nothing to send.
     if (isUsed) return { kind: 'pending', mined: true };
   }
   for (const attempt of contenders.attempts) {
@@ -146,17 +146,21 @@ const firstSigned = ({ attempts }: Contenders): Instant =>
 function unremembered(node: EvmNode, { account, nonce }: Contenders, chainId: ChainId, forGood: boolean): RpcFailed {
   const [method, what] = ['eth_getTransactionCount', `which transaction used nonce ${nonce} of ${account}`];
   if (!forGood) return new RpcFailed(node.name, method, 'refused', `it does not remember ${what}`);
-  return new Forgotten(node.name, method, `it does not remember ${what}: name an archive node in RPC_URLS_${chainId}`);
+  return new FactForgotten(
+    node.name,
+    method,
+    `it does not remember ${what}: name an archive node in RPC_URLS_${chainId}`,
+  );
 }
 
 /**
- * Whether a nonce may still be used at the chain's deepest finality: what has a lower one cannot land any more. Undefined from a node
- * that has forgotten the state there and has not seen the nonce used for long enough. @throws RpcFailed
+ * True if a nonce may still be used at the chain's deepest finality: attempts with a lower one can never land. Undefined for a node without
+ * that old state that has not seen the nonce used for long enough. @throws RpcFailed
  */
 export async function isFree(
   node: EvmNode,
   asked: NonceAsked,
-  { depths: { finalLarge }, lookUp }: Looking,
+  { depths: { finalLarge }, lookUp }: FateSearch,
 ): Promise<boolean | undefined> {
   const latest = await knownHeader(node, 'latest');
   const final = await finalHeight(node, latest, finalLarge);
@@ -188,8 +192,8 @@ interface Finality {
 }
 
 /**
- * A transaction that succeeded says nothing of the money: tokens may keep a fee, or move nothing and return false. A flush is done whatever
- * it brought: everybody may flush deposits, and what is not in them any more is with the treasury.
+ * A successful transaction proves nothing about the money: tokens may keep a fee, or move nothing and return false. A flush is done with
+ * any amount: anyone may flush deposits, and the rest is in the treasury already.
  */
 async function fateOfMined(
   node: EvmNode,

@@ -1,4 +1,7 @@
-/** What is checked before deposits are flushed, or their forwarder is deployed: what would revert, or move less, is refused before it is signed. */
+/**
+ * Checks before deposits are flushed, or their forwarder is deployed: a call that would revert, or move less, is refused before its
+ * signature.
+ */
 import { formatAmount } from '../../../../domain/money.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
 import { gasNeeded, hasCode } from '../accounts.ts';
@@ -13,7 +16,7 @@ import { callFor, gasMaxFor } from './transaction.ts';
 
 /**
  * @returns the gas to allow
- * @throws PayoutBlocked when the forwarder is not there, the deposits hold less than was ordered, the token refuses, or it needs too much gas
+ * @throws PayoutBlocked if the forwarder is missing, the deposits hold less than ordered, the token refuses, or it needs too much gas
  */
 export async function gasToFlush(node: EvmNode, payer: Payer, order: TransferOrder, fees: EvmFees): Promise<bigint> {
   const { token, amount, form } = order;
@@ -28,7 +31,7 @@ export async function gasToFlush(node: EvmNode, payer: Payer, order: TransferOrd
   return gasFor(node, payer, order, fees);
 }
 
-/** @throws PayoutBlocked when it is there already, cannot be put there, or needs too much gas */
+/** @throws PayoutBlocked if it exists already, cannot be deployed, or needs too much gas */
 export async function gasToDeploy(node: EvmNode, payer: Payer, order: TransferOrder, fees: EvmFees): Promise<bigint> {
   const { chain, account } = payer;
   const isPayMany = order.form?.kind === 'deploy' && order.form.contract === 'payMany';
@@ -39,7 +42,7 @@ export async function gasToDeploy(node: EvmNode, payer: Payer, order: TransferOr
   return gasFor(node, payer, order, fees);
 }
 
-/** @throws PayoutBlocked when the contract is not there, or the token takes no such allowance */
+/** @throws PayoutBlocked if the contract is missing, or the token refuses such an allowance */
 export async function gasToAllow(node: EvmNode, payer: Payer, order: TransferOrder, fees: EvmFees): Promise<bigint> {
   if (await isPayManyThere(node)) return gasFor(node, payer, order, fees);
   throw refused(`the contract that pays many is not on ${payer.chain.name}: deploy that first`);
@@ -62,7 +65,7 @@ async function gasFor(
   }
 }
 
-/** @returns why deposits cannot be swept on a chain where their forwarder is not */
+/** @returns why deposits cannot be swept on a chain without their forwarder */
 export const missing = ({ chain }: Pick<Payer, 'chain'>): PayoutBlocked =>
   refused(`the forwarder is not on ${chain.name}: npm run sweep -- deploy ${chain.id}`);
 

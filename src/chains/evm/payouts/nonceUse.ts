@@ -1,4 +1,4 @@
-/** Which transaction used a nonce of an account: found by the states that a node still has, by its index, or by what the account sent. */
+/** Finds the transaction that used an account's nonce: by a node's past states, its index, or the account's transfers. */
 import { epochMs, type Instant } from '../../../../domain/time.ts';
 import { higher } from '../../../lib/inParallel.ts';
 import { logsFrom, nonceAt, transactionBySender, transactionOf, transactionsAt } from '../accounts.ts';
@@ -8,7 +8,7 @@ import { type EvmNode, RpcFailed } from '../rpc.ts';
 export interface NonceAsked {
   readonly account: string;
   readonly nonce: bigint;
-  /** Nothing has used it before. */
+  /** Nothing has used it before this time. */
   readonly since: Instant;
 }
 
@@ -21,26 +21,25 @@ export interface Use extends Place {
   readonly hash: string;
 }
 
-/** A nonce that is used. */
-export interface Noted {
-  /** The newest block when that was first seen: in the states of this one and all later ones it is used. */
+/** A used nonce. */
+export interface UsedNonce {
+  /** Newest block at its first observation: the nonce is used in its state and all later ones. */
   readonly seen: Place;
-  /** Undefined where the node cannot tell. */
+  /** Undefined if the node cannot answer. */
   readonly use: Use | undefined;
 }
 
 /** @returns undefined while the nonce is free at the node's head @throws RpcFailed */
-export type LookUpUse = (node: EvmNode, asked: NonceAsked, head: Header) => Promise<Noted | undefined>;
+export type LookUpUse = (node: EvmNode, asked: NonceAsked, head: Header) => Promise<UsedNonce | undefined>;
 
 const rememberedMax = 1_000;
 
 /**
- * Full nodes keep accounts for a hundred and twenty-eight blocks, on some chains for seconds. So what is seen of a nonce is remembered
- * while it is young, and finality is asked of the block that it was seen in, which every node has. Logs are searched once: that takes
- * many calls.
+ * Full nodes keep accounts for 128 blocks, on some chains only seconds. So observations of a nonce are remembered while it is recent, and
+ * finality is checked for the block of the observation, which every node has. Logs are searched once, because that takes many calls.
  */
 export function createNonceUses(rangeBlocksMax: number): LookUpUse {
-  const notes = new Map<string, Noted>();
+  const notes = new Map<string, UsedNonce>();
 
   return async (node, asked, head) => {
     const key = `${node.name} ${asked.account} ${asked.nonce}`;
@@ -62,7 +61,7 @@ export function createNonceUses(rangeBlocksMax: number): LookUpUse {
 const isThere = async (node: EvmNode, { blockNumber, blockHash }: Place): Promise<boolean> =>
   (await header(node, blockNumber))?.hash === blockHash;
 
-/** What a node refuses it does not have, or does not do. */
+/** Undefined if the node refuses: it lacks the data or the method. */
 async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
   return answer.catch((error) => {
     if (error instanceof RpcFailed && error.kind === 'refused') return undefined;
@@ -70,7 +69,7 @@ async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
   });
 }
 
-/** By its effect on the account's nonce. A state that is gone counts as unused; the block itself is the proof. */
+/** By the account's nonce in past states. A missing state counts as unused; the block itself is the proof. */
 async function byStates(node: EvmNode, { account, nonce }: NonceAsked, head: Header): Promise<Use | undefined> {
   const usedAt = async (height: bigint) => ((await unlessRefused(nonceAt(node, account, height))) ?? 0n) > nonce;
   let used = head.number;
@@ -94,7 +93,7 @@ async function byStates(node: EvmNode, { account, nonce }: NonceAsked, head: Hea
 const byIndex = async (node: EvmNode, asked: NonceAsked): Promise<Use | undefined> =>
   confirmed(node, asked, await unlessRefused(transactionBySender(node, asked.account, asked.nonce)));
 
-/** An index is believed only as far as the transaction itself shows the same. */
+/** An index only counts if the transaction itself confirms it. */
 async function confirmed(node: EvmNode, { account, nonce }: NonceAsked, hash: string | undefined) {
   const transaction = hash === undefined ? undefined : await transactionOf(node, hash);
   if (transaction?.nonce !== nonce || transaction.from.toLowerCase() !== account.toLowerCase()) return undefined;
@@ -102,14 +101,14 @@ async function confirmed(node: EvmNode, { account, nonce }: NonceAsked, hash: st
   return receipt && { hash: receipt.hash, blockNumber: receipt.blockNumber, blockHash: receipt.blockHash };
 }
 
-/** Ranges of blocks that are looked through for what the account sent. */
+/** Maximum block ranges searched for the account's transfers. */
 const rangesMax = 50;
-/** Candidates that are looked at. */
+/** Maximum candidates that are checked. */
 const candidatesMax = 200;
-/** How far our clock and a chain's may be apart. */
+/** Maximum difference between our clock and a chain's. */
 const clockDifference_s = 600;
 
-/** Among the transfers that the account sent since: of tokens, and since EIP-7708 of the coin as well. */
+/** Among the account's transfers since then: of tokens, and since EIP-7708 of the coin as well. */
 async function byLogs(
   node: EvmNode,
   asked: NonceAsked,

@@ -1,4 +1,4 @@
-/** What is checked before anything is signed, so that a transfer is refused here and not reverted, or short, on the chain. */
+/** Checks before a signature, so a transfer is refused here instead of reverted, or short, on the chain. */
 
 import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { transferProbe } from '../../../../contracts/evm/artifacts/TransferProbe.ts';
@@ -15,8 +15,8 @@ import { callFor, transferCall } from './transaction.ts';
 /** Code 3 is geth's, -32015 Nethermind's and OpenEthereum's. */
 const revertCodes: ReadonlySet<number | undefined> = new Set([3, -32015]);
 /**
- * A contract may halt instead of reverting. Only the words say so: geth uses -32000 for halts and for failures of the node. "gas required
- * exceeds allowance" is geth's answer to an estimate above the block's gas limit or the node's own cap.
+ * A contract may halt instead of reverting. Only the text reveals it: geth uses -32000 for halts and for failures of the node. "gas
+ * required exceeds allowance" is geth's answer to an estimate above the block's gas limit or the node's own cap.
  */
 const revertWords: readonly RegExp[] = [
   /revert|vm execution error|evm error/i,
@@ -32,15 +32,15 @@ export const isRevert = (error: unknown): error is RpcFailed =>
   (revertCodes.has(error.code) || revertWords.some((words) => words.test(error.detail)));
 
 /**
- * Runs a transfer on a node before it is signed: the amount that would arrive, or why the token refuses the transfer.
- * @returns how much would arrive, in smallest units. A node that runs no code in an account's place (state override) is asked only
- * whether the token takes the transfer, and is then believed that all of it would arrive.
+ * Simulates a transfer on a node before its signature: the amount that would arrive, or why the token refuses it.
+ * @returns the amount that would arrive, in smallest units. For a node without state overrides, only whether the token accepts the transfer
+ * is known, and the full amount is assumed.
  */
 export function createRehearsal(account: Address): (node: EvmNode, order: TransferOrder) => Promise<bigint> {
   const unable = new Set<string>();
 
   return async (node, order) => {
-    // What the account pays itself changes no balance.
+    // A payment to itself changes no balance.
     const probed = order.receiver === account || unable.has(node.name) ? undefined : await probe(node, order);
     if (probed !== undefined) return probed;
     const returned = await simulate(node, { from: account, ...transferCall(order) });
@@ -56,14 +56,14 @@ export function createRehearsal(account: Address): (node: EvmNode, order: Transf
       if (!cannot) throw error;
       return '0x' as const;
     });
-    // Without the code in its place an account answers with nothing.
+    // Without the code override an account returns nothing.
     if (answer.length === 66) return BigInt(answer);
     unable.add(node.name);
     return undefined;
   }
 }
 
-/** Tokens return true, or like Ethereum's USDT nothing at all. */
+/** Tokens return true, or nothing at all like Ethereum's USDT. */
 function saysFalse(returned: Hex): boolean {
   if (returned === '0x') return false;
   return !decodeFunctionResult({ abi: erc20Abi, functionName: 'transfer', data: returned });
@@ -74,7 +74,7 @@ export interface Payer {
   readonly account: Address;
 }
 
-/** The account's coin, and each token by its address as the catalogue spells it. */
+/** The account's coin, and each token by its address in the catalogue's spelling. */
 export async function balancesOf(node: EvmNode, { chain, account }: Payer) {
   const addresses = chain.tokens.map(({ address }) => address);
   const [gas, ...held] = await Promise.all([
@@ -84,24 +84,24 @@ export async function balancesOf(node: EvmNode, { chain, account }: Payer) {
   return { gas, tokens: Object.fromEntries(addresses.map((token, at) => [token, held[at] ?? 0n])) };
 }
 
-/** @throws PayoutBlocked when the account holds less than the order's amount */
+/** @throws PayoutBlocked if the account holds less than the order's amount */
 export const checkTokens = async (node: EvmNode, { account }: Payer, order: TransferOrder): Promise<void> =>
   checkFloat(await tokenBalance(node, account, order.token.address), account, order);
 
 interface Coin {
-  /** What the account holds of it. */
+  /** Balance of the account. */
   readonly held: bigint;
-  /** What the gas costs at most. */
+  /** Maximum cost of the gas. */
   readonly most: bigint;
 }
 
-/** @throws PayoutBlocked when the account's coin cannot pay for the gas, twice */
+/** @throws PayoutBlocked if the account's coin cannot pay for the gas twice */
 export const checkGas = ({ chain, account }: Payer, { held, most }: Coin): void =>
   checkCoin(held, account, { chainId: chain.id, unit: 'wei', most });
 
 /**
  * @returns the gas to allow for a transfer of the coin
- * @throws PayoutBlocked when the account holds less than the order's amount, or the receiver takes no coin for so much gas
+ * @throws PayoutBlocked if the account holds less than the order's amount, or the receiver accepts no coin within that gas
  */
 export async function gasForCoin(
   node: EvmNode,
@@ -122,19 +122,19 @@ export async function gasForCoin(
   }
 }
 
-/** @throws PayoutBlocked when the account's coin cannot pay for the transfer of it and the gas, twice */
+/** @throws PayoutBlocked if the account's coin cannot pay for the transfer of it and the gas, twice */
 export const checkCoinAndGas = ({ account }: Payer, order: TransferOrder, { held, most }: Coin): void =>
   checkCoinFloat(held, account, order, { most });
 
 interface Trying {
-  /** What would arrive. */
+  /** Amount that would arrive. */
   readonly arrives: () => Promise<bigint>;
   readonly gas: () => Promise<bigint>;
 }
 
 /**
  * @returns the gas to allow
- * @throws PayoutBlocked when the token refuses the transfer, would bring less than was ordered, or needs more gas than is configured
+ * @throws PayoutBlocked if the token refuses the transfer, would bring less than ordered, or needs more gas than is configured
  */
 export async function checkTransfer(
   { chain }: Payer,

@@ -1,4 +1,4 @@
-/** What is offered for a unit of gas: within the configured limits, and never on one node's word where others say less. */
+/** Price offered per unit of gas: within the configured limits, and never from one node alone if others report less. */
 
 import type { Hex } from 'viem';
 import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
@@ -14,8 +14,8 @@ import { type Call, type GasPrice, transferCall } from './transaction.ts';
 const baseFeeFactor = 2n;
 
 /**
- * @param tip_wei what the nodes suggest
- * @throws PayoutBlocked when the chain asks for more than the configured maximum
+ * @param tip_wei the nodes' suggestion
+ * @throws PayoutBlocked if the chain charges more than the configured maximum
  */
 export function priceFor(baseFee_wei: bigint, tip_wei: bigint, limits: EvmFees): GasPrice {
   const tip = boundedTip(tip_wei, limits);
@@ -29,19 +29,19 @@ const boundedTip = (tip_wei: bigint, { minTip_wei, maxTip_wei }: EvmFees): bigin
 const boundedPrice = (baseFee_wei: bigint, tip: bigint, limits: EvmFees): bigint =>
   lower(baseFee_wei * baseFeeFactor + tip, limits.maxFeePerGas_wei);
 
-/** What gas costs, in wei, at twice the base fee of now; never more than the configured maximum, beyond which nothing is signed. */
+/** Cost of gas in wei at twice the current base fee, up to the configured maximum, above which nothing is signed. */
 export const usualCost = (gas: bigint, baseFee_wei: bigint, tip_wei: bigint, limits: EvmFees): bigint =>
   gas * boundedPrice(baseFee_wei, boundedTip(tip_wei, limits), limits);
 
 /**
- * Nodes replace a pending transaction only if both caps rise by 10 % or more. An eighth, rounded up, is enough everywhere. Geth also
+ * Nodes replace a pending transaction only if both caps rise by at least 10 %. An eighth, rounded up, is enough everywhere. Geth also
  * requires that a cap of 0 rises.
  */
 const bumped = (old: bigint): bigint => higher(old + 1n, (old * 9n + 7n) / 8n);
 
 /**
- * A price high enough to replace an attempt, and no lower than today's.
- * @throws PayoutBlocked when that is above the configured maximum
+ * A price high enough to replace an attempt, and at least the current one.
+ * @throws PayoutBlocked if that is above the configured maximum
  */
 export function priceToReplace(replaced: Pick<SignedAttempt, 'fee'>, fresh: GasPrice, limits: EvmFees): GasPrice {
   const raise = (name: keyof GasPrice) => higher(bumped(BigInt(replaced.fee[name] ?? '0')), fresh[name]);
@@ -63,10 +63,10 @@ export interface Prices {
   readonly tip_wei: bigint;
 }
 
-/** By the chain's own time. */
+/** Life of a tip in chain time. */
 const tipsHold_s = 15;
 
-/** @returns what a block costs now. All nodes are asked for a tip now and then, each for itself, and the middle one counts. */
+/** @returns the current gas price. All nodes are periodically queried for a tip, and the median counts. */
 export function createPrices(rpc: EvmRpc): (node: EvmNode) => Promise<Prices> {
   let known: { readonly tip_wei: bigint; readonly at_s: number } | undefined;
 
@@ -80,46 +80,46 @@ export function createPrices(rpc: EvmRpc): (node: EvmNode) => Promise<Prices> {
   };
 }
 
-/** Empty where no node suggests any. */
+/** Empty if no node suggests any. */
 const tipsOf = (rpc: EvmRpc): Promise<readonly bigint[]> =>
-  rpc.promptly(suggestedTip).catch((error) => {
+  rpc.allSoon(suggestedTip).catch((error) => {
     if (error instanceof ChainUnavailable) return [];
     throw error;
   });
 
-/** Of two the lower one. */
+/** Median; of two the lower one. */
 const middle = (values: readonly bigint[]): bigint | undefined =>
   values.toSorted((a, b) => (a < b ? -1 : 1))[Math.floor((values.length - 1) / 2)];
 
-/** Over the estimate: what a call costs varies with the contract's state; unused gas costs nothing. */
+/** Margin over the estimate: a call's cost depends on the contract's state; unused gas costs nothing. */
 const margin_percent = 20n;
-/** Many accounts that are empty by then may be among what a call of several transfers pays. */
+/** Margin for a call of several transfers: it may pay many accounts that are empty by then. */
 const callMargin_percent = 50n;
 
 const over = (gas: bigint, percent: bigint): bigint => (gas * (100n + percent)) / 100n;
 
-/** What an estimate is allowed to be short of. */
+/** Estimate with its margin. */
 export const withMargin = (gas: bigint): bigint => over(gas, margin_percent);
 
-/** @throws RpcFailed when it would revert */
+/** @throws RpcFailed if it would revert */
 export const gasForCall = async (node: EvmNode, from: string, call: Call): Promise<bigint> =>
   over(await gasNeeded(node, { from, ...call }), callMargin_percent);
 
-/** By the chain's own time: forks and the tokens' own code change seldom. */
+/** Life of an estimate in chain time: forks and the tokens' own code change rarely. */
 const estimateHolds_s = 600;
 
-/** The chain's head, also while it is asked for. */
+/** The chain's head, or the pending query of it. */
 type Latest = Header | Promise<Header>;
 
 export interface TransferGas {
-  /** To allow for an order. @throws RpcFailed when it would revert */
+  /** Gas limit of an order. @throws RpcFailed if it would revert */
   forOrder(node: EvmNode, order: TransferOrder, latest: Latest): Promise<bigint>;
-  /** What a transfer of a token to a new holder uses; undefined where the account has none to try it with. @throws RpcFailed */
+  /** Gas of a token transfer to a new holder; undefined if the account has no tokens to simulate it. @throws RpcFailed */
   toNewHolder(node: EvmNode, token: TransferOrder['token'], latest: Latest): Promise<bigint | undefined>;
 }
 
 /**
- * Reads the gas limit of a transfer: a node's estimate by the rules of today's fork, with a margin. A receiver that empties its account
+ * Reads the gas limit of a transfer: a node's estimate by the rules of the current fork, with a margin. A receiver that empties its account
  * before the transfer lands makes the transfer dearer by a new storage slot, and a fork may change that slot's cost (EIP-2929, EIP-8037).
  * So a transfer to an address that never held the token is estimated as well.
  */
@@ -151,5 +151,5 @@ export function createTransferGas(account: string): TransferGas {
   };
 }
 
-/** Nobody can know it before the block, and give it something to hold. */
+/** An address that nobody can predict before the block and fund. */
 const strangerOf = ({ hash }: Header): Hex => `0x${hash.slice(-40)}`;

@@ -28,13 +28,13 @@ import {
 import { createPrices, createTransferGas, gasForCall, priceFor, priceToReplace, usualCost } from './prices.ts';
 import { buildUnsigned, callFor, noOrder } from './transaction.ts';
 
-/** What nodes mean when they refuse a transaction. JSON-RPC has no codes for it: each client has its own words, which change. */
+/** Classifies nodes' refusals of a transaction. JSON-RPC has no codes for them: each client has its own texts, which change. */
 
 /**
- * `held`: the node has these bytes. `nonceUsed`: a mined transaction has the nonce. `outbid`: another one of the nonce waits and pays no
- * less. `fee`: it offers too little now. `funds`: the account cannot pay for it. `gas`: it allows too little gas, or more than a block or
- * the node does. `policy`: whoever runs the node, or the chain, does not want it. `busy`: the node has no room, or does not yet know what
- * comes before it. `invalid`: no node would take it. `unknown`: words that are not in the table.
+ * `held`: the node has these bytes. `nonceUsed`: a mined transaction has the nonce. `outbid`: a pending transaction with the nonce pays at
+ * least as much. `fee`: it offers too little now. `funds`: the account cannot pay for it. `gas`: it allows too little gas, or more than a
+ * block or the node accepts. `policy`: the operator of the node or chain rejects it. `busy`: the node has no room, or lacks the previous
+ * nonces. `invalid`: no node would accept it. `unknown`: a text outside the table.
  */
 export type RefusalKind =
   | 'held'
@@ -49,8 +49,8 @@ export type RefusalKind =
   | 'unknown';
 
 /**
- * From the sources of geth (and its forks bor, bsc, op-geth), Nethermind, Besu, Erigon, Reth, Nitro; anvil for local chains. Read from above:
- * a replacement that is underpriced is another thing than a transaction that is.
+ * From the sources of geth (and its forks bor, bsc, op-geth), Nethermind, Besu, Erigon, Reth, Nitro; anvil for local chains. Order matters:
+ * an underpriced replacement differs from an underpriced transaction.
  */
 const table: readonly (readonly [RefusalKind, RegExp])[] = [
   [
@@ -92,17 +92,17 @@ const table: readonly (readonly [RefusalKind, RegExp])[] = [
   ],
 ];
 
-/** @param detail the node's own words */
+/** @param detail the node's text */
 export const refusalKind = (detail: string): RefusalKind =>
   table.find(([, words]) => words.test(detail))?.[0] ?? 'unknown';
 
-/** The bytes, or another transaction of their nonce, are where they are to be: what became of them their fate tells. */
+/** True if the node has the bytes, or another transaction with their nonce: the fate check decides. */
 export const isSettledElsewhere = (kind: RefusalKind): boolean =>
   kind === 'held' || kind === 'nonceUsed' || kind === 'outbid';
 
 /**
- * Transfers of tokens from the treasury account of one EVM chain.
- * @param account the treasury; its key is with the signer
+ * Token transfers from the treasury account of one EVM chain.
+ * @param account the treasury; the signer has its key
  */
 export function createEvmPayoutRail(
   config: EvmChainConfig,
@@ -119,7 +119,7 @@ export function createEvmPayoutRail(
   const rehearse = createRehearsal(account);
 
   async function build(node: EvmNode, order: TransferOrder, nonce: bigint, replaces?: SignedAttempt) {
-    // At once, for nodes are far away. A node without a head is no node to believe a balance: it is heard first.
+    // Runs concurrently, because nodes may be distant. A node without a head is not trusted about a balance, so its head is awaited first.
     const priced = prices(node);
     const head = priced.then(({ latest }) => latest);
     const coin = coinBalance(node, account);
@@ -150,7 +150,7 @@ export function createEvmPayoutRail(
       arrives: () => rehearse(node, order),
       gas: () => transferGas.forOrder(node, order, latest),
     };
-    // What the account does not hold is no refusal of the token's: it is said first.
+    // A missing balance is no refusal of the token, so it is reported first.
     const gas = checkTransfer(payer, order, trying, fees);
     gas.catch(() => {});
     await checkTokens(node, payer, order);
@@ -169,7 +169,7 @@ export function createEvmPayoutRail(
     });
   }
 
-  /** Estimates leave out what some chains charge for data besides: the configured gas is the least. */
+  /** Estimates omit some chains' charges for data: the configured gas is the minimum. */
   async function transferCost(node: EvmNode): Promise<bigint> {
     const { latest, tip_wei } = await prices(node);
     const estimates = await Promise.all(
@@ -187,12 +187,12 @@ export function createEvmPayoutRail(
     numbering: {
       kind: 'nonce',
 
-      // A node that is still syncing says 0, and one that lags too little.
+      // A syncing node returns 0, and a lagging one too little.
       minedNonce: async (signal) =>
-        (await urgent.promptly((node) => nonceAt(node, account, 'latest'), signal)).reduce(higher),
+        (await urgent.allSoon((node) => nonceAt(node, account, 'latest'), signal)).reduce(higher),
 
       async provenNonce() {
-        const said = await urgent.every((node) => nonceAt(node, account, 'latest'));
+        const said = await urgent.all((node) => nonceAt(node, account, 'latest'));
         const [first = null] = said;
         return said.length >= urgent.agree.usual && said.every((nonce) => nonce === first) ? first : null;
       },

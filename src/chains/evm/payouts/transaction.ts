@@ -1,4 +1,4 @@
-/** The transactions that a treasury account sends: what is built here, the signer takes apart again and checks. */
+/** Transactions of a treasury account: built here, decoded and checked again by the signer. */
 import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import type { Chain } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
@@ -11,7 +11,7 @@ import { allowanceCall, payManyCall, payManyDeployment } from '../payMany.ts';
 export interface EvmPayload {
   readonly to: Address;
   readonly data: Hex;
-  /** Wei that go with it; left out for none. */
+  /** Wei to send along; omitted for none. */
   readonly value?: string;
   readonly gas: string;
   readonly maxFeePerGas: string;
@@ -32,7 +32,7 @@ export const transferCall = ({
   data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [receiver as Address, amount] }),
 });
 
-/** The transaction that an order takes, whatever its form. @param account the treasury */
+/** Transaction of an order in any form. @param account the treasury */
 export function callFor(order: TransferOrder, account: Address): Call {
   switch (order.form?.kind) {
     case 'flush': {
@@ -52,19 +52,19 @@ export function callFor(order: TransferOrder, account: Address): Call {
   }
 }
 
-/** The most gas that one transaction may use (EIP-7825). */
+/** Maximum gas of one transaction (EIP-7825). */
 export const transactionGasMax = 1n << 24n;
-/** A deployment is rare, and uses about as much as ten transfers. */
+/** A deployment is rare, and uses about as much gas as ten transfers. */
 const deploymentOverTransfer = 4n;
 
-/** The most gas that an order may need. @param gasMax of one transfer; each deposit of a flush, and each payout of a batch, may need as much */
+/** Maximum gas of an order. @param gasMax of one transfer; each deposit of a flush, and each payout of a batch, may need as much */
 export function gasMaxFor({ form }: Pick<TransferOrder, 'form'>, gasMax: bigint): bigint {
   if (form?.kind === 'flush') return lower(gasMax * BigInt(form.deposits.length), transactionGasMax);
   if (form?.kind === 'payMany') return lower(gasMax * BigInt(form.payments.length), transactionGasMax);
   return form?.kind === 'deploy' ? gasMax * deploymentOverTransfer : gasMax;
 }
 
-/** Orders nothing: for transactions that are no transfer from the treasury. */
+/** Empty order, for transactions that are no transfer from the treasury. */
 export function noOrder(chain: Chain, account: string): TransferOrder {
   const [token] = chain.tokens;
   assert(token !== undefined, 'every chain has a token');
@@ -74,7 +74,7 @@ export function noOrder(chain: Chain, account: string): TransferOrder {
 export interface Call {
   readonly to: Address;
   readonly data: Hex;
-  /** Wei that go with it. */
+  /** Wei to send along. */
   readonly value?: bigint;
 }
 

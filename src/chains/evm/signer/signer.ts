@@ -1,18 +1,18 @@
-/** The treasury's key for EVM chains. It trusts nobody: what it signs it has taken apart itself and compared with order and limits. */
+/** The treasury's key for EVM chains. It decodes each transaction itself and compares it with order and limits, trusting no caller. */
 import { type Address, encodeFunctionData, erc20Abi, type Hex, hexToBytes, isAddressEqual, keccak256 } from 'viem';
 import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
 import { membersMax } from '../../../../domain/batch/events.ts';
 import { type Chain, chainOf, tokenAt } from '../../../../domain/chains.ts';
 import { coinOf } from '../../../../domain/money.ts';
 import { moneyLeaves } from '../../../../domain/transfer/shapes.ts';
-import type { Spending } from '../../money/spending.ts';
+import type { CheckSpending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type EvmChainId, type EvmFees, evmChainIds, feesOf, isEvmChain, networkId } from '../config.ts';
 import { depositAddresses, forwarderAddresses } from '../forwarder.ts';
 import { payManyAddress, payManyCall } from '../payMany.ts';
 import { type Call, callFor, type EvmPayload, gasMaxFor } from '../payouts/transaction.ts';
 
-/** The account of a private key; undefined when the curve has no such key. @param privateKey 0x and 64 hexadecimal digits */
+/** Account of a private key; undefined if the key is outside the curve's range. @param privateKey 0x and 64 hexadecimal digits */
 export function accountOf(privateKey: string): string | undefined {
   try {
     return privateKeyToAddress(privateKey as Hex);
@@ -23,18 +23,17 @@ export function accountOf(privateKey: string): string | undefined {
 
 export interface EvmSignerDeps {
   readonly privateKey: Hex;
-  /** Chains that it signs for. */
+  /** Chains of this signer. */
   readonly chainIds?: readonly EvmChainId[];
-  /** What a transaction may cost on a chain; its defaults when left out. */
+  /** Fee limits of a transaction on a chain. Default: the chain's. */
   readonly feesOn?: (chainId: EvmChainId) => EvmFees;
-  /** Limits what is signed, over all chains together. */
-  readonly spending: Spending;
+  /** Limits the signed amounts, over all chains together. */
+  readonly spending: CheckSpending;
 }
 
 /**
- * Signs treasury transactions: catalogue-token transfers within the limits, cancels, sweeps and the forwarder's
- * deployment, nothing else.
- * Signing the same again gives the same bytes (RFC 6979) and counts once, as does a replacement of the same nonce.
+ * Signs treasury transactions: catalogue-token transfers within the limits, cancels, sweeps and the forwarder's deployment, nothing else.
+ * Signing again gives the same bytes (RFC 6979) and counts once, as does a replacement of the same nonce.
  * @throws SigningRefused from `sign`
  */
 export function createEvmSigner({
@@ -45,7 +44,7 @@ export function createEvmSigner({
 }: EvmSignerDeps): Signer {
   const key = privateKeyToAccount(privateKey);
 
-  /** @returns what signing needs, and what counts it towards the hour's limit */
+  /** @returns the signing input, and the function that counts it towards the hourly limit */
   function examine(unsigned: Unsigned, purpose: SigningPurpose) {
     const { chain, payload, fee } = checkFrame(unsigned, purpose, key.address, chainIds, feesOn);
     if (purpose.kind === 'cancel') checkCancel(payload, key.address);
@@ -53,7 +52,7 @@ export function createEvmSigner({
     else if (purpose.kind === 'deployment') checkDeployment(payload, chain, unsigned.order, key.address);
     else if (purpose.kind === 'batch') checkBatch(payload, chain, unsigned.order, purpose);
     else if (purpose.kind === 'withdrawal' && unsigned.order.form) checkCoin(payload, unsigned.order, purpose);
-    // No dollar limit counts what does not say that money leaves.
+    // Dollar limits only count transfers marked as outgoing money.
     else if (!moneyLeaves(purpose.kind))
       throw new SigningRefused('mismatch', `there is no ${purpose.kind} on ${chain.name}`);
     else checkTransfer(payload, chain, unsigned.order, purpose);
@@ -75,7 +74,7 @@ export function createEvmSigner({
 interface Framed {
   readonly chain: Chain;
   readonly payload: EvmPayload;
-  /** At most, in wei. */
+  /** Maximum, in wei. */
   readonly fee: bigint;
 }
 
@@ -95,12 +94,12 @@ function checkFrame(
   }
   const payload = unsigned.payload as EvmPayload;
   const { gasMax, maxFeePerGas_wei } = feesOn(chainId);
-  // What a form allows for is believed of those alone whose form is checked.
+  // Only transactions whose form was checked get the extra gas of that form.
   const forwards = kind === 'sweep' || kind === 'deployment' || kind === 'batch';
   const price = BigInt(payload.maxFeePerGas);
   const most = (forwards ? gasMaxFor(order, gasMax) : gasMax) * maxFeePerGas_wei;
   const fee = BigInt(payload.gas) * price;
-  // Below nothing it would make room in an hour's limit of coin.
+  // A negative fee would make room in the hourly coin limit.
   if (fee < 0n || fee > most || (forwards && price > maxFeePerGas_wei))
     throw new SigningRefused('fee', `a fee of ${fee} wei is above the limit of ${most} on ${chainId}`);
   return { chain: chainOf(chainId), payload, fee };
@@ -121,7 +120,7 @@ function checkTransfer(payload: EvmPayload, chain: Chain, order: TransferOrder, 
     throw new SigningRefused('mismatch', `the transaction is not the transfer that ${kind} ${reference} orders`);
 }
 
-/** Each payment of it is one that its limits are asked for; the transaction is rebuilt from them, and pays nobody else. */
+/** Every payment of a batch counts against its limits; the transaction is rebuilt from them, so it pays nobody else. */
 function checkBatch(payload: EvmPayload, chain: Chain, order: TransferOrder, { reference }: SigningPurpose): void {
   const { token, form, amount, receiver, receiverMemo } = order;
   const payments = form?.kind === 'payMany' ? form.payments : [];
@@ -144,7 +143,7 @@ function checkBatch(payload: EvmPayload, chain: Chain, order: TransferOrder, { r
     );
 }
 
-/** Coin leaves by withdrawals alone. */
+/** Coin leaves only by withdrawals. */
 function checkCoin({ to, data, value }: EvmPayload, order: TransferOrder, { kind, reference }: SigningPurpose): void {
   const coin = coinOf(order.chainId);
   const same =
@@ -164,7 +163,7 @@ function checkCancel({ to, data, value }: EvmPayload, account: Address): void {
   throw new SigningRefused('mismatch', 'a cancel is an empty transaction to the treasury itself');
 }
 
-/** A flush of our own deposits alone, each at the address of its salt, by our own factory: it pays the treasury and nobody else. */
+/** A flush only of our own deposits, each at the address of its salt, by our own factory: it pays only the treasury. */
 function checkSweep(payload: EvmPayload, chain: Chain, order: TransferOrder, account: Address): void {
   const { token, receiver, form, amount } = order;
   const deposits = form?.kind === 'flush' ? form.deposits : [];
@@ -183,7 +182,7 @@ function checkSweep(payload: EvmPayload, chain: Chain, order: TransferOrder, acc
 
 const isSalt = (text: string): text is Hex => /^0x[0-9a-f]{64}$/.test(text);
 
-/** Of our own contracts; and that the one that pays many may spend a token, which it does for whoever calls it alone. */
+/** Deployments of our own contracts, and the allowance of the batch contract, which pays only on its caller's order. */
 function checkDeployment(payload: EvmPayload, chain: Chain, order: TransferOrder, account: Address): void {
   const { form, amount, receiver, token } = order;
   const isPayMany = (form?.kind === 'deploy' || form?.kind === 'allow') && form.contract === 'payMany';

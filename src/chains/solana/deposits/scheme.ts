@@ -3,21 +3,21 @@ import type { Deposit } from '../../../../domain/payment/events.ts';
 import type { DepositOwner } from '../../family.ts';
 import type { DepositScheme } from '../../ports.ts';
 
-/** Addresses taken out of the shared stock at a time. Those that a crash forgets are never used, which costs nothing. */
+/** Addresses taken from the shared stock at a time. A crash loses unused ones at no cost. */
 const stockMax = 32;
 const retryAfter_s = 2;
 
 /**
- * One wallet for each payment, made beforehand by an instance that has the seed; no key is needed here. The customer pays the wallet, the
- * money lies in its token account.
+ * One wallet per payment, made in advance by an instance with the seed; no key is needed here. The customer pays the wallet, and its token
+ * account holds the money.
  *
- * @param take takes up to `max` addresses out of the stock, each of which is given out once
+ * @param take takes up to `max` addresses from the stock, each assigned once
  */
 export function createSolanaDeposits(take: (max: number) => Promise<readonly DepositOwner[]>): DepositScheme {
   const stock: DepositOwner[] = [];
   let underWay: Promise<number> | undefined;
 
-  /** @returns how many came */
+  /** @returns number of new addresses */
   function refill(): Promise<number> {
     underWay ??= take(stockMax)
       .then((owners) => {
@@ -30,12 +30,12 @@ export function createSolanaDeposits(take: (max: number) => Promise<readonly Dep
     return underWay;
   }
 
-  /** Many creates may wait for one refill: one that gets no address asks again, as long as refills bring any. */
+  /** Many creates may wait for one refill: one without an address retries as long as refills bring any. */
   async function next(): Promise<DepositOwner> {
     for (let came = 1; came > 0; came = await refill()) {
       const owner = stock.shift();
       if (!owner) continue;
-      // In the background: this create has its address, whether the refill succeeds or not.
+      // In the background: this create has its address even if the refill fails.
       if (stock.length < stockMax / 2) refill().catch(() => {});
       return owner;
     }

@@ -1,4 +1,4 @@
-/** What deposits on Solana hold, with their rent. No payout waits for it: those come from the treasury's float. */
+/** Balances of deposits on Solana, with their rent. No payout waits for sweeps: payouts come from the treasury's float. */
 import type {
   DepositSweep,
   HeldDeposit,
@@ -23,14 +23,14 @@ const unrecorded = 'holds money that is not recorded yet';
 
 /** The treasury's and the deposit's. */
 const signers = 2;
-/** Each waits some seconds until it is final. */
+/** Each takes some seconds until it is final. */
 const partsMax = 8;
 
 /**
- * Token accounts are emptied and closed one by one, and only if their payment has recorded everything that came in and that it takes up:
- * of a closed account nobody reads what came in.
+ * Token accounts are emptied and closed one by one, and only if their payment has recorded all receipts up to its maximum: a closed account
+ * is not read any more.
  * @param paymentOf throws Unavailable
- * @param recoverTokens has keys of deposits, which nothing here sees
+ * @param recoverTokens has the deposits' keys, which this code never sees
  */
 export function createSolanaSweep(
   config: SolanaConfig,
@@ -42,7 +42,7 @@ export function createSolanaSweep(
   const { tokens } = solanaChain();
   const late = rpc.as('late');
 
-  /** What the chain shows as final: what a fork could take back is no reason to close an account. */
+  /** Final balances: a balance that a fork could undo is no reason to close an account. */
   async function amounts(node: SolanaNode, deposits: readonly PaidDeposit[]) {
     const asked = deposits.flatMap((deposit) => tokens.map((token) => ({ deposit, token })));
     const owned = asked.map(({ deposit, token }) => tokenAccountOf(deposit.address, token.address));
@@ -111,8 +111,8 @@ function saltIn({ salt }: Deposit): string {
 }
 
 /**
- * Why an account must not be closed: everything that it ever received has to be explained by transactions that can be read, and recorded as
- * far as its payment takes it up.
+ * Returns why an account must not be closed: readable transactions must explain all its receipts, and its payment must have recorded them
+ * up to its maximum.
  */
 async function problemIn(node: SolanaNode, payment: Payment, owner: string, token: Token): Promise<string | undefined> {
   const account = tokenAccountOf(owner, token.address);

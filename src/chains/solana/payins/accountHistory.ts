@@ -1,16 +1,16 @@
-/** What came into one token account since it was last read. */
+/** Receipts of one token account since the last read. */
 import type { ChainNode } from '../../node/jsonRpc.ts';
-import { type Landed, landedEach, TransactionUnreadable } from '../landed.ts';
-import type { AsOf } from '../reads.ts';
+import { type LandedTransaction, landedEach, TransactionUnreadable } from '../landed.ts';
+import type { ReadContext } from '../reads.ts';
 import { untilThere } from '../retryBehindNode.ts';
-import { type Seen, signaturesOf, signaturesPerCall } from '../transactions.ts';
+import { type ListedSignature, signaturesOf, signaturesPerCall } from '../transactions.ts';
 import { type Credit, changeIn, creditsOf } from './credits.ts';
 
-/** How far an account's history is read. */
+/** End of the last read of an account's history. */
 export interface ReadTo {
-  /** What the account held after the newest transaction that was read. */
+  /** Balance after the newest transaction that was read. */
   readonly amount: bigint;
-  /** Of that transaction. Null: the next time everything is read again, which changes nothing. */
+  /** Signature of that transaction. Null: the next read covers everything again, which changes nothing. */
   readonly signature: string | null;
 }
 
@@ -18,12 +18,12 @@ export const unread: ReadTo = { amount: 0n, signature: null };
 
 export interface Credited {
   readonly credit: Credit;
-  readonly transaction: Landed;
+  readonly transaction: LandedTransaction;
 }
 
-/** A transaction that the node lists and that cannot be read as it shows it. */
+/** A listed transaction that cannot be parsed. */
 export interface Unread {
-  readonly seen: Seen;
+  readonly seen: ListedSignature;
   readonly why: TransactionUnreadable;
 }
 
@@ -31,51 +31,51 @@ export interface HistoryPart {
   readonly credits: readonly Credited[];
   readonly unreadable: readonly Unread[];
   readonly readTo: ReadTo;
-  /** The newest transaction that the node listed, read or not. */
+  /** Newest listed transaction, read or not. */
   readonly newest: string | null;
-  /** Whether all that is listed was read. */
+  /** True if all listed transactions were read. */
   readonly whole: boolean;
-  /** Whether that adds up to what the account holds; with what cannot be read among it, nobody can tell, and that is the explanation. */
+  /** True if they add up to the balance. Unreadable ones make it undecidable, and are an explanation too. */
   readonly explained: boolean;
 }
 
-/** How much of a history is read in one go. Anybody can send transactions to an account, for 0.000005 SOL each. */
+/** Limits of one read of a history. Anyone can send transactions to an account, for 0.000005 SOL each. */
 export interface ReadMost {
   readonly signatures: number;
   readonly transactions: number;
-  /** Nodes may give less in one answer than they are asked for. */
+  /** Nodes may return less in one answer than requested. */
   readonly pages: number;
 }
 
-/** What a poll spends on one account: all of them wait for it. */
+/** Limits per account in a poll, because all accounts wait for it. */
 export const mostOfLook: ReadMost = { signatures: 1_000, transactions: 200, pages: 12 };
-/** What is spent on an account that is read by itself: 0.1 SOL of somebody who wants to hide a payment. */
+/** Limits for an account that is read separately: hiding a payment would cost 0.1 SOL. */
 export const mostByItself: ReadMost = { signatures: 20_000, transactions: 20_000, pages: 220 };
 
-export interface Held {
+export interface HeldTokenAccount {
   readonly owner: string;
   readonly account: string;
-  /** What it holds, in smallest units, at the end of a slot. */
+  /** Balance in smallest units at the end of a slot. */
   readonly amount: bigint;
   readonly slot: bigint;
 }
 
 /**
- * Reads oldest first. Where the listing itself ends early, what is older than its end is not known: nothing counts as read to. A page that
- * is not full may have been clipped: only what adds up to the balance, or an empty page, says that nothing is older.
- * @param from where it was read to last; when that transaction has left the chain, everything is read again
+ * Reads oldest first. If the listing itself ends early, older transactions are unknown, so the read does not count. A partial page may have
+ * been clipped: only a sum equal to the balance, or an empty page, proves the end.
+ * @param from end of the last read; if that transaction has left the chain, everything is read again
  * @throws RpcFailed
  */
 export async function readHistory(
   node: ChainNode,
-  held: Held,
+  held: HeldTokenAccount,
   from: ReadTo,
-  asOf: AsOf,
+  asOf: ReadContext,
   most: ReadMost = mostByItself,
 ): Promise<HistoryPart> {
   const transactions = createTransactions(node, asOf);
-  const seen: Seen[] = [];
-  // The history is asked for later than the balance: what came in between is for the next time.
+  const seen: ListedSignature[] = [];
+  // The history is queried after the balance: newer transactions are left for the next read.
   const read = () =>
     readSeen(
       seen.filter(({ slot }) => slot <= held.slot),
@@ -96,20 +96,22 @@ export async function readHistory(
   return { ...(await read()), readTo: from, whole: false, explained: false };
 }
 
-type Transactions = (signatures: readonly string[]) => Promise<readonly (Landed | TransactionUnreadable | null)[]>;
+type Transactions = (
+  signatures: readonly string[],
+) => Promise<readonly (LandedTransaction | TransactionUnreadable | null)[]>;
 
 /** @param seen newest first */
 async function readSeen(
-  seen: readonly Seen[],
+  seen: readonly ListedSignature[],
   transactions: Transactions,
-  { owner, account, amount: balance }: Held,
+  { owner, account, amount: balance }: HeldTokenAccount,
   from: ReadTo,
   max: number,
 ): Promise<HistoryPart> {
   const succeeded = seen.filter(({ failed }) => !failed).reverse();
   const asked = succeeded.slice(0, max);
   const found = await transactions(asked.map(({ signature }) => signature));
-  // A transaction that the node lists but does not have yet is read the next time, with all that came after it.
+  // A listed transaction that the node does not have yet is read the next time, with all later ones.
   const missing = found.indexOf(null);
   const there = asked.slice(0, missing < 0 ? found.length : missing);
   const shown = there.map((each, at) => ({ seen: each, read: found[at] ?? null }));
@@ -129,7 +131,7 @@ async function readSeen(
         .filter((credit) => credit.account === account)
         .map((credit) => ({ credit, transaction })),
     ),
-    // Money leaves a deposit by our own key alone: what cannot be read has brought nothing where the others add up.
+    // Only our own key debits a deposit: if readable transactions explain the balance, unreadable ones credited nothing.
     unreadable: addsUp ? [] : unreadable,
     readTo: last === undefined ? from : { amount: explained ? balance : sum, signature: last },
     newest: seen[0]?.signature ?? from.signature,
@@ -139,8 +141,8 @@ async function readSeen(
 }
 
 /** Reads transactions, each once. */
-function createTransactions(node: ChainNode, { commitment }: AsOf): Transactions {
-  const known = new Map<string, Landed | TransactionUnreadable>();
+function createTransactions(node: ChainNode, { commitment }: ReadContext): Transactions {
+  const known = new Map<string, LandedTransaction | TransactionUnreadable>();
   return async (signatures) => {
     const wanted = signatures.filter((signature) => !known.has(signature));
     const found = await untilThere(wanted, (asked) => landedEach(node, asked, commitment));

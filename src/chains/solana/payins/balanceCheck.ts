@@ -1,4 +1,4 @@
-/** Whether a look is worth its calls. While nothing changes, most polls are a glance: what deposits hold, and nothing else. */
+/** Decides whether a full read is worth its calls. While nothing changes, most polls only check the deposits' balances. */
 
 import { higher } from '../../../lib/inParallel.ts';
 import type { Watch } from '../../family.ts';
@@ -6,29 +6,29 @@ import { slotOf } from '../reads.ts';
 import type { SolanaRpc } from '../rpc.ts';
 import type { LookedAsOf } from './look.ts';
 import type { Memory } from './memory.ts';
-import { type AddressBook, heldBy } from './tokenAccounts.ts';
+import { balancesOfOwners, type TokenAccountAddresses } from './tokenAccounts.ts';
 
-/** A pass moves at least so often, ten seconds or so, though nothing is paid: what it has come past may end. */
+/** A pass advances at least every ten seconds or so, even without payins, so payments can expire. */
 const movesEvery_slots = 25n;
-/** So many polls in a row may go by without a look of the final pass. */
+/** Maximum consecutive polls without a full read of the final pass. */
 const restsMax = 10;
-/** After a payin was final in a node's eyes, so many looks follow: other nodes may say so a little later. */
+/** Full reads after a payin becomes final at one node: other nodes may follow a little later. */
 const looksAfterPayin = 15;
-/** So many glances in a row may show the same slot, or an earlier one, before the other nodes are asked. */
+/** Maximum consecutive balance checks without a newer slot before the other nodes are queried. */
 const standsMax = 3;
-/** With so many open deposits or more, each poll is a look, which reads some of them in turn. */
+/** With this many open deposits, each poll is a full read of some of them in turn. */
 export const glanceMax = 400;
 
-/** What has become of a pass since its last look. */
+/** State of a pass since its last full read. */
 export interface Since {
-  /** Its own slot, and the head's then. */
+  /** Its own slot, and the head's at that time. */
   newest: bigint;
   headThen: bigint;
-  /** Polls without a look. */
+  /** Polls without a full read. */
   rests: number;
-  /** Looks that are due whatever a glance shows. */
+  /** Full reads that are due regardless of balances. */
   looksDue: number;
-  /** The newest slot that a glance has shown, and how many glances came no further. */
+  /** Newest slot of a balance check, and the number of checks without progress. */
   glanced: bigint;
   stands: number;
 }
@@ -45,14 +45,14 @@ export const payinSeen = (since: Since): void => {
 };
 
 export interface Glancing {
-  readonly accountsOf: AddressBook;
+  readonly accountsOf: TokenAccountAddresses;
   readonly memory: Memory;
   readonly asOf: LookedAsOf;
 }
 
 /**
- * Of the head pass, or of one that has no head pass before it: anything may have been paid. A node that stands still shows nothing of it: it
- * is no answer for long. @throws ChainUnavailable
+ * For the head pass, or a pass without one before it: any deposit may have been paid. A stalled node reveals nothing, so it is trusted only
+ * for a while. @throws ChainUnavailable
  */
 export async function openChanged(
   rpc: SolanaRpc,
@@ -65,18 +65,18 @@ export async function openChanged(
   if (owners.length === glanceMax) return true;
   const addresses = owners.map(({ address }) => address);
   const { commitment, minContextSlot } = asOf;
-  const changed = await rpc.first(async (node) => {
+  const changed = await rpc.firstAnswer(async (node) => {
     const { slot, held } =
       addresses.length === 0
         ? { slot: await slotOf(node, commitment, minContextSlot), held: [] }
-        : await heldBy(node, addresses, accountsOf, asOf);
+        : await balancesOfOwners(node, addresses, accountsOf, asOf);
     if (slot - since.newest >= movesEvery_slots || memory.changed(held, minContextSlot).length > 0) return true;
     return glanced(since, slot) ? false : undefined;
   }, signal);
   return changed ?? false;
 }
 
-/** @returns whether the node moves, as far as is known */
+/** @returns true if the node advances, as far as is known */
 function glanced(since: Since, slot: bigint): boolean {
   since.stands = slot > since.glanced ? 0 : since.stands + 1;
   since.glanced = higher(since.glanced, slot);
@@ -84,25 +84,25 @@ function glanced(since: Since, slot: bigint): boolean {
 }
 
 /**
- * Of the final pass: what was paid since is among what the head pass has seen, or is found when that has looked. While anything of that is
- * not final, the pass moves: what it comes past and does not find has left the chain.
+ * For the final pass: newer payins are among those of the head pass, or found after its next full read. While any is not final, the pass
+ * advances: a payin that it passes without finding has left the chain.
  */
 export const finalDue = ({ looksDue, headThen, rests }: Since, head: Since, hot: readonly string[]): boolean =>
   looksDue > 0 || headThen !== head.newest || rests >= restsMax || hot.length > 0;
 
-/** Owners that looks begin with, for a while. */
+/** Owners that are read first, for a while. */
 
 interface HotOptions {
-  /** They stay for so long. */
+  /** Slots for which they stay first. */
   readonly for_slots: bigint;
-  /** Beyond so many, more are passed over. */
+  /** Maximum; further ones are dropped. */
   readonly max: number;
 }
 
-export type Hot = ReturnType<typeof createHot>;
+export type PrioritizedOwners = ReturnType<typeof createPrioritizedOwners>;
 
-export function createHot({ for_slots, max: hotMax }: HotOptions) {
-  /** With the slot in which they were seen. */
+export function createPrioritizedOwners({ for_slots, max: hotMax }: HotOptions) {
+  /** Owners with the slot of their notification. */
   const seen = new Map<string, bigint>();
   return {
     add(owners: readonly string[], slot: bigint): void {
@@ -111,14 +111,14 @@ export function createHot({ for_slots, max: hotMax }: HotOptions) {
     remove(owners: readonly string[]): void {
       for (const owner of owners) seen.delete(owner);
     },
-    /** Those that were looked at in vain come after the others from now on. */
+    /** Moves owners that were read in vain after the others. */
     putBack(owners: readonly string[]): void {
       for (const owner of owners) {
         const slot = seen.get(owner);
         if (slot !== undefined && seen.delete(owner)) seen.set(owner, slot);
       }
     },
-    /** @param slot where the pass stands */
+    /** @param slot current slot of the pass */
     of(slot: bigint, max: number): readonly string[] {
       for (const [owner, at] of seen) if (slot - at > for_slots) seen.delete(owner);
       return [...seen.keys()].slice(0, max);

@@ -1,18 +1,18 @@
-/** Reads transactions as money that reached wallets. */
+/** Reads transactions as credits of wallets. */
 import { type Token, tokenAt } from '../../../../domain/chains.ts';
 import { type Instant, instant } from '../../../../domain/time.ts';
 import type { TransferLog } from '../../ports.ts';
 import { isAddress } from '../addresses.ts';
 import { solanaChain } from '../config.ts';
-import type { Landed, TokenBalance } from '../landed.ts';
+import type { LandedTransaction, TokenBalance } from '../landed.ts';
 import type { Block } from '../reads.ts';
 import { tokenAccountOf, tokenProgram } from '../tokenProgram.ts';
 
-/** What a transaction added to a wallet's token account. */
+/** A transaction's credit of a wallet's token account. */
 export interface Credit {
   readonly owner: string;
   readonly account: string;
-  /** Place of the account among all that the transaction names: the same wherever the transaction lands. */
+  /** Index of the account among all that the transaction names: the same wherever the transaction lands. */
   readonly index: number;
   readonly from: string;
   readonly token: Token;
@@ -20,11 +20,11 @@ export interface Credit {
 }
 
 /**
- * What a transaction added to the token accounts where wallets expect their money: the difference of the balances before and after, so
- * all of its transfers together. Only tokens of the catalogue count, kept by the token program. Nothing when the transaction failed.
- * @param owners wallets that may be meant where the node does not tell whose an account is
+ * Credits to the watched token accounts of wallets: the difference of the balances before and after, so all its transfers together. Counts
+ * only catalogue tokens of the token program. Empty if the transaction failed.
+ * @param owners possible wallets, if the node omits an account's owner
  */
-export function creditsOf(transaction: Landed, owners: readonly string[] = []): readonly Credit[] {
+export function creditsOf(transaction: LandedTransaction, owners: readonly string[] = []): readonly Credit[] {
   const { failed, accounts, before, after } = transaction;
   if (failed) return [];
   const held = new Map(before.map(({ account, amount }) => [account, amount]));
@@ -39,8 +39,8 @@ export function creditsOf(transaction: Landed, owners: readonly string[] = []): 
   });
 }
 
-/** Accounts that got something of the catalogue whose owner neither the node nor the transaction tells. */
-export const ownerless = ({ failed, accounts, after }: Landed): readonly string[] =>
+/** Accounts with a catalogue credit whose owner is missing both at the node and in the transaction. */
+export const ownerless = ({ failed, accounts, after }: LandedTransaction): readonly string[] =>
   failed
     ? []
     : after
@@ -49,8 +49,8 @@ export const ownerless = ({ failed, accounts, after }: Landed): readonly string[
         .map(({ account }) => account);
 
 /**
- * The wallet whose own account it is, at the address that follows from wallet, token program and mint: an address that fits says which
- * program keeps it. Undefined for other accounts.
+ * Wallet of a token account at the address derived from wallet, token program and mint; a matching address also proves the program.
+ * Undefined for other accounts.
  */
 function walletOf({ account, mint, owner, program }: TokenBalance, owners: readonly string[]): string | undefined {
   if (program !== undefined && program !== tokenProgram) return undefined;
@@ -59,8 +59,8 @@ function walletOf({ account, mint, owner, program }: TokenBalance, owners: reado
   );
 }
 
-/** Whose balance of the token fell most. Where none fell, the token was minted or bridged: then who paid the fee. */
-function payerOf({ accounts, before, after }: Landed, mint: string): string {
+/** Account whose balance of the token fell most. If none fell, the token was minted or bridged: then the fee payer. */
+function payerOf({ accounts, before, after }: LandedTransaction, mint: string): string {
   const left = new Map(after.map(({ account, amount }) => [account, amount]));
   const spent = ({ account, amount }: TokenBalance) => amount - (left.get(account) ?? 0n);
   const [most] = before.filter((balance) => balance.mint === mint).toSorted((a, b) => (spent(a) < spent(b) ? 1 : -1));
@@ -70,10 +70,10 @@ function payerOf({ accounts, before, after }: Landed, mint: string): string {
 }
 
 /**
- * How a transaction changed what an account holds. One that tells nothing of the account did not touch its tokens: a node lists token
- * balances only where a token program is named, and SOL can be sent to a token account without one.
+ * Change of an account's balance by a transaction. A transaction without the account did not change its tokens: a node lists token balances
+ * only for transactions that name a token program, and SOL can be sent to a token account without one.
  */
-export function changeIn(account: string, { before, after }: Landed): bigint {
+export function changeIn(account: string, { before, after }: LandedTransaction): bigint {
   const amountIn = (balances: readonly TokenBalance[]) =>
     balances.find((balance) => balance.account === account)?.amount ?? 0n;
   return amountIn(after) - amountIn(before);
@@ -81,8 +81,8 @@ export function changeIn(account: string, { before, after }: Landed): bigint {
 
 export const timeOf = ({ time_s }: Block): Instant => instant(time_s * 1_000);
 
-/** A credit as the service records it. @param block that holds the transaction */
-export const logOf = (credit: Credit, transaction: Landed, block: Block): TransferLog => ({
+/** A credit as the service records it. @param block of the transaction */
+export const logOf = (credit: Credit, transaction: LandedTransaction, block: Block): TransferLog => ({
   to: credit.owner,
   memo: null,
   from: credit.from,

@@ -1,4 +1,4 @@
-/** The ingester of Solana: payins pass by pass, and the statements of single nodes about a transfer. */
+/** Ingester of Solana: payins per pass, and single nodes' statements about a transfer. */
 
 import { type Transfer, transferId } from '../../../../domain/payment/events.ts';
 import { boundedMap } from '../../../lib/cache.ts';
@@ -6,7 +6,7 @@ import type { Watch } from '../../family.ts';
 import { agreedOn, allDeny, createShownTransfers, nodesNeeded, type Statement } from '../../node/agreement.ts';
 import { type Ingester, type SeenPayin, sameTransfer, transferOf } from '../../ports.ts';
 import { type SolanaConfig, solanaChainId } from '../config.ts';
-import { type Landed, landed, landedEach, TransactionUnreadable } from '../landed.ts';
+import { type LandedTransaction, landed, landedEach, TransactionUnreadable } from '../landed.ts';
 import {
   accountsOf,
   accountsPerCall,
@@ -25,9 +25,9 @@ import { tokenAccountIn } from '../tokenProgram.ts';
 import { changeIn, creditsOf, logOf, ownerless, timeOf } from './credits.ts';
 import { createPolledSlots } from './memory.ts';
 import { createScanner } from './scanner.ts';
-import { type AddressBook, createAddressBook } from './tokenAccounts.ts';
+import { createAddressBook, type TokenAccountAddresses } from './tokenAccounts.ts';
 
-/** What a node says of a transfer that another has told. @throws RpcFailed when it cannot say: the slot is not final there */
+/** A node's statement about a transfer of another node. @throws RpcFailed if it cannot answer: the slot is not final there */
 export async function stated(node: SolanaNode, transfer: Transfer, finalBlock: FinalBlocks): Promise<Statement> {
   const { txHash } = transfer;
   const [found] = await untilThere([txHash], (asked) => landedEach(node, asked, 'finalized'));
@@ -40,14 +40,14 @@ export async function stated(node: SolanaNode, transfer: Transfer, finalBlock: F
   const showsIn = (place: Block) =>
     transfersOf(found, place, [transfer.to]).some((each) => sameTransfer(each, transfer));
   const block = await finalBlock(node, found.slot);
-  // What a node has shown otherwise may have been a lie, and is not held against it.
+  // A different earlier answer may have been a lie by another node, so this node is queried again.
   if (showsIn(block) || showsIn(await finalBlock(node, found.slot, 'anew'))) return 'same';
   return { instead: `has transaction ${txHash} in slot ${found.slot} (${block.hash}), without that transfer` };
 }
 
 export type FinalBlocks = (node: SolanaNode, slot: bigint, anew?: 'anew') => Promise<Block>;
 
-/** Payins of one block need it once of each node: what is final stays. */
+/** Payins of one block need it once per node: a final block does not change. */
 const finalBlocksMax = 1_000;
 
 export function createFinalBlocks(): FinalBlocks {
@@ -60,27 +60,31 @@ export function createFinalBlocks(): FinalBlocks {
   };
 }
 
-export const transfersOf = (transaction: Landed, block: Block, owners: readonly string[]): readonly Transfer[] =>
+export const transfersOf = (
+  transaction: LandedTransaction,
+  block: Block,
+  owners: readonly string[],
+): readonly Transfer[] =>
   creditsOf(transaction, owners).map((credit) => transferOf(solanaChainId, logOf(credit, transaction, block)));
 
 /** Longer runs of slots without a block do not occur: each leader has four slots. */
 const around_slots = 64n;
 
-/** Whether a node has a payin in its final block. Undefined while the slot is not final, or the node does not have the blocks around it. */
+/** True if a node has a payin in its final block. Undefined while the slot is not final, or the node lacks the blocks around it. */
 export async function isShown(node: SolanaNode, seen: SeenPayin): Promise<boolean | undefined> {
   const { blockNumber: slot } = seen;
   const { slot: newest } = await finalHead(node);
   if (newest < slot) return undefined;
   const slots = await finalBlocks(node, slot > around_slots ? slot - around_slots : 0n, slot + around_slots);
   if (slots.includes(slot)) return isInBlock(node, seen);
-  // The slot is empty, and no block missing on the node, when the next block names the one before as its parent.
+  // The slot is empty, and no block missing on the node, if the next block names the previous one as its parent.
   const before = slots.findLast((each) => each < slot);
   const after = slots.find((each) => each > slot);
   if (before === undefined || after === undefined) return undefined;
   return (await blockAt(node, after, 'finalized')).parentSlot === before ? false : undefined;
 }
 
-/** What a node does not find of a transaction says less than what its block holds, which is whole or not there. */
+/** A missing transaction proves less than the block's list: a block is complete or absent. */
 async function isInBlock(
   node: SolanaNode,
   { transferId: id, txHash, blockNumber, blockHash }: SeenPayin,
@@ -91,8 +95,8 @@ async function isInBlock(
   return found ? credits(found, id) : undefined;
 }
 
-/** Whoever's account it was: an account that is closed by now has no owner any more. */
-const credits = (transaction: Landed, id: string): boolean =>
+/** Ignores the owner: a closed account has none any more. */
+const credits = (transaction: LandedTransaction, id: string): boolean =>
   !transaction.failed &&
   transaction.after.some(
     ({ account, index }) =>
@@ -101,22 +105,21 @@ const credits = (transaction: Landed, id: string): boolean =>
   );
 
 /**
- * Reads what deposits receive of the catalogue's tokens. Solana has too much in every block to read them all: the balances of deposits'
- * token accounts are polled, and the transactions of those that changed are read. Every method throws ChainUnavailable when no node can
- * answer.
+ * Reads deposits' receipts of catalogue tokens. Solana's blocks are too large to read them all: the balances of deposits' token accounts
+ * are polled, and the transactions of changed ones are read. Every method throws ChainUnavailable if no node can answer.
  */
 export function createSolanaIngester(
   config: SolanaConfig,
   watch: Watch,
   rpc: SolanaRpc = createSolanaRpc(config),
-  tokenAccounts: AddressBook = createAddressBook(),
+  tokenAccounts: TokenAccountAddresses = createAddressBook(),
 ): Ingester {
   const shown = createShownTransfers();
   const polled = createPolledSlots();
   const { finalSlot, ...scanner } = createScanner(rpc, watch, { shown, polled, accountsOf: tokenAccounts });
   const finalBlock = createFinalBlocks();
 
-  /** A transaction that is only confirmed, in a slot that is final by now, has left the chain, or the node lags: it is no fact. */
+  /** A transaction that is only confirmed, in a slot that is final by now, has left the chain, or the node lags: it is ignored. */
   async function find(node: SolanaNode, signature: string): Promise<Found | undefined> {
     const final = await landed(node, signature, 'finalized');
     if (final) return { transaction: final, commitment: 'finalized' };
@@ -135,7 +138,7 @@ export function createSolanaIngester(
   return {
     chainId: solanaChainId,
     passes: ['head', 'final'],
-    // 32 slots are final within seconds, which everything waits for.
+    // 32 slots become final within seconds, so every pass waits for finality.
     largeFrom: null,
     exposureMax_usd: null,
     sharedAddresses: [],
@@ -143,7 +146,7 @@ export function createSolanaIngester(
 
     async lookUp(txHash, signal) {
       let unread: TransactionUnreadable | undefined;
-      const found = await rpc.as('late').first(async (node) => {
+      const found = await rpc.as('late').firstAnswer(async (node) => {
         try {
           return await transfersBy(node, txHash);
         } catch (error) {
@@ -151,13 +154,13 @@ export function createSolanaIngester(
           throw error;
         }
       }, signal);
-      // One node has it, and another does not know it: that is no proof that there is nothing.
+      // An unreadable copy at one node outweighs a missing one at another: it is no proof of absence.
       if (!found && unread) throw unread;
       return found ?? [];
     },
 
     hasSucceeded: async (txHash, signal) =>
-      (await rpc.as('late').first(async (node) => {
+      (await rpc.as('late').firstAnswer(async (node) => {
         const found = await find(node, txHash);
         return found && !found.transaction.failed;
       }, signal)) ?? false,
@@ -173,12 +176,12 @@ export function createSolanaIngester(
     hasLeft: (seen, signal) => allDeny(rpc, (node) => isShown(node, seen), signal),
 
     async head(signal) {
-      const slots = await rpc.every(async (node) => ({ node, slot: await slotOf(node, 'confirmed') }), signal);
+      const slots = await rpc.all(async (node) => ({ node, slot: await slotOf(node, 'confirmed') }), signal);
       const { node, slot } = slots.reduce((a, b) => (b.slot > a.slot ? b : a));
       return { blockNumber: slot, chainTime: timeOf(await blockAt(node, slot, 'confirmed')) };
     },
 
-    // What is final moves with what is confirmed.
+    // The final slot advances with the confirmed one.
     nodeHeads: rpc.nodes.map((connect) => async (signal) => {
       const node = connect(signal);
       const slot = await slotOf(node, 'confirmed');
@@ -188,7 +191,7 @@ export function createSolanaIngester(
   };
 }
 
-/** Whose token accounts are, as far as they still exist. */
+/** Owners of token accounts that still exist. */
 async function ownersOf(
   node: SolanaNode,
   accounts: readonly string[],
@@ -200,6 +203,6 @@ async function ownersOf(
 }
 
 interface Found {
-  readonly transaction: Landed;
+  readonly transaction: LandedTransaction;
   readonly commitment: Commitment;
 }

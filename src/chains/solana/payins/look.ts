@@ -1,17 +1,17 @@
-/** Looks at a page of deposits: their balances are read, and the transactions of those that changed. */
+/** Reads a page of deposits: their balances, and the transactions of changed ones. */
 
 import { higher, inParallel } from '../../../lib/inParallel.ts';
 import type { Answered, ChainNode, RpcCall } from '../../node/jsonRpc.ts';
 import type { TransferLog, Unreadable } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';
-import { type Landed, landedInBlock } from '../landed.ts';
+import { type LandedTransaction, landedInBlock } from '../landed.ts';
 import { blockIfThere } from '../newest.ts';
-import { type AsOf, type Block, type Commitment, wholeBlockAt } from '../reads.ts';
+import { type Block, type Commitment, type ReadContext, wholeBlockAt } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
 import { signaturesOf } from '../transactions.ts';
 import {
   type Credited,
-  type Held,
+  type HeldTokenAccount,
   type HistoryPart,
   mostByItself,
   mostOfLook,
@@ -22,30 +22,30 @@ import {
 } from './accountHistory.ts';
 import { changeIn, creditsOf, logOf } from './credits.ts';
 import type { Memory, ReadAccount, Recall } from './memory.ts';
-import { type AddressBook, heldBy } from './tokenAccounts.ts';
+import { balancesOfOwners, type TokenAccountAddresses } from './tokenAccounts.ts';
 
-/** All that changed an account, oldest first, and how far it is read by that. */
+/** All changes of an account, oldest first, and the new end of its read history. */
 export interface Explained {
   readonly logs: readonly TransferLog[];
   readonly readTo: ReadTo & { readonly signature: string };
 }
 
-/** Undefined where the blocks do not explain what the account holds. */
-export type ExplainByBlocks = (held: Held, from: ReadTo) => Explained | undefined;
+/** Undefined if the blocks do not explain the balance. */
+export type ExplainByBlocks = (held: HeldTokenAccount, from: ReadTo) => Explained | undefined;
 
-/** Blocks are large on the real network: so few are read at a time. */
+/** Maximum slots read at a time: blocks are large on the real network. */
 const slotsMax = 16n;
 
 /**
- * Reads the blocks of the few slots since the last look: one call for each slot in place of two for each account. The result counts only
- * where it adds up to the account's balance. Otherwise the account's history is read.
- * @param changed accounts whose balance is another than what they were read to
- * @param last the slot of the look before; undefined for none
- * @returns what explains nothing where reading blocks is no cheaper
+ * Reads the blocks of the few slots since the last read: one call per slot instead of two per account. The result counts only if it adds up
+ * to the account's balance. Otherwise the account's history is read.
+ * @param changed accounts whose balance differs from their read history
+ * @param last slot of the last read; undefined for none
+ * @returns a function that explains nothing if reading blocks is no cheaper
  */
 export async function readByBlocks(
   node: SolanaNode,
-  changed: readonly Held[],
+  changed: readonly HeldTokenAccount[],
   last: bigint | undefined,
 ): Promise<ExplainByBlocks> {
   const newest = changed.map(({ slot }) => slot).reduce(higher, 0n);
@@ -60,10 +60,10 @@ export async function readByBlocks(
 
 interface Change {
   readonly block: Block;
-  readonly transaction: Landed;
+  readonly transaction: LandedTransaction;
 }
 
-/** None where the slot has no block, or the node does not show it: then nothing adds up that was in it. */
+/** Empty if the slot has no block, or the node lacks it: then its changes add up to no balance. */
 async function changesIn(node: SolanaNode, slot: bigint, wanted: ReadonlySet<string>): Promise<readonly Change[]> {
   const whole = await wholeBlockAt(node, slot, 'confirmed').catch(() => undefined);
   if (!whole) return [];
@@ -74,7 +74,7 @@ async function changesIn(node: SolanaNode, slot: bigint, wanted: ReadonlySet<str
   });
 }
 
-function explained(held: Held, from: ReadTo, changes: readonly Change[]): Explained | undefined {
+function explained(held: HeldTokenAccount, from: ReadTo, changes: readonly Change[]): Explained | undefined {
   const { owner, account, amount, slot } = held;
   const own = changes.filter(({ block, transaction }) => block.slot <= slot && changeIn(account, transaction) !== 0n);
   const start = from.signature === null ? unread.amount : from.amount;
@@ -97,7 +97,7 @@ interface Waiting {
 
 /**
  * Sends the calls of one turn of the event loop to a node in as few requests as possible. Each call has its own answer or refusal. Calls
- * that must be answered together go out alone.
+ * that must be answered together are sent alone.
  */
 export function gathered(node: ChainNode): ChainNode {
   let waiting: Waiting[] = [];
@@ -130,32 +130,32 @@ export function gathered(node: ChainNode): ChainNode {
   };
 }
 
-export interface Page {
+export interface DepositPageRead {
   readonly logs: readonly TransferLog[];
-  /** Owners whose accounts hold what their history does not explain. */
+  /** Owners whose balances their history does not explain. */
   readonly unexplained: readonly string[];
   readonly unreadable: readonly Unreadable[];
   readonly read: readonly ReadAccount[];
 }
 
-/** Accounts whose histories are read side by side, so that their calls go out together. */
+/** Histories read concurrently, so that their calls share requests. */
 const historiesAtOnce = 40;
 
-export interface Looking {
-  readonly accountsOf: AddressBook;
+export interface DepositReading {
+  readonly accountsOf: TokenAccountAddresses;
   readonly memory: Memory;
   readonly recall: Recall;
   readonly asOf: LookedAsOf;
 }
 
-/** @param asOf `minContextSlot`: the slot of the look @throws RpcFailed */
-export async function lookAt(
+/** @param asOf `minContextSlot`: slot of the read @throws RpcFailed */
+export async function readDeposits(
   asked: SolanaNode,
   owners: readonly string[],
-  { accountsOf, memory, recall, asOf }: Looking,
-): Promise<Page> {
+  { accountsOf, memory, recall, asOf }: DepositReading,
+): Promise<DepositPageRead> {
   const node = gathered(asked);
-  const { held: all } = await heldBy(node, owners, accountsOf, asOf);
+  const { held: all } = await balancesOfOwners(node, owners, accountsOf, asOf);
   const changed = memory.changed(all, asOf.minContextSlot);
   const byBlocks = await readByBlocks(node, asOf.commitment === 'confirmed' ? changed : [], memory.lookBefore());
   const blocks = createBlocks(node, asOf.commitment);
@@ -172,13 +172,13 @@ export async function lookAt(
   };
 }
 
-/** Accounts that hold what they held although later transactions name them. Only sweeps empty accounts, and only final money is swept. */
+/** Accounts with an unchanged balance and newer transactions. Only sweeps empty accounts, and only of final money. */
 async function paidTheSameAgain(
   node: SolanaNode,
-  held: readonly Held[],
+  held: readonly HeldTokenAccount[],
   memory: Memory,
   asOf: LookedAsOf,
-): Promise<readonly Held[]> {
+): Promise<readonly HeldTokenAccount[]> {
   const { minContextSlot: slot } = asOf;
   const found = await inParallel(memory.dueForCheck(held, slot), callsAtOnce, async ({ held: each, newest: until }) => {
     const later = await signaturesOf(node, each.account, { until, before: null }, asOf);
@@ -189,7 +189,7 @@ async function paidTheSameAgain(
   return found.flat();
 }
 
-export interface LookedAsOf extends AsOf {
+export interface LookedAsOf extends ReadContext {
   readonly minContextSlot: bigint;
 }
 
@@ -199,17 +199,17 @@ interface Read extends ReadAccount, Pick<HistoryPart, 'unreadable'> {
 }
 
 interface Reading {
-  readonly asOf: AsOf;
+  readonly asOf: ReadContext;
   readonly blocks: Blocks;
   readonly byBlocks: ExplainByBlocks;
   readonly recall: Recall;
 }
 
-async function readAccount(node: SolanaNode, held: Held, from: ReadTo, reading: Reading): Promise<Read> {
+async function readAccount(node: SolanaNode, held: HeldTokenAccount, from: ReadTo, reading: Reading): Promise<Read> {
   const { asOf, blocks, byBlocks, recall } = reading;
   const { owner, account, amount: balance } = held;
   const common = { owner, account, balance };
-  // Emptied: swept, or what it held has left the chain, from where the same transaction may come back.
+  // Emptied: swept, or its money has left the chain and may return with the same transaction.
   if (balance === 0n) return { ...common, explained: true, readTo: unread, newest: null, logs: [], unreadable: [] };
   if (asOf.commitment === 'finalized') {
     const recalled = await recall.explaining(node, held, from, async (slot) => (await blocks(slot))?.hash);
@@ -229,21 +229,21 @@ async function readAccount(node: SolanaNode, held: Held, from: ReadTo, reading: 
   const { logs, complete } = await logsOf(part.credits, blocks);
   if (asOf.commitment === 'confirmed' && complete) recall.keep(node, account, logs);
   const read = { ...common, newest, logs, unreadable };
-  // The block of one of them is not there yet: it is read the next time, with all that came after it.
+  // A block is still missing: the next read covers it and all later ones.
   if (!complete) return { ...read, explained: false, readTo: from };
-  // All was read and it does not add up: something of it has left the chain.
+  // All was read and it does not add up: a transaction has left the chain.
   const again = whole && !part.explained ? { ...part.readTo, signature: null } : part.readTo;
   return { ...read, explained: part.explained, readTo: again };
 }
 
-/** What one deposit ever received, whatever a pass remembers of it. @throws RpcFailed */
+/** All receipts of one deposit, regardless of a pass's memory. @throws RpcFailed */
 export async function readWhole(
   node: SolanaNode,
   owner: string,
-  accountsOf: AddressBook,
-  asOf: AsOf,
+  accountsOf: TokenAccountAddresses,
+  asOf: ReadContext,
 ): Promise<{ readonly logs: readonly TransferLog[]; readonly explained: boolean }> {
-  const { held: all } = await heldBy(node, [owner], accountsOf, asOf);
+  const { held: all } = await balancesOfOwners(node, [owner], accountsOf, asOf);
   const held = all.filter(({ amount }) => amount > 0n);
   const blocks = createBlocks(node, asOf.commitment);
   const read = await inParallel(held, callsAtOnce, async (each) => {
@@ -261,7 +261,7 @@ const parkedOf = (owner: string, { seen, why }: Unread): Unreadable => ({
   evidence: why.evidence,
 });
 
-/** Oldest first, up to the first one whose block the node does not show: `complete` when there is none such. */
+/** Oldest first, up to the first one whose block the node lacks: `complete` if there is none. */
 async function logsOf(
   credits: readonly Credited[],
   blocks: Blocks,

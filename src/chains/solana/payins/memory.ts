@@ -1,46 +1,49 @@
-/** What a pass remembers of token accounts between its looks. Losing it costs calls: what is not empty is read again, which changes nothing. */
+/**
+ * State of token accounts that a pass keeps between its reads. Losing it only costs calls: non-empty accounts are read again, which changes
+ * nothing.
+ */
 
 import { boundedMap } from '../../../lib/cache.ts';
 import type { TransferLog } from '../../ports.ts';
 import type { SolanaNode } from '../rpc.ts';
-import { type Held, type ReadTo, unread } from './accountHistory.ts';
+import { type HeldTokenAccount, type ReadTo, unread } from './accountHistory.ts';
 
 /**
- * An account whose amount has not changed may have been emptied by a sweep and paid the same amount again. Its newest transaction tells: the
- * pass reads it at this interval, about 4 minutes, for at most `checksMax` accounts of a page.
+ * An account with an unchanged amount may have been swept and paid the same amount again, which its newest transaction reveals: the pass
+ * reads it at this interval, about 4 minutes, for at most `checksMax` accounts of a page.
  */
 const checkEvery_slots = 600n;
 const checksMax = 10;
 
-/** A history that does not explain a balance is read again in so many looks; from then on only when the balance changes. */
+/** Maximum reads of a history that does not explain a balance; after them it is read again only if the balance changes. */
 const triesMax = 8;
 
 interface Remembered {
   readonly readTo: ReadTo;
-  /** Looks in a row that did not explain the balance. */
+  /** Consecutive reads that did not explain the balance. */
   readonly tries: number;
-  /** The newest transaction that was listed. */
+  /** Newest listed transaction. */
   readonly newest: string | null;
-  /** The slot in which `newest` was last read. */
+  /** Slot at the last read of `newest`. */
   checkedAt: bigint;
-  /** In which slot the account was last looked at. */
+  /** Slot of the account's last read. */
   seenAt: bigint;
 }
 
-/** A look at one account. */
+/** A read of one account. */
 export interface ReadAccount {
   readonly account: string;
-  /** What it held. */
+  /** Balance of the account. */
   readonly balance: bigint;
-  /** Whether the transactions that were read add up to that. */
+  /** True if the read transactions add up to the balance. */
   readonly explained: boolean;
   readonly readTo: ReadTo;
-  /** The newest transaction that was listed. */
+  /** Newest listed transaction. */
   readonly newest: string | null;
 }
 
 interface DueForCheck {
-  readonly held: Held;
+  readonly held: HeldTokenAccount;
   readonly newest: string | null;
   readonly checkedAt: bigint;
 }
@@ -49,15 +52,15 @@ export type Memory = ReturnType<typeof createMemory>;
 
 export function createMemory() {
   const known = new Map<string, Remembered>();
-  /** Of the pass: a look reads its deposits page by page, each in the same slot. */
+  /** Slots of the pass's reads: one read covers its deposits page by page, all at the same slot. */
   const looks: { current: bigint | undefined; before: bigint | undefined } = { current: undefined, before: undefined };
   const lastRead = (account: string): ReadTo => known.get(account)?.readTo ?? unread;
 
   return {
     lastRead,
 
-    /** Those whose balance is another than what their history was read to. */
-    changed(held: readonly Held[], slot: bigint): readonly Held[] {
+    /** Accounts whose balance differs from their read history. */
+    changed(held: readonly HeldTokenAccount[], slot: bigint): readonly HeldTokenAccount[] {
       if (looks.current !== slot) Object.assign(looks, { current: slot, before: looks.current });
       return held.filter(({ account, amount }) => {
         const seen = known.get(account);
@@ -67,7 +70,7 @@ export function createMemory() {
     },
 
     /** Accounts with an unchanged amount whose newest transaction is due to be read, the longest unread first. */
-    dueForCheck(held: readonly Held[], slot: bigint): readonly DueForCheck[] {
+    dueForCheck(held: readonly HeldTokenAccount[], slot: bigint): readonly DueForCheck[] {
       return held
         .flatMap((each) => {
           const seen = known.get(each.account);
@@ -79,16 +82,16 @@ export function createMemory() {
         .slice(0, checksMax);
     },
 
-    /** Called when the newest transaction of an account is still the one that was listed. */
+    /** Called if the newest transaction of an account is still the listed one. */
     checked(account: string, slot: bigint): void {
       const seen = known.get(account);
       if (seen) seen.checkedAt = slot;
     },
 
-    /** The slot of the look before the one that `changed` was last called in; undefined when there was none. */
+    /** Slot of the previous read; undefined if there was none. */
     lookBefore: (): bigint | undefined => looks.before,
 
-    /** Called once what was found is recorded. */
+    /** Called once the findings are recorded. */
     keep(slot: bigint, read: readonly ReadAccount[]): void {
       for (const { account, balance, explained, readTo, newest } of read) {
         const tries = explained ? 0 : (known.get(account)?.tries ?? 0) + 1;
@@ -97,40 +100,40 @@ export function createMemory() {
       }
     },
 
-    /** Forgets accounts that nobody watches any more. */
+    /** Forgets accounts that are no longer watched. */
     forgetBefore(slot: bigint): void {
       for (const [account, { seenAt }] of known) if (seenAt < slot) known.delete(account);
     },
   };
 }
 
-/** What a node has shown of an account's incoming money, oldest first. */
+/** An account's credits from a node, oldest first. */
 type Recalled = readonly TransferLog[];
 
 export interface Recall {
-  /** @param logs all that changed the account between what it was read to before and now, oldest first */
+  /** @param logs all changes of the account between its last read and now, oldest first */
   keep(node: SolanaNode, account: string, logs: Recalled): void;
   /**
-   * What of it explains a balance, all in blocks that are final by now; undefined where it does not, so that the history has to be read.
-   * @param hashAt the final block's hash; undefined where the node shows none
+   * Remembered credits that explain a balance, all in blocks that are final by now; undefined if none do, so that the history must be read.
+   * @param hashAt the final block's hash; undefined if the node has none
    */
   explaining(
     node: SolanaNode,
-    held: Held,
+    held: HeldTokenAccount,
     from: ReadTo,
     hashAt: (slot: bigint) => Promise<string | undefined>,
   ): Promise<Recalled | undefined>;
 }
 
 const accountsMax = 20_000;
-/** Payins of one account that are remembered; a deposit that gets more is read. */
+/** Maximum remembered payins of one account; deposits with more are read. */
 const logsMax = 16;
 
 /**
- * Remembers what the head pass read of accounts for the final pass. A node whose final block has the hash of the confirmed block has the
- * same transactions in it.
+ * Remembers the head pass's reads of accounts for the final pass. If a node's final block has the hash of the confirmed block, its
+ * transactions are the same.
  */
-export function createRecall(): Recall {
+export function createHeadMemory(): Recall {
   const known = boundedMap<Recalled>(accountsMax);
   const keyOf = ({ name }: SolanaNode, account: string) => `${name} ${account}`;
   return {
@@ -154,11 +157,11 @@ export function createRecall(): Recall {
 
 export interface PolledSlots {
   tell(node: SolanaNode, slot: bigint): void;
-  /** What the node said last and no look has used; undefined when it has said nothing since. */
+  /** The node's last slot that no read has used; undefined if there is none since. */
   take(node: SolanaNode): bigint | undefined;
 }
 
-/** Keeps each node's newest slot from the watcher of heads, so that the look that the watcher wakes does not query it again. */
+/** Keeps each node's newest slot from the head watcher, so that the read after the watcher's notification does not query it again. */
 export function createPolledSlots(): PolledSlots {
   const told = new Map<string, bigint>();
   return {

@@ -1,4 +1,4 @@
-/** Moves the passes over Solana, look by look: each reads so many deposits at most, whoever made how many. */
+/** Advances the passes over Solana: each read has a maximum number of deposits, however many exist. */
 import { instant } from '../../../../domain/time.ts';
 import { higher, lower } from '../../../lib/inParallel.ts';
 import type { Watch, WatchedDeposit } from '../../family.ts';
@@ -9,13 +9,22 @@ import { solanaChainId } from '../config.ts';
 import { blockIfThere, newestBlock } from '../newest.ts';
 import { type Block, type Commitment, lagging, slotOf } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
-import { createHot, finalDue, glanceMax, looked, noLook, openChanged, payinSeen, type Since } from './balanceCheck.ts';
+import {
+  createPrioritizedOwners,
+  finalDue,
+  glanceMax,
+  looked,
+  noLook,
+  openChanged,
+  payinSeen,
+  type Since,
+} from './balanceCheck.ts';
 import { timeOf } from './credits.ts';
-import { type LookedAsOf, lookAt, readWhole } from './look.ts';
-import { createMemory, createRecall, type PolledSlots } from './memory.ts';
-import { type AddressBook, createStrayTokens } from './tokenAccounts.ts';
+import { type LookedAsOf, readDeposits, readWhole } from './look.ts';
+import { createHeadMemory, createMemory, type PolledSlots } from './memory.ts';
+import { createStrayTokens, type TokenAccountAddresses } from './tokenAccounts.ts';
 
-/** @throws RpcFailed when other nodes answer and none has the block */
+/** @throws RpcFailed if other nodes answer and none has the block */
 export async function mustBeShared(
   rpc: SolanaRpc,
   node: SolanaNode,
@@ -42,7 +51,7 @@ export const cursorOf = (pass: Pass, block: Block): Cursor => ({
   chainTime: timeOf(block),
 });
 
-/** A cursor that no block of the chain was read for. */
+/** A cursor without a block of the chain. */
 export const nowhere = (pass: Pass, blockNumber: bigint): Cursor => ({
   chainId: solanaChainId,
   pass,
@@ -51,44 +60,44 @@ export const nowhere = (pass: Pass, blockNumber: bigint): Cursor => ({
   chainTime: instant(0),
 });
 
-/** One way through a list. */
-export interface Round {
-  /** The block as of which, or of later ones, all of the list has been read when the round ends. */
+/** One pass through a list, over several reads. */
+export interface ListPass {
+  /** Block up to which the whole list has been read when the round ends. */
   readonly begun: Block;
-  /** Behind it the next page begins. */
+  /** End of the last page. */
   readonly after: WatchedDeposit | null;
 }
 
 export interface RoundPage {
   readonly owners: readonly string[];
-  readonly round: Round;
-  /** Whether the list ends with it. */
+  readonly round: ListPass;
+  /** True if the list ends with it. */
   readonly last: boolean;
 }
 
-export type Rounds = ReturnType<typeof createRounds>;
+export type ListPasses = ReturnType<typeof createListPasses>;
 
-/** What one call reads. */
+/** Minimum deposits of one call. */
 const shareLeast = 100;
 
 /**
- * Reads lists of deposits that are too long for one look: some pages in each look, then again from the first page.
- * @param list in an order that does not change: what is added during a round may come before where it stands
+ * Reads lists of deposits that are too long for one read: some pages each time, then again from the first page.
+ * @param list in a stable order: entries added during a round may precede its current page
  */
-export function createRounds(list: Watch['open']) {
-  let round: Round | null = null;
+export function createListPasses(list: Watch['open']) {
+  let round: ListPass | null = null;
   let lastBegun: bigint | null = null;
   let counted = 0;
   let size: number | null = null;
 
   return {
     isUnderWay: (): boolean => round !== null,
-    /** When the round before this one, or the last one, began; null before the first. */
+    /** Block at which the previous round began; null before the first. */
     lastBegun: (): bigint | null => lastBegun,
 
     /**
-     * How many deposits a look is to read, so that a round takes so many looks. A list of no more than `least` is read whole; how long it is
-     * the first round tells.
+     * Number of deposits per read for a round of this many reads. A list up to `least` is read whole; its length is known after the first
+     * round.
      */
     share(looks: number, { least, most }: { readonly least: number; readonly most: number }): number {
       if (size === null) return most;
@@ -96,17 +105,17 @@ export function createRounds(list: Watch['open']) {
       return about <= least ? least : Math.min(most, Math.max(shareLeast, Math.ceil(about / looks)));
     },
 
-    /** @param block where the look stands: what was paid in it was disclosed before, and is in the list by now */
+    /** @param block current block of the read: a payment in it was disclosed before, so it is in the list */
     async page(block: Block, max: number, signal: AbortSignal): Promise<RoundPage> {
       round ??= { begun: block, after: null };
-      // One more than is read tells whether the list ends here.
+      // An extra entry reveals whether the list continues.
       const listed = await list({ after: round.after, max: max + 1 }, signal);
       const last = listed.length <= max;
       const found = listed.slice(0, max);
       return { owners: found.map(({ address }) => address), round: { ...round, after: found.at(-1) ?? null }, last };
     },
 
-    /** Called once what the page held is recorded: until then the same page comes again. */
+    /** Called once the page's findings are recorded: until then the same page is returned. */
     turn({ round: turned, last, owners }: RoundPage): void {
       counted += owners.length;
       round = last ? null : turned;
@@ -117,33 +126,33 @@ export function createRounds(list: Watch['open']) {
   };
 }
 
-/** Most deposits that one look reads in a page, and in all of a list, beside those of the front: 40 calls. */
+/** Maximum deposits per page and list of one read, besides the youngest ones: 40 calls. */
 const pageMax = 1_000;
 const lookMax = 4_000;
 /**
- * In so many looks a round goes through its list, so that a look's cost grows with a part of the list only. The head pass looks each second
- * or so, the final one every eight; nobody waits for late money.
+ * Number of reads of a round, so the cost of a read grows only with a fraction of the list. The head pass reads about every second, the
+ * final one every eight; late money is not urgent.
  */
 const looksOfRound = { head: 20, final: 6, late: 60 } as const;
-/** Lists of so many are read whole in each look. */
+/** Lists up to these lengths are read whole each time. */
 const wholeMost = { head: glanceMax, final: glanceMax, late: 1_000 } as const;
-/** The youngest deposits are read in every look of the head pass, wherever the round stands. */
+/** The head pass always reads the youngest deposits, whatever the round's page. */
 const frontMax = 100;
-/** So are those that the head pass has just seen paid, in the final pass, and in the head pass those that a node has pushed as paid. */
+/** Maximum prioritized deposits: in the final pass those that the head pass found paid, in the head pass those of notifications. */
 const hotMax = 500;
-/** What the head pass has seen paid, and the final one has not. */
+/** Deposits that the head pass found paid and the final pass did not yet. */
 const seenPaid = { for_slots: 300n, max: 10_000 };
-/** What was pushed: the nodes that are asked may come to it ten seconds later. */
+/** Deposits of notifications: other nodes may follow ten seconds later. */
 const pushedPaid = { for_slots: 25n, max: 2_000 };
-/** So close to the last, a look that something was pushed for reads what was pushed and goes round no further. */
+/** Within this distance of the last read, a notification only causes a read of the notified deposits. */
 const turnEvery_slots = 2n;
-/** Late deposits, those of payments that are over, are gone round at this interval, a minute or so, or as long as a round takes. */
+/** Interval of rounds over deposits of ended payments, about a minute, or the duration of a round. */
 const lateEvery_slots = 150n;
-/** After so many accounts whose history was read, a look ends: the next one begins with the youngest again. */
+/** Maximum account histories of one read: the next read begins with the youngest deposits again. */
 const readsMax = 400;
 
 interface SolanaScanner extends Pick<Ingester, 'start' | 'cursorAt' | 'scan' | 'readDeposit' | 'lookFirst'> {
-  /** The newest final slot that a pass has looked at. */
+  /** Newest final slot that a pass has read. */
   finalSlot(): bigint;
 }
 
@@ -151,27 +160,27 @@ const commitmentOf = (pass: Pass): Commitment => (pass === 'head' ? 'confirmed' 
 
 const nothingAside = { unexplained: [], unreadable: [] };
 
-/** What a pass has between its looks. */
+/** State of a pass between its reads. */
 interface Standing {
   readonly memory: ReturnType<typeof createMemory>;
-  readonly open: Rounds;
-  readonly late: Rounds;
-  /** The last look: a node that is behind its slot tells the past. */
+  readonly open: ListPasses;
+  readonly late: ListPasses;
+  /** Last read: a node behind its slot has only old data. */
   readonly since: Since;
-  /** Whether that look has read all that was its turn. */
+  /** True if that read has completed its pages. */
   done: boolean;
-  /** The slot of the last look that went on with its round. */
+  /** Slot of the last read that continued its round. */
   turned: bigint;
 }
 
-/** A look under way. */
+/** A read in progress. */
 interface Look {
   readonly own: Standing;
   readonly pass: Pass;
   readonly asOf: LookedAsOf;
   readonly block: Block;
   readonly signal: AbortSignal;
-  /** Accounts whose history was read. */
+  /** Number of account histories read. */
   reads: number;
 }
 
@@ -179,7 +188,7 @@ interface ScannerParts {
   /** Receives the transfers that a node returned as final. */
   readonly shown: Pick<ShownTransfers, 'show'>;
   readonly polled: PolledSlots;
-  readonly accountsOf: AddressBook;
+  readonly accountsOf: TokenAccountAddresses;
 }
 
 export function createScanner(
@@ -188,17 +197,17 @@ export function createScanner(
   { shown, polled, accountsOf }: ScannerParts,
 ): SolanaScanner {
   const standings = new Map<Pass, Standing>();
-  const recall = createRecall();
-  const hot = createHot(seenPaid);
-  const pushed = createHot(pushedPaid);
+  const recall = createHeadMemory();
+  const hot = createPrioritizedOwners(seenPaid);
+  const pushed = createPrioritizedOwners(pushedPaid);
   const strayTokens = createStrayTokens(accountsOf);
   let finalSlot = 0n;
 
   function standingOf(pass: Pass): Standing {
     const standing = standings.get(pass) ?? {
       memory: createMemory(),
-      open: createRounds(watch.open),
-      late: createRounds(watch.late),
+      open: createListPasses(watch.open),
+      late: createListPasses(watch.late),
       since: noLook(),
       done: false,
       turned: -turnEvery_slots,
@@ -207,7 +216,7 @@ export function createScanner(
     return standing;
   }
 
-  /** Whether all was read and nothing of it seems to have changed since. */
+  /** True if everything was read and no balance has changed since. */
   async function isQuiet({ pass, blockNumber }: Cursor, signal: AbortSignal): Promise<boolean> {
     const { done, open, late, since, memory } = standingOf(pass);
     if (!done || open.isUnderWay() || late.isUnderWay()) return false;
@@ -221,14 +230,14 @@ export function createScanner(
     return !changed;
   }
 
-  /** @returns undefined when the chain has not moved since the last look, which has read all */
+  /** @returns undefined if the chain has not advanced since the last complete read */
   async function begin({ pass, blockNumber }: Cursor, signal: AbortSignal): Promise<Look | undefined> {
     const own = standingOf(pass);
     const commitment = commitmentOf(pass);
     const { newest: last } = own.since;
     const least = higher(blockNumber, last);
     const first = own.done && !own.open.isUnderWay() ? higher(least, last + 1n) : least;
-    const block = await rpc.first(async (node) => {
+    const block = await rpc.firstAnswer(async (node) => {
       const known = pass === 'head' ? polled.take(node) : undefined;
       const newest = known !== undefined && known >= first ? known : await slotOf(node, commitment, least);
       if (newest < least) throw lagging(node, 'getSlot', least);
@@ -243,7 +252,7 @@ export function createScanner(
     return { own, pass, block, signal, asOf: { commitment, minContextSlot: block.slot }, reads: 0 };
   }
 
-  /** Nothing of a page is remembered before the caller has recorded it. @yields what was found, if anything */
+  /** Remembers a page only after the caller has recorded it. @yields the findings, if any */
   async function* read(
     look: Look,
     owners: readonly string[],
@@ -253,7 +262,7 @@ export function createScanner(
     const { own, pass, asOf, signal } = look;
     const asked = { accountsOf, memory: own.memory, recall, asOf };
     const page = await nodes.answer(async (node) => {
-      const found = await lookAt(node, owners, asked);
+      const found = await readDeposits(node, owners, asked);
       if (pass !== 'head')
         shown.show(
           node,
@@ -262,7 +271,7 @@ export function createScanner(
       return found;
     }, signal);
     look.reads += page.read.length;
-    // What has only been seen is asked for again by the final pass.
+    // The final pass reads detected transfers again.
     const { unexplained, unreadable } = pass === 'head' ? nothingAside : page;
     if (page.logs.length + unexplained.length + unreadable.length > 0)
       yield { logs: page.logs, unexplained, unreadable, orphaned: [], next };
@@ -277,14 +286,14 @@ export function createScanner(
 
   const isSpent = ({ reads, signal }: Look): boolean => reads >= readsMax || signal.aborted;
 
-  /** The youngest deposits and those just paid do not wait for a round to come by. */
+  /** The youngest deposits and recently paid ones do not wait for a round. */
   async function front({ own, pass, asOf, signal }: Look): Promise<readonly string[]> {
     if (pass !== 'head') return hot.of(asOf.minContextSlot, hotMax);
     if (!own.open.isUnderWay()) return [];
     return (await watch.open({ after: null, max: frontMax }, signal)).map(({ address }) => address);
   }
 
-  /** Most looks that pushes have brought forward read nothing else: however much is pushed, rounds cost what they cost without. */
+  /** Most reads caused by notifications read nothing else: rounds cost the same for any number of notifications. */
   async function* readPushed(look: Look, cursor: Cursor): AsyncGenerator<ScannedRange, boolean> {
     if (look.pass !== 'head') return false;
     const { own, block } = look;
@@ -294,7 +303,7 @@ export function createScanner(
     return owners.length > 0 && block.slot - own.turned < turnEvery_slots;
   }
 
-  /** @returns where the pass has come to: the block at which a round that ended had begun */
+  /** @returns the pass's new position: the block at which a finished round had begun */
   async function* round(look: Look, list: 'open' | 'late', from: Cursor): AsyncGenerator<ScannedRange, Cursor> {
     const rounds = look.own[list];
     const kind = list === 'late' ? 'late' : look.pass === 'head' ? 'head' : 'final';
@@ -311,11 +320,11 @@ export function createScanner(
     return { ...from };
   }
 
-  /** Payers who sent something else wait for somebody to find it: their payments are over. */
+  /** Reports stray tokens at deposits of ended payments, whose payers wait for an operator. */
   async function* reportStray(look: Look, owners: readonly string[], next: Cursor): AsyncGenerator<ScannedRange> {
     const { asOf, signal } = look;
     const find = rpc.as('late').answer((node) => strayTokens(node, owners, asOf.minContextSlot), signal);
-    // For information: a node that does not answer must not hold up the pass.
+    // For information only: a node without an answer must not delay the pass.
     const stray = await find.catch(() => []);
     if (stray.length > 0) yield { logs: [], orphaned: [], stray, next };
   }
@@ -323,11 +332,11 @@ export function createScanner(
   return {
     finalSlot: () => finalSlot,
 
-    // An account's whole history is read when it is first seen: no pass has to begin anywhere.
+    // An account's whole history is read at first, so a pass needs no start block.
     start: async (pass, at) => ({ ...nowhere(pass, 0n), chainTime: at }),
     cursorAt: async (pass, blockNumber) => nowhere(pass, blockNumber),
 
-    // Before the first look nothing is known of any deposit, and all of them are to be read.
+    // Before the first read nothing is known about any deposit, and all of them are due.
     lookFirst: (addresses) => pushed.add(addresses, standingOf('head').since.newest),
 
     async *scan(cursor, signal) {
@@ -350,7 +359,7 @@ export function createScanner(
 
     async readDeposit(address, signal) {
       const partly: { logs: ScannedRange['logs'] }[] = [];
-      const whole = await rpc.as('late').first(async (node) => {
+      const whole = await rpc.as('late').firstAnswer(async (node) => {
         const asOf: LookedAsOf = { commitment: 'finalized', minContextSlot: await slotOf(node, 'finalized') };
         const found = await readWhole(node, address, accountsOf, asOf);
         partly.push(found);
@@ -362,14 +371,14 @@ export function createScanner(
   };
 }
 
-/** The head pass leaves late money to the final one: nobody waits for it. */
+/** The head pass leaves late money to the final pass, because nobody waits for it. */
 function isLateDue({ own: { late }, pass, block }: Look): boolean {
   if (pass === 'head') return false;
   const last = late.lastBegun();
   return late.isUnderWay() || last === null || block.slot - last >= lateEvery_slots;
 }
 
-/** What neither round has come across is watched no more. */
+/** Deposits that neither round has read are not watched any more. */
 function forget({ memory, open, late }: Standing, pass: Pass): void {
   const begun = pass === 'head' ? [open.lastBegun()] : [open.lastBegun(), late.lastBegun()];
   const known = begun.filter((slot) => slot !== null);

@@ -1,21 +1,21 @@
-/** The token accounts of deposits: where they are and what they hold. */
+/** Token accounts of deposits: addresses and balances. */
 
 import { boundedMap } from '../../../lib/cache.ts';
 import { inParallel, lower } from '../../../lib/inParallel.ts';
 import { ask, list, object, RpcFailed, text, whole } from '../../node/jsonRpc.ts';
 import type { StrayTokens } from '../../ports.ts';
 import { callsAtOnce, solanaChain } from '../config.ts';
-import { type AsOf, accountsOf, accountsPerCall, options } from '../reads.ts';
+import { accountsOf, accountsPerCall, options, type ReadContext } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
 import { amountSlice, token2022Program, tokenAccountOf, tokenProgram } from '../tokenProgram.ts';
-import type { Held } from './accountHistory.ts';
+import type { HeldTokenAccount } from './accountHistory.ts';
 
-export type AddressBook = ReturnType<typeof createAddressBook>;
+export type TokenAccountAddresses = ReturnType<typeof createAddressBook>;
 
-/** Deriving an account's address takes 0.3 ms: those used last are kept, some forty megabytes of them. */
+/** Deriving an account's address takes 0.3 ms: the most recent ones are cached, some forty megabytes. */
 const keptMax = 200_000;
 
-/** Each owner's account for every token of the catalogue. */
+/** Each owner's account for every catalogue token. */
 export function createAddressBook(max = keptMax) {
   const known = new Map<string, readonly string[]>();
   return (owner: string): readonly string[] => {
@@ -27,16 +27,16 @@ export function createAddressBook(max = keptMax) {
   };
 }
 
-/** A page is asked for at once: what a look costs is the same, and one at a node far away takes a third of the time. */
+/** Concurrent calls for a page: the cost is the same, and with a distant node it takes a third of the time. */
 const pageCallsAtOnce = 10;
 
-/** What the owners' token accounts hold, as of a slot or later. */
-export async function heldBy(
+/** Balances of the owners' token accounts, at a slot or later. */
+export async function balancesOfOwners(
   node: SolanaNode,
   owners: readonly string[],
-  accountsOfOwner: AddressBook,
-  asOf: AsOf,
-): Promise<{ readonly slot: bigint; readonly held: readonly Held[] }> {
+  accountsOfOwner: TokenAccountAddresses,
+  asOf: ReadContext,
+): Promise<{ readonly slot: bigint; readonly held: readonly HeldTokenAccount[] }> {
   const ownersPerCall = Math.floor(accountsPerCall / solanaChain().tokens.length);
   const batches = Array.from({ length: Math.ceil(owners.length / ownersPerCall) }, (_, at) =>
     owners.slice(at * ownersPerCall, (at + 1) * ownersPerCall),
@@ -54,12 +54,12 @@ export async function heldBy(
 const amountIn = (data: Buffer | undefined): bigint =>
   data?.length === amountSlice.length ? data.readBigUInt64LE() : 0n;
 
-/** Owners of one page that a look checks. Each costs two calls. */
+/** Owners of one page that a read checks. Each costs two calls. */
 const ownersMax = 5;
 /** Interval at which an owner is checked, about 1 hour. */
 const checkEvery_slots = 9_000n;
 const rememberedMax = 100_000;
-/** Accounts of one owner that are reported: anybody can open more of them. */
+/** Maximum reported accounts of one owner: anyone can open more of them. */
 const reportedMax = 10;
 
 export type FindStrayTokens = (
@@ -70,9 +70,9 @@ export type FindStrayTokens = (
 
 /**
  * Finds tokens of a deposit's owner that no payin is read from: of a mint outside the catalogue, or in a token account other than the one
- * derived from owner and mint. Anybody can send them. The operator is notified and can recover them.
+ * derived from owner and mint. Anyone can send them. The operator is notified and can recover them.
  */
-export function createStrayTokens(accountsOf: AddressBook): FindStrayTokens {
+export function createStrayTokens(accountsOf: TokenAccountAddresses): FindStrayTokens {
   const checked = boundedMap<bigint>(rememberedMax);
   return async (node, owners, slot) => {
     const isDue = (owner: string) => slot - (checked.get(owner) ?? -checkEvery_slots) >= checkEvery_slots;
@@ -96,19 +96,19 @@ export function createStrayTokens(accountsOf: AddressBook): FindStrayTokens {
 
 const unanswered: readonly RpcFailed['kind'][] = ['refused', 'malformed', 'tooLarge'];
 
-/** What an owner holds in one token account. */
+/** Balance of an owner in one token account. */
 export interface HeldTokens extends StrayTokens {
   readonly decimals: number;
-  /** The token program that keeps it. */
+  /** Token program of the account. */
   readonly program: string;
 }
 
-/** Reads all token accounts of an owner that a token program keeps. @throws RpcFailed */
+/** Reads all token accounts of an owner in a token program. @throws RpcFailed */
 export function heldTokensOf(
   node: SolanaNode,
   owner: string,
   program: string,
-  asOf: AsOf,
+  asOf: ReadContext,
 ): Promise<readonly HeldTokens[]> {
   const config = { ...options(asOf), encoding: 'jsonParsed' };
   return ask(node, 'getTokenAccountsByOwner', [owner, { programId: program }, config], (answer) =>
@@ -123,12 +123,12 @@ export function heldTokensOf(
   );
 }
 
-/** Some providers do not offer the method, and anybody can make its answer too large: then nothing is found. */
+/** Some providers do not offer the method, and anyone can make its answer too large: then nothing is found. */
 async function tokensOf(
   node: SolanaNode,
   owner: string,
   programId: string,
-  asOf: AsOf,
+  asOf: ReadContext,
 ): Promise<readonly HeldTokens[]> {
   try {
     return await heldTokensOf(node, owner, programId, asOf);

@@ -1,38 +1,38 @@
-/** What became of a signed attempt. "Dead" is said only with proof in hand: a wrong one would pay twice. */
+/** Fate of a signed attempt. "Dead" requires a proof: a wrong answer would pay twice. */
 import { assert } from '../../../../domain/decider.ts';
 import { epochMs } from '../../../../domain/time.ts';
 import type { Cost, DeathProof } from '../../../../domain/transfer/shapes.ts';
 import { agreedFate, nodesNeeded } from '../../node/agreement.ts';
 import { type ChainNode, RpcFailed } from '../../node/jsonRpc.ts';
 import type { Fate, Sent } from '../../ports.ts';
-import { type Landed, landed, type TokenBalance } from '../landed.ts';
+import { type LandedTransaction, landed, type TokenBalance } from '../landed.ts';
 import { blockAt, type FinalHead, finalBlocks, finalHead, isBlockhashValid, lagging } from '../reads.ts';
 import type { SolanaNode, SolanaRpc } from '../rpc.ts';
 import { tokenAccountOf } from '../tokenProgram.ts';
-import { type Status, signaturesOf, statusOf } from '../transactions.ts';
-import { messageIn, termsOf } from './transaction.ts';
+import { type Status, signatureStatus, signaturesOf } from '../transactions.ts';
+import { messageIn, termsInMessage } from './transaction.ts';
 
 type Transferred = Pick<Sent, 'account' | 'token' | 'receiver' | 'amount' | 'form'>;
 
-/** The final transaction. @throws RpcFailed when the node does not have it */
-export async function finalTransaction(node: ChainNode, hash: string): Promise<Landed> {
+/** The final transaction. @throws RpcFailed if the node does not have it */
+export async function finalTransaction(node: ChainNode, hash: string): Promise<LandedTransaction> {
   const found = await landed(node, hash, 'finalized');
   if (found) return found;
   throw new RpcFailed(node.name, 'getTransaction', 'refused', `it does not have the balances of ${hash}`);
 }
 
 /**
- * By how much the receiver's token account grew.
- * @throws RpcFailed when the node does not have the transaction whole: one without the payer's own balance was not recorded whole
+ * Increase of the receiver's token account.
+ * @throws RpcFailed if the node's copy of the transaction is incomplete: one without the payer's own balance
  */
-export function arrivedIn(node: ChainNode, found: Landed, transfer: Transferred): bigint {
+export function arrivedIn(node: ChainNode, found: LandedTransaction, transfer: Transferred): bigint {
   const { account, token, receiver, amount, form } = transfer;
   if (form?.kind === 'coin') return coinArrivedIn(node, found, transfer);
   const payer = form?.kind === 'flush' ? form.deposits[0]?.address : account;
   const [from, to] = [payer ?? account, receiver].map((owner) => tokenAccountOf(owner, token.address));
   if (!found.before.some((balance) => balance.account === from))
     throw new RpcFailed(node.name, 'getTransaction', 'refused', `it does not have the balances of ${found.signature}`);
-  // What the treasury pays itself moves nothing.
+  // A payment of the treasury to itself moves nothing.
   if (from === to) return BigInt(amount);
   const held = (balances: readonly TokenBalance[]) =>
     balances.find((balance) => balance.account === to && balance.mint === token.address)?.amount ?? 0n;
@@ -40,10 +40,10 @@ export function arrivedIn(node: ChainNode, found: Landed, transfer: Transferred)
   return grown > 0n ? grown : 0n;
 }
 
-/** By how much the receiver's wallet grew. @throws RpcFailed when the node does not tell of the coin */
+/** Increase of the receiver's wallet. @throws RpcFailed if the node omits the coin */
 function coinArrivedIn(
   node: ChainNode,
-  { signature, accounts, coin }: Landed,
+  { signature, accounts, coin }: LandedTransaction,
   { account, receiver, amount }: Transferred,
 ) {
   const at = accounts.indexOf(receiver);
@@ -54,24 +54,24 @@ function coinArrivedIn(
   return after > before ? after - before : 0n;
 }
 
-/** What it took of its payer's coin: the fee, and the rent of accounts that it opened or closed. Undefined where the node does not tell. */
-/** @param paid lamports that it was ordered to move */
-export function costIn({ accounts, coin }: Landed, paid = 0n): Cost | undefined {
+/** Cost to its payer's coin: the fee, and the rent of opened or closed accounts. Undefined if the node omits it. */
+/** @param paid lamports of the order */
+export function costIn({ accounts, coin }: LandedTransaction, paid = 0n): Cost | undefined {
   const [payer] = accounts;
   if (payer === undefined || !coin) return undefined;
   const rent = (coin.before[0] ?? 0n) - (coin.after[0] ?? 0n) - coin.fee - paid;
   return { payer, fee: coin.fee.toString(), ...(rent !== 0n && { rent: rent.toString() }) };
 }
 
-/** Blocks after its own that take a blockhash. */
+/** Blocks after its own that accept a blockhash. */
 export const blockhashAge_blocks = 150n;
-/** Where one node's word is enough, an attempt is given up so many blocks later: an index that lags behind the others has time to catch up. */
+/** If one node is trusted alone, an attempt is given up this many blocks later: a lagging index has time to catch up. */
 export const waitAlone_blocks = 450n;
 /** An attempt can be proven dead up to so many blocks past its last one; later, an operator has to examine it. */
 const provableFor_blocks = 200_000n;
 
 /**
- * What the nodes agree on. Each of them has to prove, by its own blocks, that no block holds the attempt.
+ * Fate that the nodes agree on. Each must prove by its own blocks that none holds the attempt.
  * @param usd the transfer, in whole tokens
  */
 export const fateOf = (rpc: SolanaRpc, attempt: Sent, usd: bigint, signal: AbortSignal): Promise<Fate> =>
@@ -82,13 +82,13 @@ export const fateOf = (rpc: SolanaRpc, attempt: Sent, usd: bigint, signal: Abort
     signal,
   );
 
-/** A node knows a blockhash of its network long before this much time has passed since it was signed with. */
+/** A node knows its network's blockhashes long before this time after the signature. */
 const knownAfter_s = 3_600;
 
 /**
- * Returns whether a block may still take the attempt. No block takes a blockhash that the node's final blocks do not know, once the
- * chain is past the attempt's last height, or once the newest final block is an hour younger than the signature: then the network began
- * anew, and its heights may stay below the attempt's for years. @throws RpcFailed
+ * Returns true if a block may still accept the attempt. No block accepts a blockhash that the node's final blocks do not know, once the
+ * chain is past the attempt's last height, or once the newest final block is an hour younger than the signature: then the network was
+ * reset, and its heights may stay below the attempt's for years. @throws RpcFailed
  */
 export async function canLandAt(node: SolanaNode, attempt: Sent): Promise<boolean> {
   const head = await finalHead(node);
@@ -99,23 +99,23 @@ export async function canLandAt(node: SolanaNode, attempt: Sent): Promise<boolea
 }
 
 /**
- * What one node says. Undefined when it does not know the attempt and cannot prove it dead.
- * @param wait_blocks that have to follow the last one that takes the attempt, where paying again is what a wrong word would cost
+ * Fate according to one node. Undefined if it does not know the attempt and cannot prove it dead.
+ * @param wait_blocks that must follow the last one that accepts the attempt, if a wrong answer would pay again
  * @throws RpcFailed
  */
 async function fateAt(node: SolanaNode, attempt: Sent, wait_blocks: bigint): Promise<Fate | undefined> {
-  const first = await statusOf(node, attempt.hash);
+  const first = await signatureStatus(node, attempt.hash);
   if (first.status) return decided(node, attempt, first.status);
   const lastHeight = BigInt(attempt.validUntil ?? '0');
   const head = await finalHead(node);
-  // A deposit that was swept is not swept again, whatever is signed.
+  // A swept deposit is not swept again, whatever is signed.
   if (head.height <= lastHeight + (attempt.form?.kind === 'flush' ? 0n : wait_blocks)) return undefined;
 
-  // No block takes the attempt any more. None has taken it if the node has all blocks and, asked again, does not know it.
+  // No block accepts the attempt any more. None has accepted it if the node has all blocks and, queried again, does not know it.
   if (await isValid(node, attempt, head.slot)) return undefined;
   const earliest = await completeFrom(node, lastHeight - blockhashAge_blocks, head);
   if (earliest === undefined) return { kind: 'pending', mined: true };
-  const { slot, status } = await statusOf(node, attempt.hash);
+  const { slot, status } = await signatureStatus(node, attempt.hash);
   if (status) return decided(node, attempt, status);
   if (slot < head.slot) throw lagging(node, 'getSignatureStatuses', head.slot);
   const shown = await shownElsewhere(node, attempt, earliest);
@@ -124,7 +124,7 @@ async function fateAt(node: SolanaNode, attempt: Sent, wait_blocks: bigint): Pro
   return dead(attempt, 'validityPassed', detail);
 }
 
-/** The index of statuses may be empty: the transaction itself, and the receiver's history, are kept apart from it. */
+/** The index of statuses may be empty: the transaction itself, and the receiver's history, are stored separately. */
 async function shownElsewhere(node: SolanaNode, attempt: Sent, from: bigint): Promise<Fate | undefined> {
   const { hash, token, form, receiver } = attempt;
   const found = await landed(node, hash, 'finalized');
@@ -136,7 +136,7 @@ async function shownElsewhere(node: SolanaNode, attempt: Sent, from: bigint): Pr
   return { kind: 'pending', mined: true, dispute: { reason: 'nodesDisagree', message } };
 }
 
-/** Of a receiver with more traffic than this nobody can tell so: the other witnesses stand. */
+/** Maximum pages of the receiver's history; for busier receivers the other witnesses decide. */
 const listedPagesMax = 12;
 
 async function isListed(node: SolanaNode, account: string, hash: string, from: bigint): Promise<boolean> {
@@ -167,18 +167,18 @@ async function decided(node: SolanaNode, attempt: Sent, { slot, final, error }: 
   return arrived >= BigInt(attempt.amount) ? { kind: 'final', ...landed } : { kind: 'short', ...landed, arrived };
 }
 
-/** A second witness beside the last valid height, which was told when the attempt was signed: what the node says of its blockhash now. */
+/** A second witness besides the last valid height, which came from the signing node: the node's current answer about the blockhash. */
 function isValid(node: SolanaNode, { bytes }: Sent, minContextSlot: bigint): Promise<boolean> {
-  const terms = termsOf(messageIn(bytes));
+  const terms = termsInMessage(messageIn(bytes));
   assert(terms !== undefined, 'what was signed here can be read here');
   return isBlockhashValid(node, terms.blockhash, { commitment: 'finalized', minContextSlot });
 }
 
-/** The slot of the block at a height, if the node has every final block from there on: as many as the heights differ. */
+/** Slot of the block at a height, if the node has every final block from there on: as many as the difference in heights. */
 async function completeFrom(node: SolanaNode, height: bigint, head: FinalHead): Promise<bigint | undefined> {
   const blocks = head.height - height;
   if (blocks > provableFor_blocks) return undefined;
-  // Some slots have no block: twice as many slots are searched as there are blocks.
+  // Some slots have no block: searches twice as many slots as blocks.
   const from = head.slot - blocks * 2n;
   const slots = await finalBlocks(node, from > 0n ? from : 0n, head.slot);
   const earliest = slots.at(-Number(blocks) - 1);

@@ -1,45 +1,45 @@
-/** What is checked and priced before anything is signed: a transfer that cannot be made is better refused here than failed on the chain. */
+/** Checks and price before a signature: a transfer is better refused here than failed on the chain. */
 
 import type { Token } from '../../../../domain/chains.ts';
 import { type Refusal, refuse } from '../../../../domain/decider.ts';
 import { higher, lower } from '../../../lib/inParallel.ts';
-import type { Receiver } from '../../money/receiverCheck.ts';
+import type { CheckedReceiver } from '../../money/receiverCheck.ts';
 import type { ChainNode } from '../../node/jsonRpc.ts';
 import type { ChainRpc } from '../../node/nodes.ts';
 import { PayoutBlocked } from '../../ports.ts';
-import { isOnCurve, signature_bytes, systemProgram } from '../addresses.ts';
+import { isOnCurve, solanaSignature_bytes, systemProgram } from '../addresses.ts';
 import { type SolanaFees, signatureFee, walletRent } from '../config.ts';
-import { type AsOf, accountsOf, type RawAccount, recentPrices } from '../reads.ts';
+import { accountsOf, type RawAccount, type ReadContext, recentPrices } from '../reads.ts';
 import type { SolanaNode } from '../rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
 import { simulate } from '../transactions.ts';
 import { wireOf } from './transaction.ts';
 
-/** What a token account can pay, in smallest units. */
+/** Spendable amount of a token account, in smallest units. */
 export function spendableIn(account: RawAccount | null | undefined): bigint {
   const held = tokenAccountIn(account);
   return held?.usable ? held.amount : 0n;
 }
 
-/** Lamports above what a wallet must keep. */
+/** Lamports above a wallet's minimum. */
 export const spendableLamports = (wallet: RawAccount | null | undefined): bigint =>
   wallet && wallet.lamports > walletRent ? wallet.lamports - walletRent : 0n;
 
-/** In three of four recent slots, transactions on these accounts offered no more. */
+/** In three of four recent slots, transactions on these accounts offered at most this. */
 const percentile = 0.75;
-/** What is offered rises so many times with each attempt that has died before. */
+/** Factor of the offer per dead attempt. */
 const rise = 4n;
 const risesMax = 16;
 
 interface Asking {
-  /** Of the same transfer, none of which has landed. */
+  /** Earlier attempts of the same transfer, none of which landed. */
   readonly attemptsBefore?: number;
   readonly signal?: AbortSignal;
 }
 
 /**
- * What to offer for a compute unit now, within the configured bounds. Of two nodes the lower one's word counts, of three the middle one's:
- * none makes it dear alone.
+ * Current price per compute unit, within the configured bounds. Of two nodes the lower answer counts, of three the median: no node can
+ * raise it alone.
  * @param accounts that the transaction writes to
  * @throws ChainUnavailable
  */
@@ -49,7 +49,7 @@ export async function freshPrice(
   { priceMin_microLamports: least, priceMax_microLamports: most }: SolanaFees,
   { attemptsBefore = 0, signal }: Asking = {},
 ): Promise<bigint> {
-  const told = await rpc.every(async (node) => usualOf(await recentPrices(node, accounts)), signal);
+  const told = await rpc.all(async (node) => usualOf(await recentPrices(node, accounts)), signal);
   const usual = inOrder(told)[Math.floor((told.length - 1) / 2)] ?? 0n;
   return lower(higher(usual, least) * rise ** BigInt(Math.min(attemptsBefore, risesMax)), most);
 }
@@ -61,27 +61,32 @@ const inOrder = (prices: readonly bigint[]): readonly bigint[] =>
 
 const microLamports = 1_000_000n;
 
-/** The most lamports that a transaction can cost, without rent. */
+/** Maximum cost of a transaction in lamports, without rent. */
 export const feeOf = (units: number, price_microLamports: bigint, signatures: number): bigint =>
   signatureFee * BigInt(signatures) + (BigInt(units) * price_microLamports + microLamports - 1n) / microLamports;
 
 /**
- * Runs a message without sending it.
- * @param signers how many sign it
+ * Simulates a message.
+ * @param signers number of signatures
  * @returns the compute units that it used
- * @throws PayoutBlocked when it would fail
+ * @throws PayoutBlocked if it would fail
  */
-export async function rehearse(node: ChainNode, message: Uint8Array, signers: number, asOf: AsOf): Promise<number> {
-  const unsigned = wireOf(message, new Array<Uint8Array>(signers).fill(new Uint8Array(signature_bytes)));
+export async function rehearse(
+  node: ChainNode,
+  message: Uint8Array,
+  signers: number,
+  asOf: ReadContext,
+): Promise<number> {
+  const unsigned = wireOf(message, new Array<Uint8Array>(signers).fill(new Uint8Array(solanaSignature_bytes)));
   const { failure, units } = await simulate(node, unsigned, asOf);
   if (failure !== undefined) throw new PayoutBlocked('refusedByToken', `the transfer would fail: ${failure}`);
   return units;
 }
 
 /**
- * Why a receiver cannot take a token, and what to do; undefined when it can. Money that is sent to the wallet of a token account, or of a
- * program's data, is lost: nobody can sign for it. What exists and belongs to the system program is a wallet, also where no key exists
- * for it (vaults of several owners). What does not exist yet is one only if a key can exist for it.
+ * Returns why a receiver cannot receive a token, and what to do; undefined if it can. Money sent to the wallet of a token account, or of a
+ * program's data, is lost: nobody can sign for it. An existing account of the system program is a wallet, even without a key (multisig
+ * vaults). An account that does not exist yet is one only if a key can exist for it.
  * @param held its account for the token
  */
 export function obstacle(
@@ -103,7 +108,11 @@ export function obstacle(
 }
 
 /** @throws RpcFailed */
-export async function obstacleTo(node: SolanaNode, token: Token, { address }: Receiver): Promise<Refusal | undefined> {
+export async function obstacleTo(
+  node: SolanaNode,
+  token: Token,
+  { address }: CheckedReceiver,
+): Promise<Refusal | undefined> {
   const { accounts } = await accountsOf(node, [address, tokenAccountOf(address, token.address)], {
     commitment: 'confirmed',
   });

@@ -13,30 +13,36 @@ import {
   type Unsigned,
 } from '../../ports.ts';
 import { type SolanaConfig, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
-import { type AsOf, accountsOf, latestBlockhash, type RawAccount } from '../reads.ts';
+import { accountsOf, latestBlockhash, type RawAccount, type ReadContext } from '../reads.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../rpc.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
 import { canLandAt, fateOf } from './fate.ts';
 import { feeOf, freshPrice, obstacle, rehearse, spendableIn, spendableLamports } from './preflight.ts';
 import type { PayoutReference } from './references.ts';
-import { coinMessage, type SolanaPayload, sweepMessage, type Terms, transferMessage } from './transaction.ts';
+import {
+  coinMessage,
+  type SolanaPayload,
+  sweepMessage,
+  type TransactionTerms,
+  transferMessage,
+} from './transaction.ts';
 import { createUnpaidCheck } from './unpaid.ts';
 
-// Sends what is signed, until a node has it.
+// Sends signed bytes until a node has them.
 
 const method = 'sendTransaction';
 
-/** Refusals of a transaction that has landed, or whose blockhash is too old. What became of it its fate tells. */
+/** Refusals of a transaction that has landed, or whose blockhash is too old. The fate check decides. */
 const resolvedElsewhere = /already been processed|AlreadyProcessed|blockhash not found|BlockhashNotFound/i;
-/** The node is behind, or misses a slot: it cannot tell. */
+/** The node is behind, or lacks a slot: it cannot answer. */
 const unhealthy: ReadonlySet<number | undefined> = new Set([-32005, -32016]);
 
-/** Sent bytes to remember. Beyond that all are forgotten and take a preflight once more, which does no harm. */
+/** Maximum remembered bytes. Beyond it all are forgotten and preflighted once more, which is harmless. */
 const rememberedMax = 10_000;
 
 /**
- * Sends bytes with a preflight, which tells what would fail, until a node has taken them. From then on without: a preflight calls a
- * transaction that the node knows already a failure. Nodes do not send again by themselves; the worker does.
+ * Sends bytes with a preflight, which reports failures, until a node has accepted them. Then without one: a preflight treats a known
+ * transaction as a failure. Nodes do not resend; the worker does.
  * @returns a function that throws ChainUnavailable, BroadcastRefused as `sendToAll` does
  */
 export function createBroadcast(rpc: ChainRpc): (bytes: string) => Promise<void> {
@@ -60,15 +66,15 @@ async function sendTo(node: ChainNode, bytes: string, skipPreflight: boolean): P
   }
 }
 
-// A sweep of one deposit, built to be signed: everything that it holds goes to the treasury, with its rent, or nothing does.
+// A sweep of one deposit before its signature: its whole balance goes to the treasury with its rent, or nothing does.
 
 const flushUnitsMargin = 5_000;
 /** The treasury and the deposit's owner sign. */
 const signers = 2;
 
 /**
- * The order names to the last digit what the deposit held when its payment was looked at: where it holds anything else by now, something
- * came that nobody has looked at, and what comes later still makes the transaction fail as a whole.
+ * The order contains the deposit's exact balance at the time of the check: a different balance means an unexamined receipt, and a later
+ * receipt makes the whole transaction fail.
  * @throws PayoutBlocked
  */
 export async function buildFlush(
@@ -87,9 +93,9 @@ export async function buildFlush(
   checkHeld(tokenAccountIn(found)?.amount, order);
 
   const price_microLamports = await freshPrice(rpc, [account], fees);
-  const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };
+  const asOf: ReadContext = { commitment: 'confirmed', minContextSlot: slot };
   const { slot: newest, blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);
-  const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
+  const terms: TransactionTerms = { blockhash, units: fees.unitsMax, price_microLamports };
   const deposited = { owner, token, amount };
   const rehearsed = sweepMessage(treasury, deposited, terms);
   const used = await rehearse(node, rehearsed, signers, { ...asOf, minContextSlot: newest });
@@ -116,12 +122,12 @@ function checkHeld(held: bigint | undefined, { token, amount }: TransferOrder): 
   throw new PayoutBlocked('refusedByToken', message);
 }
 
-/** Left above what a rehearsal used: the receiver may close its token account meanwhile, and creating it takes some. */
+/** Margin over the simulation: the receiver may close its token account meanwhile, and creating it needs units. */
 const unitsMargin = 30_000;
 
 /**
- * Transfers of tokens from the treasury wallet on Solana. There are no nonces: what is signed is valid for a minute or so, and until it is
- * final or provably dead nothing else is signed for the same purpose.
+ * Token transfers from the treasury wallet on Solana. There are no nonces: signed bytes are valid for about a minute, and nothing else is
+ * signed for the same purpose until they are final or provably dead.
  */
 export function createSolanaPayoutRail(
   config: SolanaConfig,
@@ -145,10 +151,10 @@ export function createSolanaPayoutRail(
       usd: wholeTokens({ ...order, amount: `${order.amount}` }),
     });
     const price_microLamports = await freshPrice(rpc, written, fees, { attemptsBefore: earlier.length });
-    const asOf: AsOf = { commitment: 'confirmed', minContextSlot: slot };
-    // The newest confirmed one: a final one would be a third of its life old.
+    const asOf: ReadContext = { commitment: 'confirmed', minContextSlot: slot };
+    // Newest confirmed blockhash: a final one would have lost a third of its life.
     const { slot: newest, blockhash, lastValidBlockHeight } = await latestBlockhash(node, asOf);
-    const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
+    const terms: TransactionTerms = { blockhash, units: fees.unitsMax, price_microLamports };
     const most = feeOf(fees.unitsMax, price_microLamports, 1) + rent;
     const spendable = spendableLamports(wallet);
     if (order.form?.kind === 'coin') checkCoinFloat(spendable, account, order, { most });
@@ -176,7 +182,7 @@ export function createSolanaPayoutRail(
     };
   }
 
-  /** The float, the receiver and its account for the token. @throws PayoutBlocked */
+  /** Checks float, receiver and its account for the token. @throws PayoutBlocked */
   async function tokensFor(node: SolanaNode, order: TransferOrder): Promise<Paying> {
     const { address: mint } = order.token;
     const [source, destination] = [tokenAccountOf(account, mint), tokenAccountOf(order.receiver, mint)];
@@ -192,7 +198,7 @@ export function createSolanaPayoutRail(
     return { slot, wallet, written: [source, destination], rent, mint, message: transferMessage };
   }
 
-  /** The treasury's wallet pays, and the receiver's is paid. @throws PayoutBlocked */
+  /** Checks the treasury's and the receiver's wallet. @throws PayoutBlocked */
   async function coinFor(node: SolanaNode, order: TransferOrder): Promise<Paying> {
     const asked = [account, order.receiver];
     const { slot, accounts } = await accountsOf(node, asked, { commitment: 'confirmed' });
@@ -231,7 +237,7 @@ export function createSolanaPayoutRail(
 
     canLand: async (attempt, signal) => !(await allDeny(rpc, (node) => canLandAt(node, attempt), signal)),
 
-    // What is final on Solana stays.
+    // Final blocks on Solana never leave the chain.
     stillFinal: async () => true,
 
     async transferCost(signal) {
@@ -260,15 +266,15 @@ export function createSolanaPayoutRail(
   };
 }
 
-/** What a transfer needs of the chain's state. */
+/** Facts of the chain's state that a transfer needs. */
 interface Paying {
   readonly slot: bigint;
   readonly wallet: RawAccount | null | undefined;
   /** Accounts that it writes to. */
   readonly written: readonly string[];
-  /** Lamports for what it may have to open. */
+  /** Lamports for an account that it may open. */
   readonly rent: bigint;
-  /** Whose account of the treasury shows that a node has its whole history; null for the coin. */
+  /** Mint of the treasury's account that proves a node's complete history; null for the coin. */
   readonly mint: string | null;
   readonly message: typeof transferMessage;
 }

@@ -1,12 +1,12 @@
-/** The transactions that the treasury pays for: what is built here, the signer takes apart again and checks. */
+/** Transactions paid by the treasury: built here, decoded and checked again by the signer. */
 import { createHash } from 'node:crypto';
 import type { TransferOrder } from '../../ports.ts';
-import { signature_bytes } from '../addresses.ts';
+import { solanaSignature_bytes } from '../addresses.ts';
 import {
-  type Amount,
   closeAccount,
   closeTokenAccount,
   createTokenAccount,
+  type TokenAmount,
   tokenAccountOf,
   tokenProgram,
   transferBetween,
@@ -26,41 +26,45 @@ import {
 /** A message without signatures, in base64. */
 export interface SolanaPayload {
   readonly message: string;
-  /** Of a sweep: what the deposit owner's key is derived with. */
+  /** For a sweep: salt from which the deposit owner's key is derived. */
   readonly salt?: string;
 }
 
-/** What a transaction takes from the network's present state. */
-export interface Terms {
+/** Terms of a transaction from the network's current state. */
+export interface TransactionTerms {
   readonly blockhash: string;
-  /** Compute units at most. */
+  /** Maximum compute units. */
   readonly units: number;
-  /** Offered for each unit, in millionths of a lamport. */
+  /** Price per unit, in millionths of a lamport. */
   readonly price_microLamports: bigint;
 }
 
-/** The memo program that wallets use. */
+/** Memo program of wallets. */
 const memoProgram = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 
 /**
- * The public reference by which a transfer is found: a key that has no private one, made one-way from what the transfer is for. Without
- * any, equal payouts of one moment would be one and the same transaction, and pay once. Who knows the id knows it: references.ts has those
- * of payouts today.
+ * Public reference for finding a transfer: a key without a private one, derived one-way from the transfer's id. Without a reference, equal
+ * concurrent payouts would be one transaction and pay once. Anyone who knows the id knows it: references.ts has the current ones.
  */
-export function referenceOf(kind: 'payin' | 'payout', id: string): string {
+export function publicReferenceOf(kind: 'payin' | 'payout', id: string): string {
   const made = createHash('sha256').update(`payment-intents/solana-reference-1/${kind}/${id}`).digest();
   return new PublicKey(made).toBase58();
 }
 
 type Moved = Pick<TransferOrder, 'token' | 'amount'>;
 
-const amountOf = ({ token: { address: mint, decimals }, amount }: Moved): Amount => ({ mint, decimals, amount });
+const amountOf = ({ token: { address: mint, decimals }, amount }: Moved): TokenAmount => ({ mint, decimals, amount });
 
 /**
- * Pays into the receiver's account for the order's token; creates it first if need be, unless the order says that it pays for none: then
- * nobody who closes his account at the last moment gets the rent of another one. The memo is the receiver's, or else the reference.
+ * Pays into the receiver's account for the order's token. Creates that account if needed, unless the order excludes its cost: a receiver
+ * who closes the account at the last moment must not gain the rent. The memo is the receiver's, or else the reference.
  */
-export function transferMessage(treasury: string, order: TransferOrder, reference: string, terms: Terms): Uint8Array {
+export function transferMessage(
+  treasury: string,
+  order: TransferOrder,
+  reference: string,
+  terms: TransactionTerms,
+): Uint8Array {
   const { receiver, receiverMemo, token } = order;
   const memo = Buffer.from(receiverMemo ?? reference);
   return compile(treasury, terms, [
@@ -70,8 +74,13 @@ export function transferMessage(treasury: string, order: TransferOrder, referenc
   ]);
 }
 
-/** Pays the order's lamports to the receiver's wallet, with the memo and the reference that a transfer of tokens has. */
-export function coinMessage(treasury: string, order: TransferOrder, reference: string, terms: Terms): Uint8Array {
+/** Pays the order's lamports to the receiver's wallet, with the memo and reference of a token transfer. */
+export function coinMessage(
+  treasury: string,
+  order: TransferOrder,
+  reference: string,
+  terms: TransactionTerms,
+): Uint8Array {
   const { receiver, receiverMemo, amount } = order;
   const [fromPubkey, toPubkey] = [new PublicKey(treasury), new PublicKey(receiver)];
   const paying = SystemProgram.transfer({ fromPubkey, toPubkey, lamports: amount });
@@ -83,13 +92,13 @@ export function coinMessage(treasury: string, order: TransferOrder, reference: s
   ]);
 }
 
-/** What a deposit holds of a token. */
+/** Balance of a deposit in a token. */
 export interface Deposited extends Moved {
   readonly owner: string;
 }
 
-/** Moves all that a deposit holds to the treasury and closes it; its rent goes to the treasury, which pays the fee. */
-export function sweepMessage(treasury: string, deposited: Deposited, terms: Terms): Uint8Array {
+/** Moves a deposit's whole balance to the treasury and closes the account; the treasury pays the fee and receives the rent. */
+export function sweepMessage(treasury: string, deposited: Deposited, terms: TransactionTerms): Uint8Array {
   const { owner, token } = deposited;
   return compile(treasury, terms, [
     createTokenAccount(treasury, treasury, token.address),
@@ -98,22 +107,22 @@ export function sweepMessage(treasury: string, deposited: Deposited, terms: Term
   ]);
 }
 
-/** What a token account of a deposit's owner holds, of any mint and in any account. */
+/** Balance of a deposit's owner in any token account of any mint. */
 export interface StrayHeld {
   readonly owner: string;
   readonly account: string;
   readonly token: string;
   readonly decimals: number;
   readonly amount: bigint;
-  /** The token program that keeps it. */
+  /** Token program of the account. */
   readonly program: string;
 }
 
 /**
- * Moves all that a token account holds to the treasury's account for the mint, which the payer creates if need be. An account of the Token
+ * Moves a token account's whole balance to the treasury's account for the mint, which the payer creates if needed. An account of the Token
  * program is closed, and its rent goes to the payer; one with extensions may hold withheld fees and stays.
  */
-export function recoveryMessage(payer: string, treasury: string, held: StrayHeld, terms: Terms): Uint8Array {
+export function recoveryMessage(payer: string, treasury: string, held: StrayHeld, terms: TransactionTerms): Uint8Array {
   const { owner, account, token, decimals, amount, program } = held;
   const to = tokenAccountOf(treasury, token, program);
   return compile(payer, terms, [
@@ -123,7 +132,7 @@ export function recoveryMessage(payer: string, treasury: string, held: StrayHeld
   ]);
 }
 
-function compile(payer: string, terms: Terms, instructions: readonly TransactionInstruction[]): Uint8Array {
+function compile(payer: string, terms: TransactionTerms, instructions: readonly TransactionInstruction[]): Uint8Array {
   const message = new TransactionMessage({
     payerKey: new PublicKey(payer),
     recentBlockhash: terms.blockhash as Blockhash,
@@ -136,8 +145,8 @@ function compile(payer: string, terms: Terms, instructions: readonly Transaction
   return message.compileToV0Message().serialize();
 }
 
-/** @returns undefined when the bytes are no message that was built here */
-export function termsOf(message: Uint8Array): Terms | undefined {
+/** @returns undefined if the bytes are no message of this code */
+export function termsInMessage(message: Uint8Array): TransactionTerms | undefined {
   try {
     const { recentBlockhash, instructions } = TransactionMessage.decompile(VersionedMessage.deserialize(message));
     const [limit, price] = instructions;
@@ -150,12 +159,12 @@ export function termsOf(message: Uint8Array): Terms | undefined {
   }
 }
 
-/** As nodes take it: signatures in the order of their accounts, then the message. In base64. */
+/** Wire format of nodes: signatures in the order of their accounts, then the message. In base64. */
 export const wireOf = (message: Uint8Array, signatures: readonly Uint8Array[]): string =>
   Buffer.concat([Uint8Array.of(signatures.length), ...signatures, message]).toString('base64');
 
-/** The message that a transaction's signatures sign. */
+/** Message covered by a transaction's signatures. */
 export function messageIn(bytes: string): Uint8Array {
   const wire = Buffer.from(bytes, 'base64');
-  return wire.subarray(1 + (wire[0] ?? 0) * signature_bytes);
+  return wire.subarray(1 + (wire[0] ?? 0) * solanaSignature_bytes);
 }

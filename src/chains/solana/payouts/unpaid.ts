@@ -1,4 +1,4 @@
-/** Whether the chain shows a payout already that the log is about to make: without nonces, nothing else tells that the log is an old copy. */
+/** Searches the chain for a payout that the log is about to make: without nonces, nothing else reveals that the log is an old copy. */
 
 import { boundedMap } from '../../../lib/cache.ts';
 import { inParallel } from '../../../lib/inParallel.ts';
@@ -8,12 +8,12 @@ import { type ChainRpc, ChainUnavailable } from '../../node/nodes.ts';
 import { PayoutBlocked } from '../../ports.ts';
 import { callsAtOnce } from '../config.ts';
 import { landed, landedEach, TransactionUnreadable } from '../landed.ts';
-import { type AsOf, accountsOf } from '../reads.ts';
+import { accountsOf, type ReadContext } from '../reads.ts';
 import { untilThere } from '../retryBehindNode.ts';
 import { tokenAccountIn, tokenAccountOf } from '../tokenProgram.ts';
-import { type Seen, signaturesOf, statusOf } from '../transactions.ts';
+import { type ListedSignature, signatureStatus, signaturesOf } from '../transactions.ts';
 
-/** The node answers, and what it lists of the treasury's account does not lead to what that holds. */
+/** The node answers, but its list of the treasury account's transactions does not lead to the balance. */
 export class HistoryNotWhole extends RpcFailed {
   constructor(node: string, detail: string) {
     super(node, 'getSignaturesForAddress', 'refused', detail);
@@ -22,7 +22,7 @@ export class HistoryNotWhole extends RpcFailed {
 const readAtOnce = 10;
 const nodesMax = 100;
 
-/** The newest transaction that was listed, and what the account held after the newest that tells. */
+/** Newest listed transaction, and the balance after the newest one with token data. */
 interface Told {
   readonly signature: string;
   readonly amount: bigint;
@@ -32,18 +32,18 @@ export type CheckWhole = (node: ChainNode, mint: string) => Promise<void>;
 
 /**
  * Checks that a node's index of account transactions exists and is current. An empty or stopped index lists no payout that the chain made,
- * and an old copy of the log lacks it as well. So the treasury's balance must be what its newest listed transaction left.
- * @returns throws HistoryNotWhole, RpcFailed when the node cannot tell
+ * and an old copy of the log lacks it as well. So the treasury's balance must equal the result of its newest listed transaction.
+ * @returns a function that throws HistoryNotWhole, RpcFailed if the node cannot answer
  */
 export function createWholeCheck(treasury: string): CheckWhole {
   const known = boundedMap<Told>(nodesMax);
 
   const keyOf = (node: ChainNode, account: string): string => `${node.name} ${account}`;
 
-  /** @param last what was listed before; undefined: nothing is believed to be */
+  /** @param last newest transaction of the previous list; undefined for none */
   async function lastTold(node: ChainNode, account: string, last: Told | undefined): Promise<bigint | null> {
     const key = keyOf(node, account);
-    const seen: Seen[] = [];
+    const seen: ListedSignature[] = [];
     for (let pages = 0; pages < pagesMax && seen.length < listedMax; pages++) {
       const between = { until: last?.signature ?? null, before: seen.at(-1)?.signature ?? null };
       const page = await signaturesOf(node, account, between, asOf);
@@ -68,11 +68,11 @@ export function createWholeCheck(treasury: string): CheckWhole {
       shown = left instanceof TransactionUnreadable ? left.detail : `${account} holds ${held}, and ${listed}`;
       return !(left instanceof TransactionUnreadable) && held === (left ?? 0n);
     }
-    // What is there already may be listed a moment later, and what is listed may have come in between.
+    // The index may lag a moment behind the balance, and a listed transaction may be newer than the balance.
     const [soon] = await untilThere([account], async () =>
       (await leadsThere(known.get(keyOf(node, account)))) ? [true] : [null],
     );
-    // What is confirmed a fork may take back: it comes again behind others, and leaves something else, or never.
+    // A fork may undo a confirmed transaction: it returns after others with another balance, or never.
     const whole = soon ?? (await leadsThere(undefined));
     if (!whole) throw new HistoryNotWhole(node.name, shown);
   };
@@ -83,8 +83,8 @@ function orUnreadable(error: unknown): TransactionUnreadable {
   throw error;
 }
 
-/** Of transactions, newest first: what the newest that tells of the account's tokens left in it; undefined when none does. */
-async function leftBy(node: ChainNode, account: string, page: readonly Seen[]): Promise<bigint | undefined> {
+/** Balance of the account after the newest transaction with its token data, newest first; undefined if none has any. */
+async function leftBy(node: ChainNode, account: string, page: readonly ListedSignature[]): Promise<bigint | undefined> {
   const succeeded = page.filter(({ failed }) => !failed).map(({ signature }) => signature);
   for (let at = 0; at < succeeded.length; at += at === 0 ? 1 : readAtOnce) {
     const asked = succeeded.slice(at, at + (at === 0 ? 1 : readAtOnce));
@@ -99,10 +99,10 @@ async function leftBy(node: ChainNode, account: string, page: readonly Seen[]): 
   return undefined;
 }
 
-const asOf: AsOf = { commitment: 'confirmed' };
-/** Public references alone can gather so many: nobody knows a secret one before it is needed no more. */
+const asOf: ReadContext = { commitment: 'confirmed' };
+/** Only public references can gather this many: a secret one is unknown until it is no longer needed. */
 const listedMax = 5_000;
-/** Nodes may give less in one answer than they are asked for. */
+/** Nodes may return less in one answer than requested. */
 const pagesMax = 60;
 const strangersMax = 20_000;
 
@@ -111,20 +111,20 @@ export interface Unpaid {
   readonly isSecret: boolean;
   /** Hashes of attempts that were given up. */
   readonly earlier: readonly string[];
-  /** What is at stake, in whole tokens. */
+  /** Amount at risk in whole tokens. */
   readonly usd: bigint;
-  /** Of the treasury's account by which a node shows that its history is whole; null for the coin, which has none. */
+  /** Mint of the treasury's account that proves a node's complete history; null for the coin, which has none. */
   readonly mint: string | null;
 }
 
 export type CheckUnpaid = (rpc: ChainRpc, order: Unpaid) => Promise<void>;
 
-/** Only transactions that the treasury has paid for count: it alone can sign those. Others are read once, and remembered as a stranger's. */
+/** Only transactions paid by the treasury count, because only it can sign those. Others are read once, and remembered as foreign. */
 export function createUnpaidCheck(treasury: string): CheckUnpaid {
   const strangers = new Set<string>();
   const checkWhole = createWholeCheck(treasury);
 
-  async function isTreasurys(node: ChainNode, { signature }: Seen, reference: string): Promise<boolean> {
+  async function isTreasurys(node: ChainNode, { signature }: ListedSignature, reference: string): Promise<boolean> {
     const found = await landed(node, signature, asOf.commitment).catch((error: unknown) => {
       if (error instanceof TransactionUnreadable) throw behindChain(`${error.detail}; transactions`, reference);
       throw error;
@@ -144,7 +144,7 @@ export function createUnpaidCheck(treasury: string): CheckUnpaid {
       if (each && !each.failed) throw behindChain(`transaction ${each.signature}, given up for dead,`, order.reference);
     }
     for (const signature of order.earlier) {
-      const { status } = await statusOf(node, signature);
+      const { status } = await signatureStatus(node, signature);
       if (status && status.error === null)
         throw behindChain(`transaction ${signature}, given up for dead,`, order.reference);
     }
@@ -171,16 +171,15 @@ export function createUnpaidCheck(treasury: string): CheckUnpaid {
   }
 
   /**
-   * A secret reference is another one after a transaction that failed on the chain: so one that failed, and that the log does not know of,
-   * says as much as one that succeeded. One node's index may be empty: as many nodes are asked as must agree, where there are so many,
-   * and for the attempts that were given up by their own signatures; a node whose list does not lead to what the treasury holds counts for
-   * none of them.
-   * @throws PayoutBlocked when a transaction of the treasury bears the reference, there are too many to tell, or a node's list is not whole
-   * and too few others can tell
-   * @throws ChainUnavailable when too few nodes answer
+   * A secret reference changes after each failed transaction on the chain, so a failed transaction unknown to the log proves as much as a
+   * successful one. One node's index may be empty: the required number of nodes is queried, if there are that many, plus the signatures of
+   * given-up attempts; a node whose list does not lead to the treasury's balance does not count.
+   * @throws PayoutBlocked if a transaction of the treasury has the reference, there are too many to check, or a node's list is incomplete
+   * and too few others can answer
+   * @throws ChainUnavailable if too few nodes answer
    */
   return async (rpc, order) => {
-    const outcomes = await rpc.each((node) => checkAt(node, order));
+    const outcomes = await rpc.allSettled((node) => checkAt(node, order));
     const failures = outcomes.flatMap((outcome) =>
       outcome.status === 'rejected' ? [outcome.reason as RpcFailed] : [],
     );

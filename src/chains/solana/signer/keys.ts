@@ -1,4 +1,4 @@
-/** Ed25519 keys as Solana uses them: made from 32 secret bytes, named by their public half in base58. */
+/** Ed25519 keys of Solana: made from 32 secret bytes, named by their public half in base58. */
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from 'node:crypto';
 import { base58 } from '@scure/base';
 import { parseBase58 } from '../addresses.ts';
@@ -6,11 +6,11 @@ import { PublicKey } from '../web3.ts';
 
 export interface SolanaKey {
   readonly address: string;
-  /** 64 bytes; the same for the same message (RFC 8032). */
+  /** 64 bytes; equal for equal messages (RFC 8032). */
   sign(message: Uint8Array): Uint8Array;
 }
 
-/** What a PKCS #8 file says before the 32 secret bytes of an Ed25519 key (RFC 8410). */
+/** PKCS #8 prefix of the 32 secret bytes of an Ed25519 key (RFC 8410). */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const secret_bytes = 32;
 
@@ -26,8 +26,8 @@ function addressOf(key: KeyObject): string {
 }
 
 /**
- * A key as wallets export it: the base58 of the secret half and the public half.
- * @returns undefined when the text is none, or its halves do not belong together
+ * A key in the export format of wallets: base58 of the secret half and the public half.
+ * @returns undefined if the text is none, or its halves do not match
  */
 export function parseSolanaKey(text: string): SolanaKey | undefined {
   const bytes = parseBase58(text, 2 * secret_bytes);
@@ -37,18 +37,18 @@ export function parseSolanaKey(text: string): SolanaKey | undefined {
 }
 
 /**
- * What the references of payouts are made with, so that nobody else can know them beforehand: HKDF-SHA256 of the seed.
+ * Key for unpredictable payout references: HKDF-SHA256 of the seed.
  * @param seed 64 hexadecimal digits
  */
 export const referenceKey = (seed: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', Buffer.from(seed, 'hex'), '', 'payment-intents/solana-reference-2', secret_bytes));
 
-/** Names the derivation of deposit owners; a change of it is a new version beside this one. */
+/** Name of the derivation of deposit owners; a change of it is a new version beside this one. */
 export const ownerScheme = 'solana-owner-1';
 
 /**
- * The key that owns a payment's deposit: HKDF-SHA256 of the seed (RFC 5869). The event log keeps the salt, so that log and seed
- * together recover every key, and neither does alone.
+ * Owner key of a payment's deposit: HKDF-SHA256 of the seed (RFC 5869). The event log stores the salt, so log and seed together recover
+ * every key, and neither does alone.
  * @param seed 64 hexadecimal digits
  * @param salt 64 hexadecimal digits
  */

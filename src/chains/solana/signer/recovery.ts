@@ -1,6 +1,6 @@
 /**
- * Moves tokens outside the catalogue from a deposit to the treasury, on an operator's word. The books do not count such tokens. Another account
- * than the treasury pays the fees, so that no transaction of the treasury is missing in the log.
+ * Moves tokens outside the catalogue from a deposit to the treasury, for an operator. The books do not count such tokens. Another account
+ * than the treasury pays the fees, so the log lacks no transaction of the treasury.
  */
 import { setTimeout } from 'node:timers/promises';
 import { base58 } from '@scure/base';
@@ -9,11 +9,11 @@ import { type SolanaFees, solanaChain } from '../config.ts';
 import { type HeldTokens, heldTokensOf } from '../payins/tokenAccounts.ts';
 import { freshPrice, rehearse } from '../payouts/preflight.ts';
 import { createBroadcast } from '../payouts/rail.ts';
-import { recoveryMessage, type Terms, wireOf } from '../payouts/transaction.ts';
+import { recoveryMessage, type TransactionTerms, wireOf } from '../payouts/transaction.ts';
 import { latestBlockhash } from '../reads.ts';
 import type { SolanaRpc } from '../rpc.ts';
 import { token2022Program, tokenProgram } from '../tokenProgram.ts';
-import { statusOf } from '../transactions.ts';
+import { signatureStatus } from '../transactions.ts';
 import { ownerKey, parseSolanaKey, type SolanaKey } from './keys.ts';
 
 const unitsMargin = 5_000;
@@ -32,10 +32,10 @@ export interface RecoveryDeps {
 }
 
 /**
- * Recovers one token account after the other, and reports each when it is final. What was recovered is not found again, so an interrupted
+ * Recovers one token account after the other, and reports each when it is final. Recovered accounts are not found again, so an interrupted
  * recovery can be repeated.
  * @param feePayerKey key as wallets export it, in base58
- * @throws Error with what to do; PayoutBlocked when a transfer would fail
+ * @throws Error with what to do; PayoutBlocked if a transfer would fail
  */
 export const createRecovery =
   (deps: RecoveryDeps): NonNullable<DepositSweep['recoverTokens']> =>
@@ -76,7 +76,7 @@ async function* recoverTokens(
     const price_microLamports = await freshPrice(rpc, [held.account], fees, { signal });
     return rpc.answer(async (node) => {
       const { slot, blockhash } = await latestBlockhash(node, { commitment: 'confirmed' });
-      const terms: Terms = { blockhash, units: fees.unitsMax, price_microLamports };
+      const terms: TransactionTerms = { blockhash, units: fees.unitsMax, price_microLamports };
       const rehearsed = recoveryMessage(payer.address, treasury, held, terms);
       const used = await rehearse(node, rehearsed, signers, { commitment: 'confirmed', minContextSlot: slot });
       const units = Math.min(used + unitsMargin, fees.unitsMax);
@@ -86,10 +86,10 @@ async function* recoverTokens(
     }, signal);
   }
 
-  /** Nodes do not send again: the bytes are sent until they land. */
+  /** Nodes do not resend: the bytes are sent until they land. */
   async function landed(hash: string, bytes: string): Promise<void> {
     for (let looks = 0; looks < looksMax; looks += 1) {
-      const { status } = await rpc.answer((node) => statusOf(node, hash), signal);
+      const { status } = await rpc.answer((node) => signatureStatus(node, hash), signal);
       if (status?.final && status.error === null) return;
       if (status?.final) throw new Error(`transaction ${hash} failed: ${status.error}. Nothing was moved: try again`);
       if (!status) await broadcast(bytes);

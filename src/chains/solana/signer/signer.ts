@@ -3,7 +3,7 @@
 import { base58 } from '@scure/base';
 import { coinOf } from '../../../../domain/money.ts';
 import { moneyLeaves } from '../../../../domain/transfer/shapes.ts';
-import type { Spending } from '../../money/spending.ts';
+import type { CheckSpending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { type SolanaFees, solanaChain, solanaChainId, tokenAccountRent } from '../config.ts';
 import { feeOf } from '../payouts/preflight.ts';
@@ -12,8 +12,8 @@ import {
   coinMessage,
   type SolanaPayload,
   sweepMessage,
-  type Terms,
-  termsOf,
+  type TransactionTerms,
+  termsInMessage,
   transferMessage,
   wireOf,
 } from '../payouts/transaction.ts';
@@ -22,9 +22,9 @@ import { SystemProgram, TransactionMessage, VersionedMessage } from '../web3.ts'
 import { ownerKey, referenceKey, type SolanaKey } from './keys.ts';
 
 /**
- * Whether a message moves the order's own token, to the last digit, between the accounts that two wallets have for it, and moves no other.
- * Reads the movements from the message's bytes, independently of the code that builds messages.
- * @param from the wallet whose money moves
+ * True if a message moves exactly the order's amount of its token between the accounts of two wallets, and no other token. Reads the
+ * movements from the message's bytes, independently of the code that builds messages.
+ * @param from wallet that pays
  */
 export function movesOrdered(message: Uint8Array, { token, receiver, amount }: TransferOrder, from: string): boolean {
   const [moved, ...others] = transfersIn(message);
@@ -40,7 +40,7 @@ export function movesOrdered(message: Uint8Array, { token, receiver, amount }: T
   );
 }
 
-/** Whether a message moves the order's lamports between two wallets, and no other coin and no token. @param from the wallet whose coin moves */
+/** True if a message moves the order's lamports between two wallets, and no other coin and no token. @param from wallet that pays */
 export function paysOrdered(message: Uint8Array, { receiver, amount }: TransferOrder, from: string): boolean {
   const { instructions } = TransactionMessage.decompile(VersionedMessage.deserialize(message));
   const [moved, ...others] = instructions.filter(({ programId }) => programId.equals(SystemProgram.programId));
@@ -56,10 +56,10 @@ export function paysOrdered(message: Uint8Array, { receiver, amount }: TransferO
   );
 }
 
-/** How the system program lays out `Transfer`. */
+/** Layout of the system program's `Transfer`. */
 const coinLayout = { tag: 2, amount: 4, bytes: 12 };
 
-/** A transfer between token accounts, as the message says it. */
+/** A transfer between token accounts, read from a message. */
 export interface TokenTransfer {
   readonly source: string | undefined;
   readonly mint: string | undefined;
@@ -69,7 +69,7 @@ export interface TokenTransfer {
   readonly decimals: number | undefined;
 }
 
-/** @throws Error when the bytes are no message, or one that names accounts by a lookup table */
+/** @throws Error if the bytes are no message, or one with a lookup table */
 export function transfersIn(message: Uint8Array): readonly TokenTransfer[] {
   const { instructions } = TransactionMessage.decompile(VersionedMessage.deserialize(message));
   return instructions.flatMap(({ programId, keys, data }) => {
@@ -83,10 +83,10 @@ export function transfersIn(message: Uint8Array): readonly TokenTransfer[] {
 
 export interface SolanaSignerDeps {
   readonly key: SolanaKey;
-  /** 64 hexadecimal digits; what the keys of deposits' owners and the references of payouts are derived from. */
+  /** 64 hexadecimal digits; the keys of deposits' owners and the references of payouts are derived from it. */
   readonly depositSeed: string;
   readonly fees: SolanaFees;
-  readonly spending: Spending;
+  readonly spending: CheckSpending;
 }
 
 interface Examined {
@@ -97,8 +97,8 @@ interface Examined {
 }
 
 /**
- * Signs treasury transactions on Solana: transfers within the limits, and sweeps of our deposits to the treasury; nothing else.
- * What it signs is worthless after 150 blocks, because it holds a blockhash. Signing the same again gives the same bytes.
+ * Signs treasury transactions on Solana: transfers within the limits, and sweeps of our deposits to the treasury; nothing else. A signature
+ * is worthless after 150 blocks, because it covers a blockhash. Signing again gives the same bytes.
  */
 export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaSignerDeps): Signer {
   const { address: account } = key;
@@ -108,7 +108,7 @@ export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaS
     checkFrame(unsigned, account);
     const { message: base64, salt } = unsigned.payload as SolanaPayload;
     const message = new Uint8Array(Buffer.from(base64, 'base64'));
-    const terms = termsOf(message);
+    const terms = termsInMessage(message);
     if (!terms) throw mismatch(purpose);
     checkFee(terms, fees);
     const { order } = unsigned;
@@ -162,16 +162,19 @@ function checkFrame({ chainId, order, account, nonce }: Unsigned, own: string): 
   }
 }
 
-const networkFee = ({ units, price_microLamports }: Terms, signatures: number): bigint =>
+const networkFee = ({ units, price_microLamports }: TransactionTerms, signatures: number): bigint =>
   feeOf(units, price_microLamports, signatures);
 
-function checkFee({ units, price_microLamports }: Terms, { unitsMax, priceMax_microLamports }: SolanaFees): void {
+function checkFee(
+  { units, price_microLamports }: TransactionTerms,
+  { unitsMax, priceMax_microLamports }: SolanaFees,
+): void {
   if (units <= unitsMax && price_microLamports <= priceMax_microLamports) return;
   const message = `${units} compute units at ${price_microLamports} microlamports are above the limits of ${unitsMax} at ${priceMax_microLamports}`;
   throw new SigningRefused('fee', message);
 }
 
-/** Coin leaves by withdrawals alone. */
+/** Coin leaves only by withdrawals. */
 function checkCoin({ token, amount }: TransferOrder, purpose: SigningPurpose): void {
   const coin = coinOf(solanaChainId);
   if (token.address !== coin.address || token.decimals !== coin.decimals || amount <= 0n) throw mismatch(purpose);

@@ -1,4 +1,4 @@
-/** Puts a treasury's payin contract onto a Stellar network. */
+/** Deploys a treasury's payin contract on a Stellar network. */
 import {
   Address,
   Asset,
@@ -17,7 +17,7 @@ import { isPayinOf } from './payinContract.ts';
 
 export interface PayinOrder {
   readonly rpcUrl: string;
-  /** The account (G…) that customers pay; fixed in the contract. */
+  /** Account (G…) that customers pay; fixed in the contract. */
   readonly treasury: string;
   /** `CODE:ISSUER`; fixed in the contract. */
   readonly token: string;
@@ -28,13 +28,13 @@ export interface PayinOrder {
 export interface PayinDeployed {
   readonly networkPassphrase: string;
   readonly contractId: string;
-  /** Hash; null when the contract existed before. */
+  /** Hash; null if the contract existed before. */
   readonly transaction: string | null;
-  /** Whether the treasury has a trustline for the token: without one nobody can pay. */
+  /** True if the treasury has a trustline for the token: without one nobody can pay. */
   readonly treasuryTrusts: boolean;
 }
 
-/** Offered for each transaction beside the resources that it uses: 0.001 lumens. */
+/** Offer per transaction besides its resources: 0.001 lumens. */
 const inclusionFee_stroops = '10000';
 const validFor_s = 60;
 /** After the time bound the network has decided: 80 polls take 78 seconds. */
@@ -42,14 +42,14 @@ const pollsMax = 80;
 const pause_ms = (poll: number): number => Math.min(poll * 200, 1_000);
 
 /**
- * Deploys the contract unless it exists already. Its id follows from network, deployer, code, treasury and token: an interrupted run can
+ * Deploys the contract unless it exists already. Its id follows from network, deployer, code, treasury and token, so an interrupted run can
  * be repeated and gives the same contract.
- * @throws Error when the network refuses or does not decide in time; the message names the transaction
+ * @throws Error if the network refuses or does not decide in time; the message names the transaction
  */
 export async function deployPayin({ rpcUrl, treasury, token, deployer }: PayinOrder): Promise<PayinDeployed> {
   const server = new rpc.Server(rpcUrl, { allowHttp: rpcUrl.startsWith('http:') });
   const { passphrase } = await server.getNetwork().catch((cause: unknown) => {
-    // Only the host: the rest of a URL may hold the key to a paid node.
+    // Only the host: the rest of a URL may contain the key of a paid node.
     throw new Error(`no Stellar node answers at ${new URL(rpcUrl).host}`, { cause });
   });
   const [code = '', issuer] = token.split(':');
@@ -81,7 +81,7 @@ export async function deployPayin({ rpcUrl, treasury, token, deployer }: PayinOr
   return answer(await carryOut(server, passphrase, deployer, create));
 }
 
-/** As the network derives it (CAP-46-02). */
+/** Derived as on the network (CAP-46-02). */
 function contractIdOf(passphrase: string, deployer: string, salt: Buffer): string {
   const preimage = new xdr.ContractIdPreimageFromAddress({ address: new Address(deployer).toScAddress(), salt });
   const envelope = xdr.HashIdPreimage.envelopeTypeContractId(
@@ -93,7 +93,7 @@ function contractIdOf(passphrase: string, deployer: string, salt: Buffer): strin
   return StrKey.encodeContract(hash(envelope.toXDR()));
 }
 
-/** @throws Error when something else has the id: only the deployer can have put it there */
+/** @throws Error if another contract has the id: only the deployer can have created it */
 async function isDeployed(server: rpc.Server, contractId: string, treasury: string, tokenId: string): Promise<boolean> {
   const { entries } = await server.getLedgerEntries(new Contract(contractId).getFootprint());
   const instance = entries[0]?.val.contractData().val().instance();

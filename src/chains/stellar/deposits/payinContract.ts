@@ -1,4 +1,4 @@
-/** Whether a contract on the network is our payin contract: its code, treasury and token were fixed when it was created. */
+/** Checks that a contract on the network is our payin contract: its code, treasury and token were fixed at its creation. */
 import { Contract, scValToNative, type xdr } from '@stellar/stellar-sdk';
 import { payin } from '../../../../contracts/stellar/artifacts/payin.ts';
 import type { StellarConfig } from '../config.ts';
@@ -6,7 +6,7 @@ import { ledgerEntries } from '../reads.ts';
 import type { StellarRpc } from '../rpc.ts';
 import { assetContractOf, payinToken } from '../tokens.ts';
 
-/** Whether an instance runs our code for this treasury and token (C…, the asset's contract). */
+/** True if an instance runs our code for this treasury and token (C…, the asset's contract). */
 export function isPayinOf(instance: xdr.ScContractInstance, treasury: string, tokenId: string): boolean {
   const executable = instance.executable();
   if (executable.switch().name !== 'contractExecutableWasm') return false;
@@ -20,9 +20,9 @@ export function isPayinOf(instance: xdr.ScContractInstance, treasury: string, to
 type Configured = Pick<StellarConfig, 'payinContract' | 'treasury' | 'networkPassphrase'>;
 
 /**
- * Why the configured contract must not be offered: customers' money would go to somebody else or not be seen. Undefined when the
+ * Returns why the configured contract must not be offered: customers' money would go to somebody else or stay unnoticed. Undefined if the
  * contract is right or none is configured.
- * @throws ChainUnavailable when no node can tell
+ * @throws ChainUnavailable if no node can answer
  */
 export async function contractProblem(
   { payinContract, treasury, networkPassphrase }: Configured,
@@ -31,7 +31,7 @@ export async function contractProblem(
 ): Promise<string | undefined> {
   if (payinContract === null) return undefined;
   const key = new Contract(payinContract).getFootprint();
-  const answer = await rpc.first((node) => ledgerEntries(node, [key]), signal);
+  const answer = await rpc.firstAnswer((node) => ledgerEntries(node, [key]), signal);
   const entry = answer?.found.get(key.toXDR('base64'));
   const tokenId = assetContractOf(payinToken(), networkPassphrase);
   if (entry && isPayinOf(entry.contractData().val().instance(), treasury, tokenId)) return undefined;

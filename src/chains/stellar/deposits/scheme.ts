@@ -4,18 +4,18 @@ import { intents } from '../../../../domain/payment/intent.ts';
 import type { Deposit } from '../../../../domain/payment/shapes.ts';
 import type { DepositScheme } from '../../ports.ts';
 
-/** Names the derivation of the memos. Another derivation gets another name: old payments keep their memos. */
+/** Name of the derivation of the memos. Another derivation gets another name: old payments keep their memos. */
 export const depositScheme = 'stellar-memo-1';
 
-/** The contract's memo: 14 bytes as 28 hexadecimal digits, as many as a text memo of a plain transfer holds. */
+/** The contract's memo: 14 bytes as 28 hexadecimal digits, the maximum of a plain transfer's text memo. */
 const contractMemo_bytes = 14;
 
 /**
- * The treasury's account with a memo of the payment's own; for the contract intent the payin contract with one, which a plain transfer
- * to the treasury may bear as well. Memos are derived one way, so the chain never shows payment ids.
+ * The treasury's account with a memo per payment; for the contract intent the payin contract with a memo, which a plain transfer to the
+ * treasury may use as well. Memos are derived one-way, so payment ids never appear on the chain.
  *
- * A classic memo is a number below 2^63 in decimal. It can be sent as a text, as an id or inside an M address, whichever the payer's
- * wallet or exchange offers, and reads the same. Two of ten million payments share a memo with a chance of 1 in 180,000.
+ * A classic memo is a number below 2^63 in decimal. It can be sent as a text, as an id or inside an M address, depending on the payer's
+ * wallet or exchange, with the same meaning. Two of ten million payments share a memo with a chance of 1 in 180,000.
  */
 export function createStellarDeposits(deposits: StellarDeposits): DepositScheme {
   return {
@@ -31,7 +31,7 @@ export function createStellarDeposits(deposits: StellarDeposits): DepositScheme 
   };
 }
 
-/** The deposit of a payment, the same whenever it is asked for. @param byContract whether it is to be paid through the contract */
+/** Deposit of a payment, deterministic. @param byContract true if it is paid through the contract */
 export function stellarDepositOf(
   { treasury, payinContract }: StellarDeposits,
   paymentId: string,

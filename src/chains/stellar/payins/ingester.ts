@@ -1,4 +1,4 @@
-/** The ingester of Stellar: payins pass by pass, and the statements of single nodes about a transaction. */
+/** Ingester of Stellar: payins per pass, and single nodes' statements about a transaction. */
 
 import { xdr } from '@stellar/stellar-sdk';
 import { type Transfer, transferId } from '../../../../domain/payment/events.ts';
@@ -36,16 +36,16 @@ import {
 } from '../reads.ts';
 import { ChainUnavailable, createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import { addressTopic, type Watched } from './movements.ts';
-import { createPages, Forgotten, type RangeRead } from './pages.ts';
+import { createPages, LedgerForgotten, type RangeRead } from './pages.ts';
 import { createTransferReader, ledgerName, type TransferReader } from './transfers.ts';
 
 /**
- * What a transaction moved to us; nothing when the nodes that answer know nothing of it.
- * @throws ChainUnavailable when no node answers, and while one of them shows it and it cannot be read
+ * Transfers of a transaction to the treasury; empty if the answering nodes do not know it.
+ * @throws ChainUnavailable if no node answers, and while a node's copy cannot be parsed
  */
 export async function lookUp(rpc: StellarRpc, reader: TransferReader, txHash: string, signal: AbortSignal) {
   const unread: Error[] = [];
-  const found = await rpc.first(async (node) => {
+  const found = await rpc.firstAnswer(async (node) => {
     const transaction = await transactionOf(node, txHash);
     if (transaction.status === 'NOT_FOUND') return undefined;
     try {
@@ -59,16 +59,16 @@ export async function lookUp(rpc: StellarRpc, reader: TransferReader, txHash: st
   return found ?? [];
 }
 
-/** Whether a node returns the transaction as successful. @throws ChainUnavailable when no node answers */
+/** True if a node returns the transaction as successful. @throws ChainUnavailable if no node answers */
 export async function hasSucceeded(rpc: StellarRpc, txHash: string, signal: AbortSignal): Promise<boolean> {
-  const found = await rpc.first(async (node) => {
+  const found = await rpc.firstAnswer(async (node) => {
     const { status } = await transactionOf(node, txHash);
     return status === 'NOT_FOUND' ? undefined : status === 'SUCCESS';
   }, signal);
   return found ?? false;
 }
 
-/** @throws RpcFailed when what it moved cannot be read: the SDK may know it later, or another node show it otherwise */
+/** @throws RpcFailed if its movements cannot be parsed: a later SDK may know them, or another node return them differently */
 function transfersIn(node: StellarNode, reader: TransferReader, found: FoundTransaction, txHash: string) {
   try {
     return reader.transfers(found, txHash);
@@ -78,7 +78,7 @@ function transfersIn(node: StellarNode, reader: TransferReader, found: FoundTran
   }
 }
 
-/** What a node says of a transfer that another has told. @throws RpcFailed when it cannot say: it lags, or has forgotten the ledger */
+/** A node's statement about a transfer of another node. @throws RpcFailed if it cannot answer: it lags, or has dropped the ledger */
 export async function stated(node: StellarNode, reader: TransferReader, transfer: Transfer): Promise<Statement> {
   const { txHash } = transfer;
   const found = await whatItKnows(node, txHash, BigInt(transfer.blockNumber));
@@ -87,14 +87,17 @@ export async function stated(node: StellarNode, reader: TransferReader, transfer
   return shown ? 'same' : { instead: `has transaction ${txHash} in ledger ${found.ledger}, without that transfer` };
 }
 
-/** Whether a node has a payin: a closed ledger stays, so that what is not in it now was made up. @throws RpcFailed when it cannot say */
+/**
+ * True if a node has a payin: a closed ledger does not change, so a payin missing in it was fabricated. @throws RpcFailed if it cannot
+ * answer
+ */
 export async function isShown(node: StellarNode, reader: TransferReader, seen: SeenPayin): Promise<boolean> {
   const found = await whatItKnows(node, seen.txHash, seen.blockNumber);
   if (found.status === 'NOT_FOUND') return false;
   return transfersIn(node, reader, found, seen.txHash).some((each) => transferId(each) === seen.transferId);
 }
 
-/** @throws RpcFailed when the node does not show it, and does not know the ledger that it would be in */
+/** @throws RpcFailed if the node has neither the transaction nor its ledger */
 async function whatItKnows(node: StellarNode, txHash: string, ledger: bigint): Promise<FoundTransaction> {
   const found = await transactionOf(node, txHash);
   const { oldest, latest } = found.range;
@@ -104,7 +107,8 @@ async function whatItKnows(node: StellarNode, txHash: string, ledger: bigint): P
 }
 
 /**
- * Reads what reaches the treasury in tokens of the catalogue, and through the payin contract. Every method throws ChainUnavailable when no node can answer.
+ * Reads transfers of catalogue tokens to the treasury, directly and through the payin contract. Every method throws ChainUnavailable if no
+ * node can answer.
  */
 export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = createStellarRpc(config)): Ingester {
   const reader = createTransferReader(config);
@@ -113,7 +117,7 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
   return {
     chainId: stellarChainId,
     passes: ['final'],
-    // Nothing waits for a deeper finality where one ledger is final.
+    // One ledger is final, so no pass waits for more.
     largeFrom: null,
     exposureMax_usd: null,
     sharedAddresses: payinContract === null ? [treasury] : [treasury, payinContract],
@@ -134,7 +138,7 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
     hasLeft: (seen, signal) => allDeny(rpc, (node) => isShown(node, reader, seen), signal),
 
     async head(signal) {
-      const ranges = await rpc.every((node) => ledgerRange(node), signal);
+      const ranges = await rpc.all((node) => ledgerRange(node), signal);
       const { latest } = ranges.reduce((a, b) => (b.latest.ledger > a.latest.ledger ? b : a));
       return { blockNumber: latest.ledger, chainTime: instant(latest.closedAt_s * 1_000) };
     },
@@ -146,14 +150,14 @@ export function createStellarIngester(config: StellarConfig, rpc: StellarRpc = c
   };
 }
 
-/** Ranges that one call of `scan` may yield: a long catch-up returns to its caller now and then. */
+/** Maximum ranges of one `scan` call, so a long catch-up returns to its caller. */
 const rangesMax = 50;
-/** How often a node is asked whether it has forgotten ledgers before they are given up: one URL may stand for several nodes. */
+/** Number of queries before ledgers are given up as forgotten: one URL may lead to several nodes. */
 const forgottenAsks = 12;
 
 /**
- * Moves the one pass of Stellar forward: a closed ledger is final. Each range comes from one node alone, and only from a node
- * whose answer with the events says that the range's last ledger is closed.
+ * Advances the one pass of Stellar: a closed ledger is final. Each range comes from one node, and only if its answer says that the range's
+ * last ledger is closed.
  */
 function createScanner(
   config: StellarConfig,
@@ -168,7 +172,7 @@ function createScanner(
     const { oldest, latest } = await ledgerRange(node);
     const from = cursor.blockNumber + 1n;
     if (latest.ledger < from) return undefined;
-    if (oldest.ledger > from) throw new Forgotten(node.name, oldest.ledger, from);
+    if (oldest.ledger > from) throw new LedgerForgotten(node.name, oldest.ledger, from);
     let ledgers = BigInt(config.rangeLedgersMax);
     for (;;) {
       const to = lower(latest.ledger, from + ledgers - 1n);
@@ -191,11 +195,11 @@ function createScanner(
 
   /** Moves the cursor past ledgers that no node remembers. They are reported with the move: a crash before it reports them again. */
   async function skipForgotten(cursor: Cursor, error: unknown, signal: AbortSignal): Promise<ScannedRange> {
-    if (!(error instanceof ChainUnavailable) || !error.failures.every((failure) => failure instanceof Forgotten))
+    if (!(error instanceof ChainUnavailable) || !error.failures.every((failure) => failure instanceof LedgerForgotten))
       throw error;
-    const asked = await rpc.each(oldestOf, signal);
+    const asked = await rpc.allSettled(oldestOf, signal);
     const oldest = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-    // A node that does not answer now may remember: the cursor waits for it.
+    // A node without an answer may remember them: the cursor waits for it.
     if (oldest.length < asked.length) throw error;
     const to = oldest.reduce(lower) - 1n;
     if (to <= cursor.blockNumber) throw error;
@@ -205,15 +209,15 @@ function createScanner(
 
   return {
     async start(pass, at, signal) {
-      // Who names a ledger that is too late would hide what came before; one that is too early is only more to read.
+      // A start ledger that is too late would hide earlier payins; one that is too early only costs time.
       const told = await toldByEnough(rpc, (node) => ledgerAt(node, epochMs(at) / 1_000), signal);
       const { ledger, closedAt_s } = told.reduce((a, b) => (b.ledger < a.ledger ? b : a));
       return cursorOf(pass, ledger, closedAt_s);
     },
 
     async cursorAt(pass, ledger, signal) {
-      // One word is enough: the ledger is the operator's, and the time of this cursor, which nobody saves, ends no payment.
-      const oldest = await rpc.first(async (node) => (await ledgerRange(node)).oldest, signal);
+      // One node suffices: the operator chose the ledger, and this unsaved cursor's time ends no payment.
+      const oldest = await rpc.firstAnswer(async (node) => (await ledgerRange(node)).oldest, signal);
       if (!oldest) throw new ChainUnavailable(chain.id, []);
       return cursorOf(pass, ledger, ledger < oldest.ledger ? 0 : oldest.closedAt_s);
     },
@@ -222,7 +226,7 @@ function createScanner(
       let cursor = from;
       for (let ranges = 0; ranges < rangesMax; ranges++) {
         const range = await rpc
-          .first((node) => nextRange(node, cursor, signal), signal)
+          .firstAnswer((node) => nextRange(node, cursor, signal), signal)
           .catch((error: unknown) => skipForgotten(cursor, error, signal));
         if (!range) return;
         cursor = range.next;
@@ -232,7 +236,7 @@ function createScanner(
   };
 }
 
-/** The oldest ledger that a node remembers, or one of the nodes behind its URL. @throws RpcFailed */
+/** Oldest ledger that a node remembers, or one of the nodes behind its URL. @throws RpcFailed */
 async function oldestOf(node: StellarNode): Promise<bigint> {
   let oldest = (await ledgerRange(node)).oldest.ledger;
   for (let asks = 1; asks < forgottenAsks; asks++) oldest = lower(oldest, (await ledgerRange(node)).oldest.ledger);
@@ -240,8 +244,8 @@ async function oldestOf(node: StellarNode): Promise<bigint> {
 }
 
 /**
- * The end of a range and its time end payments, so that one node's word is not enough for them.
- * @throws RpcFailed when other nodes answer and none shows the ledger as closed at that time or later
+ * The end of a range and its time expire payments, so one node alone is not trusted about them.
+ * @throws RpcFailed if other nodes answer and none has the ledger closed at that time or later
  */
 async function mustBeShared(rpc: StellarRpc, node: StellarNode, next: Cursor, signal: AbortSignal): Promise<void> {
   const { blockNumber, chainTime } = next;
@@ -251,10 +255,10 @@ async function mustBeShared(rpc: StellarRpc, node: StellarNode, next: Cursor, si
 }
 
 /**
- * A node that shows nothing of some ledgers may hide it: of the others that know them, one at least shows nothing there, either. While none of
- * them answers it is waited for: public ledgers are never so quiet.
- * @param end of what was read
- * @throws RpcFailed when all of them show a transaction, or none answers
+ * A node without events for some ledgers may hide them: at least one other node that knows them must have none either. Waits while none of
+ * them answers: public ledgers are never empty for that long.
+ * @param end of the range that was read
+ * @throws RpcFailed if all of them have a transaction, or none answers
  */
 async function mustBeQuietElsewhere(
   rpc: StellarRpc,
@@ -269,7 +273,7 @@ async function mustBeQuietElsewhere(
   throw new RpcFailed(node.name, 'getEvents', 'refused', detail);
 }
 
-/** @throws RpcFailed for a node that does not know all of the ledgers */
+/** @throws RpcFailed if a node does not know all of the ledgers */
 async function isQuiet(node: StellarNode, { from, to }: Ledgers): Promise<boolean> {
   const { oldest, latest } = await ledgerRange(node);
   if (oldest.ledger > from || latest.ledger < to)
@@ -279,8 +283,8 @@ async function isQuiet(node: StellarNode, { from, to }: Ledgers): Promise<boolea
 }
 
 /**
- * Whether a ledger has closed, at a time or later. Nodes tell the times of ledgers that hold a transaction: what follows a ledger is no
- * earlier than it, and holds no payin where there is no transaction.
+ * True if a ledger has closed, at a time or later. Nodes only report times of ledgers with a transaction: a later ledger is no earlier, and
+ * a ledger without a transaction holds no payin.
  */
 async function hasClosed(node: StellarNode, ledger: bigint, at: Instant): Promise<boolean> {
   const { oldest, latest } = await ledgerRange(node);
@@ -292,8 +296,8 @@ async function hasClosed(node: StellarNode, ledger: bigint, at: Instant): Promis
 }
 
 /**
- * A ledger that closed at or shortly before a time: a scan that begins there misses nothing after the time. It is the oldest ledger of the
- * node when that one closed later. Nodes tell the times of transactions, so the search goes by ledgers that hold one.
+ * A ledger closed at or shortly before a time, so a scan from there misses nothing after it. Returns the node's oldest ledger if that
+ * closed later. Nodes only report times of transactions, so the search uses ledgers that hold one.
  */
 async function ledgerAt(node: StellarNode, at_s: number): Promise<LedgerHead> {
   const { oldest, latest } = await ledgerRange(node);
@@ -325,7 +329,7 @@ function cursorAt(cursor: Cursor, { events, to, range }: RangeRead): Cursor {
   return { ...cursor, blockNumber: to, blockHash: ledgerName(to), chainTime };
 }
 
-/** Payments by the payin contract, and tokens that reach the treasury in any way. A filter takes five contracts at most. */
+/** Payments by the payin contract, and token transfers to the treasury in any way. A filter accepts at most five contracts. */
 function filtersOf({ treasury, tokens, payin }: Watched): readonly EventFilter[] {
   const symbol = (name: string) => xdr.ScVal.scvSymbol(name).toXDR('base64');
   const to = addressTopic(treasury);

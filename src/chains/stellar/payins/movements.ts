@@ -1,4 +1,4 @@
-/** Reads events as money that reached the treasury, with the memo that says which payment it is for. */
+/** Reads events as transfers to the treasury, with the memo that identifies the payment. */
 import { Address, scValToNative, type xdr } from '@stellar/stellar-sdk';
 import type { TokenRef } from '../../../../domain/payment/events.ts';
 import type { AssetRef } from '../../../../domain/transfer/shapes.ts';
@@ -10,12 +10,12 @@ export interface SeenEvent {
   readonly value: xdr.ScVal;
 }
 
-/** An amount of a token that reached the treasury. */
-export interface Movement<A extends AssetRef = TokenRef> {
+/** A transfer of a token to the treasury. */
+export interface TreasuryTransfer<A extends AssetRef = TokenRef> {
   readonly token: A;
-  /** The account or contract that it came from. */
+  /** Paying account or contract. */
   readonly from: string;
-  /** The treasury, or the payin contract when the payer called that. */
+  /** The treasury, or the payin contract if the payer called that. */
   readonly to: string;
   readonly memo: string | null;
   readonly amount: bigint;
@@ -23,24 +23,24 @@ export interface Movement<A extends AssetRef = TokenRef> {
 
 export interface Watched<A extends AssetRef = TokenRef> {
   readonly treasury: string;
-  /** Every token that is taken, by its asset contract. */
+  /** Accepted tokens, by asset contract. */
   readonly tokens: ReadonlyMap<string, A>;
-  /** The payin contract, and the asset contract of the token that it takes. */
+  /** Payin contract, and the asset contract of its token. */
   readonly payin: { readonly contract: string; readonly tokenContract: string } | null;
 }
 
 /**
- * What one operation moved to the treasury, in the order of its events. Only a token's own events move money. An event of the payin
- * contract adds the memo to the transfer before it, if sender and amount are the same, and does nothing else. So a call of `pay` is one
- * movement although it makes two events.
+ * Transfers of one operation to the treasury, in the order of its events. Only a token's own events move money. An event of the payin
+ * contract adds the memo to the previous transfer of the same sender and amount, and does nothing else. So a call of `pay` is one transfer
+ * although it makes two events.
  *
- * @param events of a successful transaction's operation, in their order
+ * @param events of a successful transaction's operation, in order
  */
-export function movementsOf<A extends AssetRef>(
+export function transfersToTreasury<A extends AssetRef>(
   { treasury, tokens, payin }: Watched<A>,
   events: readonly SeenEvent[],
-): readonly Movement<A>[] {
-  const moved: Movement<A>[] = [];
+): readonly TreasuryTransfer<A>[] {
+  const moved: TreasuryTransfer<A>[] = [];
   for (const event of events) {
     const token = tokens.get(event.contract);
     const movement = token && received(event, token, treasury);
@@ -53,30 +53,33 @@ export function movementsOf<A extends AssetRef>(
   }
   return moved.filter(({ amount }) => amount > 0n);
 
-  function isMeant({ token, from, to, amount }: Movement<A>, paid: Pick<Movement, 'from' | 'amount'>): boolean {
+  function isMeant(
+    { token, from, to, amount }: TreasuryTransfer<A>,
+    paid: Pick<TreasuryTransfer, 'from' | 'amount'>,
+  ): boolean {
     const taken = payin !== null && token === tokens.get(payin.tokenContract);
     return taken && to === treasury && from === paid.from && amount === paid.amount;
   }
 }
 
 /**
- * Events of an asset contract (CAP-67): `transfer`, from, to, asset; from the issuer `mint`, to, asset. The amount comes alone or, where
- * the payment had a memo or a muxed destination, with it.
+ * Events of an asset contract (CAP-67): `transfer`, from, to, asset; from the issuer `mint`, to, asset. The value is the amount, or a map
+ * with it if the payment had a memo or a muxed destination.
  */
 function received<A extends AssetRef>(
   { topics, value }: SeenEvent,
   token: A,
   treasury: string,
-): Movement<A> | undefined {
+): TreasuryTransfer<A> | undefined {
   const [name, first, second] = topics.map(nativeOf);
   const [from, to] = name === 'transfer' ? [first, second] : name === 'mint' ? [issuerIn(second), first] : [];
-  // What the treasury pays to itself is nobody's money: it has what it had.
+  // A payment of the treasury to itself changes nothing.
   if (typeof from !== 'string' || to !== treasury || from === treasury) return undefined;
   const amount = amountIn(value);
   return amount === undefined ? undefined : { token, from, to: treasury, memo: memoOfTransfer(value), amount };
 }
 
-/** It comes alone, or in a map. */
+/** The amount alone, or in a map. */
 export function amountIn(value: xdr.ScVal): bigint | undefined {
   const amount = value.switch().name === 'scvMap' ? entryOf(value, 'amount') : value;
   const units = amount && nativeOf(amount);
@@ -86,14 +89,14 @@ export function amountIn(value: xdr.ScVal): bigint | undefined {
 const issuerIn = (asset: unknown): string | undefined =>
   typeof asset === 'string' ? asset.split(':').at(-1) : undefined;
 
-/** The memo of a transfer of a token; null if it has none. */
+/** Memo of a token transfer; null if it has none. */
 export function memoOfTransfer(value: xdr.ScVal): string | null {
   const id = entryOf(value, 'to_muxed_id');
   return id ? memoOf(id) : null;
 }
 
 /** `("payment", sender) → { amount, destination, from, memo }` */
-export function payment({ topics, value }: SeenEvent): Pick<Movement, 'from' | 'amount' | 'memo'> | undefined {
+export function payment({ topics, value }: SeenEvent): Pick<TreasuryTransfer, 'from' | 'amount' | 'memo'> | undefined {
   const [name, sender] = topics.map(nativeOf);
   const [amount, memo] = ['amount', 'memo'].map((key) => entryOf(value, key));
   const units = amount && nativeOf(amount);
@@ -109,10 +112,10 @@ function entryOf(value: xdr.ScVal, key: string): xdr.ScVal | undefined {
     ?.val();
 }
 
-/** For filters: an address as event topics have it. */
+/** An address as an event topic, for filters. */
 export const addressTopic = (address: string): string => new Address(address).toScVal().toXDR('base64');
 
-/** Plain JavaScript for what the chain's values hold; undefined for what cannot be read. */
+/** Plain JavaScript value of a chain value; undefined if it cannot be parsed. */
 export function nativeOf(value: xdr.ScVal): unknown {
   try {
     return scValToNative(value);
@@ -121,14 +124,14 @@ export function nativeOf(value: xdr.ScVal): unknown {
   }
 }
 
-/** Characters: no longer memo is kept in events and rows. */
+/** Maximum stored characters of a memo. */
 const memoMax = 128;
 /** Letters, digits, signs and spaces: safe in a database, a log and a terminal. */
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u;
 
 /**
- * A memo as text: an id in decimal, a text as it is. Bytes, and texts that are not printable UTF-8, are hexadecimal after `0x`, cut to
- * fit. So everything that a payer writes can be kept and shown, and none of it looks like a payment's memo.
+ * A memo as text: an id in decimal, a text as it is. Bytes, and texts other than printable UTF-8, are hexadecimal after `0x`, truncated. So
+ * everything that a payer writes can be stored and displayed, and none of it looks like a payment's memo.
  */
 function memoOf(value: xdr.ScVal): string {
   switch (value.switch().name) {

@@ -1,4 +1,4 @@
-/** Reads the events of a range of ledgers from one node, and never believes a short answer. */
+/** Reads the events of a ledger range from one node, without trusting a short answer. */
 import { lower } from '../../../lib/inParallel.ts';
 import { askEach } from '../../node/jsonRpc.ts';
 import { feesOf, type Ledgers, mustBeQuiet } from '../changes.ts';
@@ -15,10 +15,10 @@ import { RpcFailed, type StellarNode } from '../rpc.ts';
 
 export interface RangeRead {
   readonly events: readonly RawEvent[];
-  /** The last ledger that was read: an earlier one than asked for when the node's answer knew no later one. */
+  /** Last ledger that was read: earlier than requested if the node's answer did not know later ones. */
   readonly to: bigint;
   readonly range: LedgerRange;
-  /** Of which the node showed nothing at all, not even a transaction. */
+  /** Ledgers for which the node returned nothing at all, not even a transaction. */
   readonly quiet: readonly Ledgers[];
 }
 
@@ -26,34 +26,38 @@ interface Told extends EventPage {
   readonly quiet: readonly Ledgers[];
 }
 
-export interface Pages {
-  /** All events of the ledgers; undefined when they are more than `pagesMax` pages. @throws RpcFailed */
+export interface EventPages {
+  /** All events of the ledgers; undefined if there are more than `pagesMax` pages. @throws RpcFailed */
   read(node: StellarNode, ledgers: Ledgers): Promise<RangeRead | undefined>;
 }
 
-/** Pages of one range; a range with more pages is read as smaller ranges. */
+/** Maximum pages of one range; a range with more pages is read as smaller ranges. */
 const pagesMax = 20;
 const pageEvents = 1_000;
-/** One URL may stand for several nodes: an answer of one that lags is asked for again. */
+/** One URL may lead to several nodes: repeats a query that a lagging one answered. */
 const asksMax = 3;
 
 /**
- * @param filters of what is wanted
- * @param networkPassphrase names the contract of lumens, whose events show that classic events are told
- * @param read takes an answer apart; as left out, without the events of failed transactions
+ * @param filters of the wanted events
+ * @param networkPassphrase determines the contract of lumens, whose events prove that classic events are enabled
+ * @param read parses an answer. Default: without events of failed transactions
  */
-export function createPages(filters: readonly EventFilter[], networkPassphrase: string, read = eventsPageIn): Pages {
+export function createPages(
+  filters: readonly EventFilter[],
+  networkPassphrase: string,
+  read = eventsPageIn,
+): EventPages {
   const fees = feesOf(networkPassphrase);
-  /** What nodes said that they give at most, by their names. */
+  /** Stated maximum of each node, by name. */
   const limits = new Map<string, number>();
 
-  /** A page, and in the same request whether the node tells classic events. */
+  /** A page, and in the same request a check that the node emits classic events. */
   async function pageOf(node: StellarNode, start: PageStart, ledgers: Ledgers): Promise<Told> {
     const limit = limits.get(node.name) ?? pageEvents;
     const windows = windowsOf(ledgers);
     const samples = windows.map(({ from, to }) => eventsQuery([fees], between(from, to), 1));
     const queries = [eventsQuery(filters, start, limit), ...samples];
-    // One URL may stand for several nodes: the sample is of the one that gives the page, where it takes both at once.
+    // One URL may lead to several nodes: the check reaches the page's node if both fit into one request.
     const together = (node.limits.most('calls') ?? queries.length) >= queries.length;
     const answers = await askEach(node, 'getEvents', queries, read, { together }).catch((error: unknown) => {
       const most = smallerLimit(error, limit);
@@ -69,7 +73,7 @@ export function createPages(filters: readonly EventFilter[], networkPassphrase: 
     return { ...page, quiet };
   }
 
-  /** A page of a node that knows the first ledger. An answer that does not may come from another one than the next. */
+  /** A page of a node that knows the first ledger. A negative answer may come from another node than the next one. */
   async function freshPage(node: StellarNode, start: PageStart, ledgers: Ledgers): Promise<Told> {
     for (let asks = 1; ; asks++) {
       const page = await pageOf(node, start, ledgers).catch((error: unknown) => {
@@ -90,8 +94,8 @@ export function createPages(filters: readonly EventFilter[], networkPassphrase: 
       let start: PageStart = between(from, to);
       for (let pages = 0; pages < pagesMax; pages++) {
         const page = await freshPage(node, start, { from, to });
-        if (page.range.oldest.ledger > from) throw new Forgotten(node.name, page.range.oldest.ledger, from);
-        // What lies behind the answer's own last ledger is not in it: the reading ends there.
+        if (page.range.oldest.ledger > from) throw new LedgerForgotten(node.name, page.range.oldest.ledger, from);
+        // The read ends at the answer's own last ledger, which limits its events.
         to = lower(to, page.range.latest.ledger);
         quiet.push(...page.quiet);
         for (const event of page.events) if (event.ledger >= from) events.set(event.id, event);
@@ -106,8 +110,8 @@ export function createPages(filters: readonly EventFilter[], networkPassphrase: 
   };
 }
 
-/** The node has forgotten the next ledger: another node may remember it. */
-export class Forgotten extends RpcFailed {
+/** The node has dropped the next ledger: another node may remember it. */
+export class LedgerForgotten extends RpcFailed {
   constructor(node: string, oldest: bigint, wanted: bigint) {
     super(node, 'getEvents', 'refused', `it remembers ledgers from ${oldest} on, ledger ${wanted} is wanted`);
   }
@@ -116,8 +120,8 @@ export class Forgotten extends RpcFailed {
 const between = (from: bigint, to: bigint): PageStart => ({ startLedger: Number(from), endLedger: Number(to) + 1 });
 
 /**
- * Nodes give fewer events than asked for, as they like. So a page is the last one when its cursor stands behind the range, or when it is
- * empty and leads nowhere.
+ * Nodes may return fewer events than requested. So a page is the last one if its cursor is past the range, or if it is empty and has no
+ * further cursor.
  */
 function isEnd({ isEmpty, cursor }: EventPage, start: PageStart, to: bigint): boolean {
   if (cursor === undefined) return true;
@@ -128,17 +132,17 @@ function isEnd({ isEmpty, cursor }: EventPage, start: PageStart, to: bigint): bo
 /** Ledger, transaction and operation in one number, then the event's own (SEP-35). */
 const cursorPattern = /^(\d{1,19})-\d+$/;
 
-/** Whether a cursor stands at the end of a ledger or in a later one. Nothing is known of a cursor in another form. */
+/** True if a cursor is at the end of a ledger or in a later one. False for a cursor in another form. */
 function isBehind(cursor: string, ledger: bigint): boolean {
   const [, position] = cursorPattern.exec(cursor) ?? [];
   return position !== undefined && BigInt(position) >= ((ledger + 1n) << 32n) - 1n;
 }
 
-/** Nodes say this of ledgers that they do not know yet, or not any more. */
+/** Refusals of nodes for ledgers that they do not know yet, or not any more. */
 const isOutOfRange = (error: unknown): boolean =>
   error instanceof RpcFailed && /within the ledger range/.test(error.detail);
 
-/** Most events that the node says it gives, where that is less than it was asked for. */
+/** The node's stated maximum of events, if it is below the requested one. */
 function smallerLimit(error: unknown, asked: number): number | undefined {
   if (!(error instanceof RpcFailed)) return undefined;
   const [, most] = /limit must not exceed (\d{1,6})\b/i.exec(error.detail) ?? [];
@@ -148,7 +152,7 @@ function smallerLimit(error: unknown, asked: number): number | undefined {
 const window_ledgers = 20n;
 const windowsMax = 8n;
 
-/** Parts of a range in which a fee is looked for: near the head, all of it; while catching up, a few that are spread over it. */
+/** Parts of a range in which a fee event is searched: near the head, all of it; while catching up, a few spread over it. */
 function windowsOf({ from, to }: Ledgers): readonly Ledgers[] {
   const ledgers = to - from + 1n;
   const count = lower(windowsMax, (ledgers + window_ledgers - 1n) / window_ledgers);

@@ -5,12 +5,12 @@ import { evidenceMax, type TransferLog, transferOf, type Unreadable } from '../.
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
 import type { FoundTransaction, RawEvent } from '../reads.ts';
 import { assetContractOf, payinToken } from '../tokens.ts';
-import { type Movement, movementsOf, type SeenEvent, type Watched } from './movements.ts';
+import { type SeenEvent, type TreasuryTransfer, transfersToTreasury, type Watched } from './movements.ts';
 
-/** A transaction has at most a hundred operations. Numbers from 100 on are for the further movements of one operation. */
+/** A transaction has at most a hundred operations. Numbers from 100 on are for further transfers of one operation. */
 const operationsMax = 100;
 
-/** The first movement of an operation has the operation's number: with chain and transaction it is the payin's identity. */
+/** The first transfer of an operation has the operation's number: with chain and transaction it is the payin's identity. */
 const indexOf = (operation: number, nth: number): number => operation + nth * operationsMax;
 
 /** Closed ledgers are final, so a ledger's number identifies it. */
@@ -18,15 +18,15 @@ export const ledgerName = (ledger: bigint): string => `ledger ${ledger}`;
 
 export interface TransferReader {
   readonly watched: Watched;
-  /** What the events of a range of ledgers moved. @param events of whole operations, in order, each once */
-  logs(events: readonly RawEvent[]): Moved;
-  /** What a transaction moved; nothing if it failed. @param hash as asked for @throws Error when what it moved cannot be read */
+  /** Transfers in the events of a ledger range. @param events of whole operations, in order, each once */
+  logs(events: readonly RawEvent[]): LedgerTransfers;
+  /** Transfers of a transaction; empty if it failed. @param hash as requested @throws Error if its events cannot be parsed */
   transfers(found: FoundTransaction, hash: string): readonly Transfer[];
 }
 
-export interface Moved {
+export interface LedgerTransfers {
   readonly logs: readonly TransferLog[];
-  /** Operations with an event that cannot be decoded: none of their events counts. Newer protocols add values that the SDK does not know. */
+  /** Operations with an undecodable event: none of their events counts. Newer protocols add values that the SDK does not know. */
   readonly unreadable: readonly Unreadable[];
 }
 
@@ -34,7 +34,7 @@ export function createTransferReader({ networkPassphrase, treasury, payinContrac
   const watched = watchedBy({ networkPassphrase, treasury, payinContract });
   const isWatched = (contract: string) => watched.tokens.has(contract) || watched.payin?.contract === contract;
 
-  const logOf = (movement: Movement, nth: number, where: Where): TransferLog => ({
+  const logOf = (movement: TreasuryTransfer, nth: number, where: Where): TransferLog => ({
     ...movement,
     txHash: where.txHash,
     blockNumber: where.ledger,
@@ -53,7 +53,7 @@ export function createTransferReader({ networkPassphrase, treasury, payinContrac
         try {
           const where = { ...first, closedAt: instant(Date.parse(first.closedAt)) };
           return {
-            logs: movementsOf(watched, own.map(seen)).map((each, nth) => logOf(each, nth, where)),
+            logs: transfersToTreasury(watched, own.map(seen)).map((each, nth) => logOf(each, nth, where)),
             unreadable: [],
           };
         } catch (error) {
@@ -64,12 +64,12 @@ export function createTransferReader({ networkPassphrase, treasury, payinContrac
     },
     transfers(found, asked) {
       if (found.status !== 'SUCCESS') return [];
-      // Nodes decode capital letters too: a payin has one identity, however its hash was written.
+      // Nodes decode capital letters too: a payin has one identity, in any spelling of its hash.
       const hash = asked.toLowerCase();
       const txHash = hash === found.innerHash ? hashOf(found.envelopeXdr, networkPassphrase) : hash;
       const closedAt = instant(found.createdAt_s * 1_000);
       return found.events.flatMap((events, operation) =>
-        movementsOf(watched, events.flatMap(seenInMeta(isWatched))).map((movement, nth) =>
+        transfersToTreasury(watched, events.flatMap(seenInMeta(isWatched))).map((movement, nth) =>
           transferOf(stellarChainId, logOf(movement, nth, { txHash, operation, ledger: found.ledger, closedAt })),
         ),
       );
@@ -98,7 +98,7 @@ const seen = ({ contractId, topics, value }: RawEvent): SeenEvent => ({
   value: xdr.ScVal.fromXDR(value, 'base64'),
 });
 
-/** Addresses are shared, so that the end of every payment waits for what cannot be read. */
+/** Addresses are shared, so every payment's expiry waits for an unreadable transaction. */
 function setAside(
   { treasury, payin }: Watched,
   { txHash, ledger }: RawEvent,
@@ -116,8 +116,8 @@ function setAside(
 }
 
 /**
- * An event of a transaction's metadata, XDR in base64; none for what no contract has told. Other contracts' events are not decoded: what
- * they hold is theirs, and need not be known to the SDK.
+ * Decodes an event in a transaction's metadata, XDR in base64; empty for an event without a contract. Other contracts' events are not
+ * decoded: the SDK need not know their content.
  */
 export const seenInMeta =
   (isWanted: (contract: string) => boolean) =>

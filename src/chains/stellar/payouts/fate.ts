@@ -1,4 +1,4 @@
-/** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
+/** Fate of signed attempts. "Dead" requires a proof: a wrong answer would pay twice. */
 import { epochMs } from '../../../../domain/time.ts';
 import type { Cost, DeathProof } from '../../../../domain/transfer/shapes.ts';
 import { agreedFate, stakeOf } from '../../node/agreement.ts';
@@ -6,16 +6,16 @@ import type { Fate, Sent } from '../../ports.ts';
 import { holdingOf } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';
 import { feePaidIn } from '../changes.ts';
-import { movementsOf } from '../payins/movements.ts';
+import { transfersToTreasury } from '../payins/movements.ts';
 import { ledgerName, seenInMeta } from '../payins/transfers.ts';
 import { type FoundTransaction, type LedgerRange, transactionOf } from '../reads.ts';
 import { RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import { assetContractOf } from '../tokens.ts';
 
 /**
- * What the token's own events say that the treasury transferred to the receiver (CAP-67); undefined when the node tells no events at all:
- * every transfer makes one.
- * @throws Error when an event of the token cannot be decoded
+ * Amount of the token's own events from the treasury to the receiver (CAP-67); undefined if the node has no events at all: every transfer
+ * makes one.
+ * @throws Error if an event of the token cannot be decoded
  */
 export function arrivedIn(
   { events }: Pick<FoundTransaction, 'events'>,
@@ -27,7 +27,7 @@ export function arrivedIn(
   const told = events.flatMap((operation) => operation.flatMap(seenInMeta((its) => its === contract)));
   const tokens = new Map([[contract, token]]);
   const watched = { treasury: accountOf(receiver) ?? receiver, tokens, payin: null };
-  const moved = movementsOf(watched, told).filter(({ from }) => from === treasury);
+  const moved = transfersToTreasury(watched, told).filter(({ from }) => from === treasury);
   return moved.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
@@ -35,20 +35,20 @@ export function arrivedIn(
 export interface Contenders {
   readonly account: string;
   readonly nonce: bigint;
-  /** Who pays, whichever account numbers it. */
+  /** Account that pays, whichever account numbers the transaction. */
   readonly treasury: string;
   readonly networkPassphrase: string;
   readonly attempts: readonly Sent[];
 }
 
-/** How far our clock and the network's may be apart. */
+/** Maximum difference between our clock and the network's. */
 const clockDifference_s = 600;
 
-/** What the nodes agree on. */
+/** Fate that the nodes agree on. */
 export const fateOf = (rpc: StellarRpc, contenders: Contenders, signal: AbortSignal): Promise<Fate> =>
   agreedFate(rpc, (node) => fateAt(node, contenders), stakeOf(contenders.attempts), signal);
 
-/** What one node says. Undefined when it knows nothing of the attempts and cannot prove them dead. @throws RpcFailed */
+/** Fate according to one node. Undefined if it knows none of the attempts and cannot prove them dead. @throws RpcFailed */
 async function fateAt(node: StellarNode, contenders: Contenders): Promise<Fate | undefined> {
   const before = await search(node, contenders);
   if (before.landed) return before.landed;
@@ -63,7 +63,7 @@ async function fateAt(node: StellarNode, contenders: Contenders): Promise<Fate |
   if (after.range.latest.ledger < holding.ledger) throw behind(node, holding.ledger);
   if (after.failed) return failedBy(contenders, after.failed);
   const remembers = after.range.oldest.closedAt_s + clockDifference_s <= signedAt_s(contenders);
-  // The node may have forgotten where an attempt landed: it is only certain that none will land from now on.
+  // The node may have dropped the ledger of a landed attempt: it is only certain that none will land from now on.
   if (!remembers) return { kind: 'pending', mined: true };
   const detail = `sequence ${nonce} of ${account} was used by ledger ${holding.ledger}, by none of the attempts`;
   return dead(contenders, 'nonceUsed', detail);
@@ -78,7 +78,7 @@ interface Found {
   readonly failed: Failed | undefined;
 }
 
-/** The latest attempt first: a transaction within a fee bump is found by its own hash as well. */
+/** Latest attempt first: a transaction within a fee bump is found by its own hash as well. */
 async function search(node: StellarNode, contenders: Contenders): Promise<Found> {
   let range: LedgerRange | undefined;
   let failed: Failed | undefined;
@@ -93,7 +93,7 @@ async function search(node: StellarNode, contenders: Contenders): Promise<Found>
   return { range, landed: undefined, failed };
 }
 
-/** @throws RpcFailed when the node does not tell what a transfer moved, or tells it as nobody here can read it */
+/** @throws RpcFailed if the node omits a transfer's movements, or returns them in an unknown form */
 function landedBy(node: StellarNode, contenders: Contenders, sent: Sent, found: FoundTransaction): Fate {
   const { attempt, hash, amount } = sent;
   const cost = costOf(contenders, found);
@@ -126,7 +126,9 @@ function arrivedBy(
   }
 }
 
-/** The account was read after the range and had not reached the number: nothing had landed by the range's last ledger, and later it cannot. */
+/**
+ * The account was read after the range and had not reached the number: nothing had landed by the range's last ledger, and later it cannot.
+ */
 function expired(contenders: Contenders, { latest }: LedgerRange): Fate | undefined {
   const until = contenders.attempts.map(({ validUntil }) =>
     validUntil === null ? Number.POSITIVE_INFINITY : Number(validUntil),
@@ -143,7 +145,7 @@ function failedBy(contenders: Contenders, failed: Failed): Fate {
   return dead(contenders, 'reverted', `transaction ${hash} failed in ledger ${ledger}`, at);
 }
 
-/** Whoever numbers a transaction, the treasury pays for it. Undefined where the node tells no fee. */
+/** The treasury pays for every transaction, whichever account numbers it. Undefined if the node omits the fee. */
 function costOf({ treasury }: Contenders, found: FoundTransaction): Cost | undefined {
   return found.own.length > 0 ? { payer: treasury, fee: feePaidIn(found, treasury).toString() } : undefined;
 }

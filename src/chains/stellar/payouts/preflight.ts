@@ -1,11 +1,11 @@
-/** What is checked and priced before anything is signed: a transfer that cannot be made is better refused here than failed on the chain. */
+/** Checks and price before a signature: a transfer is better refused here than failed on the chain. */
 import { rpc as sdk, type Transaction } from '@stellar/stellar-sdk';
 import { memoProblem } from '../../../../domain/chains.ts';
 import { type Refusal, refuse } from '../../../../domain/decider.ts';
 import { formatAmount, isCoin } from '../../../../domain/money.ts';
 import type { AssetRef, SignedAttempt } from '../../../../domain/transfer/shapes.ts';
 import { higher } from '../../../lib/inParallel.ts';
-import type { Receiver } from '../../money/receiverCheck.ts';
+import type { CheckedReceiver } from '../../money/receiverCheck.ts';
 import { ask, object, text, whole } from '../../node/jsonRpc.ts';
 import { PayoutBlocked, type TransferOrder } from '../../ports.ts';
 import { holdingOf } from '../accounts.ts';
@@ -14,7 +14,7 @@ import { type StellarFees, stellarChain } from '../config.ts';
 import type { StellarNode } from '../rpc.ts';
 import { assetOf } from '../tokens.ts';
 
-/** @throws PayoutBlocked when the receiver cannot take the amount, or the transfer to it cannot carry the memo */
+/** @throws PayoutBlocked if the receiver cannot receive the amount, or the transfer cannot carry the memo */
 export async function checkReceiver(
   node: StellarNode,
   { token, receiver, receiverMemo, amount }: TransferOrder,
@@ -26,16 +26,16 @@ export async function checkReceiver(
 }
 
 /**
- * Why a receiver cannot take an amount now, and what it must do; undefined when it can. An account needs a trustline for the token, a
- * contract needs none. One that asks for memos (SEP-29) shares its address with many: without a memo nobody would know whose the money is.
- * An M address says that by itself.
- * @param amount in smallest units; null asks for any room at all
+ * Returns why a receiver cannot receive an amount now, and what it must do; undefined if it can. An account needs a trustline for the
+ * token, a contract does not. An account that requires memos (SEP-29) shares its address with many users: without a memo the owner would be
+ * unknown. An M address includes its memo.
+ * @param amount in smallest units; null checks for any room at all
  * @throws RpcFailed
  */
 export async function obstacle(
   node: StellarNode,
   token: AssetRef,
-  { address, memo }: Receiver,
+  { address, memo }: CheckedReceiver,
   amount: bigint | null,
 ): Promise<Refusal | undefined> {
   const account = accountOf(address);
@@ -60,7 +60,7 @@ export async function obstacle(
   return unfit(`the trustline of ${account} has room for ${room} ${symbol} only: raise its limit`);
 }
 
-/** An account that exists takes lumens, as many as there are. */
+/** An existing account accepts any number of lumens. */
 async function coinObstacle(
   node: StellarNode,
   address: string,
@@ -79,15 +79,15 @@ const memoMissing = (account: string): Refusal =>
   );
 
 export interface Rehearsed {
-  /** The call with what it reads, writes, may use and must authorize. */
+  /** The call with its footprint, resources and authorizations. */
   readonly assembled: Transaction;
   /** Stroops. */
   readonly resources: bigint;
 }
 
 /**
- * Runs a contract call on the node without sending it.
- * @throws PayoutBlocked when it would fail or costs more than the configured maximum
+ * Simulates a contract call on the node.
+ * @throws PayoutBlocked if it would fail or costs more than the configured maximum
  */
 export async function rehearse(
   node: StellarNode,
@@ -114,12 +114,12 @@ export async function rehearse(
   return { assembled: sdk.assembleTransaction(call, raw as never).build(), resources };
 }
 
-/** Nodes replace a waiting transaction only for ten times its offer. */
+/** Nodes replace a pending transaction only for ten times its offer. */
 const replacementFactor = 10n;
 
 /**
- * What to offer for an operation now: what nine of ten lately paid at most, or our least offer. The network charges only what is needed.
- * @throws PayoutBlocked when the network asks for more than the configured maximum
+ * Current offer per operation: the recent 90th percentile, at least our minimum. The network charges only what is needed.
+ * @throws PayoutBlocked if the network demands more than the configured maximum
  */
 export async function freshInclusion(
   node: StellarNode,
@@ -130,7 +130,7 @@ export async function freshInclusion(
   return within(higher(fees.inclusion, p90), fees);
 }
 
-/** An offer that replaces an attempt and is no lower than today's. @throws PayoutBlocked above the configured maximum */
+/** An offer that replaces an attempt and is at least the current one. @throws PayoutBlocked above the configured maximum */
 export const inclusionToReplace = ({ fee }: Pick<SignedAttempt, 'fee'>, fresh: bigint, fees: StellarFees): bigint =>
   within(higher(BigInt(fee['inclusion'] ?? '0') * replacementFactor, fresh), fees);
 

@@ -8,7 +8,7 @@ import { allDeny } from '../../node/agreement.ts';
 import { ask, object } from '../../node/jsonRpc.ts';
 import { sendToAll } from '../../node/nodes.ts';
 import type { NumberingAccount, PayoutRail, SequenceNumbering, TransferOrder, Unsigned } from '../../ports.ts';
-import { type Account, accountsOf, type Holding, holdingOf, payableFrom } from '../accounts.ts';
+import { type Account, accountsOf, type Holding, holdingOf, payableThrough } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
 import { ledgerRange } from '../reads.ts';
@@ -36,7 +36,7 @@ export function createStellarPayoutRail(
   const { treasury: account, channels, networkPassphrase, fees } = config;
   const urgent = rpc.as('payout');
 
-  /** What the treasury holds of lumens and of the tokens, in their order. */
+  /** The treasury's balances of lumens and of the tokens, in order. */
   async function treasuryHolding(
     node: StellarNode,
     tokens: readonly AssetRef[],
@@ -65,19 +65,19 @@ export function createStellarPayoutRail(
   const actingThrough = (numberedBy: string, operation: xdr.Operation): xdr.Operation =>
     numberedBy === account ? operation : actingFor(account, operation);
 
-  /** The treasury pays the fee of a channel's transaction by a fee bump, so that channels need no lumens. */
+  /** The treasury pays the fee of a channel's transaction by a fee bump, so channels need no lumens. */
   const paidFor = (inner: Transaction, inclusion: bigint): Transaction | FeeBumpTransaction =>
     inner.source === account
       ? inner
       : TransactionBuilder.buildFeeBumpTransaction(account, inclusion.toString(), inner, networkPassphrase);
 
-  /** Time bounds are compared with the network's clock, so they are counted from the latest ledger. */
+  /** The network compares time bounds with its own clock, so they are counted from the latest ledger. */
   async function terms(node: StellarNode): Promise<Pick<Building, 'networkPassphrase' | 'validUntil_s'>> {
     const { latest } = await ledgerRange(node);
     return { networkPassphrase, validUntil_s: latest.closedAt_s + config.validity_s };
   }
 
-  /** The same transaction in a fee bump that offers more: only one of the two can land. */
+  /** Wraps the same transaction in a fee bump with a higher offer: only one of the two can land. */
   async function wrap(
     node: StellarNode,
     order: TransferOrder,
@@ -101,20 +101,21 @@ export function createStellarPayoutRail(
       kind: 'sequence',
 
       async minedNonce(signal) {
-        // A node that lags says too little.
+        // A lagging node returns a number that is too low.
         const sequences = await rpc
           .as('payout')
-          .promptly(async (node) => (await treasuryHolding(node, [])).account.sequence, signal);
+          .allSoon(async (node) => (await treasuryHolding(node, [])).account.sequence, signal);
         return sequences.reduce(higher) + 1n;
       },
 
       async accounts(signal) {
-        const told = await urgent.promptly(async (node) => {
+        const told = await urgent.allSoon(async (node) => {
           const found = await accountsOf(node, [account, ...channels]);
           if (!found.has(account)) throw unknownTreasury(node);
           return found;
         }, signal);
-        // A node that lags says too little, and that an account is unused which is not. One that says too much stops payouts, with an alarm.
+        // A lagging node returns a number that is too low, and may call a used account unused. A number that is too high stops payouts,
+        // with an alarm.
         const sequencesOf = (each: string) => told.flatMap((found) => found.get(each)?.sequence ?? []);
         return [account, ...channels].flatMap((each) => {
           const sequences = sequencesOf(each);
@@ -130,7 +131,7 @@ export function createStellarPayoutRail(
           const paysNobody = order.form?.kind === 'anchor';
           const { account: lumens, trustlines } = await treasuryHolding(node, order.form ? [] : [order.token]);
           if (!paysNobody) {
-            checkFloat(isCoin ? lumens.spendable : payableFrom(trustlines[0]), account, order);
+            checkFloat(isCoin ? lumens.spendable : payableThrough(trustlines[0]), account, order);
             await checkReceiver(node, order);
           }
           const unsigned = replaces
@@ -179,7 +180,7 @@ export function createStellarPayoutRail(
     // A closed ledger is final.
     stillFinal: async () => true,
 
-    // The treasury may pay for a channel's transaction too: that is one operation more.
+    // For a channel's transaction the fee bump counts as one more operation.
     transferCost: (signal) =>
       rpc.answer(async (node) => 2n * (await freshInclusion(node, 'inclusionFee', fees)), signal),
 
@@ -189,7 +190,7 @@ export function createStellarPayoutRail(
       rpc.answer(async (node) => {
         const { tokens } = stellarChain();
         const { account: lumens, trustlines } = await treasuryHolding(node, tokens);
-        const held = tokens.map(({ address }, at) => [address, payableFrom(trustlines[at])]);
+        const held = tokens.map(({ address }, at) => [address, payableThrough(trustlines[at])]);
         return { gas: lumens.spendable, tokens: Object.fromEntries(held) };
       }, signal),
   };
@@ -203,14 +204,14 @@ const numberingAccountOf = (account: string, sequence: bigint): NumberingAccount
 });
 
 /**
- * Refusals that are no error of the attempt; its fate says what became of it. The sequence number is used up, or an earlier one has not
- * landed yet; the time bound has passed; the offer is too low and will be raised.
+ * Refusals that are no error of the attempt; the fate check decides. The sequence number is used up, or an earlier one has not landed yet;
+ * the time bound has passed; the offer is too low and will be raised.
  */
 const resolvedElsewhere: ReadonlySet<string> = new Set(['txBadSeq', 'txTooLate', 'txInsufficientFee']);
 
 /**
  * PENDING and DUPLICATE: the node has the transaction. TRY_AGAIN_LATER: the node has another transaction of the account, or too many in
- * all; this one is sent again anyway until the chain shows it.
+ * all; this one is resent anyway until it appears on the chain.
  * @throws ChainUnavailable, BroadcastRefused as `sendToAll` does
  */
 function broadcastTo(rpc: StellarRpc, bytes: string): Promise<void> {
@@ -223,7 +224,7 @@ function broadcastTo(rpc: StellarRpc, bytes: string): Promise<void> {
   });
 }
 
-/** The result's name; for a fee bump, the result of the transaction that it wraps. */
+/** Name of the result; for a fee bump, the result of the wrapped transaction. */
 function codeOf(resultXdr: string): string {
   try {
     const result = xdr.TransactionResult.fromXDR(resultXdr, 'base64').result();

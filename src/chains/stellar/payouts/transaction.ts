@@ -1,4 +1,4 @@
-/** Builds the transactions that the treasury sends. The signer reads them on its own and checks them. */
+/** Builds the treasury's transactions. The signer decodes and checks them independently. */
 import {
   Account,
   Address,
@@ -25,14 +25,14 @@ export interface StellarPayload {
 }
 
 export interface Offer {
-  /** Stroops for each operation. */
+  /** Stroops per operation. */
   readonly inclusion: bigint;
-  /** Stroops for what a contract call uses. */
+  /** Stroops for the resources of a contract call. */
   readonly resources: bigint;
 }
 
 export interface Building {
-  /** The account whose sequence number is used up. */
+  /** Account whose sequence number is used up. */
   readonly account: string;
   readonly nonce: bigint;
   readonly networkPassphrase: string;
@@ -41,7 +41,7 @@ export interface Building {
   readonly inclusion: bigint;
 }
 
-/** The order's token moves between accounts by a payment, to a contract by the `transfer` of the asset's own contract. */
+/** Pays the order's token to an account by a payment, to a contract by `transfer` of the asset's own contract. */
 const transferOf = (
   { token, receiver, amount }: TransferOrder,
   from: string,
@@ -60,14 +60,16 @@ const transferOf = (
         amount: formatAmount(amount, token.decimals),
       });
 
-/** The same operation by an account that is not the transaction's own. */
+/** The same operation by an account other than the transaction's own. */
 export function actingFor(account: string, operation: xdr.Operation): xdr.Operation {
   const acting = xdr.Operation.fromXDR(operation.toXDR());
   acting.sourceAccount(decodeAddressToMuxedAccount(account));
   return acting;
 }
 
-/** What an order does. Every memo is sent as a text, digits too: readers take an id and its digits as the same memo. */
+/**
+ * Operation and memo of an order. Every memo is sent as a text, including digits: receivers treat an id and its digits as the same memo.
+ */
 export function actOf(order: TransferOrder, from: string, networkPassphrase: string): Act {
   if (order.form?.kind === 'anchor') return { operation: nothing(), memo: Memo.hash(order.form.hash) };
   const memo = order.receiverMemo === null ? Memo.none() : Memo.text(order.receiverMemo);
@@ -90,7 +92,7 @@ export function buildTransaction({ operation, memo }: Act, building: Building): 
   return builder.addMemo(memo).build();
 }
 
-/** Uses a sequence number up and does nothing else: no account's sequence is below 0. */
+/** Only uses up a sequence number: no account's sequence is below 0. */
 export const nothing = (): xdr.Operation => Operation.bumpSequence({ bumpTo: '0' });
 
 export function unsignedOf(
@@ -115,7 +117,7 @@ export function unsignedOf(
   };
 }
 
-/** The same transaction with another sequence number, in its fee bump too. */
+/** The same transaction with another sequence number, also in its fee bump. */
 export function renumbered(unsigned: Unsigned, nonce: bigint): Unsigned {
   const envelope = xdr.TransactionEnvelope.fromXDR((unsigned.payload as StellarPayload).envelope, 'base64');
   const inner =
@@ -131,7 +133,7 @@ export function innermost(bytes: string, networkPassphrase: string): Transaction
   return parsed instanceof FeeBumpTransaction ? parsed.innerTransaction : parsed;
 }
 
-/** Orders nothing: for a transaction that is no transfer. */
+/** Empty order, for a transaction that is no transfer. */
 export function noOrder(account: string): TransferOrder {
   const [token] = stellarChain().tokens;
   assert(token !== undefined, 'Stellar has a token');

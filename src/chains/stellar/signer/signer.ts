@@ -1,4 +1,7 @@
-/** The treasury's key on Stellar. The signer trusts nobody: it reads each transaction itself and compares it with the order and the limits. */
+/**
+ * The treasury's key on Stellar. The signer decodes each transaction itself and compares it with the order and the limits, trusting no
+ * caller.
+ */
 
 import {
   Address,
@@ -16,7 +19,7 @@ import type { Clock } from '../../../../commands/ports.ts';
 import { coinAddress, coinOf } from '../../../../domain/money.ts';
 import { epochMs } from '../../../../domain/time.ts';
 import { type AssetRef, moneyLeaves } from '../../../../domain/transfer/shapes.ts';
-import type { Spending } from '../../money/spending.ts';
+import type { CheckSpending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
 import { accountOf } from '../addresses.ts';
 import { type StellarConfig, type StellarFees, stellarChain, stellarChainId } from '../config.ts';
@@ -24,14 +27,14 @@ import type { StellarPayload } from '../payouts/transaction.ts';
 import { assetContractOf } from '../tokens.ts';
 
 export interface Payer {
-  /** The account (G…) whose money moves. */
+  /** Account (G…) that pays. */
   readonly account: string;
   readonly networkPassphrase: string;
 }
 
 /**
- * Whether an operation moves what was ordered and nothing else: a payment of the order's own asset to an account, or a call of `transfer`
- * of that asset's contract to a contract. Reads the effect from the operation's bytes, independently of the code that builds operations.
+ * True if an operation moves exactly what was ordered: a payment of the order's own asset to an account, or a call of `transfer` of that
+ * asset's contract to a contract. Reads the effect from the operation's bytes, independently of the code that builds operations.
  */
 export function isOrdered(operation: xdr.Operation, order: TransferOrder, payer: Payer): boolean {
   const body = operation.body();
@@ -45,7 +48,7 @@ const isPaymentOf = (payment: xdr.PaymentOp, { token, receiver, amount }: Transf
   encodeMuxedAccountToAddress(payment.destination()) === receiver &&
   payment.amount().toBigInt() === amount;
 
-/** As orders spell an asset. */
+/** An asset in the spelling of orders. */
 const nameOf = (asset: Asset): string => (asset.isNative() ? coinAddress : `${asset.getCode()}:${asset.getIssuer()}`);
 
 function isCallOf(
@@ -74,7 +77,7 @@ const addressIn = (value: xdr.ScVal | undefined): string | undefined =>
 const amountIn = (value: xdr.ScVal | undefined): bigint | undefined =>
   value?.switch().name === 'scvI128' ? scValToBigInt(value) : undefined;
 
-/** Whether an entry authorizes that call and no other: by the signature of the operation's account, and no call that it makes in turn. */
+/** True if an entry authorizes exactly that call: by the signature of the operation's account, without nested calls. */
 function authorizesCall(entry: xdr.SorobanAuthorizationEntry, called: xdr.HostFunction): boolean {
   if (entry.credentials().switch().name !== 'sorobanCredentialsSourceAccount') return false;
   const root = entry.rootInvocation();
@@ -83,13 +86,13 @@ function authorizesCall(entry: xdr.SorobanAuthorizationEntry, called: xdr.HostFu
   return same(xdr.HostFunction.hostFunctionTypeInvokeContract(root.function().contractFn()), called);
 }
 
-/** Whether an operation is without effect: it raises the account's number to 0, which no account is below. */
+/** True if an operation has no effect: it raises the account's sequence to 0, which no account is below. */
 export function doesNothing(operation: xdr.Operation): boolean {
   const body = operation.body();
   return body.switch().name === 'bumpSequence' && body.bumpSequenceOp().bumpTo().toBigInt() === 0n;
 }
 
-/** Stroops that a transaction may pay for resources; 0 for a transaction that calls no contract. */
+/** Maximum resource fee of a transaction in stroops; 0 for a transaction without a contract call. */
 export function resourceFeeOf(transaction: Transaction): bigint {
   const envelope = transaction.toEnvelope();
   if (envelope.switch().name !== 'envelopeTypeTx') return 0n;
@@ -104,23 +107,22 @@ export const isSecret = (text: string): boolean => StrKey.isValidEd25519SecretSe
 /** The account (G…) of a secret (S…). */
 export const accountOfSecret = (secret: string): string => Keypair.fromSecret(secret).publicKey();
 
-/** Longest validity of a transfer from now on, whatever time a node tells. */
+/** Maximum validity of a transfer from now on, whatever time a node reports. */
 const validityMax_s = 3_600;
 
 export interface StellarSignerDeps {
   /** S… */
   readonly secret: string;
-  /** S… of the accounts that number transfers beside the treasury. */
+  /** Secrets (S…) of the accounts that number transfers besides the treasury. */
   readonly channelSecrets?: readonly string[];
   readonly config: Pick<StellarConfig, 'networkPassphrase' | 'fees'>;
   readonly clock: Pick<Clock, 'now'>;
-  readonly spending: Spending;
+  readonly spending: CheckSpending;
 }
 
 /**
- * Signs treasury transactions on Stellar: transfers of catalogue tokens within the limits, their fee bumps, cancels, and hashes that it writes
- * on the chain; nothing else.
- * Signing the same again gives the same bytes (RFC 8032).
+ * Signs treasury transactions on Stellar: transfers of catalogue tokens within the limits, their fee bumps, cancels, and anchored hashes;
+ * nothing else. Signing again gives the same bytes (RFC 8032).
  */
 export function createStellarSigner({
   secret,
@@ -151,7 +153,7 @@ export function createStellarSigner({
       return { whole, count: spending(unsigned, purpose, BigInt(whole.fee)) };
     }
     if (purpose.kind === 'anchor') checkAnchor(inner, unsigned.order, purpose);
-    // No dollar limit counts what does not say that money leaves.
+    // Dollar limits only count transfers marked as outgoing money.
     else if (!moneyLeaves(purpose.kind)) throw new SigningRefused('mismatch', `there is no ${purpose.kind} on Stellar`);
     else checkTransfer(inner, unsigned.order, purpose);
     checkValidity(inner, unsigned, purpose);
@@ -172,7 +174,7 @@ export function createStellarSigner({
     if (!ordered) throw mismatch(purpose);
   }
 
-  /** It does what a cancel does, which is nothing, and says the hash. */
+  /** It has no effect, like a cancel, and carries the hash. */
   function checkAnchor(inner: Transaction, { form, amount, receiver }: TransferOrder, purpose: SigningPurpose): void {
     const says = inner.memo.type === 'hash' ? Buffer.from(inner.memo.value ?? '').toString('hex') : null;
     const ordered = form?.kind === 'anchor' && form.hash === says && amount === 0n && receiver === account;
@@ -205,13 +207,15 @@ function parse(envelope: string, networkPassphrase: string, purpose: SigningPurp
   }
 }
 
-/** Coin leaves by withdrawals alone; an order of another form moves nothing. */
+/** Coin leaves only by withdrawals; an order of another form moves nothing. */
 function assetsFor({ form }: TransferOrder, { kind }: SigningPurpose): readonly AssetRef[] {
   if (form === undefined) return stellarChain().tokens;
   return form.kind === 'coin' && kind === 'withdrawal' ? [coinOf(stellarChainId)] : [];
 }
 
-/** Puts on every signature that is needed and no other. Within a fee bump the inner transaction is signed first: the bump's signature covers it. */
+/**
+ * Adds exactly the required signatures. Within a fee bump the inner transaction is signed first, because the bump's signature covers it.
+ */
 function signed(
   whole: Transaction | FeeBumpTransaction,
   networkPassphrase: string,
@@ -230,7 +234,7 @@ function signed(
   return bump;
 }
 
-/** One operation of the treasury, numbered by the treasury or by a channel, paid for by the treasury, with no conditions but a time bound. */
+/** One operation of the treasury, numbered by the treasury or by a channel, paid by the treasury, with no precondition but a time bound. */
 function checkFrame(
   unsigned: Unsigned,
   whole: Transaction | FeeBumpTransaction,
@@ -289,7 +293,7 @@ function checkFee(
   );
 }
 
-/** The one operation, as its bytes have it. */
+/** The one operation, decoded from its bytes. */
 function operationOf(inner: Transaction, purpose: SigningPurpose): xdr.Operation {
   const envelope = inner.toEnvelope();
   const [operation] = envelope.switch().name === 'envelopeTypeTx' ? envelope.v1().tx().operations() : [];

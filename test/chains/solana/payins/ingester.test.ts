@@ -11,7 +11,7 @@ import { transferOf } from '../../../../commands/chainPorts.ts';
 import { token2022Program } from '../../../../sandbox/solana/chain/tokens.ts';
 import { fundWallet, plantMint } from '../../../../sandbox/solana/controls.ts';
 import { transferInstructions } from '../../../../sandbox/solana/wallet.ts';
-import { referenceOf } from '../../../../src/chains/solana/payouts/transaction.ts';
+import { publicReferenceOf } from '../../../../src/chains/solana/payouts/transaction.ts';
 import { tokenAccount, usdcMint } from '../../../support/solana.ts';
 import { signal } from '../world.ts';
 import { briefly, eachWithDeposit, watching } from './watching.ts';
@@ -62,7 +62,7 @@ describe('reading payins on Solana', () => {
 
     it('is every transaction, from wallets and exchanges alike, with memo and reference or without', async () => {
       const watcher = watching(own.world, [own.deposit]);
-      const reference = new PublicKey(referenceOf('payin', 'payment-1'));
+      const reference = new PublicKey(publicReferenceOf('payin', 'payment-1'));
       const first = await own.world.lab.pay({ from: own.payer, to: own.deposit, amount: 1n, memo: 'tea', reference });
       const second = await own.pay(2n);
       own.world.settle();

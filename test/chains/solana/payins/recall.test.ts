@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TransferLog } from '../../../../commands/chainPorts.ts';
 import { chainOf } from '../../../../domain/chains.ts';
 import { instant } from '../../../../domain/time.ts';
-import { createRecall } from '../../../../src/chains/solana/payins/memory.ts';
+import { createHeadMemory } from '../../../../src/chains/solana/payins/memory.ts';
 import type { SolanaNode } from '../../../../src/chains/solana/rpc.ts';
 
 const [node, other] = ['node 1', 'node 2'].map((name) => ({ name }) as SolanaNode) as [SolanaNode, SolanaNode];
@@ -19,7 +19,7 @@ const sameBlocks = async (slot: bigint) => `block ${slot}`;
 
 describe('what the head pass has read of an account on Solana', () => {
   const recalling = () => {
-    const recall = createRecall();
+    const recall = createHeadMemory();
     recall.keep(node, 'account', [paid('a', 5n, 90n)]);
     recall.keep(node, 'account', [paid('b', 2n, 95n)]);
     const explained = async (...asked: Parameters<typeof recall.explaining>) =>

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { TransactionMessage, VersionedMessage } from 'solana-web3-v1';
 import {
-  referenceOf,
+  publicReferenceOf,
   sweepMessage,
-  type Terms,
-  termsOf,
+  type TransactionTerms,
+  termsInMessage,
   transferMessage,
 } from '../../../../src/chains/solana/payouts/transaction.ts';
 import { ownerKey, solanaKey } from '../../../../src/chains/solana/signer/keys.ts';
@@ -28,7 +28,7 @@ const associatedProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
 const budgetProgram = 'ComputeBudget111111111111111111111111111111';
 const memoProgram = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 
-const terms: Terms = {
+const terms: TransactionTerms = {
   blockhash: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8',
   units: 80_000,
   price_microLamports: 1_000n,
@@ -45,8 +45,8 @@ describe('transactions on Solana', () => {
     assert.equal(tokenAccountOf(treasury, usdc), treasurysUsdc);
     assert.equal(tokenAccountOf(receiver, usdc), receiversUsdc);
     assert.equal(tokenAccountOf(deposit, usdc), depositsUsdc);
-    assert.equal(referenceOf('payout', 'payment-1'), reference);
-    assert.equal(referenceOf('payin', 'payment-1'), '4xqtG95mtWoXfEeJ7y2dntb5ctgsERw4ktszLpgL3s6J');
+    assert.equal(publicReferenceOf('payout', 'payment-1'), reference);
+    assert.equal(publicReferenceOf('payin', 'payment-1'), '4xqtG95mtWoXfEeJ7y2dntb5ctgsERw4ktszLpgL3s6J');
   });
 
   it('pay into the receiver’s token account, which they create, with reference and memo', () => {
@@ -99,8 +99,8 @@ describe('transactions on Solana', () => {
   });
 
   it('tell the terms that they were made on', () => {
-    assert.deepEqual(termsOf(transferMessage(treasury, orderTo(receiver), reference, terms)), terms);
-    assert.equal(termsOf(new Uint8Array([0x80, 1, 2, 3])), undefined);
+    assert.deepEqual(termsInMessage(transferMessage(treasury, orderTo(receiver), reference, terms)), terms);
+    assert.equal(termsInMessage(new Uint8Array([0x80, 1, 2, 3])), undefined);
   });
 });
 

@@ -13,10 +13,10 @@ import { createSpending } from '../../../../src/chains/money/spending.ts';
 import { solanaFees } from '../../../../src/chains/solana/config.ts';
 import {
   messageIn,
-  referenceOf,
+  publicReferenceOf,
   sweepMessage,
-  type Terms,
-  termsOf,
+  type TransactionTerms,
+  termsInMessage,
   transferMessage,
 } from '../../../../src/chains/solana/payouts/transaction.ts';
 import { ownerKey, solanaKey } from '../../../../src/chains/solana/signer/keys.ts';
@@ -27,7 +27,7 @@ const treasury = solanaKey(Buffer.alloc(32, 7));
 const receiver = solanaKey(Buffer.alloc(32, 8)).address;
 const salt = 'ab'.repeat(32);
 const owner = ownerKey(depositSeed, salt).address;
-const terms: Terms = { blockhash: receiver, units: 80_000, price_microLamports: 1_000n };
+const terms: TransactionTerms = { blockhash: receiver, units: 80_000, price_microLamports: 1_000n };
 const clock = { now: () => '2026-01-01T00:00:00.000Z' as const } as never;
 
 const newSigner = () =>
@@ -57,7 +57,7 @@ describe('the Solana signer', () => {
     const signature = Buffer.from(signed.bytes, 'base64').subarray(1, 65);
     assert.equal(getBase58Decoder().decode(signature), signed.hash);
     assert.ok(verify(null, messageIn(signed.bytes), publicKey(treasury.address), signature));
-    assert.deepEqual(termsOf(messageIn(signed.bytes)), terms);
+    assert.deepEqual(termsInMessage(messageIn(signed.bytes)), terms);
   });
 
   it('refuses a transfer to another receiver, of another amount, with another memo or for another payment', async () => {
@@ -118,7 +118,7 @@ describe('the Solana signer', () => {
     for (const other of [older, { ...order, referenceOrdinal: 2 }, { ...order, reference: 'payment-2' }])
       await refused(unsignedOf(order, bearing(payoutReference(other))), 'mismatch');
     await refused(unsignedOf(older, bearing(reference)), 'mismatch');
-    await newSigner().sign(unsignedOf(older, bearing(referenceOf('payout', 'payment-1'))), payout);
+    await newSigner().sign(unsignedOf(older, bearing(publicReferenceOf('payout', 'payment-1'))), payout);
   });
 
   it('keeps to the limits per transfer and per hour, counting each payment once', async () => {

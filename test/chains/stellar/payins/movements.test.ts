@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { nativeToScVal, xdr } from '@stellar/stellar-sdk';
 import { chainOf, type Token } from '../../../../domain/chains.ts';
-import { movementsOf, type SeenEvent } from '../../../../src/chains/stellar/payins/movements.ts';
+import { type SeenEvent, transfersToTreasury } from '../../../../src/chains/stellar/payins/movements.ts';
 import { addressArg, i128Arg, stringArg } from '../../../support/stellar.ts';
 
 const treasury = 'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ';
@@ -33,7 +33,8 @@ const paid = (amount: bigint, memo: string, from = alice): SeenEvent => ({
     { type: { amount: ['symbol'], destination: ['symbol'], from: ['symbol'], memo: ['symbol'] } },
   ),
 });
-const read = (...events: SeenEvent[]) => movementsOf(watched, events).map(({ to, memo, amount }) => [to, memo, amount]);
+const read = (...events: SeenEvent[]) =>
+  transfersToTreasury(watched, events).map(({ to, memo, amount }) => [to, memo, amount]);
 
 describe('what one operation moved', () => {
   it('is one payin for a transfer and the contract’s word about it', () => {
@@ -58,7 +59,7 @@ describe('what one operation moved', () => {
 
   it('is of the token that moved, and the contract’s word is about its own token alone', () => {
     const second = { ...moved(5n), contract: 'second token' };
-    const movements = movementsOf(watched, [moved(5n), second, paid(5n, 'x')]);
+    const movements = transfersToTreasury(watched, [moved(5n), second, paid(5n, 'x')]);
     assert.deepEqual(
       movements.map((movement) => [movement.token, movement.to, movement.memo]),
       [
@@ -70,7 +71,9 @@ describe('what one operation moved', () => {
 
   it('is what the issuer made for the treasury too', () => {
     const minted = { contract: 'token', topics: [symbol('mint'), addressArg(treasury), name], value: i128Arg(9n) };
-    assert.deepEqual(movementsOf(watched, [minted]), [{ token, from: issuer, to: treasury, memo: null, amount: 9n }]);
+    assert.deepEqual(transfersToTreasury(watched, [minted]), [
+      { token, from: issuer, to: treasury, memo: null, amount: 9n },
+    ]);
   });
 
   it('is nothing where the treasury pays itself, whatever the memo', () => {

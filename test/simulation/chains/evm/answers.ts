@@ -9,7 +9,7 @@ const bloom_bytes = 256;
 const noLogs = `0x${'00'.repeat(bloom_bytes)}`;
 const bitsOf = new Map<string, readonly number[]>();
 
-/** Yellow Paper 4.3.1. Only addresses and first topics are in it: nobody looks for more. */
+/** Yellow Paper 4.3.1. Contains only addresses and first topics, because no reader needs more. */
 function bits(value: string): readonly number[] {
   const known = bitsOf.get(value);
   if (known) return known;

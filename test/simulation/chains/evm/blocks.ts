@@ -1,4 +1,4 @@
-/** Blocks of all branches, and what the state of the chain is after each of them. */
+/** Blocks of all branches, and the chain's state after each of them. */
 import type { Transaction } from './transactions.ts';
 
 export interface Log {
@@ -19,7 +19,7 @@ export interface Mined {
   readonly firstLog: number;
 }
 
-/** What a block makes of nonces, balances and code: by `nonceKey` and the like. */
+/** Changes of nonces, balances and code by a block: by `nonceKey` and similar keys. */
 export type Changes = ReadonlyMap<string, bigint>;
 
 export interface Block {
@@ -37,11 +37,11 @@ export interface Block {
 export const nonceKey = (account: string): string => `nonce ${account}`;
 export const coinKey = (account: string): string => `coin ${account}`;
 export const tokenKey = (token: string, account: string): string => `${token} ${account}`;
-/** How much of a token the contract that pays many may spend for an account. */
+/** Allowance of a token for the batch contract. */
 export const allowanceKey = (token: string, account: string): string => `allowance ${token} ${account}`;
 export const codeKey = (account: string): string => `code ${account}`;
 
-/** What is there after a block; 0 for what was never touched. */
+/** Value after a block; 0 for an untouched key. */
 export function valueAt(block: Block, key: string): bigint {
   for (let at = block.busy; at; at = at.parent?.busy ?? null) {
     const value = at.changes.get(key);
@@ -65,7 +65,7 @@ export interface Tree {
   at(tip: Block, number: number): Block | undefined;
   byHash(hash: string): Block | undefined;
   isOn(tip: Block, block: Block): boolean;
-  /** Where a transaction is on a branch. */
+  /** Position of a transaction on a branch. */
   placeOn(tip: Block, txHash: string): Place | undefined;
 }
 

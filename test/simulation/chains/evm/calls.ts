@@ -1,4 +1,4 @@
-/** eth_call and eth_estimateGas: what a call would do on top of a block. */
+/** eth_call and eth_estimateGas: simulates a call on top of a block. */
 import { decodeDeployData, decodeFunctionData, encodeAbiParameters, type Hex } from 'viem';
 import { balanceReader } from '../../../../contracts/evm/artifacts/BalanceReader.ts';
 import { transferProbe } from '../../../../contracts/evm/artifacts/TransferProbe.ts';
@@ -40,7 +40,7 @@ function effectOf(
 export const estimate = (block: Block, asked: CallAsked, { contracts }: Caller): bigint =>
   effectOf(block, asked, contracts).gas;
 
-/** @param overrides code in place of an account's @returns what the call returns @throws RpcRefusal when it is reverted */
+/** @param overrides code in place of an account's @returns the call's result @throws RpcRefusal if it reverts */
 export function answerCall(
   block: Block,
   asked: CallAsked,

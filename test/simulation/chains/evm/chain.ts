@@ -15,7 +15,7 @@ import { callOfTransfer } from './tokens.ts';
 import type { Transaction } from './transactions.ts';
 import { createTruth } from './truth.ts';
 
-/** Of every simulated EVM chain, as in the service: one key for all of them. */
+/** One key for every simulated EVM chain, as in the service. */
 const treasuryKey = `${'00'.repeat(28)}5eed5eed`;
 const publicKey = Buffer.from(secp256k1.getPublicKey(treasuryKey, false)).toString('hex');
 const treasury = checksummed(publicKeyToAddress(`0x${publicKey}`).slice(2).toLowerCase());
@@ -44,7 +44,7 @@ export const openEvmChain: OpenChain = (kernel, chainId) => {
   const { nodes, heard, drawWeather, calm } = createNetwork({ ...common, producer, tip_wei, watched });
   const urlOf = (number: number) => `http://evm-${chainId}-${number + 1}.simulated/`;
 
-  /** Unsigned, for nobody asks for a customer's bytes. */
+  /** Unsigned, because a customer's bytes are never read. */
   const transferOf = (to: string, tokenAddress: string, amount: bigint, from?: string): Transaction => ({
     ...payment,
     hash: hash(),
@@ -105,7 +105,7 @@ export const openEvmChain: OpenChain = (kernel, chainId) => {
   };
 };
 
-/** What is there before anything is paid: the treasury's float, what PayMany may spend of it, and the forwarder of deposits. */
+/** Initial state: the treasury's float, PayMany's allowance, and the forwarder of deposits. */
 function holdings({ tokens }: Chain, { factory, treasury: own }: Contracts): Changes {
   const held = tokens.map(
     ({ address, decimals }) =>

@@ -1,4 +1,4 @@
-/** What a transaction does: coin, tokens and the deposit forwarder, and what it costs. */
+/** Effects of a transaction: coin, tokens and the deposit forwarder, and its cost. */
 
 import { decodeFunctionData, type Hex, hexToBytes } from 'viem';
 import { forwarderFactory } from '../../../../contracts/evm/artifacts/ForwarderFactory.ts';
@@ -67,7 +67,7 @@ const gasFor = {
   each: 32_000n,
 };
 
-/** What a call moves. Undefined: it is reverted. */
+/** Transfers of a call. Undefined: it reverts. */
 interface Effect {
   readonly gas: bigint;
   readonly logs: readonly Log[];
@@ -87,7 +87,7 @@ export function run(state: State, call: Call, contracts: Contracts): Effect | un
   return { gas: isDeployer(to) ? gasFor.deploy : gasFor.coin, logs: [] };
 }
 
-/** Contracts that nobody knows take any transfer: theirs is a log and nothing else. */
+/** Unknown contracts accept any transfer: theirs is only a log. */
 function transfer(state: State, { from, to: token, data }: Call): Effect | undefined {
   const [receiver, amount] = [addressArgument(data, 0), numberArgument(data, 1)];
   const key = (account: string) => tokenKey(token, account);
@@ -148,7 +148,7 @@ export interface Place {
   readonly extraFee_wei: bigint;
 }
 
-/** Puts a transaction on a state: what it costs is paid whether it goes well or not. */
+/** Applies a transaction to a state: its cost is paid with any outcome. */
 export function mine(state: State, transaction: Transaction, contracts: Contracts, place: Place): Mined {
   const { from, gas, maxFee_wei, maxTip_wei } = transaction;
   const offered_wei = place.baseFee_wei + maxTip_wei;
@@ -174,7 +174,7 @@ export function mine(state: State, transaction: Transaction, contracts: Contract
   };
 }
 
-/** Customers and strangers always have what they send. */
+/** Customers and strangers always have the money that they send. */
 function endow(state: State, { from, to, data }: Transaction): void {
   state.set(coinKey(from), 10n ** 20n);
   if (!data.startsWith(selectors.transfer)) return;

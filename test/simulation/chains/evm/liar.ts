@@ -11,15 +11,15 @@ export interface Forging {
   readonly tree: Tree;
   readonly pace: Pace;
   readonly contracts: Contracts;
-  /** Where customers pay to. */
+  /** Addresses that customers pay. */
   readonly watched: readonly string[];
-  /** What it may say that another transaction did instead. */
+  /** Pending transactions that it may report as having used a nonce. */
   readonly waiting: readonly Transaction[];
 }
 
 const gas = 100_000n;
 
-/** So far back that what it changes is final, by its own count. */
+/** Deep enough that the changed block is final by its own count. */
 const depthOf = ({ random, pace }: Forging): number => 1 + random.below(2 * pace.finalized_blocks);
 
 /** @returns the end of a branch that only this node knows, no lower than the best one */
@@ -76,7 +76,7 @@ function forged({ random, contracts, watched, waiting }: Forging): readonly Tran
     data: callOfTransfer(to, 10n ** 9n),
   };
   const { treasury } = contracts;
-  // Of a nonce that is given out already: what a node says of others, nobody can tell from the truth, and it stops payouts (nonceStuck).
+  // Only unassigned nonces: a lie about another one is indistinguishable from the truth, and stops payouts (nonceStuck).
   const first = waiting.find(({ from }) => from === treasury);
   const theft = first && { ...price, hash: hash(), from: treasury, to: treasury, nonce: first.nonce, data: '0x' };
   return [...(payment && random.next() < 0.7 ? [payment] : []), ...(theft && random.next() < 0.5 ? [theft] : [])];

@@ -24,7 +24,7 @@ type Method = (node: NodeView, params: Params) => unknown;
 const refused = (message: string, code = -32_000): RpcRefusal => new RpcRefusal(code, message);
 const lower = (value: unknown): string => String(value).toLowerCase();
 
-/** Full nodes keep so many states. */
+/** Number of states that full nodes keep. */
 const states = 128;
 const statesPruned = 3;
 /** Blocks whose logs or receipts are not there yet. */

@@ -1,4 +1,4 @@
-/** The nodes of a chain: what they tell each other and the producer of blocks, and their weather. */
+/** Nodes of a chain: messages between them and the producer of blocks, and their weather. */
 import type { Chain } from '../../../../domain/chains.ts';
 import { networkId } from '../../../../src/chains/evm/config.ts';
 import type { Kernel } from '../../kernel/ports.ts';
@@ -29,7 +29,7 @@ export interface NetworkOptions {
   readonly contracts: Contracts;
   readonly producer: Producer;
   readonly tip_wei: bigint;
-  /** Where customers pay to. */
+  /** Addresses that customers pay. */
   readonly watched: readonly string[];
 }
 
@@ -101,6 +101,6 @@ function takeIn(pool: Pool, tip: Block, transaction: Transaction): void {
   try {
     pool.add(transaction, tip);
   } catch {
-    // It has it, or another one in its place, or it is mined.
+    // It has it, or a replacement, or it is mined.
   }
 }

@@ -1,4 +1,4 @@
-/** One node: what it has heard of the chain, and its answers. */
+/** One node: its knowledge of the chain, and its answers. */
 import type { Kernel } from '../../kernel/ports.ts';
 import { NodeAway, RpcRefusal } from '../../kernel/ports.ts';
 import type { Block, Tree } from './blocks.ts';
@@ -17,21 +17,21 @@ export interface NodeOptions extends Caller {
   readonly number: number;
   readonly networkId: number;
   readonly tip_wei: bigint;
-  /** Tells others of a transaction. */
+  /** Announces a transaction to others. */
   readonly tell: (transaction: Transaction) => void;
 }
 
-/** What a node knows, as its methods see it. */
+/** A node's state for its methods. */
 export interface NodeView extends NodeOptions {
   readonly pool: Pool;
-  /** The end of its branch as it tells it now. */
+  /** End of its branch as it currently reports it. */
   tip(): Block;
   finalized(): Block;
 }
 
 export interface ChainNode {
   readonly view: NodeView;
-  /** It hears of a new best block a little later. */
+  /** Receives a new best block a little later. */
   hear(best: Block): void;
   /** A branch of its own instead of the chain's; null: back to that. */
   pretend(tip: Block | null): void;
@@ -95,7 +95,7 @@ export function createChainNode(options: NodeOptions): ChainNode {
   };
 }
 
-/** What answers nothing, or with an error, whatever it is asked. @throws NodeAway, RpcRefusal */
+/** Fails every call while the node is away or broken. @throws NodeAway, RpcRefusal */
 export function checkWeather({ spells }: Pick<NodeView, 'spells'>): void {
   if (spells.has('away')) throw new NodeAway('the node is away');
   if (spells.has('crowded')) throw new RpcRefusal(-32_005, 'too many requests, retry in 2s');

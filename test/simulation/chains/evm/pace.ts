@@ -1,19 +1,19 @@
 /**
- * How blocks of each network come in a simulation, and how deep its branches may differ: slower than they are, and shallower, so that a run
- * takes few steps. The service is configured to wait for one block more than a fork can remove.
+ * Pace of each network's blocks in a simulation, and maximum fork depth: slower and shallower than in reality, so a run has few steps. The
+ * service waits for one block more than a fork can remove.
  */
 import type { EvmChainId } from '../../../../src/chains/evm/config.ts';
 
 export interface Pace {
   readonly block_ms: number;
-  /** Most blocks that a fork removes: what is deeper stays for ever. */
+  /** Maximum blocks that a fork removes: deeper ones stay for ever. */
   readonly forkMost_blocks: number;
-  /** Where the tag `finalized` is behind the head. */
+  /** Distance of the tag `finalized` to the head. */
   readonly finalized_blocks: number;
-  /** What the service is told to wait for (CONFIRMATIONS): blocks or a tag, for small and for large sums. */
+  /** The service's setting (CONFIRMATIONS): blocks or a tag, for small and for large sums. */
   readonly depth: string;
   readonly depthLarge: string;
-  /** What the network charges for each transaction besides its gas (OP stack: for Ethereum's data). */
+  /** Additional fee per transaction (OP stack: for Ethereum's data). */
   readonly extraFee_wei: bigint;
 }
 
@@ -60,5 +60,5 @@ export const paceOf: Readonly<Record<EvmChainId, Pace>> = {
   },
 };
 
-/** How often the service looks. */
+/** Poll interval of the service. */
 export const pollOf_ms = ({ block_ms }: Pace): number => Math.max(3_000, block_ms / 2);

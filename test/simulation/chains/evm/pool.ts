@@ -1,4 +1,4 @@
-/** Transactions that wait at one node, taken and refused as geth does (core/txpool). */
+/** Pending transactions of one node, accepted and refused as in geth (core/txpool). */
 import { RpcRefusal } from '../../kernel/ports.ts';
 import { type Block, coinKey, nonceKey, valueAt } from './blocks.ts';
 import type { Transaction } from './transactions.ts';
@@ -8,11 +8,11 @@ export interface Pool {
   add(transaction: Transaction, tip: Block): void;
   get(hash: string): Transaction | undefined;
   all(): readonly Transaction[];
-  /** Those of an account by nonce, from the first that is free on. */
+  /** Transactions of an account by nonce, from the first free one on. */
   ready(account: string, tip: Block): readonly Transaction[];
   accounts(): readonly string[];
   drop(hash: string): void;
-  /** Lets go of what a mined nonce has made useless. */
+  /** Removes transactions whose nonce is mined. */
   settle(tip: Block): void;
 }
 

@@ -1,4 +1,4 @@
-/** Who makes blocks: takes what waits, forks now and then, and never undoes what is final. */
+/** Producer of blocks: includes pending transactions, sometimes forks, and never undoes final blocks. */
 import type { Kernel } from '../../kernel/ports.ts';
 import { type Block, type Mined, nonceKey, type Tree } from './blocks.ts';
 import { type Contracts, mine, stateOn } from './execution.ts';
@@ -7,7 +7,7 @@ import { createPool, type Pool } from './pool.ts';
 import type { Transaction } from './transactions.ts';
 
 export interface Producer {
-  /** What it has been told of by nodes. */
+  /** Transactions that nodes announced. */
   readonly pool: Pool;
   /** A transaction of somebody else, to be mined when `wait_blocks` have passed. */
   put(transaction: Transaction, wait_blocks: number): void;
@@ -34,13 +34,13 @@ export function createProducer({ kernel, tree, contracts, pace, baseFee_wei }: P
   const { fails, random } = kernel;
   let others: { readonly transaction: Transaction; readonly from: number }[] = [];
   let final = 0;
-  /** Until which block gas is dear, and until when no block comes. */
+  /** Last block with expensive gas, and the end of a pause. */
   let dearUntil = 0;
   let stalledUntil_ms = 0;
 
   const feeAt = (number: number): bigint => (number < dearUntil ? baseFee_wei * 3n : baseFee_wei);
 
-  /** What goes into the next block on top of `parent`: in the order of nonces, those that pay enough. */
+  /** Transactions of the next block on top of `parent`: in the order of nonces, those that pay enough. */
   function chosenOn(parent: Block): readonly Transaction[] {
     const number = parent.number + 1;
     const theirs = others.filter(({ from }) => from <= number).map(({ transaction }) => transaction);
@@ -82,7 +82,7 @@ export function createProducer({ kernel, tree, contracts, pace, baseFee_wei }: P
     return tip;
   }
 
-  /** What the removed blocks held waits again, or is gone. */
+  /** Transactions of removed blocks are pending again, or lost. */
   function takeBack(tip: Block, from: Block): void {
     for (let at: Block | null = tip; at && at !== from; at = at.parent) {
       for (const { transaction } of at.mined) {

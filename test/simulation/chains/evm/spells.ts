@@ -1,11 +1,11 @@
-/** What an EVM node may be like for a while. */
+/** Temporary conditions of an EVM node. */
 import type { SpellKind, Spells } from '../spells.ts';
 
 /**
- * Of any node. `lags`: it is some blocks behind. `stays`: it hears of no new blocks. `away`: it does not answer. `fails`: it answers with an
- * internal error. `crowded`: it takes no more calls. `prunes`: it has no states but the newest. `indexesLate`: it lacks receipts of
- * its newest blocks. `finalizedStays`: its tag stays where it is. `searchesLate`: its logs are behind its blocks. `swallows`: it takes
- * transactions and tells nobody of them.
+ * Conditions of any node. `lags`: it is some blocks behind. `stays`: it receives no new blocks. `away`: it does not answer. `fails`: it
+ * answers with an internal error. `crowded`: it accepts no more calls. `prunes`: it has only the newest states. `indexesLate`: it lacks
+ * receipts of its newest blocks. `finalizedStays`: its tag does not move. `searchesLate`: its logs are behind its blocks. `swallows`: it
+ * accepts transactions and announces none.
  */
 export const usualSpells = {
   lags: { likelihood: 0.02, most_blocks: 12 },
@@ -21,9 +21,9 @@ export const usualSpells = {
 } as const satisfies Readonly<Record<string, SpellKind>>;
 
 /**
- * Of the one node of a chain that cannot be trusted. `hidesLogs`: it answers searches with nothing. `hidesTransactions`: it knows no
- * transaction. `finalizesAll`: its newest block is final, it says. `asksForMore`: gas costs a hundred times as much. `branches`: it
- * shows a branch of its own, with payments that nobody made and without some that were made.
+ * Conditions of a chain's one untrusted node. `hidesLogs`: its searches are empty. `hidesTransactions`: it knows no transaction.
+ * `finalizesAll`: it reports its newest block as final. `asksForMore`: gas costs a hundred times as much. `branches`: it returns a branch
+ * of its own, with fabricated payments and without some real ones.
  */
 export const liarSpells = {
   hidesLogs: { likelihood: 0.01, most_blocks: 12 },

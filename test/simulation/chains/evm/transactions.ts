@@ -23,7 +23,7 @@ export interface Transaction {
 
 const refused = (message: string): RpcRefusal => new RpcRefusal(-32_000, message);
 
-/** Recovering a sender takes a millisecond, and the same bytes come many times. */
+/** Recovering a sender takes a millisecond, and the same bytes arrive many times. */
 const decoded = new Map<string, Transaction>();
 const decodedMost = 1_000;
 

@@ -1,4 +1,4 @@
-/** What really is on the chain. */
+/** True state of the chain. */
 import type { Chain } from '../../../../domain/chains.ts';
 import { addressIn } from '../../../../src/chains/evm/addresses.ts';
 import type { TrueTransfer, Truth } from '../../kernel/ports.ts';
@@ -48,7 +48,7 @@ export function createTruth({ chain, tree, final }: TruthOptions): ChainTruth {
       try {
         received.add(decode(String((params as readonly unknown[])[0]), networkId).hash);
       } catch {
-        // What cannot be read is no transaction.
+        // Unreadable bytes are no transaction.
       }
       hashes = [...received];
       version += 1;

@@ -1,4 +1,4 @@
-/** A simulated Solana: slots, nodes that tell of them, and customers who pay. */
+/** A simulated Solana: slots, nodes that report them, and customers who pay. */
 import { base58 } from '@scure/base';
 import { type Chain, chainOf } from '../../../../domain/chains.ts';
 import type { Submitted } from '../../../../sandbox/solana/chain/transaction.ts';
@@ -152,7 +152,7 @@ export const openSolanaChain: OpenChain = (kernel, chainId) => {
   };
 };
 
-/** Where the treasury's float came from: a node's list of its account leads to what that holds. */
+/** Origin of the treasury's float: a node's list of its account leads to its balance. */
 function funding({ tokens }: Chain, signature: string): Landed {
   const accounts = [treasury, ...tokens.map(({ address }) => tokenAccountOf(treasury, address))];
   const after = tokens.map(({ address: mint }, at) => ({
@@ -166,7 +166,7 @@ function funding({ tokens }: Chain, signature: string): Landed {
   return { signature, slot: 0, accounts, fee: 0n, err: null, ...balances };
 }
 
-/** What is there before anything is paid: the treasury's float. */
+/** Initial state: the treasury's float. */
 function holdings({ tokens }: Chain): Changes {
   const floats = tokens.map(
     ({ address: mint }) =>

@@ -1,4 +1,4 @@
-/** What transactions do: tokens, token accounts and lamports, as far as the service and its customers use them. */
+/** Effects of transactions: tokens, token accounts and lamports, as far as the service and its customers use them. */
 import { parseTransaction, type Submitted } from '../../../../sandbox/solana/chain/transaction.ts';
 import { tokenAccountOf, tokenProgram } from '../../../../src/chains/solana/tokenProgram.ts';
 import type { AccountState, Effect, TokenHeld } from './slots.ts';
@@ -58,7 +58,7 @@ export function instructionsOf({ message }: Submitted): readonly Instruction[] {
   }));
 }
 
-/** In lamports, whatever becomes of it. */
+/** In lamports, with any outcome. */
 export function feeOf(submitted: Submitted): bigint {
   const told = instructionsOf(submitted).filter(({ program }) => program === budgetProgram);
   const units = told.find(({ data }) => data[0] === 2)?.data.readUInt32LE(1) ?? 200_000;
@@ -130,7 +130,7 @@ const tokensOf = (state: State, accounts: readonly string[]): readonly TokenHeld
     return found?.mint ? { accountIndex, mint: found.mint, owner: found.owner, amount: found.amount } : [];
   });
 
-/** Does something to accounts and tells what changed. @param act throws when it fails: then only the fee is paid */
+/** Applies changes to accounts and returns them. @param act throws if it fails: then only the fee is paid */
 export function effectOf(
   state: State,
   accounts: readonly string[],
@@ -155,7 +155,7 @@ export function effectOf(
   return { fee, err, why, lamportsBefore, tokensBefore, ...after };
 }
 
-/** @returns undefined when its payer cannot pay the fee: no block takes it */
+/** @returns undefined if its payer cannot pay the fee: no block includes it */
 export function execute(state: State, submitted: Submitted) {
   const { staticAccounts: accounts } = submitted.message;
   const fee = feeOf(submitted);
@@ -165,7 +165,7 @@ export function execute(state: State, submitted: Submitted) {
   });
 }
 
-/** A customer's payment: he has what he sends, and opens the receiver's account where there is none. */
+/** A customer's payment: the customer has the money, and opens the receiver's account if needed. */
 export function payIn(
   state: State,
   payment: { readonly from: string; readonly to: string; readonly mint: string; readonly amount: bigint },

@@ -1,4 +1,4 @@
-/** Who makes blocks: takes what it hears in time, skips slots, and takes back now and then what is not final. */
+/** Producer of blocks: includes transactions that arrive in time, skips slots, and sometimes undoes blocks that are not final. */
 import { base58 } from '@scure/base';
 import type { Submitted } from '../../../../sandbox/solana/chain/transaction.ts';
 import type { Kernel } from '../../kernel/ports.ts';
@@ -18,7 +18,7 @@ export interface CustomerTransfer {
 export interface Leaders {
   /** Makes the slots that are due. */
   tick(): void;
-  /** A transaction that a node has sent on: the next blocks take it, or nobody does. */
+  /** A forwarded transaction: the next blocks include it, or it is lost. */
   take(submitted: Submitted): void;
   put(transfer: CustomerTransfer, wait_slots: number): void;
   calm(): void;
@@ -73,7 +73,7 @@ export function createLeaders({ kernel, slots, slot_ms, together }: LeadersOptio
     slots.add({ slot, height, hash, parentSlot: parent.slot, parentHash: parent.hash, time_s, landed }, state.changes);
   }
 
-  /** What was taken back comes again, or is gone. */
+  /** Undone transactions return, or are lost. */
   function fork(): void {
     const head = slots.head();
     const gone = slots.rollBack(head - 1 - random.below(final_slots - 2));

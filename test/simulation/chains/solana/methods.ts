@@ -14,10 +14,10 @@ type Method = (node: SolanaNode, params: Params) => unknown;
 
 const configAt = (params: Params, place: number): Config => (params[place] ?? {}) as Config;
 export const blockhashAge_blocks = 150;
-/** So much higher than it is a chain is, by a node that calls all expired. */
+/** Height added by a node that reports all attempts as expired. */
 const ahead_blocks = 1_000;
 
-/** @throws RpcRefusal when the node has not come so far */
+/** @throws RpcRefusal if the node is behind */
 function slotFor(node: SolanaNode, { commitment, minContextSlot }: Config): number {
   const slot = node.slotOf(commitment);
   if (typeof minContextSlot === 'number' && minContextSlot > slot)
@@ -161,7 +161,7 @@ function dataOf(node: SolanaNode, address: string, state: AccountState | undefin
   return data;
 }
 
-/** What a forger adds to what an account holds. */
+/** Amount that a forger adds to an account's balance. */
 const forgedIn = (node: SolanaNode, address: string): bigint =>
   node.spells.has('forges')
     ? node.forged
@@ -189,7 +189,7 @@ function getMultipleAccounts(node: SolanaNode, params: Params): object {
   return inContext(slot, told);
 }
 
-/** @returns whether blocks after a slot still take a blockhash */
+/** @returns true if blocks after a slot still accept a blockhash */
 export function isValid(node: SolanaNode, hash: string, slot: number): boolean {
   const block = node.slots.byHash(hash);
   if (!block || block.slot > slot || node.spells.has('expiresAll')) return false;

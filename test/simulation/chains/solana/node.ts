@@ -1,4 +1,4 @@
-/** One node of a simulated Solana: how far it has come, and what it shows of that. */
+/** One node of a simulated Solana: its progress, and its view of the chain. */
 import type { Submitted } from '../../../../sandbox/solana/chain/transaction.ts';
 import type { Kernel } from '../../kernel/ports.ts';
 import type { Landed, Slots } from './slots.ts';
@@ -14,12 +14,12 @@ export interface SolanaNode {
   /** From 0. */
   readonly number: number;
   readonly decimals: ReadonlyMap<string, number>;
-  /** Tells the leaders of a transaction. */
+  /** Announces a transaction to the leaders. */
   readonly tell: (submitted: Submitted) => void;
-  /** What nobody sent, and it shows while it forges. */
+  /** Fabricated transactions that it returns while it forges. */
   readonly forged: readonly Landed[];
   hear(slot: number): void;
-  /** The newest slot of a commitment, or the one that is asked for at least. */
+  /** Newest slot of a commitment, at least the requested one. */
   slotOf(commitment: unknown): number;
   find(signature: string): Landed | undefined;
   /** Newest first. */

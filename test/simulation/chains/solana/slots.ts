@@ -1,11 +1,11 @@
-/** Slots, blocks and what accounts held after each. What is not final yet may be taken back. */
+/** Slots, blocks and accounts' balances after each. Blocks that are not final may be undone. */
 
 /** A token account, or a wallet (without a mint). */
 export interface AccountState {
   readonly owner: string;
   /** Null: a wallet. */
   readonly mint: string | null;
-  /** Of the token. */
+  /** Amount of the token. */
   readonly amount: bigint;
   readonly lamports: bigint;
 }
@@ -17,7 +17,7 @@ export interface TokenHeld {
   readonly amount: bigint;
 }
 
-/** What a transaction did to the accounts that it names. */
+/** Effects of a transaction on its accounts. */
 export interface Effect {
   readonly fee: bigint;
   readonly err: object | null;
@@ -55,11 +55,11 @@ export interface Slots {
   add(block: Block, changes: Changes): void;
   /** A slot without a block. */
   skip(): void;
-  /** Takes back all after a slot. @returns what it held */
+  /** Undoes everything after a slot. @returns the removed transactions */
   rollBack(to: number): readonly Landed[];
   accountAt(slot: number, address: string): AccountState | undefined;
   find(signature: string): Landed | undefined;
-  /** Those that name an account, newest first. */
+  /** Transactions that name an account, newest first. */
   naming(account: string): readonly Landed[];
   /** All, oldest first; another array after each change. */
   landed(): readonly Landed[];

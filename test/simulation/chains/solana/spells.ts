@@ -1,10 +1,10 @@
-/** What a Solana node may be like for a while. */
+/** Temporary conditions of a Solana node. */
 import type { SpellKind, Spells } from '../spells.ts';
 
 /**
- * Of any node. `lags`: it is some slots behind. `stays`: it hears of no new slots. `away`: it does not answer. `fails`: it answers with an
- * internal error. `crowded`: it takes no more calls. `swallows`: it takes transactions and tells nobody of them. `listsLate`: accounts'
- * histories are behind its blocks. `newestMissing`: it tells slots whose blocks it does not have yet.
+ * Conditions of any node. `lags`: it is some slots behind. `stays`: it receives no new slots. `away`: it does not answer. `fails`: it
+ * answers with an internal error. `crowded`: it accepts no more calls. `swallows`: it accepts transactions and announces none. `listsLate`:
+ * accounts' histories are behind its blocks. `newestMissing`: it reports slots whose blocks it does not have yet.
  */
 export const usualSpells = {
   lags: { likelihood: 0.02, most_blocks: 12 },
@@ -18,9 +18,9 @@ export const usualSpells = {
 } as const satisfies Readonly<Record<string, SpellKind>>;
 
 /**
- * Of the one node that cannot be trusted. `hidesHistories`: it lists nothing. `hidesTransactions`: it knows no transaction. `expiresAll`:
- * no block takes anything that was signed, it says. `forges`: it shows payments that nobody made. `asksForMore`: priority costs a
- * thousand times as much.
+ * Conditions of the one untrusted node. `hidesHistories`: its lists are empty. `hidesTransactions`: it knows no transaction. `expiresAll`:
+ * it reports every signed transaction as expired. `forges`: it returns fabricated payments. `asksForMore`: priority costs a thousand times
+ * as much.
  */
 export const liarSpells = {
   hidesHistories: { likelihood: 0.01, most_blocks: 12 },

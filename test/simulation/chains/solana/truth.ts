@@ -1,4 +1,4 @@
-/** What really is on the chain. */
+/** True state of the chain. */
 import type { Chain } from '../../../../domain/chains.ts';
 import { tokenAccountOf } from '../../../../src/chains/solana/tokenProgram.ts';
 import type { TrueTransfer, Truth } from '../../kernel/ports.ts';
@@ -21,7 +21,7 @@ export function createTruth({ chain, slots }: { readonly chain: Chain; readonly 
 
   /** Each account that got something, by its place in the transaction. */
   function transfersIn({ signature, slot, err, tokensBefore, tokensAfter }: Landed): readonly TrueTransfer[] {
-    // What the treasury began with is nobody's transfer.
+    // The treasury's initial balance is no transfer.
     if (err !== null || slot === 0) return [];
     const before = new Map(tokensBefore.map(({ accountIndex, amount }) => [accountIndex, amount]));
     const grown = tokensAfter.map((each) => ({ ...each, by: each.amount - (before.get(each.accountIndex) ?? 0n) }));
@@ -52,7 +52,7 @@ export function createTruth({ chain, slots }: { readonly chain: Chain; readonly 
       try {
         received.add(read(String((params as readonly unknown[])[0])).signature);
       } catch {
-        // What cannot be read is no transaction.
+        // Unreadable bytes are no transaction.
       }
       hashes = [...received];
       version += 1;

@@ -1,4 +1,4 @@
-/** A simulated Stellar: ledgers that close, nodes that tell of them, and customers who pay. */
+/** A simulated Stellar: ledgers that close, nodes that report them, and customers who pay. */
 import { Account, Keypair, Memo, Networks, Operation, StrKey, TransactionBuilder } from '@stellar/stellar-sdk';
 import { type Chain, chainOf } from '../../../../domain/chains.ts';
 import { formatAmount } from '../../../../domain/money.ts';
@@ -57,7 +57,7 @@ export const openStellarChain: OpenChain = (kernel, chainId) => {
     kernel.after(random.below(gossipMost_ms), () => closing.take(submitted));
   }
 
-  /** A transaction that its sender has not signed: nobody asks for a customer's signature. */
+  /** An unsigned transaction, because a customer's signature is never checked. */
   function paymentOf({
     memo,
     tokenAddress,
@@ -147,7 +147,7 @@ export const openStellarChain: OpenChain = (kernel, chainId) => {
   };
 };
 
-/** What is there before anything is paid: the treasury's float, and accounts of merchants. */
+/** Initial state: the treasury's float, and accounts of merchants. */
 function holdings({ tokens }: Chain, receivers: readonly string[]): ReadonlyMap<string, bigint> {
   const accounts = [treasury, ...receivers];
   const assets = [native, ...tokens.map(({ address }) => address)];

@@ -1,4 +1,4 @@
-/** Who closes ledgers: takes what waits, as fees and numbers allow. */
+/** Closes ledgers: includes pending transactions, as fees and sequence numbers allow. */
 import type { Submitted } from '../../../../sandbox/stellar/transactions/envelope.ts';
 import type { Kernel } from '../../kernel/ports.ts';
 import { landing } from './landing.ts';
@@ -6,15 +6,15 @@ import { balanceKey, type Landed, type Ledger, type Ledgers, native, sequenceKey
 import { apply, baseFee, type Entries, entriesAt, outbids, problemOf } from './transactions.ts';
 
 export interface Closing {
-  /** Closes a ledger; undefined while the network stands still. */
+  /** Closes a ledger; undefined while the network is stopped. */
   close(): Ledger | undefined;
-  /** A transaction that a node tells of. */
+  /** A transaction that a node announces. */
   take(submitted: Submitted): void;
-  /** Somebody else's, for the ledger after so many. */
+  /** A foreign transaction, for the ledger after this many. */
   put(submitted: Submitted, wait_ledgers: number): void;
-  /** Whether no ledger will take it any more. */
+  /** True if no ledger will include it any more. */
   isOver(source: string, hash: string): boolean;
-  /** What an operation has to offer now, in stroops. */
+  /** Current minimum offer of an operation, in stroops. */
   inclusion(): bigint;
   calm(): void;
 }
@@ -36,7 +36,7 @@ export function createClosing({ kernel, ledgers, passphrase }: ClosingOptions): 
 
   const inclusion = () => (ledgers.head().sequence < dearUntil ? dear_stroops : baseFee);
 
-  /** Customers have what they send. */
+  /** Customers have the money that they send. */
   function endow(entries: Entries, { source, transaction }: Submitted): void {
     entries.set(sequenceKey(source), BigInt(transaction.sequence) - 1n);
     entries.set(balanceKey(native, source), 10n ** 10n);

@@ -1,4 +1,4 @@
-/** A transaction that a ledger takes, with the events that nodes tell of it (CAP-67). */
+/** A transaction in a ledger, with its events (CAP-67). */
 import { Asset, xdr } from '@stellar/stellar-sdk';
 import { eventId, type Position } from '../../../../sandbox/stellar/chain/eventIds.ts';
 import type { EventRecord } from '../../../../sandbox/stellar/chain/history.ts';
@@ -26,7 +26,7 @@ export const assetOf = (text: string): Asset => {
   return text === native ? Asset.native() : new Asset(code, issuer);
 };
 
-/** Hashing takes long, and there are few of them. */
+/** Hashing is slow, and there are few of them. */
 export function contractOf(asset: string, passphrase: string): string {
   const key = `${asset} ${passphrase}`;
   const contract = contracts.get(key) ?? assetOf(asset).contractId(passphrase);

@@ -3,7 +3,7 @@ import type { EventRecord } from '../../../../sandbox/stellar/chain/history.ts';
 import type { TransactionRecord } from '../../../../sandbox/stellar/transactions/apply.ts';
 
 export interface Moved {
-  /** As the catalogue spells assets; `native` for lumens. */
+  /** Asset in the catalogue's spelling; `native` for lumens. */
   readonly asset: string;
   readonly from: string;
   readonly to: string;
@@ -11,10 +11,10 @@ export interface Moved {
   readonly amount: bigint;
 }
 
-/** A transaction in a ledger, and its events as nodes tell them. */
+/** A transaction in a ledger, and its events in the nodes' format. */
 export interface Landed {
   readonly record: TransactionRecord;
-  /** Of its fee, then of its operation. */
+  /** Events of its fee, then of its operation. */
   readonly events: readonly EventRecord[];
   /** Events in full, XDR in base64. */
   readonly feeXdr: string;
@@ -37,7 +37,7 @@ export interface Ledgers {
   head(): Ledger;
   first(): Ledger;
   at(sequence: number): Ledger | undefined;
-  /** Those with transactions, oldest first. */
+  /** Ledgers with transactions, oldest first. */
   busy(): readonly Ledger[];
   close(ledger: Ledger, changes: ReadonlyMap<string, bigint>): void;
   /** Something as of a ledger. */
@@ -50,7 +50,7 @@ interface Version {
   readonly value: bigint;
 }
 
-/** Empty ledgers before the first: nodes remember more than a day, and are asked for it. */
+/** Empty ledgers before the first: nodes remember more than a day, and are queried for it. */
 const before_ledgers = 30_000;
 
 export function createLedgers(first: Ledger, held: ReadonlyMap<string, bigint>, ledger_ms: number): Ledgers {

@@ -73,7 +73,7 @@ function checkRange(node: StellarNode, ledger: number): void {
     throw new RpcRefusal(-32_600, `startLedger must be within the ledger range: ${from} - ${to}`);
 }
 
-/** The sandbox's own, over what this node shows. */
+/** The sandbox's own method, over this node's view. */
 function getEvents(node: StellarNode, params: Params): object {
   const landed = node.spells.has('hidesEvents') ? [] : node.shown();
   const events = landed.flatMap((each) => each.events).toSorted((a, b) => (a.id < b.id ? -1 : 1));
@@ -84,7 +84,7 @@ function getEvents(node: StellarNode, params: Params): object {
 const entries = new Map<string, string>();
 const entriesMost = 2_000;
 
-/** Entries take long to write down, and stay what they are for long. */
+/** Encoding entries is slow, and they rarely change. */
 function written(key: string, write: () => xdr.LedgerEntryData): string {
   if (entries.size >= entriesMost) entries.clear();
   const known = entries.get(key) ?? base64(write());
@@ -137,10 +137,10 @@ function assetIn(asset: xdr.TrustLineAsset) {
   return assetOf(`${named.assetCode().toString().replaceAll('\0', '')}:${accountText(named.issuer())}`);
 }
 
-/** A node takes no transaction again for this many ledgers after the one that holds it. */
+/** A node refuses a transaction for this many ledgers after the one that holds it. */
 const banned_ledgers = 8;
 
-/** By the hash of the envelope alone, and as far as the node has come. Later the used sequence number refuses the transaction. */
+/** Only by the hash of the envelope, up to the node's progress. Later the used sequence number refuses the transaction. */
 function landedLately(node: StellarNode, hash: string): boolean {
   const record = node.ledgers.find(hash)?.record;
   const age = node.latest().sequence - (record?.ledger ?? Number.POSITIVE_INFINITY);

@@ -1,4 +1,4 @@
-/** One node of a simulated Stellar: how far it has come, what it tells of it, and what waits at it. */
+/** One node of a simulated Stellar: its progress, its view, and its pending transactions. */
 import type { Submitted } from '../../../../sandbox/stellar/transactions/envelope.ts';
 import type { Kernel } from '../../kernel/ports.ts';
 import type { Landed, Ledger, Ledgers } from './ledgers.ts';
@@ -12,19 +12,19 @@ export interface StellarNode {
   readonly treasury: string;
   /** From 0. */
   readonly number: number;
-  /** What it has taken and no ledger holds yet, by source account. */
+  /** Accepted transactions that no ledger holds yet, by source account. */
   readonly waiting: Map<string, Submitted>;
-  /** Tells the network of a transaction. */
+  /** Announces a transaction to the network. */
   readonly tell: (submitted: Submitted) => void;
-  /** What nobody sent, and it shows while it forges. */
+  /** Fabricated transactions that it returns while it forges. */
   readonly forged: readonly Landed[];
-  /** What the network asks for an operation now, in stroops. */
+  /** Current minimum offer of an operation on the network, in stroops. */
   readonly inclusion: () => bigint;
-  /** A new ledger is told a little later. */
+  /** Receives a new ledger a little later. */
   hear(ledger: Ledger): void;
   latest(): Ledger;
   oldest(): Ledger;
-  /** Transactions that it shows, oldest first. */
+  /** Transactions in its view, oldest first. */
   shown(): readonly Landed[];
 }
 

@@ -1,10 +1,10 @@
-/** What a Stellar node may be like for a while. */
+/** Temporary conditions of a Stellar node. */
 import type { SpellKind, Spells } from '../spells.ts';
 
 /**
- * Of any node. `lags`: it is some ledgers behind. `stays`: it hears of no new ledgers. `away`: it does not answer. `fails`: it answers with
- * an internal error. `crowded`: it takes no more calls. `swallows`: it takes transactions and tells nobody of them. `isBusy`: it takes no
- * transactions now.
+ * Conditions of any node. `lags`: it is some ledgers behind. `stays`: it receives no new ledgers. `away`: it does not answer. `fails`: it
+ * answers with an internal error. `crowded`: it accepts no more calls. `swallows`: it accepts transactions and announces none. `isBusy`: it
+ * refuses transactions for now.
  */
 export const usualSpells = {
   lags: { likelihood: 0.02, most_blocks: 12 },
@@ -17,9 +17,9 @@ export const usualSpells = {
 } as const satisfies Readonly<Record<string, SpellKind>>;
 
 /**
- * Of the one node that cannot be trusted. `hidesEvents`: it shows no transfers. `hidesTransactions`: it knows no transaction.
- * `forgets`: it remembers a few ledgers only. `countsOn`: the number of what waits is used by something else, it says. `runsAhead`: its newest ledger
- * closed an hour from now. `forges`: it shows payments that nobody made.
+ * Conditions of the one untrusted node. `hidesEvents`: it returns no transfers. `hidesTransactions`: it knows no transaction. `forgets`: it
+ * remembers only a few ledgers. `countsOn`: it reports the pending sequence number as used. `runsAhead`: its newest ledger closed an hour
+ * from now. `forges`: it returns fabricated payments.
  */
 export const liarSpells = {
   hidesEvents: { likelihood: 0.01, most_blocks: 12 },

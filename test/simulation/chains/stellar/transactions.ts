@@ -20,7 +20,7 @@ export function read(envelopeXdr: string, passphrase: string): Submitted {
   return submitted;
 }
 
-/** How a key of 32 bytes begins in the form that Node reads (RFC 8410). */
+/** Prefix of a 32-byte key in Node's format (RFC 8410). */
 const keyHead = Buffer.from('302a300506032b6570032100', 'hex');
 
 function isSignedBy(account: string, { signatures, hash }: Signed): boolean {
@@ -42,7 +42,7 @@ const signedOf = (transaction: Transaction | FeeBumpTransaction): Signed => ({
   hash: transaction.hash(),
 });
 
-/** Whether who must has signed: found once for each. */
+/** Cached result of the signature check. */
 const signed = new WeakMap<Submitted, boolean>();
 
 function isSigned(submitted: Submitted): boolean {
@@ -95,7 +95,7 @@ const unitsIn = (amount: string): bigint => {
   return BigInt(whole) * BigInt(units) + BigInt(part.padEnd(7, '0'));
 };
 
-/** Takes the fee and the number, and moves what the operation pays. @returns null: it failed, and moved nothing */
+/** Charges the fee and uses the number, then applies the payment. @returns null: it failed, and moved nothing */
 export function apply(submitted: Submitted, entries: Entries): readonly Moved[] | null {
   const { transaction, source, feePayer } = submitted;
   const change = (key: string, by: bigint) => entries.set(key, (entries.get(key) ?? 0n) + by);
@@ -125,7 +125,7 @@ const accountIn = (destination: string): string =>
     ? StrKey.encodeEd25519PublicKey(StrKey.decodeMed25519PublicKey(destination).subarray(0, 32))
     : destination;
 
-/** As the service tells memos. */
+/** Memo in the service's spelling. */
 function memoOf({ memo }: Transaction): string | null {
   if (memo.type === 'none') return null;
   return String(memo.value);

@@ -1,4 +1,4 @@
-/** What really is in the ledgers. */
+/** True state of the ledgers. */
 import type { Chain } from '../../../../domain/chains.ts';
 import type { TrueTransfer, Truth } from '../../kernel/ports.ts';
 import { balanceKey, type Ledgers } from './ledgers.ts';
@@ -26,7 +26,7 @@ export function createTruth({ chain, ledgers }: { readonly chain: Chain; readonl
       try {
         received.add(read(String((params as { transaction?: unknown }).transaction), passphrase).hash);
       } catch {
-        // What cannot be read is no transaction.
+        // Unreadable bytes are no transaction.
       }
       hashes = [...received];
       version += 1;

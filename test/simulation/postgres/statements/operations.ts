@@ -1,4 +1,4 @@
-/** What the workers remember beside the read models: cursors, failures, waits, what cannot be read, stocks. */
+/** State of workers outside the read models: cursors, failures, waits, unreadable transactions, stocks. */
 
 import { day_ms } from '../../../../domain/time.ts';
 import type { Row, View } from '../server.ts';

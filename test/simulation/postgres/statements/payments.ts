@@ -1,4 +1,4 @@
-/** Payments, their payins, deposits, and what is due of them. */
+/** Payments, their payins, deposits, and due work. */
 import type { Row, View } from '../server.ts';
 import type { Statements } from '../statement.ts';
 import { by, compare, decimalSum, inUnits, isOneOf, notWaiting } from '../values.ts';

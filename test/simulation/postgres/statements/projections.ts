@@ -7,7 +7,7 @@ import { by, compare } from '../values.ts';
 
 const known: Row[] = [];
 
-/** As `describeTables` asks for them. */
+/** Columns in the form of `describeTables`. */
 function columnsOf(schema: string): readonly Row[] {
   const set = schema.replaceAll('"', '').replace(/_\d+$/, '');
   return [...tables.values()]
@@ -51,7 +51,7 @@ function remove(view: View, values: Values, text: string): readonly Row[] {
 
 const isCounted = (table: Table, column: string): boolean => !table.key.includes(column);
 
-/** Of the kinds of numbers that are summed up. */
+/** Addition for types of sums. */
 function plus(type: string, a: unknown, b: unknown): unknown {
   if (type === 'bigint') return (a as bigint) + (b as bigint);
   if (type === 'integer') return (a as number) + (b as number);
@@ -106,7 +106,7 @@ function sweep(view: View, values: Values, text: string): readonly Row[] {
   return [];
 }
 
-/** Each group goes on counting where it stands. */
+/** Each group continues its numbering. */
 function number(view: View, values: Values, text: string): readonly Row[] {
   const [, name = ''] = /INSERT INTO "\w+"\."(\w+)"/.exec(text) ?? [];
   const table = tableNamed(name);

@@ -1,4 +1,4 @@
-/** What is to leave the treasury, and what has left it. */
+/** Transfers that the treasury owes or has made. */
 import type { Row, View } from '../server.ts';
 import type { Statements } from '../statement.ts';
 import { by, decimalSum, inUnits, notWaiting } from '../values.ts';
