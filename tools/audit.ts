@@ -36,6 +36,7 @@ import {
 import { type Progress, runAudit } from './audit/run.ts';
 import { paymentStory, type Story } from './audit/story.ts';
 import { connections, masterKeyOf, readEnvironment } from './connections.ts';
+import { addExamples } from './help.ts';
 import { print, printError, printJson, printTable } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
@@ -202,19 +203,19 @@ function keptHead(text: string, before: readonly KeptHead[]): readonly KeptHead[
 }
 
 const program = new Command()
-  .name('audit')
+  .name('npm run audit --')
   .description(
-    'Whether chains, log and read models say the same; exit code 1 where they do not, 2 where parts could not be looked at, 3 where it did not come to its end.',
+    'Compares chains, log and read models. Exit code 1: they differ. 2: some parts were not readable. 3: the audit did not finish.',
   )
-  .option('--json', 'for machines: smallest units', false)
-  .option('--quiet', 'leave the outcome in last.json of its directory, and say nothing', false)
-  .option('--log-only', 'ask no chain', false)
-  .option('--no-read-models', 'leave read models out')
-  .option('--no-seals', 'without MASTER_KEY: hashes, heads and chains alone')
-  .option('--patience <minutes>', 'what is younger may be under way', minutes, 60)
-  .option('--head <number:root>', 'a signed head that you have kept; may be given again', keptHead, [])
-  .option('--head-key <key>', 'that the first head must be signed with, as hex')
-  .option('--directory <directory>', 'its own files; default: audit in the data directory')
+  .option('--json', 'Print JSON with amounts in smallest units', false)
+  .option('--quiet', 'Print nothing; write the result to last.json in the directory', false)
+  .option('--log-only', 'Query no chain', false)
+  .option('--no-read-models', 'Do not check read models')
+  .option('--no-seals', 'Check hashes, heads and chains only; needs no MASTER_KEY')
+  .option('--patience <minutes>', 'Minutes in which work can still be in progress', minutes, 60)
+  .option('--head <number:root>', 'Signed log head that you kept; can be repeated', keptHead, [])
+  .option('--head-key <key>', 'Public key, as hex, that must have signed the first head')
+  .option('--directory <directory>', 'Directory of the audit’s own files; default: audit in the data directory')
   .action((options: Options) =>
     runProgram(() =>
       auditAll(options).catch((error: unknown) => {
@@ -227,6 +228,11 @@ program
   .command('payment <id>')
   .description('Print the history of a payment, with block, transaction, event and hash of each step.')
   .action((id: string) => runProgram(() => tellPayment(id, program.opts<Options>())));
+addExamples(program, {
+  '': '--log-only --json',
+  payment: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11',
+});
+
 await program.parseAsync();
 
 interface World {

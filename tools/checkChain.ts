@@ -169,18 +169,19 @@ async function mustHaveBegunAnew(database: Database, { id, name }: Chain, { open
 
 const program = new Command('npm run check-chain --')
   .description(
-    'Asks each node of a chain what it is, what it can and how far it has come. Exits with 1 when one of them does not fit. Nothing is changed.',
+    'Checks the network, methods and newest block of each node of a chain. Exit code 1: a node is unusable. Changes nothing.',
   )
-  .argument('<chain>', 'its id, or its name in any letter case: 8453, base, Arbitrum')
+  .argument('<chain>', 'Id or name of the chain: 8453, base, Arbitrum')
   .option(
     '--begun-anew',
-    'instead: close the treasury’s books and nonces of a test network that began anew, and forget how far it was read; stop the service before',
+    'After a reset of a test network: close the treasury’s books and nonces, and reset the cursors. Stop the service first.',
   )
-  .option('--force', 'with --begun-anew: also if the nodes do not prove that the network began anew')
+  .option('--force', 'With --begun-anew: continue although the nodes do not prove the reset')
   .option(
     '--pay [amount]',
-    'then pay this much from the treasury to itself and wait until it is final; a cent when left out, which production does not allow',
+    'Then pay this amount from the treasury to itself and wait until it is final; default: 0.01, not allowed in production',
   )
   .action(run);
 
+program.addHelpText('after', '\nExample: npm run check-chain -- base --pay 0.01');
 await runProgram(() => program.parseAsync());

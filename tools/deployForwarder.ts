@@ -14,12 +14,16 @@ function address(text: string): Address {
 }
 
 const { rpc, treasury } = new Command()
-  .name('deployForwarder')
+  .name('node tools/deployForwarder.ts')
   .description(
-    `Deploys the deposit forwarder. ${keyVariable} (or the file that ${keyVariable}_FILE names) holds the key of the account that pays the gas.`,
+    `Deploys the deposit forwarder. ${keyVariable} (or a file named by ${keyVariable}_FILE) contains the key of the account that pays the gas.`,
   )
   .requiredOption('--rpc <url>', 'JSON-RPC URL of the chain')
-  .requiredOption('--treasury <address>', 'the account that deposits are swept to', address)
+  .requiredOption('--treasury <address>', 'Account that receives the sweeps; cannot be changed later', address)
+  .addHelpText(
+    'after',
+    '\nExample: node tools/deployForwarder.ts --rpc https://base.example.com --treasury 0x108384d66E8790b0e4021407102679E1CeDF7D3b',
+  )
   .parse()
   .opts<{ rpc: string; treasury: Address }>();
 

@@ -29,11 +29,12 @@ interface Options {
 
 const options = new Command('npm run deploy:payin --')
   .description(
-    `Deploys the payin contract, once: run again, it names the contract that exists. ${keyVariable} (or the file that ${keyVariable}_FILE names) holds the secret (S…) of the account that pays the fees; it gets no rights.`,
+    `Deploys the payin contract once. Run again, prints the existing contract. ${keyVariable} (or a file named by ${keyVariable}_FILE) contains the secret (S…) of the account that pays the fees. The account gets no rights.`,
   )
   .requiredOption('--rpc <url>', 'Stellar RPC URL of the network')
-  .requiredOption('--treasury <account>', 'the account that customers pay, fixed in the contract', account)
-  .option('--token <asset>', 'what they pay, fixed in the contract', token, payinToken().address)
+  .requiredOption('--treasury <account>', 'Account that receives the payments; cannot be changed later', account)
+  .option('--token <asset>', 'Asset that the contract accepts; cannot be changed later', token, payinToken().address)
+  .addHelpText('after', '\nExample: npm run deploy:payin -- --rpc https://stellar.example.com --treasury G…')
   .parse()
   .opts<Options>();
 

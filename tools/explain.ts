@@ -70,10 +70,10 @@ function show({ paymentId, appId, orderId, status, summary, because, next, opera
 
 const program = new Command('npm run explain --')
   .description(
-    'Says why a payment is where it is: which rule, which amounts, which event; what is next, and what you can do.',
+    'Explains the state of a payment: the rule, amounts and event that led to it, the next step, and your options.',
   )
   .argument('<paymentId>')
-  .option('--json', 'for machines', false)
+  .option('--json', 'Print JSON', false)
   .action((paymentId: string, { json }: { json: boolean }) =>
     withCore(async (core) => {
       const explained = await explain(core, paymentId);
@@ -82,4 +82,5 @@ const program = new Command('npm run explain --')
     }),
   );
 
+program.addHelpText('after', '\nExample: npm run explain -- 9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11');
 await runProgram(() => program.parseAsync());

@@ -53,23 +53,27 @@ function countOf(text: string): number {
 const program = new Command()
   .name('npm run export --')
   .description(
-    'Payments, transfers or events as files. Without --from and --to it keeps a directory up to date: run it again, and it adds what has changed.',
+    'Exports payments, transfers or events as files. Without --from and --to, run it again to add the changes to the directory.',
   )
-  .addArgument(new Argument('<subject>', 'what to export').choices(subjects))
-  .addOption(new Option('--format <format>', 'of the files').choices(formats).default('csv'))
-  .option('--from <time>', 'the first moment: of a payment’s creation, a transfer, or an event', timeOf)
-  .option('--to <time>', 'the first moment that is not exported any more', timeOf)
+  .addArgument(new Argument('<subject>', 'Subject to export').choices(subjects))
+  .addOption(new Option('--format <format>', 'Format of the files').choices(formats).default('csv'))
+  .option('--from <time>', 'Start of the period: time of creation of a payment, of a transfer, or of an event', timeOf)
+  .option('--to <time>', 'End of the period, exclusive', timeOf)
   .option(
     '--after <position>',
-    'what changed behind this position in the log; default: from its first event',
+    'Export changes after this position in the log; default: from the first event',
     positionOf,
   )
-  .option('--out <directory>', 'default: exports/<subject>-<format> in the data directory')
-  .option('--part-rows <number>', 'a file ends after about so many rows', countOf, 100_000)
-  .addOption(new Option('--database <url>', 'default: that of the running service').env('DATABASE_URL'))
-  .addOption(new Option('--eventstore <url>', 'default: that of the running service').env('EVENTSTORE_URL'))
-  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
+  .option('--out <directory>', 'Directory to write; default: exports/<subject>-<format> in the data directory')
+  .option('--part-rows <number>', 'Approximate number of rows per file', countOf, 100_000)
+  .addOption(new Option('--database <url>', 'Default: the URL of the running service').env('DATABASE_URL'))
+  .addOption(new Option('--eventstore <url>', 'Default: the URL of the running service').env('EVENTSTORE_URL'))
+  .addOption(new Option('--data <directory>', 'Data directory of the service').env('DATA_DIR').default('./data'))
   .action((subject: Subject, options: Options) => runProgram(() => main(subject, options)));
+program.addHelpText(
+  'after',
+  '\nExample: npm run export -- payments --format parquet --from 2026-11-01T00:00:00Z --to 2026-12-01T00:00:00Z',
+);
 await program.parseAsync();
 
 async function main(subject: Subject, options: Options): Promise<void> {

@@ -16,6 +16,7 @@ import { erase, invite, welcome } from '../src/accounts/people.ts';
 import type { Core } from '../src/core.ts';
 import { operatorDeps } from '../src/workers/accounts/index.ts';
 import { withCore } from './connections.ts';
+import { addExamples } from './help.ts';
 import { print, printTable } from './print.ts';
 import { operator, runProgram } from './program.ts';
 
@@ -62,28 +63,25 @@ export function addTerms(program: Command, run: Run): void {
   program
     .command('policy <appId>')
     .description('Set the policy of new payments for other amounts. Omitted rules hold the money.')
-    .option('--tolerance-bp <basisPoints>', 'an amount may be short by so much of it, and pays', whole)
-    .option('--tolerance-most <dollars>', 'and by no more than this')
-    .addOption(verdict('--under', 'too little when the time to pay is over'))
-    .addOption(verdict('--over', 'too much', overVerdicts))
-    .addOption(verdict('--late', 'too late'))
-    .option('--late-within <minutes>', 'how long after the end late money is accepted', whole)
-    .addOption(verdict('--wrong-token', 'another token on the right chain'))
-    .addOption(verdict('--wrong-chain', 'the right address on another chain'))
+    .option('--tolerance-bp <basisPoints>', 'Maximum accepted shortfall, in basis points of the amount', whole)
+    .option('--tolerance-most <dollars>', 'Maximum shortfall in dollars; both limits apply')
+    .addOption(verdict('--under', 'Verdict on too little money when the payment window ends'))
+    .addOption(verdict('--over', 'Verdict on too much money', overVerdicts))
+    .addOption(verdict('--late', 'Verdict on late money'))
+    .option('--late-within <minutes>', 'Minutes after the end in which late money is accepted', whole)
+    .addOption(verdict('--wrong-token', 'Verdict on another token on the right chain'))
+    .addOption(verdict('--wrong-chain', 'Verdict on money at the right address on another chain'))
     .action((appId: string, options: PolicyOptions) => run((m) => m.setPolicy(appId, policyOf(options), operator())));
 
   const route = (command: Command) =>
     command
-      .option('--from <chain>', 'payments made on this chain; every chain when left out')
-      .option('--to <chain>', 'payments paid out on this chain; every chain when left out');
+      .option('--from <chain>', 'Chain of the payin; default: every chain')
+      .option('--to <chain>', 'Chain of the payout; default: every chain');
   route(program.command('fee <appId>'))
     .description('Set the app’s fee for a route of new payments. A payout that costs more raises the fixed part.')
-    .requiredOption('--fixed <dollars>', 'for each payment')
-    .requiredOption('--bp <basisPoints>', 'of the amount', whole)
-    .option(
-      '--below-cost',
-      'the fee may be less than what the payout costs, where the app’s own key creates the payment',
-    )
+    .requiredOption('--fixed <dollars>', 'Fixed fee of each payment, in dollars')
+    .requiredOption('--bp <basisPoints>', 'Share of the amount, in basis points', whole)
+    .option('--below-cost', 'Allow a fee below the payout’s cost for payments that the app’s own key creates')
     .action((appId: string, { from, to, fixed, bp, belowCost = false }: FeeOptions) =>
       run((m) => m.setFee(appId, { from, to, fixed, basisPoints: bp, belowCost }, operator())),
     );
@@ -173,13 +171,13 @@ function time(text: string): Instant {
 }
 
 const program = new Command('npm run merchant --').description(
-  'manage apps (merchant_<slug>, wallet_<slug>) and their keys',
+  'Manages apps (merchant_<slug>, wallet_<slug>), their keys and their owners.',
 );
 
 program
   .command('register <appId>')
   .description('Register an app. Prints its webhook secret once.')
-  .option('--webhook <url>', 'https URL that its webhooks go to')
+  .option('--webhook <url>', 'Webhook URL; starts with https://')
   .action((appId: string, options: { webhook?: string }) =>
     run((m) => m.register(appId, { webhookUrl: options.webhook ?? null }, operator())),
   );
@@ -187,7 +185,7 @@ program
 program
   .command('settle <appId> <chain> <token> <address>')
   .description('Set the settlement wallet of a merchant_ app.')
-  .option('--memo <memo>', 'memo of the receiver, where the chain has one')
+  .option('--memo <memo>', 'Memo of the receiver, if the chain has memos')
   .action((appId: string, chain: string, tokenSymbol: string, receiverAddress: string, options: { memo?: string }) =>
     run((m) =>
       m.setSettlement(
@@ -225,11 +223,14 @@ async function brand(m: ManageMerchant, appId: string, shown: Branding): Promise
 program
   .command('profile <appId>')
   .description('Change the profile of an app. An empty text removes a value.')
-  .option('--name <name>', 'what payers read')
-  .option('--contact <contact>', 'an e-mail address or an https URL')
-  .option('--return-url <template>', 'https URL with {paymentId}, {orderId}, {status} behind the host')
-  .option('--colour <colour>', '#rrggbb')
-  .option('--logo <file>', 'a PNG, JPEG or WebP')
+  .option('--name <name>', 'Name that payers read')
+  .option('--contact <contact>', 'Support contact: an e-mail address or an https URL')
+  .option(
+    '--return-url <template>',
+    'Return URL; starts with https://, can contain {paymentId}, {orderId} and {status} after the host',
+  )
+  .option('--colour <colour>', 'Colour of the payment page: #rrggbb')
+  .option('--logo <file>', 'PNG, JPEG or WebP file')
   .action((appId: string, shown: Branding) => run((m) => brand(m, appId, shown)));
 
 program
@@ -250,8 +251,8 @@ program
 program
   .command('key <appId> <name>')
   .description('Issue an API key. Prints it once.')
-  .addOption(new Option('--scope <scope>', 'what it may do').choices([...keyScopes]).default('orders'))
-  .option('--expires <time>', 'when it stops: ISO 8601 with its offset, such as 2027-01-31T00:00:00Z')
+  .addOption(new Option('--scope <scope>', 'Permissions of the key').choices([...keyScopes]).default('orders'))
+  .option('--expires <time>', 'End of validity: ISO 8601 with an offset, such as 2027-01-31T00:00:00Z')
   .action((appId: string, name: string, options: { scope: KeyScope; expires?: string }) =>
     run((m) =>
       m.issueKey(
@@ -289,5 +290,26 @@ program
 
 addTerms(program, run);
 addPeople(program);
+
+addExamples(program, {
+  register: 'merchant_tea --webhook https://tea.example.com/hooks',
+  settle: 'merchant_tea 8453 USDC 0x108384d66E8790b0e4021407102679E1CeDF7D3b',
+  profile: 'merchant_tea --name "Tea House" --contact help@tea.example.com',
+  webhook: 'merchant_tea https://tea.example.com/hooks',
+  embed: 'merchant_tea https://tea.example.com',
+  rotate: 'merchant_tea',
+  key: 'merchant_tea shop --scope orders',
+  rename: 'merchant_tea KEY_ID checkout',
+  keys: 'merchant_tea',
+  history: 'merchant_tea',
+  revoke: 'merchant_tea KEY_ID',
+  keyless: 'wallet_demo on',
+  policy: 'merchant_tea --tolerance-bp 50 --tolerance-most 1 --over refund',
+  fee: 'merchant_tea --fixed 0.01 --bp 10 --from 8453',
+  'remove-fee': 'merchant_tea --from 8453',
+  invite: 'ann@example.com',
+  owner: 'merchant_tea ann@example.com',
+  erase: 'ann@example.com',
+});
 
 await runProgram(() => program.parseAsync());

@@ -27,6 +27,7 @@ import {
 import { transfersWorkerName } from '../src/workers/payouts/worker.ts';
 import { refundsOf } from '../src/workers/refunds/index.ts';
 import { withCore } from './connections.ts';
+import { addExamples } from './help.ts';
 import { print } from './print.ts';
 import { chainNames, namedChain, operator, reasonOf, refusalError, runProgram, tell } from './program.ts';
 
@@ -36,13 +37,12 @@ type Decide = (core: Core, byHand: RefundByHand) => RefundDecided;
 
 const verbs: Readonly<Record<string, { readonly about: string; readonly decide: Decide }>> = {
   'call-off': {
-    about: 'give it up, for it cannot be sent, such as to a frozen address: what it took is held again',
+    about: 'Give up a refund that cannot be sent, for example to a frozen address. Its money is held again.',
     decide: (core, byHand) => callOffRefund(core, byHand, operator()),
   },
-  retry: { about: 'go on with it after a hundred attempts, or a transfer that brought nothing', decide: retry },
+  retry: { about: 'Retry a refund after 100 failed attempts, or after a transfer that moved no money.', decide: retry },
   accept: {
-    about:
-      'count it as settled although less than was ordered arrived: you have sent the rest by hand, or the receiver does without',
+    about: 'Count a refund as settled although less than the ordered amount arrived.',
     decide: (core, byHand) => acceptRefund(core, byHand, operator()),
   },
   bury: {
@@ -69,8 +69,8 @@ export function addDecisions(program: Command): void {
   for (const [name, { about, decide }] of Object.entries(verbs))
     program
       .command(`${name} <money> [refund]`)
-      .description(`${about}. Of a payment: its id and the refund’s number; of money that no payment takes up: its id`)
-      .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
+      .description(`${about} Names a payment and the number of its refund, or the id of unmatched funds.`)
+      .requiredOption('--reason <reason>', 'Reason, kept in the log', reasonOf)
       .action((money: string, number: string | undefined, { reason }: { reason: string }) =>
         withCore(async (core) =>
           tell(await decide(core, { key: await keyFor(core, money, number), reason }), 'There was nothing to decide.'),
@@ -221,15 +221,15 @@ program
 program
   .command('order <paymentId>')
   .description('Refund held money of a payment. The network cost is deducted.')
-  .option('--all', 'all that can go back')
-  .option('--excess', 'what came over what was due')
-  .option('--asset <chain/token>', 'one token, such as base/USDC')
-  .option('--amount <amount>', 'how much of it, in whole tokens')
-  .option('--to <address>', 'any address of the money’s chain; left out: where its senders have proven that it goes')
-  .option('--memo <memo>', 'memo of the receiver')
-  .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
-  .option('--key <key>', 'the same key orders once', keyOf)
-  .option('--dry-run', 'say what would be sent, and order nothing')
+  .option('--all', 'Refund everything that is refundable')
+  .option('--excess', 'Refund the excess over the amount due')
+  .option('--asset <chain/token>', 'Token to refund, such as base/USDC')
+  .option('--amount <amount>', 'Amount in whole tokens')
+  .option('--to <address>', 'Receiver on the chain of the money; default: the address that the sender has proven')
+  .option('--memo <memo>', 'Memo of the receiver')
+  .requiredOption('--reason <reason>', 'Reason, kept in the log', reasonOf)
+  .option('--key <key>', 'Idempotency key: repeated orders with this key have no effect', keyOf)
+  .option('--dry-run', 'Print the refund without ordering it')
   .action((paymentId: string, asked: Asked) => withCore((core) => order(core, paymentId, asked)));
 
 addDecisions(program);
@@ -238,5 +238,14 @@ function keyOf(text: string): string {
   if (text.length === 0 || text.length > 128) throw new InvalidArgumentError('a key has 1 to 128 characters.');
   return text;
 }
+
+addExamples(program, {
+  list: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11',
+  order: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 --all --reason "the buyer cancelled"',
+  'call-off': '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 1 --reason "the address is frozen"',
+  retry: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 1 --reason "the node was repaired"',
+  accept: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 1 --reason "the rest was sent by hand"',
+  bury: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 1 --reason "three explorers find no transaction"',
+});
 
 await runProgram(() => program.parseAsync());

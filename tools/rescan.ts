@@ -87,12 +87,11 @@ const line = ({ log, paymentId, outcome }: HandledTransfer) => ({
 });
 
 const program = new Command('npm run rescan --')
-  .description(
-    'Reads blocks again and records what they paid to us. What is known already is not changed; no saved cursor moves.',
-  )
-  .argument('<chain>', 'its id or name')
-  .requiredOption('--from <block>', 'first block, or ledger', blockNumber)
-  .option('--to <block>', 'last one; the newest when left out', blockNumber)
+  .description('Reads blocks again and records missing payins. Known payins and saved cursors stay unchanged.')
+  .argument('<chain>', 'Id or name of the chain')
+  .requiredOption('--from <block>', 'First block or ledger', blockNumber)
+  .option('--to <block>', 'Last block or ledger; default: the newest', blockNumber)
   .action(run);
 
+program.addHelpText('after', '\nExample: npm run rescan -- 8453 --from 21000000 --to 21000500');
 await runProgram(() => program.parseAsync());

@@ -16,13 +16,17 @@ interface Options extends Omit<Where, 'database'> {
 }
 
 const program = new Command()
-  .name('restore')
+  .name('npm run restore --')
   .description('Writes a backup into an empty event store. Stop the service first.')
-  .argument('<directory>', 'that `npm run backup` has filled')
-  .option('--secrets-to <path>', 'a new file for the secrets')
-  .option('--passphrase-file <path>', 'its first line opens the secrets')
-  .addOption(new Option('--eventstore <url>', 'default: the embedded one').env('EVENTSTORE_URL'))
-  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
+  .argument('<directory>', 'Directory that `npm run backup` wrote')
+  .option('--secrets-to <path>', 'New file to write the secrets to')
+  .option('--passphrase-file <path>', 'File whose first line is the passphrase of the secrets')
+  .addOption(new Option('--eventstore <url>', 'Default: the embedded event store').env('EVENTSTORE_URL'))
+  .addOption(new Option('--data <directory>', 'Data directory of the service').env('DATA_DIR').default('./data'))
+  .addHelpText(
+    'after',
+    '\nExample: npm run restore -- /mnt/backup --secrets-to secrets.json --passphrase-file /run/secrets/backup',
+  )
   .parse();
 
 await runProgram(() => main(resolve(program.args[0] ?? ''), program.opts<Options>()));

@@ -30,6 +30,7 @@ import { allFamilies } from '../src/chains/families.ts';
 import type { Core } from '../src/core.ts';
 import { sweepDepsFor } from '../src/workers/treasury/index.ts';
 import { withCore } from './connections.ts';
+import { addExamples } from './help.ts';
 import { print, printError, printTable } from './print.ts';
 import { namedChain, operator, runProgram, untilInterrupted } from './program.ts';
 
@@ -284,26 +285,35 @@ const program = new Command('npm run sweep --').description('Moves money from de
 program
   .command('run <where>', { isDefault: true })
   .description(
-    'a chain, a family of chains (evm, solana) or all: what deposits of payments that are over hold goes to the treasury, which pays the fees',
+    'Move the money in deposits of ended payments to the treasury, which pays the fees. <where> is a chain, evm, solana or all.',
   )
-  .option('--dry-run', 'only say what would be done')
-  .addOption(new Option('--min <usd>', 'leave what holds less').argParser(dollars).default(0n, '0'))
-  .option('--gas-price-max <gwei>', 'wait while a unit of gas costs more', gwei)
-  .option('--even-at-a-loss', 'also what costs more than it brings')
+  .option('--dry-run', 'Print the sweeps without sending them')
+  .addOption(new Option('--min <usd>', 'Minimum amount in a deposit, in dollars').argParser(dollars).default(0n, '0'))
+  .option('--gas-price-max <gwei>', 'Maximum gas price; sweeps wait while it is higher', gwei)
+  .option('--even-at-a-loss', 'Sweep also deposits that cost more than they hold')
   .action(run);
 
 program
   .command('recover <paymentId>')
   .description(
-    'Moves tokens outside the catalogue from a deposit to the treasury. On EVM, prints the transaction: any account can send it. On Solana, signs and sends it.',
+    'Move tokens outside the catalogue from a deposit to the treasury. EVM: prints a transaction that any account can send. Solana: signs and sends it.',
   )
-  .option('--token <address>', "EVM: address of the token's contract")
-  .option('--fee-payer-file <file>', 'Solana: key of an account that pays the fees, not the treasury; in base58')
+  .option('--token <address>', 'EVM: address of the token contract')
+  .option(
+    '--fee-payer-file <file>',
+    'Solana: file with the base58 key of an account that pays the fees; not the treasury',
+  )
   .action(recover);
 
 program
   .command('deploy <chain>')
   .description('Deploy the forwarder on an EVM chain. Sweeps need it; payments do not.')
   .action(deploy);
+
+addExamples(program, {
+  run: '8453 --min 5 --dry-run',
+  recover: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 --token 0x108384d66E8790b0e4021407102679E1CeDF7D3b',
+  deploy: '8453',
+});
 
 await runProgram(() => program.parseAsync());

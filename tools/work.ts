@@ -6,6 +6,7 @@ import { openDatabase } from '../src/postgres/database.ts';
 import { createFailures } from '../src/postgres/failures.ts';
 import { systemClock } from '../src/process/system.ts';
 import { readEnvironment } from './connections.ts';
+import { addExamples } from './help.ts';
 import { print, printTable } from './print.ts';
 import { runProgram } from './program.ts';
 
@@ -58,5 +59,11 @@ program
       print('It is forgotten.');
     }),
   );
+
+addExamples(program, {
+  list: '',
+  retry: 'webhooks 9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11',
+  dismiss: 'webhooks 9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11',
+});
 
 await runProgram(() => program.parseAsync());

@@ -32,10 +32,10 @@ interface Options extends Shown {
 async function run(core: Core, stated: string, options: Options): Promise<void> {
   const chainId = findChain(stated)?.id;
   if (chainId === undefined || !core.chains.has(chainId))
-    throw new Error(`${stated} is no chain that is configured here`);
+    throw new Error(`${stated} is not a configured chain: set RPC_URLS_<chainId>`);
   const { record, reason } = options;
   if (record !== undefined && reason === undefined)
-    throw new Error('--record needs --reason "…": what the transaction was, for whoever asks later');
+    throw new Error('--record needs --reason: state the purpose of the transaction');
   const signal = AbortSignal.timeout(answer_ms);
   const deps = unknownTransactionsOn(
     core,
@@ -112,9 +112,9 @@ export function addAdoptVerb(program: Command): void {
     .description(
       'List treasury transactions missing from the log. --record acknowledges them so the account can continue.',
     )
-    .option('--record <hash|all>', 'record this one, or all of them')
-    .option('--reason <reason>', 'what it was, for whoever asks later', reasonOf)
-    .option('--not-a-payout', 'it paid somebody for something else, though the same is still owed to him')
-    .option('--json', 'for machines')
+    .option('--record <hash|all>', 'Record this transaction, or all of them')
+    .option('--reason <reason>', 'Purpose of the transaction, kept in the log', reasonOf)
+    .option('--not-a-payout', 'The transaction paid for something else: a payout that it resembles is still due')
+    .option('--json', 'Print JSON')
     .action((chain: string, options: Options) => withCore((core) => run(core, chain, options)));
 }

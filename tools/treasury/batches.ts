@@ -86,7 +86,7 @@ export function addBatchVerbs(program: Command): void {
   batches
     .command('list', { isDefault: true })
     .description('List the latest batches and their results.')
-    .option('--json', 'for machines')
+    .option('--json', 'Print JSON')
     .action((how: Shown) => withCore((core) => list(core, how)));
   batches
     .command('deploy <chain>')
@@ -94,17 +94,15 @@ export function addBatchVerbs(program: Command): void {
     .action((where: string) => ordered(where, orderPayMany));
   batches
     .command('allow <chain> <token> <amount>')
-    .description(
-      'let it spend so much of a token for the treasury, in place of what it may spend now; 0 takes that back',
-    )
+    .description('Set the amount of a token that the contract can spend for the treasury. 0 revokes it.')
     .action((where: string, token: string, amount: string) =>
       ordered(where, (deps) => orderAllowance(deps, { token, amount })),
     );
   batches
     .command('bury <batch>')
     .description(
-      'end one that does not go on: its payouts are made by themselves. What was signed can land no more, and you have found out on several explorers that none has',
+      'Mark a stuck batch as dead, so that each of its payouts is signed alone. Check several explorers first.',
     )
-    .requiredOption('--reason <reason>', 'why, for whoever asks later', reasonOf)
+    .requiredOption('--reason <reason>', 'Reason, kept in the log', reasonOf)
     .action((id: string, { reason }: { reason: string }) => withCore((core) => bury(core, id, reason)));
 }

@@ -204,8 +204,8 @@ export function addBooksVerbs(program: Command): void {
     .description(
       'Compare the balance of each account with opening, receipts, payments and gas. Exit code 1 on a difference.',
     )
-    .option('--json', 'for machines: smallest units', false)
-    .option('--explain <reason>', 'you know what a recorded difference is: it counts from now on')
+    .option('--json', 'Print JSON with amounts in smallest units', false)
+    .option('--explain <reason>', 'Accept a recorded difference, with the reason')
     .action((stated: string | undefined, { json, explain: reason }: { json: boolean; explain?: string }) =>
       withCore(async (core) => {
         const all = [...core.chains.values()];
