@@ -52,6 +52,8 @@ export interface Refusal {
   readonly message: string;
   /** JSON pointer to the field of the request, when one is at fault. */
   readonly pointer?: string;
+  /** Other faults of the same request, so that a caller reads all of them at once. */
+  readonly also?: readonly Refusal[];
   /** When asking again may help, in seconds. */
   readonly retryAfter_s?: number;
   /** Error that the operator has to read. Callers never receive it. */
@@ -63,6 +65,10 @@ export const refuse = (refused: RefusalCode, message: string, pointer?: string):
 
 export const isRefusal = (value: unknown): value is Refusal =>
   typeof value === 'object' && value !== null && 'refused' in value;
+
+/** One refusal that names all faults of a request; undefined without any. */
+export const refusedTogether = ([first, ...also]: readonly Refusal[]): Refusal | undefined =>
+  first && (also.length > 0 ? { ...first, also } : first);
 
 /** Thrown where the program is wrong, never for what a client or a chain can do. */
 export class InvariantBroken extends Error {

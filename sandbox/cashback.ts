@@ -86,7 +86,7 @@ function messageOf({ to, cents, timestamp, local, currency, order, about, servic
 
 function serviceUrl(): string {
   const base = process.env['PUBLIC_URL'] ?? readSandboxFile(dataDir)?.baseUrl;
-  if (!base) throw new Error('name the URL that is posted to: --service https://pay.example.com/v1/cashbacksign');
+  if (!base) throw new Error('--service is required: --service https://pay.example.com/v1/cashbacksign');
   return `${base.replace(/\/+$/, '')}${process.env['CASHBACK_PATH'] ?? ''}/v1/cashbacksign`;
 }
 
@@ -108,6 +108,6 @@ async function post(url: string, body: object): Promise<unknown> {
 
 function number(text: string): number {
   const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Not a number.');
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Use a number.');
   return value;
 }

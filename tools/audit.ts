@@ -188,7 +188,7 @@ interface Options {
 const statementTimeout_ms = 60 * 60_000;
 
 const minutes = (text: string): number => {
-  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('whole minutes');
+  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('Use whole minutes, at most 99999.');
   return Number(text);
 };
 
@@ -197,8 +197,8 @@ const keptHeadsMax = 16;
 
 function keptHead(text: string, before: readonly KeptHead[]): readonly KeptHead[] {
   const [, number, root] = /^(\d+):([0-9a-f]{64})$/.exec(text) ?? [];
-  if (number === undefined || root === undefined) throw new InvalidArgumentError('number:root, as it was published');
-  if (before.length === keptHeadsMax) throw new InvalidArgumentError(`${keptHeadsMax} at most`);
+  if (number === undefined || root === undefined) throw new InvalidArgumentError('Use number:root, as published.');
+  if (before.length === keptHeadsMax) throw new InvalidArgumentError(`Use --head at most ${keptHeadsMax} times.`);
   return [...before, { number: Number(number), root }];
 }
 
@@ -372,7 +372,7 @@ async function tellPayment(id: string, options: Options): Promise<void> {
       settledBefore,
       signal: AbortSignal.timeout(120_000),
     });
-    if (!story) throw new Error(`there is no payment ${id} in the log`);
+    if (!story) throw new Error(`the log has no payment ${id}`);
     if (story.findings.length > 0) process.exitCode = 1;
     if (options.json) printJson(story);
     else for (const line of storyLines(story)) print(line);

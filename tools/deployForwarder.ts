@@ -9,7 +9,7 @@ import { runProgram } from './program.ts';
 const keyVariable = 'DEPLOYER_PRIVATE_KEY';
 
 function address(text: string): Address {
-  if (!isAddress(text)) throw new InvalidArgumentError('an address is 0x and 40 hex digits with a right checksum');
+  if (!isAddress(text)) throw new InvalidArgumentError('Use an address: 0x and 40 hex digits with a valid checksum.');
   return getAddress(text);
 }
 
@@ -29,7 +29,8 @@ const { rpc, treasury } = new Command()
 
 await runProgram(async () => {
   const key = secretFrom(keyVariable);
-  if (!isHex(key) || key.length !== 66) throw new Error(`${keyVariable} must hold a private key: 0x and 64 hex digits`);
+  if (!isHex(key) || key.length !== 66)
+    throw new Error(`${keyVariable} must contain a private key: 0x and 64 hex digits`);
   const { chainId, factory, transaction } = await deployForwarder(rpc, treasury, key as Hex);
   const how = transaction === null ? 'existed already' : `deployed by ${transaction}`;
   print(`Chain ${chainId}: forwarder factory ${factory} ${how}.`);

@@ -10,14 +10,15 @@ import { runProgram } from './program.ts';
 const keyVariable = 'STELLAR_DEPLOYER_SECRET';
 
 function account(text: string): string {
-  if (!StrKey.isValidEd25519PublicKey(text)) throw new InvalidArgumentError('an account is G… with a right checksum');
+  if (!StrKey.isValidEd25519PublicKey(text))
+    throw new InvalidArgumentError('Use an account: G… with a valid checksum.');
   return text;
 }
 
 function token(text: string): string {
   const [code = '', issuer = ''] = text.split(':');
   if (!/^[A-Za-z0-9]{1,12}$/.test(code) || !StrKey.isValidEd25519PublicKey(issuer))
-    throw new InvalidArgumentError('a token is CODE:ISSUER, the issuer an account G…');
+    throw new InvalidArgumentError('Use CODE:ISSUER, where the issuer is an account G….');
   return text;
 }
 
@@ -41,7 +42,7 @@ const options = new Command('npm run deploy:payin --')
 await runProgram(async () => {
   const secret = secretFrom(keyVariable);
   if (!StrKey.isValidEd25519SecretSeed(secret))
-    throw new Error(`${keyVariable} must hold the secret of an account: S…`);
+    throw new Error(`${keyVariable} must contain the secret of an account: S…`);
   const { rpc: rpcUrl, treasury, token } = options;
   const deployed = await deployPayin({ rpcUrl, treasury, token, deployer: Keypair.fromSecret(secret) });
   const how = deployed.transaction === null ? 'existed already' : `deployed by ${deployed.transaction}`;

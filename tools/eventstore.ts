@@ -9,7 +9,7 @@ import { print, printError, printFailure } from './print.ts';
 function port(text: string): number {
   const number = Number(text);
   if (!Number.isInteger(number) || number < 0 || number > 65_535) {
-    throw new InvalidArgumentError('a port is a whole number between 0 (any free one) and 65535');
+    throw new InvalidArgumentError('Use a whole number from 0 (any free port) to 65535.');
   }
   return number;
 }

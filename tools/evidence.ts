@@ -37,7 +37,7 @@ await program.parseAsync();
 
 async function main(text: string, { out, ...where }: Options): Promise<void> {
   const paymentId = paymentIdIn(text);
-  if (paymentId === undefined) throw new Error(`${text} is no payment's id: it is the UUID that creating it answered`);
+  if (paymentId === undefined) throw new Error(`${text} is not a payment id: use the UUID of the create response`);
   const { databaseUrl, eventStoreUrl, close } = await connections(where, 'join');
   const database = openDatabase({ url: databaseUrl, applicationName: 'evidence' });
   const opened = openEventStore({ url: eventStoreUrl });

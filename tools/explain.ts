@@ -20,7 +20,7 @@ import { runProgram } from './program.ts';
 async function explain(core: Core, text: string): Promise<Explanation> {
   const paymentId = paymentIdIn(text);
   const payment = paymentId === undefined ? null : await currentState(core.handle, paymentDecider, paymentId);
-  if (!payment) throw new Error(`there is no payment ${text}: take the id of the create response, or of the dashboard`);
+  if (!payment) throw new Error(`no payment has the id ${text}: use the id of the create response or of the dashboard`);
   const { database, store, clock, chains } = core;
   const [events, noted, heads] = await Promise.all([
     readStream(store, `payment-${paymentId}`),
@@ -38,7 +38,7 @@ async function explain(core: Core, text: string): Promise<Explanation> {
       return { head: heads.get(sourceChainId) ?? null, needed };
     },
   });
-  if (!explained) throw new Error(`the stream of ${text} is gone`);
+  if (!explained) throw new Error(`the stream of ${text} does not exist`);
   return explained;
 }
 

@@ -36,17 +36,17 @@ const statementTimeout_ms = 60 * 60_000;
 function timeOf(text: string): string {
   const at = parseInstant(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
   if (at === undefined)
-    throw new InvalidArgumentError('it is a day such as 2026-11-01, in UTC, or a time with its offset.');
+    throw new InvalidArgumentError('Use a day in UTC such as 2026-11-01, or a time with an offset.');
   return at;
 }
 
 function positionOf(text: string): string {
-  if (!/^\d{1,19}$/.test(text)) throw new InvalidArgumentError('it is a position in the log: digits.');
+  if (!/^\d{1,19}$/.test(text)) throw new InvalidArgumentError('Use a position in the log: digits only.');
   return BigInt(text).toString();
 }
 
 function countOf(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('it is a number from 1 to 9999999.');
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('Use a number from 1 to 9999999.');
   return Number(text);
 }
 
@@ -107,8 +107,7 @@ async function main(subject: Subject, options: Options): Promise<void> {
 /** Events are exported by log, and so is what has changed; rows of a period by themselves. */
 function exportedBy(subject: Subject, { from, to, after, format }: Options, directory: string): Exported {
   const ofPeriod = subject !== 'events' && (from !== undefined || to !== undefined);
-  if (ofPeriod && after !== undefined)
-    throw new Error(`--after is for what has changed in the log: leave it out, or --from and --to`);
+  if (ofPeriod && after !== undefined) throw new Error(`--after cannot be combined with --from and --to`);
   const before = readManifest(directory)?.exports;
   // The end that an interrupted export has taken stays its end.
   const end = to ?? (ofPeriod ? (before?.by === 'period' ? before.to : systemClock.now()) : null);

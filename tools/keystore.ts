@@ -87,7 +87,7 @@ function remove(path: string, name: string, options: Options): void {
 function change(path: string, newFile: string, options: Options): void {
   const entries = opened(path, passphrase(options));
   write(path, entries, passphraseFrom({ file: newFile }));
-  print(`${path} opens with the new passphrase alone. Copies of the file still open with the old one.`);
+  print(`${path} now opens only with the new passphrase. Copies of the file still open with the old one.`);
 }
 
 const program = new Command('npm run keystore --').description('Keeps the treasury’s keys in a sealed file.');

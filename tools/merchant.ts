@@ -35,7 +35,7 @@ interface PolicyOptions {
 }
 
 const whole = (text: string): number => {
-  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('say a whole number.');
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('Use a whole number.');
   return Number(text);
 };
 
@@ -99,25 +99,25 @@ async function inviteOne(core: Core, email: string): Promise<void> {
   const { config } = core;
   const url = config.publicUrl === null ? null : `${config.publicUrl}/dashboard/register`;
   const person = must(await invite(operatorDeps(core), email, url));
-  print(`${person.email} may register and sign in. ${mailed(config)}`);
-  if (config.registration === 'closed') print('REGISTRATION is closed: set it to invited, else nobody registers.');
+  print(`${person.email} is invited to register and sign in. ${mailed(config)}`);
+  if (config.registration === 'closed') print('REGISTRATION is closed: set it to invited, or nobody can register.');
 }
 
 const mailed = ({ mail }: Core['config']): string =>
-  mail === null ? 'No mail is sent: SMTP_URL is not set.' : 'A mail is on its way, sent by an instance with role api.';
+  mail === null ? 'No mail is sent: SMTP_URL is not set.' : 'An instance with the role api sends the mail.';
 
 async function giveApp(core: Core, appId: string, email: string): Promise<void> {
   const { developerId } = must(await welcome(operatorDeps(core), email));
   must(await core.merchants.setOwner(appId, developerId, operator()));
-  print(`${appId} belongs to ${email}, who may sign in.`);
+  print(`${appId} belongs to ${email}, who can sign in.`);
 }
 
 async function eraseOne(core: Core, email: string): Promise<void> {
   const { apps } = must(await erase({ sql: core.database }, email));
-  print('The person is erased, with sessions, registrations and mail.');
+  print('The person is deleted, with sessions, registrations and mail.');
   if (apps.length > 0) {
-    print(`These apps go on without a person and show no name: ${apps.join(', ')}.`);
-    print('Their keys and wallets work on: revoke and change what should not, or give them to somebody.');
+    print(`These apps continue without an owner and show no name: ${apps.join(', ')}.`);
+    print('Their keys and wallets stay valid: revoke or change them, or give the apps to another owner.');
   }
 }
 
@@ -151,7 +151,7 @@ async function show(list: (deps: AuditDeps) => Promise<readonly object[] | null>
   const rows = await withCore(({ store }) =>
     list({ history: (stream) => readStream(store, stream), read: eventCodec.read }),
   );
-  if (rows === null) throw new Error('there is no such app: check its id');
+  if (rows === null) throw new Error('no app has this id');
   if (rows.length === 0) return print('None.');
   printTable(
     rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value ?? '')]))),
@@ -160,13 +160,13 @@ async function show(list: (deps: AuditDeps) => Promise<readonly object[] | null>
 
 function chainId(text: string) {
   const chain = findChain(text);
-  if (!chain) throw new Error(`${text} is no known chain`);
+  if (!chain) throw new Error(`${text} is not a known chain: use a chain id, such as 8453`);
   return chain.id;
 }
 
 function time(text: string): Instant {
   const at = parseInstant(text);
-  if (!at) throw new Error(`${text} is no time: write it like 2027-01-31T00:00:00Z`);
+  if (!at) throw new Error(`${text} is not a time: use ISO 8601 with an offset, such as 2027-01-31T00:00:00Z`);
   return at;
 }
 

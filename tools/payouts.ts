@@ -62,7 +62,7 @@ function line({ clock }: Core, payment: Payment, waitsFor = ''): Readonly<Record
 function whyHeld({ payoutHeld, payout }: Payment): string | undefined {
   if (payout?.short) return fallenShort(payout, payout.short).message;
   if (payoutHeld !== null) return `an operator holds it: ${payoutHeld}`;
-  return payout && isSpent(payout) ? 'its attempts are spent: retry allows more' : undefined;
+  return payout && isSpent(payout) ? 'all its attempts failed: retry allows more' : undefined;
 }
 
 /** What was parked on the way is due again. */
@@ -77,7 +77,7 @@ async function retry(core: Core, byHand: ByHand): Promise<void> {
 async function bury(core: Core, byHand: ByHand): Promise<void> {
   const payment = await currentState(core.handle, paymentDecider, byHand.paymentId);
   const chain = payment && core.chains.get(payment.terms.destination.chainId);
-  if (!chain) throw new Error(`${byHand.paymentId} is no payment on a chain that is configured here`);
+  if (!chain) throw new Error(`${byHand.paymentId} is not a payment on a configured chain`);
   const deps = { handle: core.handle, rail: chain.rail };
   tell(await buryPayout(deps, byHand, operator(), AbortSignal.timeout(answer_ms)));
 }

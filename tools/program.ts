@@ -29,7 +29,7 @@ export const refusalError = ({ refused, message }: Refusal): Error => new Error(
 
 /** Of an option: why an operator decides so, for whoever asks later. */
 export function reasonOf(text: string): string {
-  if (text.length === 0 || text.length > 400) throw new InvalidArgumentError('say it in 1 to 400 characters.');
+  if (text.length === 0 || text.length > 400) throw new InvalidArgumentError('Use 1 to 400 characters.');
   return text;
 }
 

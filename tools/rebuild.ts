@@ -74,9 +74,9 @@ async function scanAgain(
 ): Promise<void> {
   const { projections, followers } = await findLost(database, store);
   if (projections.length + followers.length === 0)
-    throw new Error('The log has all that Postgres knows of it: rebuild without --log-restored.');
+    throw new Error('The log is not older than Postgres: rebuild without --log-restored.');
   await forgetLost(database, await store.tail(), followers);
-  print('Scans of all chains begin again where the restored log ends.');
+  print('Scans of all chains restart at the end of the restored log.');
 }
 
 async function withProgress(deps: Omit<RebuildDeps, 'onProgress'> & { database: Database; set: ProjectionSet }) {

@@ -73,7 +73,7 @@ export function addDecisions(program: Command): void {
       .requiredOption('--reason <reason>', 'Reason, kept in the log', reasonOf)
       .action((money: string, number: string | undefined, { reason }: { reason: string }) =>
         withCore(async (core) =>
-          tell(await decide(core, { key: await keyFor(core, money, number), reason }), 'There was nothing to decide.'),
+          tell(await decide(core, { key: await keyFor(core, money, number), reason }), 'Nothing to do: already done.'),
         ),
       );
 }
@@ -90,7 +90,9 @@ async function keyFor(core: Core, money: string, number: string | undefined): Pr
 
 function numberOf(text = ''): number {
   if (!/^[1-9]\d{0,3}$/.test(text))
-    throw new Error(`${text || 'nothing'} is no number of a refund: npm run refunds -- list <paymentId>`);
+    throw new Error(
+      `${text || 'nothing'} is not the number of a refund: list them with npm run refunds -- list <paymentId>`,
+    );
   return Number(text);
 }
 
@@ -117,10 +119,10 @@ async function showAll({ database }: Core): Promise<void> {
 async function showOne(core: Core, text: string): Promise<void> {
   const refunds = refundsOf(core);
   const payment = await refunds.payment({ paymentId: known(text), appId: null });
-  if (!payment) throw new Error(`paymentNotFound: ${text} is no payment: check its id`);
+  if (!payment) throw new Error(`paymentNotFound: no payment has the id ${text}`);
   for (const refund of refundViews(payment)) print(told(refund));
   for (const { chainId, token, amount, reason, networkFee, owners } of await refunds.held(payment)) {
-    const fee = networkFee === null ? 'a cost that is not known now' : formatAmount(networkFee, token.decimals);
+    const fee = networkFee === null ? 'an unknown cost' : formatAmount(networkFee, token.decimals);
     print(
       `held: ${formatAmount(amount, token.decimals)} ${token.symbol} on ${chainOf(chainId).name} (${reason}); sending it costs ${fee}`,
     );
@@ -145,7 +147,7 @@ const told = ({
 
 const known = (text: string): string => {
   const paymentId = paymentIdIn(text);
-  if (paymentId === undefined) throw new Error(`paymentNotFound: ${text} is no payment’s id`);
+  if (paymentId === undefined) throw new Error(`paymentNotFound: ${text} is not a payment id`);
   return paymentId;
 };
 
@@ -164,9 +166,9 @@ interface Asked {
 /** A scope or an amount of one token: one of the two. */
 function scopeOf({ all, excess, asset, amount }: Asked): AskedRefund['scope'] {
   const stated = [all, excess, asset].filter((each) => each !== undefined);
-  if (stated.length !== 1) throw new Error('say what goes back: --all, --excess, or --asset with --amount');
+  if (stated.length !== 1) throw new Error('State the amount: --all, --excess, or --asset with --amount');
   if (asset === undefined) {
-    if (amount !== undefined) throw new Error('--amount goes with --asset, such as --asset base/USDC');
+    if (amount !== undefined) throw new Error('--amount needs --asset, such as --asset base/USDC');
     return all ? 'all' : 'excess';
   }
   const [chainText = '', symbol = ''] = asset.split('/');
@@ -181,7 +183,7 @@ function scopeOf({ all, excess, asset, amount }: Asked): AskedRefund['scope'] {
 }
 
 async function order(core: Core, text: string, asked: Asked): Promise<void> {
-  if (asked.memo !== undefined && asked.to === undefined) throw new Error('--memo goes with --to');
+  if (asked.memo !== undefined && asked.to === undefined) throw new Error('--memo needs --to');
   const refunds = refundsOf(core);
   const of = { paymentId: known(text), appId: null };
   const wanted: AskedRefund = {
@@ -235,7 +237,7 @@ program
 addDecisions(program);
 
 function keyOf(text: string): string {
-  if (text.length === 0 || text.length > 128) throw new InvalidArgumentError('a key has 1 to 128 characters.');
+  if (text.length === 0 || text.length > 128) throw new InvalidArgumentError('Use 1 to 128 characters.');
   return text;
 }
 

@@ -88,7 +88,7 @@ const statementTimeout_ms = 60 * 60_000;
 
 function momentOf(text: string): AsOf {
   const moment = parseAsOf(text);
-  if (!moment) throw new InvalidArgumentError('it is a position in the log, or a time such as 2026-11-22T10:00:00Z.');
+  if (!moment) throw new InvalidArgumentError('Use a position in the log, or a time such as 2026-11-22T10:00:00Z.');
   return moment;
 }
 
@@ -121,7 +121,7 @@ async function main({ stream, into, drop, ...given }: Options): Promise<void> {
   if (stream !== undefined) return await showStream(stream, given);
   if (into !== undefined) return await fill(into, given);
   if (drop !== undefined) return await remove(drop, given);
-  throw new Error('Say what: --stream <name>, --into <schema> or --drop <schema>. --help tells more.');
+  throw new Error('Add --stream <name>, --into <schema> or --drop <schema>. See --help.');
 }
 
 async function showStream(stream: string, { until = undefined, json = false, ...where }: Options): Promise<void> {
@@ -133,7 +133,8 @@ async function showStream(stream: string, { until = undefined, json = false, ...
       else print(...linesOf(step, shown === 0));
       shown += 1;
     }
-    if (shown === 0) throw new Error(`${stream} has no event up to then: check its name, or ask for a later moment`);
+    if (shown === 0)
+      throw new Error(`${stream} has no event before this moment: check its name, or use a later moment`);
     if (!json) print(rule, `${shown} events.`);
   }).finally(close);
 }

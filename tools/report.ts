@@ -29,7 +29,7 @@ const statementTimeout_ms = 10 * 60_000;
 
 function monthOf(text: string): Month {
   const month = monthNamed(text);
-  if (!month) throw new InvalidArgumentError('it is a month such as 2026-11.');
+  if (!month) throw new InvalidArgumentError('Use a month such as 2026-11.');
   return month;
 }
 

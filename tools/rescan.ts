@@ -19,7 +19,7 @@ interface Range {
 }
 
 function blockNumber(text: string): bigint {
-  if (!/^[1-9]\d{0,17}$/.test(text)) throw new InvalidArgumentError('say the number of a block, or of a ledger.');
+  if (!/^[1-9]\d{0,17}$/.test(text)) throw new InvalidArgumentError('Use the number of a block or ledger.');
   return BigInt(text);
 }
 
@@ -28,7 +28,7 @@ async function run(stated: string, range: Range): Promise<void> {
   await withCore(async (core) => {
     const chainId = findChain(stated)?.id;
     const chain = chainId && core.chains.get(chainId);
-    if (!chain) throw new Error(`${stated} is no chain that is configured here`);
+    if (!chain) throw new Error(`${stated} is not a configured chain: set RPC_URLS_<chainId>`);
     const failures = createFailures(core.database);
     const deps = payinRange(core, failures, chain.ingester);
     const began = core.clock.now();

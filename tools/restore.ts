@@ -58,7 +58,7 @@ async function main(directory: string, { passphraseFile, secretsTo, ...where }: 
 }
 
 function putSecrets(directory: string, to: string, passphraseFile: string | undefined): void {
-  if (!hasSecrets(directory)) throw new Error(`${directory} has no secrets: they were backed up elsewhere`);
+  if (!hasSecrets(directory)) throw new Error(`${directory} has no secrets: use the backup that contains them`);
   const names = restoreSecrets(directory, passphraseFrom({ file: passphraseFile }), to);
-  print(`${to} holds ${names.join(', ')}; only you can read it.`);
+  print(`${to} contains ${names.join(', ')}. Only you can read it.`);
 }

@@ -151,12 +151,12 @@ function chosenChains(core: Core, where: string): readonly Chosen[] {
   const chainIds = served.filter(
     (id) => where === 'all' || (isFamily ? chainOf(id).family === where : namedChain(where)?.id === id),
   );
-  if (chainIds.length === 0) throw new Error(`${where} is no chain, and no family of chains, that is configured here`);
+  if (chainIds.length === 0) throw new Error(`${where} is not a configured chain or family of chains`);
   const chosen = chainIds.flatMap((chainId) => {
     const deps = sweepDepsFor(core, chainId, operator().cause);
     return deps ? [{ chainId, deps }] : [];
   });
-  if (chosen.length === 0) throw new Error(`${where} needs no sweeps: what is paid there is with the treasury at once`);
+  if (chosen.length === 0) throw new Error(`${where} needs no sweeps: payments there reach the treasury directly`);
   return chosen;
 }
 
@@ -196,10 +196,10 @@ async function recover(paymentId: string, { token, feePayerFile }: Recovery): Pr
   const interrupted = untilInterrupted('Interrupted: run the command again. It finds what is not moved yet.');
   await withCore(async (core) => {
     const payment = await currentState(core.handle, paymentDecider, paymentId);
-    if (!payment) throw new Error(`there is no payment ${paymentId}: take the id of the create response`);
+    if (!payment) throw new Error(`no payment has the id ${paymentId}: use the id of the create response`);
     if (token !== undefined) return printRecovery(core, payment.deposits.evm, token);
     if (feePayerFile === undefined)
-      throw new Error('say --token <address> for an EVM deposit, or --fee-payer-file <file> for one on Solana');
+      throw new Error('Add --token <address> for an EVM deposit, or --fee-payer-file <file> for a Solana deposit');
     return recoverOnSolana(core, payment.deposits.solana, readFileSync(feePayerFile, 'utf8'), interrupted);
   });
 }
@@ -229,7 +229,9 @@ function printRecovery(core: Core, evm: Deposit | undefined, token: string): voi
   const treasury = deps.sweep.account;
   const call = deps.sweep.recoveryCall?.({ address: evm.address, salt: evm.salt }, token);
   if (!call)
-    throw new Error(`${token} is no address, or deposit ${evm.address} belongs to another treasury than ${treasury}`);
+    throw new Error(
+      `${token} is not an address, or deposit ${evm.address} belongs to a treasury other than ${treasury}`,
+    );
   const { to, data } = call;
   print(`Send this transaction from any account, on the chain where deposit ${evm.address} holds the token:`);
   print(`  to    ${to}`, '  value 0', `  data  ${data}`);
@@ -244,12 +246,12 @@ async function deploy(where: string): Promise<void> {
   const interrupted = untilInterrupted('Interrupted: what was ordered is done by the service. Run it again to see.');
   await withCore(async (core) => {
     const [{ chainId, deps }, ...others] = chosenChains(core, where) as readonly [Chosen, ...Chosen[]];
-    if (others.length > 0) throw new Error(`${where} are several chains: name one`);
+    if (others.length > 0) throw new Error(`${where} names several chains: name one`);
     const { name } = chainOf(chainId);
     const id = await orderDeployment(deps, deps.sweep, interrupted);
     if (isRefusal(id)) throw new Error(id.message);
     if (id === null) {
-      print(`${name}: the forwarder stands already.`);
+      print(`${name}: the forwarder is already deployed.`);
       return;
     }
     print(`${name}: operation ${id} is ordered; the service that has the treasury’s key sends it.`);
@@ -264,19 +266,21 @@ async function deploy(where: string): Promise<void> {
 function tellDeployment(name: string, operation: Parameters<typeof standingOf>[0] | undefined): void {
   const settled = operation?.leg.settled;
   if (!settled)
-    throw new Error(`${name}: it was not deployed: ${operation?.calledOff?.reason ?? 'it is not in the log'}`);
+    throw new Error(
+      `${name}: the forwarder was not deployed: ${operation?.calledOff?.reason ?? 'the operation is not in the log'}`,
+    );
   print(`${name}: the forwarder was deployed by ${settled.hash}.`);
 }
 
 function dollars(text: string): bigint {
   const amount = parseAmount(text, 6);
-  if (typeof amount !== 'bigint') throw new InvalidArgumentError('say it in dollars, like 5 or 0.50.');
+  if (typeof amount !== 'bigint') throw new InvalidArgumentError('Use dollars, such as 5 or 0.50.');
   return amount;
 }
 
 function gwei(text: string): bigint {
   const amount = parseAmount(text, 9);
-  if (typeof amount !== 'bigint') throw new InvalidArgumentError('say it in gwei, like 20 or 0.05.');
+  if (typeof amount !== 'bigint') throw new InvalidArgumentError('Use gwei, such as 20 or 0.05.');
   return amount;
 }
 

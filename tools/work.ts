@@ -45,8 +45,8 @@ program
   .action((worker: string, key: string) =>
     run(async (database) => {
       const freed = await createFailures(database).unpark(worker, key, systemClock.now());
-      if (!freed) throw new Error(`${worker} has no failed item ${key}: see npm run work -- list`);
-      print('It is due again.');
+      if (!freed) throw new Error(`${worker} has no failed item ${key}: list them with npm run work -- list`);
+      print('The item is due again.');
     }),
   );
 

@@ -135,7 +135,7 @@ export function openBatch(state: BatchState, order: BatchOpened): Decision<Payou
   return [{ type: 'BatchOpened', data: order }];
 }
 
-const noBatch = refuse('notFound', 'there is no such batch');
+const noBatch = refuse('notFound', 'no batch has this id');
 
 /** Those are in it for good, whoever was asked. Of fewer than two nothing is made. @param joined their places, ascending */
 export function gatherBatch(state: BatchState, joined: readonly number[], now: Instant): Decision<PayoutBatchEvent> {

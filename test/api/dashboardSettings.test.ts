@@ -76,8 +76,8 @@ describe('HTTP: settings in the dashboard', () => {
     it('need a name and a scope', async () => {
       const answer = await ann.post(`${home}/keys`, { scope: 'root' });
       assert.equal(answer.status, 400);
-      assert.match(answer.text, /This is required\./);
-      assert.match(answer.text, /This must be one of orders, admin\./);
+      assert.match(answer.text, /Name is required\./);
+      assert.match(answer.text, /Permissions must be one of orders, admin\./);
       assert.deepEqual(await world.people.listKeys('wallet_demo'), []);
     });
   });

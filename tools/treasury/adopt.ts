@@ -45,16 +45,17 @@ async function run(core: Core, stated: string, options: Options): Promise<void> 
   const { found, unseenBefore } = await unknownTransactions(deps, signal);
   if (unseenBefore !== null)
     printError(
-      `No node of ${chainOf(chainId).name} remembers what was sent before ${unseenBefore}: only what was sent later is looked at. Name a node with a longer history to see more.`,
+      `No node of ${chainOf(chainId).name} has transactions from before ${unseenBefore}, so only later ones are listed. To list more, name a node with a longer history.`,
     );
   if (record === undefined || reason === undefined) return list(deps, found, options);
   for (const each of chosen(found, record)) {
     const outcome = await adopt(deps, each, adopting(reason, options), operator(), signal);
     if (isRefusal(outcome)) throw refusalError(outcome);
-    print(`${each.transaction.txHash}: ${outcome ? 'recorded' : 'it was recorded already'}.`);
+    print(`${each.transaction.txHash}: ${outcome ? 'recorded' : 'already recorded'}.`);
   }
   const left = found.filter(({ transaction }) => transaction === null).length;
-  if (left > 0) print(`${left} used a nonce and no node shows them: npm run treasury -- adopt ${stated} lists them.`);
+  if (left > 0)
+    print(`${left} used a nonce, and no node returns them. List them with npm run treasury -- adopt ${stated}.`);
 }
 
 const adopting = (reason: string, { notAPayout = false }: Options): Adopting => ({ reason, notAPayout });
@@ -66,7 +67,7 @@ function chosen(found: readonly UnknownTransaction[], record: string): readonly 
   throw new Error(
     record === 'all'
       ? 'There is nothing to record: the log knows every transaction.'
-      : `${record} is none of those that the log does not know: it may be recorded already`,
+      : `${record} is not missing from the log: it may already be recorded`,
   );
 }
 
@@ -93,7 +94,7 @@ interface Listed extends UnknownTransaction {
 function lineOf(chainId: ChainId, { account, nonce, transaction, seemsToHavePaid }: Listed) {
   const numbered = { account, nonce: nonce?.toString() ?? '' };
   if (!transaction)
-    return { ...numbered, did: 'no node shows it: name an archive node, or npm run treasury -- explain' };
+    return { ...numbered, did: 'no node returns it: name an archive node, or run npm run treasury -- explain' };
   const coin = assetOf(chainId, coinAddress);
   return {
     ...numbered,

@@ -55,7 +55,7 @@ async function ordered(where: string, order: (deps: ContractDeps) => Promise<str
   const interrupted = untilInterrupted('Interrupted: what was ordered is done by the service. Run it again to see.');
   await withCore(async ({ chains, workHandle: handle, clock }) => {
     const rail = namedRail(chains, where);
-    if (!rail) throw new Error(`${where} is no chain that is configured here`);
+    if (!rail) throw new Error(`${where} is not a configured chain: set RPC_URLS_<chainId>`);
     const deps = { handle, clock, by: operator().cause, rail };
     const id = await order(deps);
     if (isRefusal(id)) throw refusalError(id);
@@ -65,7 +65,9 @@ async function ordered(where: string, order: (deps: ContractDeps) => Promise<str
       const settled = known?.operation.leg.settled;
       if (settled) return print(`Done by ${settled.hash}.`);
       if (!known || known.over)
-        throw new Error(`it was not done: ${known?.operation.calledOff?.reason ?? 'it is not in the log'}`);
+        throw new Error(
+          `the operation was not executed: ${known?.operation.calledOff?.reason ?? 'it is not in the log'}`,
+        );
       await clock.sleep(look_ms, interrupted);
     }
   });
@@ -73,7 +75,7 @@ async function ordered(where: string, order: (deps: ContractDeps) => Promise<str
 
 async function bury({ chains, workHandle: handle, clock }: Core, id: string, reason: string): Promise<void> {
   const batch = await currentState(handle, payoutBatch, id);
-  if (!batch) throw new Error(`${id} is no batch: npm run treasury -- batches`);
+  if (!batch) throw new Error(`no batch has the id ${id}: list them with npm run treasury -- batches`);
   const chain = chains.get(batch.opened.chainId);
   if (!chain) throw new Error(`${chainOf(batch.opened.chainId).name} is not configured here`);
   const deps = { handle, clock, rail: chain.rail };

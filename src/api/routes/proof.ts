@@ -113,7 +113,7 @@ const base = '/payment-api/proof';
 /** Who keeps a head must be able to have it from anywhere: a copy on the way does no harm, for it is signed. */
 const newest = { 'Cache-Control': 'public, max-age=5' };
 const forEver = { 'Cache-Control': 'public, max-age=31536000, immutable' };
-const noHead = refuse('notFound', 'no head is signed yet: try again in some minutes');
+const noHead = refuse('notFound', 'no log head is signed yet: try again in a few minutes');
 const noEntry = refuse('notFound', 'no entry has this number: the newest is at /payment-api/proof/head', '/number');
 const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');
 

@@ -69,7 +69,7 @@ describe('an operation of the treasury', () => {
       .then([approved('grace')]);
     given([ordered(large)])
       .when(approving('ada'))
-      .thenRefused('forbidden', /somebody else/);
+      .thenRefused('forbidden', /another operator/);
     given([ordered(large), approved('grace')])
       .when(approving('edsger'))
       .thenNothing();
@@ -117,7 +117,7 @@ describe('an operation of the treasury', () => {
     given([ordered(), signed(), died]).when(callingOff).then([calledOff]);
     given([ordered(), signed(), confirmed])
       .when(callingOff)
-      .thenRefused('illegalStep', /on its chain already/);
+      .thenRefused('illegalStep', /transaction is on its chain/);
     assert.equal(stepAfter(ordered(), calledOff), 'done');
   });
 
@@ -157,7 +157,7 @@ describe('an operation of the treasury', () => {
     const arriving = (state: OperationState) => rebalanceArrived(state, seen);
     given([ordered(rebalance)])
       .when(arriving)
-      .thenRefused('illegalStep', /has not left yet/);
+      .thenRefused('illegalStep', /has not left its chain/);
     given([ordered(), signed(), confirmed])
       .when(arriving)
       .thenRefused('illegalStep', /no rebalance/);
