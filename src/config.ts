@@ -120,10 +120,13 @@ function readPublicUrl(read: Reader, production: boolean): string | null {
   return origin;
 }
 
-/** @throws ConfigError that names every problem at once */
-export function readConfig(env: Env): Config {
+/**
+ * @param readerOf documentation passes a reader that notes every setting
+ * @throws ConfigError that names every problem at once
+ */
+export function readConfig(env: Env, readerOf: typeof createReader = createReader): Config {
   const problems: string[] = [];
-  const read = createReader(withKeystore(env, problems), problems);
+  const read = readerOf(withKeystore(env, problems), problems);
   const mode = read.oneOf('MODE', ['production', 'sandbox'], 'production');
   const production = mode === 'production';
   const served = chains.flatMap((chain) => {

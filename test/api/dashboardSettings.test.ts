@@ -128,6 +128,18 @@ describe('HTTP: settings in the dashboard', () => {
     assert.equal((await ann.post(page, { colour: 'green' })).status, 400);
   });
 
+  it('branding with several wrong fields names all of them at once, by their labels', async () => {
+    const wrong = { colour: 'green', supportContact: 'nobody', returnUrlTemplate: 'http://shop.example/thanks' };
+    const answer = await ann.post(`${home}/branding`, wrong);
+    assert.equal(answer.status, 400);
+    for (const said of [
+      'Colour must be of the form #rrggbb.',
+      'Support contact must be an e-mail address or an https URL.',
+      'Return URL must start with https:// and a host.',
+    ])
+      assert.ok(answer.text.includes(said), said);
+  });
+
   it('a logo is a picture of some size, one, and alone', async () => {
     const page = `${home}/branding/logo`;
     const send = (parts: readonly (readonly [string, Blob | string])[]) => {

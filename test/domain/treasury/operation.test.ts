@@ -160,7 +160,7 @@ describe('an operation of the treasury', () => {
       .thenRefused('illegalStep', /has not left its chain/);
     given([ordered(), signed(), confirmed])
       .when(arriving)
-      .thenRefused('illegalStep', /no rebalance/);
+      .thenRefused('illegalStep', /is not a rebalance/);
     const data = { hash: seen.hash, amount: '79900000', by: 'ada', arrivedAt: now };
     const arrived: OperationEvent = { type: 'RebalanceArrived', data };
     given([ordered(rebalance), signed(), confirmed])
