@@ -15,6 +15,7 @@ import { business, dashboardJson, operations } from './dashboards.ts';
 import { databaseDocument, tableTypes } from './database.ts';
 import { limitsDocument } from './limits.ts';
 import { metricsDocument } from './metrics.ts';
+import { pictureNames, pictureOf } from './pictures.ts';
 import { withRooms } from './rooms.ts';
 import { withWeather } from './weather.ts';
 
@@ -33,6 +34,7 @@ for (const dashboard of [operations, business]) {
   await write(`../../deploy/observability/grafana/dashboards/${name}.json`, dashboardJson(dashboard));
 }
 await write('../../clients/typescript/src/api.ts', await clientTypes());
+for (const name of pictureNames()) await writeFile(new URL(`../images/${name}.svg`, import.meta.url), pictureOf(name));
 const architecture = new URL('../explain/architecture.md', import.meta.url);
 await writeFile(architecture, withRooms(await readFile(architecture, 'utf8')));
 const chains = new URL('../operate/chains.md', import.meta.url);
