@@ -29,7 +29,7 @@ export const guides = {
   clients: 'integrate',
   testing: 'integrate',
   'go-live': 'integrate',
-  pictures: 'explain',
+  pictures: 'start',
   limits: 'reference',
 } as const;
 export type GuideName = keyof typeof guides;
