@@ -3,98 +3,94 @@ import type { Category, streams } from '../../domain/streams.ts';
 export const about: Readonly<Record<Category, { readonly name: string; readonly about: string }>> = {
   payment: {
     name: 'payment-<paymentId>',
-    about: 'One payment: its terms, the money that came in, the payout, refunds. What is public is derived from these.',
+    about: 'One payment: its terms, payins, payout and refunds. The public status is computed from these events.',
   },
   treasury: {
     name: 'treasury-<chainId>-<account>',
-    about:
-      'One paying account on one chain. Nonces are handed out here, so that two signers can never use the same one.',
+    about: 'One paying account on one chain. The stream assigns nonces, so two signers can never use the same nonce.',
   },
   payoutBatch: {
     name: 'payoutBatch-<chainId>-<account>-<number>',
     about:
-      'Payouts that are made in one transaction. What is signed for it and what became of it is decided here and copied to the streams of its payments.',
+      'Payouts in one transaction. The stream decides the transaction’s signature and result, and they are copied to the streams of its payments.',
   },
   operation: {
     name: 'operation-<id>',
     about:
-      'One thing that is done with the treasury’s money besides paying out: a withdrawal, a rebalance, a collection of deposits, a deployment, an anchor of a head.',
+      'One operation of the treasury besides payouts: a withdrawal, a rebalance, a sweep of deposits, a deployment, or an anchor of a log head.',
   },
   books: {
     name: 'books-<chainId>-<account>',
     about:
-      'The books of one account on one chain: what it held once, what came in from outside, and when recorded transfers made up what it holds.',
+      'The books of one account on one chain: its opening balance, receipts from outside, and the times when recorded transfers explained its balance.',
   },
   addressBook: {
     name: 'addressBook-treasury',
-    about: 'Where the treasury’s money may be withdrawn to. There is one such stream.',
+    about: 'The addresses that can receive withdrawals of the treasury. There is one such stream.',
   },
   allowance: {
     name: 'allowance-treasury',
-    about:
-      'What withdrawals have taken of what may leave on one operator’s word within a day. There is one such stream.',
+    about: 'The used part of the daily sum that one operator can withdraw alone. There is one such stream.',
   },
   merchant: {
     name: 'merchant-<appId>',
     about:
-      'One app that takes payments: whose it is, settings, API keys. Who stands behind a `developerId`, and what a profile says, is in Postgres alone and can be removed there.',
+      'One app: its owner, settings and API keys. The person of a `developerId` and the texts of a profile are only in Postgres and can be deleted there.',
   },
   webhook: {
     name: 'webhook-<deliveryId>',
-    about: 'One webhook delivery: at most one POST, claimed before it is made. A redelivery is a delivery of its own.',
+    about: 'One webhook delivery: at most one POST, claimed before it is sent. A redelivery is a separate delivery.',
   },
   unmatched: {
     name: 'unmatched-<transferId>',
     about:
-      'One transfer to an address that payments share, without the memo of any payment. An operator decides about it, once.',
+      'One transfer to a shared address without the memo of a payment. An operator decides about the transfer once.',
   },
   webhookTypes: {
     name: 'webhookTypes-introduced',
-    about: 'Where each type of webhook begins that came after the first release. There is one such stream.',
+    about: 'The position in the log from which each later type of webhook is sent. There is one such stream.',
   },
   sealing: {
     name: 'sealing-begun',
-    about: 'Where seals begin in this log, and where their key changed. There is one such stream.',
+    about: 'The positions in the log where seals begin and where their key changed. There is one such stream.',
   },
   heads: {
     name: 'heads-log',
     about:
-      'What all streams looked like up to a position of the log, as one signed root; each entry names the hash of the one before. There is one such stream.',
+      'Signed log heads: each is a signed root over all streams up to a position of the log, with the hash of the previous head. There is one such stream.',
   },
   credit: {
     name: 'credit-<address>',
-    about:
-      'What a buyer has earned by paying, and spends at merchants, in US cents. Each event says how the account stands after it.',
+    about: 'One buyer’s cashback credit, earned and spent, in US cents. Each event has the balance after it.',
   },
   cashback: {
     name: 'cashback-<appId>',
     about:
-      'What buyers have paid a merchant out of their credit, in US cents: every CreditSpent for it, in the order of the log; and what he withdraws.',
+      'One merchant’s payments from buyers’ credit, in US cents: every CreditSpent for the merchant in the order of the log, and the merchant’s withdrawals.',
   },
   link: {
     name: 'link-<linkId>',
     about:
-      'One reusable payment link. The id is derived from the app’s secret salt. Payments that were made with it name it in their metadata.',
+      'One reusable payment link. The id is derived from the app’s secret salt. Payments of the link have its id in their metadata.',
   },
   signature: {
     name: 'signature-<reference>',
-    about:
-      'In the log of a signer of its own: what it has signed for one transfer, noted before the signature leaves it.',
+    about: 'In the log of a separate signer: the signatures for one transfer, each recorded before it is returned.',
   },
   fundingUse: {
     name: 'fundingUse-<transferId>',
     about:
-      'Which payment an incoming transfer has paid for. It pays for no other. In the log of a separate signer, each transfer; in the service’s log, each transfer whose deposit is not derived from the payment’s id, if the service holds the keys.',
+      'The one payment that an incoming transfer has paid for. A separate signer records each transfer. A service with keys records each transfer whose deposit is not derived from the payment’s id.',
   },
   moneyUse: {
     name: 'moneyUse-<paymentId>',
     about:
-      'In the log of a signer of its own: what it has signed of the money of one payment. Payout and refunds together take no more than came.',
+      'In the log of a separate signer: the signed amounts of one payment. Payout and refunds together never exceed its payins.',
   },
   signingHour: {
     name: 'signingHour-<minute>',
     about:
-      'In the log of a signer of its own: what it signed in one minute of the clock, for its limits of an hour after a restart. Older streams hold an hour each.',
+      'In the log of a separate signer: the amounts signed in one minute, so that hourly limits hold after a restart. Older streams cover one hour each.',
   },
 };
 
@@ -104,185 +100,186 @@ export const meanings: {
 } = {
   payment: {
     PaymentCreated: 'All terms are fixed: parties, route, amounts, fee policy, deposit, webhook URL, expiry',
-    SourceChosen: 'The payer chose what to pay from; the deposit of that chain’s family is disclosed with it',
-    PayinRegistered: 'A transaction was announced through the API: a hint that starts a look-up, never proof',
+    SourceChosen: 'The payer chose a source; the deposit of that chain’s family is disclosed with it',
+    PayinRegistered: 'A transaction was announced over the API: a hint that starts a check, never proof',
     RegisteredPayinEmpty:
-      'The registered transaction succeeded and transfers no accepted token to the payment; a payin of it that is found later counts all the same',
-    PayinDetected: 'A transfer to the deposit was seen on its chain, not yet final',
-    PayinOrphaned: 'The block that held a transfer left the chain',
-    PayinLost: 'A transfer left the chain after the payment was funded with it: a loss for the operator',
+      'The registered transaction succeeded and transfers no accepted token to the payment; a payin that is found in it later still counts',
+    PayinDetected: 'A transfer to the deposit was detected on its chain and is not final yet',
+    PayinOrphaned: 'The block with the transfer was reorganised out of the chain',
+    PayinLost: 'A transfer was reorganised out after it funded the payment: a loss for the operator',
     PayinConfirmed: 'A transfer to the deposit is final',
     PaymentFunded:
-      'Decision, with its inputs: what was received and how it divides; received = payout + fee + excess + dust',
+      'Decision with its inputs: the received amount and its parts; received = payout + fee + excess + dust',
     PolicyApplied:
-      'Decision, with its inputs: what the app’s policy says of money that is not what was agreed; what follows from it stands in the events around it',
-    PayoutRequested: 'The receiver is to get this amount from the treasury',
-    PayoutBatched: 'The payout is made with others: nothing is signed for it by itself until their batch lets it go',
-    PayoutReleased: 'Nothing of its batch can pay it any more: it is paid by itself',
-    PayoutSigned: 'A signed transaction, recorded before it is ever broadcast; only these bytes are sent',
-    PayoutDied: 'An attempt can provably never land: only now may another be signed with another nonce',
-    PayoutOrphaned: 'A settled payout left its chain: the process goes on from its recorded bytes',
+      'Decision with its inputs: the verdict of the app’s policy on money that differs from the agreed amount or token; the events around it have the effects',
+    PayoutRequested: 'The treasury owes this amount to the receiver',
+    PayoutBatched: 'The payout is in a batch: it is not signed alone until the batch releases it',
+    PayoutReleased: 'Its batch can no longer pay it: the payout is signed alone',
+    PayoutSigned: 'A signed transaction, recorded before it is broadcast; only these bytes are sent',
+    PayoutDied: 'Proof that an attempt can never land: only now can another one be signed with another nonce',
+    PayoutOrphaned: 'A settled payout was reorganised out: the recorded bytes are sent again',
     PayoutConfirmed: 'The payout is final on its chain',
     PayoutShort:
-      'The payout is on its chain for good, and less than was ordered reached the receiver: nothing more is signed until an operator decides',
-    PayoutAccepted: 'An operator found that the receiver has it all the same: the payout counts as settled',
-    PayoutHeld: 'An operator put the payout on hold: nothing more is signed for it',
+      'The payout is final, and the receiver got less than the ordered amount: nothing more is signed until an operator decides',
+    PayoutAccepted: 'An operator accepted the smaller amount: the payout counts as settled',
+    PayoutHeld: 'An operator put the payout on hold: nothing more is signed for the payout',
     PayoutRetried:
-      'An operator has the payout tried again: his hold ends, as many attempts again are allowed, or one that brought nothing counts as dead',
+      'An operator retries the payout: a hold ends, further attempts are allowed, or an attempt that moved no money counts as dead',
     PaymentExpired: 'Not funded in time, by the source chain’s clock',
-    PaymentBounced: 'Money came and cannot be paid out; it is held for refund',
-    RefundAddressSet: 'Where a payer’s money goes back to, with what proves that it is his word',
-    RefundRequested: 'Money is to go back from the treasury, less what sending it costs',
+    PaymentBounced: 'Money arrived and cannot be paid out; it is held for a refund',
+    RefundAddressSet: 'The payer’s refund address, with the proof that the payer stated it',
+    RefundRequested: 'The treasury owes this refund, less the network cost',
     RefundSigned: 'A signed refund, recorded before it is broadcast',
-    RefundDied: 'A refund attempt can provably never land',
-    RefundOrphaned: 'A settled refund left its chain: the process goes on from its recorded bytes',
+    RefundDied: 'Proof that a refund attempt can never land',
+    RefundOrphaned: 'A settled refund was reorganised out: the recorded bytes are sent again',
     RefundShort:
-      'The refund is on its chain for good, and less than was ordered reached the receiver: nothing more is signed until an operator decides',
-    RefundAccepted: 'An operator found that the receiver has it all the same: the refund counts as settled',
-    RefundRetried: 'An operator lets the refund go on: after a hundred attempts, or one that brought nothing',
-    RefundCalledOff: 'An operator found that the refund cannot be sent: what it took is held again',
+      'The refund is final, and the receiver got less than the ordered amount: nothing more is signed until an operator decides',
+    RefundAccepted: 'An operator accepted the smaller amount: the refund counts as settled',
+    RefundRetried: 'An operator retries the refund: after 100 attempts, or after an attempt that moved no money',
+    RefundCalledOff: 'An operator gave up the refund because it cannot be sent: its money is held again',
     RefundConfirmed: 'The refund is final on its chain',
   },
   treasury: {
-    TreasuryOpened: 'The account’s history here begins, at the nonce that its chain had mined up to',
-    NonceAssigned: 'A purpose got the next nonce; a restart finds it again by the purpose',
+    TreasuryOpened: 'The account’s history begins, at the number of nonces that its chain had mined',
+    NonceAssigned: 'A transfer got the next nonce; after a restart the transfer finds the same nonce',
     NonceCancelled:
-      'A transaction that does nothing but use the nonce up, because its purpose cannot; recorded before it is broadcast. Each further one outbids the last',
-    NonceUsedUp: 'The cancelled nonce is used up for good, by a transaction that is recorded',
-    NonceTaken: 'A transaction that is recorded nowhere has used the nonce up: the account signs nothing any more',
-    NoncesExplained: 'An operator has found out what used the nonces below: the account signs again',
+      'A transaction that only uses up the nonce, because its transfer cannot be sent; recorded before it is broadcast. Each further one outbids the last',
+    NonceUsedUp: 'The cancelled nonce is finally used up by a recorded transaction',
+    NonceTaken: 'An unrecorded transaction has used the nonce: the account signs nothing more',
+    NoncesExplained: 'An operator explained the nonces up to this one: the account signs again',
     OutflowSeen:
-      'A transaction that nothing here records took money from the account, which signs nothing until it is adopted',
-    TransactionAdopted: 'An operator says what a transaction was that nothing here records',
-    SweepSigned: 'A signed collection of deposits into the treasury, recorded before it is broadcast',
-    SweepConfirmed: 'The collection is final on its chain',
+      'An unrecorded transaction took money from the account, which signs nothing until the transaction is adopted',
+    TransactionAdopted: 'An operator stated the purpose of an unrecorded transaction',
+    SweepSigned: 'A signed sweep of deposits into the treasury, recorded before it is broadcast',
+    SweepConfirmed: 'The sweep is final on its chain',
     PayoutsPaused:
-      'Nothing is signed until payouts are resumed, no fee bump and no cancel either; what is recorded is still sent',
+      'Nothing is signed until payouts are resumed, fee bumps and cancels included; recorded transactions are still sent',
     PayoutsResumed: 'Payouts are signed again',
     TreasuryNetworkClosed:
-      'The chain’s network began anew: nonces recorded before belong to the old network, and the next transfer opens a new history',
+      'The chain’s network was reset: earlier nonces belong to the old network, and the next transfer opens a new history',
   },
   payoutBatch: {
-    BatchOpened: 'These payouts are to be made in one transaction, as far as their payments agree',
-    BatchGathered: 'Whose payments have recorded that they are in it: they alone are paid by it',
+    BatchOpened: 'These payouts share one transaction if their payments’ streams accept it',
+    BatchGathered: 'The payments that have recorded their membership: the batch pays only these',
     BatchSigned: 'A signed transaction; the payments’ streams get the same bytes before they are sent',
-    BatchDied: 'An attempt can never land, with the proof: so for all its payments',
-    BatchOrphaned: 'The block of a settled attempt left its chain, for all its payments: its bytes are sent again',
-    BatchConfirmed: 'It is on its chain for good, and every receiver got all',
-    BatchShort: 'It is on its chain for good, and this is what each receiver got; nothing more is sent',
-    BatchDissolved: 'Nothing of it can land: its payouts are made by themselves',
-    BatchTold: 'The payments’ streams have so many of its changes',
+    BatchDied: 'Proof that an attempt can never land, for all its payments',
+    BatchOrphaned: 'A settled attempt was reorganised out, for all its payments: its bytes are sent again',
+    BatchConfirmed: 'The transaction is final, and every receiver got the full amount',
+    BatchShort: 'The transaction is final, with the amount that each receiver got; nothing more is sent',
+    BatchDissolved: 'The batch can never land: its payouts are signed alone',
+    BatchTold: 'The number of its changes that are copied to the payments’ streams',
   },
   operation: {
-    OperationOrdered: 'An operator, or the service by its settings, wants this done; all that is needed to do it',
-    OperationApproved: 'Another operator agrees to one that is above the limit',
-    OperationCalledOff: 'It is not done: nothing that was signed for it can land',
+    OperationOrdered: 'An operator, or a setting of the service, ordered the operation; the event has all its terms',
+    OperationApproved: 'Another operator approved an operation above the limit',
+    OperationCalledOff: 'The operation is cancelled: nothing that was signed for it can land',
     OperationSigned: 'A signed transaction, recorded before it is broadcast',
-    OperationDied: 'An attempt can never land, with the proof',
-    OperationOrphaned: 'The block of a settled attempt left its chain: its bytes are sent again',
-    OperationConfirmed: 'It is on its chain for good',
-    OperationShort: 'It is on its chain for good, and less than was ordered arrived; nothing more is sent',
-    RebalanceArrived: 'The money of a rebalance has come to the other account, in this transaction',
+    OperationDied: 'Proof that an attempt can never land',
+    OperationOrphaned: 'A settled attempt was reorganised out: its bytes are sent again',
+    OperationConfirmed: 'The transaction is final',
+    OperationShort: 'The transaction is final, and less than the ordered amount arrived; nothing more is sent',
+    RebalanceArrived: 'The money of a rebalance arrived at the other account, in this transaction',
   },
   books: {
-    BooksOpened: 'What the account held at the end of a final block: the books begin there',
-    TopUpSeen: 'Money came in that belongs to no payment and no transfer of ours',
-    BooksFoundOpen: 'What the account holds is not what the books say, for a while now',
-    DifferenceExplained: 'An operator knows what the difference is, and it counts from then on',
-    BooksClosed: 'Opening, receipts, transfers and costs make up what the account holds, to the last unit',
+    BooksOpened: 'The balance of the account at the end of a final block: the books begin here',
+    TopUpSeen: 'Money arrived that belongs to no payment and no transfer of ours',
+    BooksFoundOpen: 'The balance of the account has differed from the books for some time',
+    DifferenceExplained: 'An operator explained the difference, and it counts from now on',
+    BooksClosed: 'Opening, receipts, transfers and costs equal the account’s balance, to the last unit',
     BooksNetworkClosed:
-      'The chain’s network began anew: movements recorded before belong to the old network, and the books open again on the new one',
+      'The chain’s network was reset: earlier movements belong to the old network, and the books open again on the new one',
   },
   addressBook: {
-    AddressAdded: 'Money may be sent there, from a time on',
-    AddressRemoved: 'Money may be sent there no more',
+    AddressAdded: 'The address can receive withdrawals from a stated time',
+    AddressRemoved: 'The address can receive no more withdrawals',
   },
   allowance: {
-    AllowanceTaken: 'A withdrawal is about to be ordered on one operator’s word; what it is worth counts for a day',
-    AllowanceReturned: 'The withdrawal was called off: it counts no more',
+    AllowanceTaken: 'One operator is about to order a withdrawal alone; its value counts for one day',
+    AllowanceReturned: 'The withdrawal was cancelled: its value counts no more',
   },
   merchant: {
     MerchantRegistered: 'The app exists; payment ids of its orders are derived with its random salt',
     OwnerSet: 'Another person manages the app from now on',
-    ProfileSet: 'What the app shows of itself changed; the digest is of the whole profile with a random salt in it',
-    SettlementWalletSet: 'Where a merchant_ app is paid out to, from the next payment on',
-    SettlementChangeRequested:
-      'Its owner wants to be paid out elsewhere: so it is for payments created from `effectiveAt` on',
-    SettlementChangeCancelled: 'The change was called off before its time: the wallet in force stays',
-    WebhookUrlSet: 'Where webhooks of payments created from now on go; null stops them',
+    ProfileSet: 'The app’s profile changed; the digest covers the whole profile and a random salt',
+    SettlementWalletSet: 'The settlement wallet of a merchant_ app, from the next payment on',
+    SettlementChangeRequested: 'The owner changed the settlement wallet, for payments created from `effectiveAt` on',
+    SettlementChangeCancelled: 'The change was cancelled before it took effect: the current wallet stays',
+    WebhookUrlSet: 'The webhook URL of payments created from now on; null stops webhooks',
     WebhookSecretRotated: 'A new webhook secret, encrypted; the old one stops at once',
     WebhookSecretResealed: 'The same webhook secret, encrypted under a new master key; webhooks are signed as before',
-    EmbeddingSitesSet: 'Which sites may show the app’s payment pages in a frame, all of them; an empty list is none',
-    KeylessCreationSet: 'Whether payments of a wallet_ app may be created without a key',
-    PolicySet: 'What happens with money that is not what was agreed: it pays, is held, or goes back',
-    FeesSet: 'The operator agreed fees of its own with the app, route by route; the whole list',
-    PayFromSet: 'What payers of the app may choose to pay from, from the next payment on',
-    ApiKeyIssued: 'An API key, known by its SHA-256 alone',
-    ApiKeyRenamed: 'What people call the key',
-    ApiKeyRevoked: 'The key stops',
+    EmbeddingSitesSet: 'All sites that can frame the app’s payment pages; empty: none',
+    KeylessCreationSet: 'Whether payments of a wallet_ app can be created without a key',
+    PolicySet: 'The policy for money that differs from the agreed amount or token: accept, hold or refund',
+    FeesSet: 'The app’s own fees per route; the whole list',
+    PayFromSet: 'The sources that payers of the app can choose, from the next payment on',
+    ApiKeyIssued: 'An API key; only its SHA-256 is stored',
+    ApiKeyRenamed: 'The new name of the key',
+    ApiKeyRevoked: 'The key is no longer accepted',
   },
   webhook: {
     WebhookSendStarted:
-      'This process claimed the delivery; without an outcome nobody knows whether the receiver got it',
+      'A process claimed the delivery; without a result, it is unknown whether the receiver got the webhook',
     WebhookDelivered: 'The receiver answered 2xx',
-    WebhookExhausted: 'Any other answer, or none; it is not sent again by itself',
+    WebhookExhausted: 'Any other answer, or none; the webhook is not retried automatically',
   },
   unmatched: {
-    UnmatchedPayinSeen:
-      'The transfer is final, and its memo is no payment’s, or its payment takes up no more transfers',
-    UnmatchedPayinAssigned: 'Decision: the money is that payment’s, whose stream records it as a payin next',
-    UnmatchedPayinRefundRequested: 'Decision: the money goes back to this receiver, less what sending it costs',
-    UnmatchedRefundSigned: 'A signed transaction, recorded before it is ever broadcast; only these bytes are sent',
-    UnmatchedRefundDied: 'An attempt can provably never land: only now may another be signed with another nonce',
-    UnmatchedRefundCalledOff: 'An operator gave it up, nothing of it can land: the money waits for another decision',
-    UnmatchedRefundConfirmed: 'The money is back, final on its chain',
-    UnmatchedRefundOrphaned: 'What was settled left its chain: the process goes on from its recorded bytes',
+    UnmatchedPayinSeen: 'The transfer is final, and no payment has its memo, or its payment accepts no more transfers',
+    UnmatchedPayinAssigned: 'Decision: the money belongs to a payment, whose stream records it as a payin next',
+    UnmatchedPayinRefundRequested: 'Decision: the money is refunded to this receiver, less the network cost',
+    UnmatchedRefundSigned: 'A signed transaction, recorded before it is broadcast; only these bytes are sent',
+    UnmatchedRefundDied: 'Proof that an attempt can never land: only now can another one be signed with another nonce',
+    UnmatchedRefundCalledOff:
+      'An operator gave up the refund, and nothing of it can land: the money waits for another decision',
+    UnmatchedRefundConfirmed: 'The refund is final on its chain',
+    UnmatchedRefundOrphaned: 'A settled refund was reorganised out: the recorded bytes are sent again',
     UnmatchedRefundShort:
-      'It is on its chain for good, and less than was ordered reached the receiver: nothing more is signed until an operator decides',
-    UnmatchedRefundAccepted: 'An operator found that the receiver has it all the same: the refund counts as settled',
-    UnmatchedRefundRetried: 'An operator lets the refund go on: after a hundred attempts, or one that brought nothing',
+      'The refund is final, and the receiver got less than the ordered amount: nothing more is signed until an operator decides',
+    UnmatchedRefundAccepted: 'An operator accepted the smaller amount: the refund counts as settled',
+    UnmatchedRefundRetried:
+      'An operator retries the refund: after 100 attempts, or after an attempt that moved no money',
   },
   webhookTypes: {
     WebhookTypeIntroduced:
-      'Webhooks of this type are due from this place in the log on; of what happened before it no app is told',
+      'Webhooks of this type are sent for events after this position in the log, not for earlier ones',
   },
   sealing: {
-    SealingBegun: 'From this place in the log on, what has no seal of the service is not believed',
+    SealingBegun: 'From this position in the log on, events without a seal of the service are ignored',
     SealingKeyChanged:
-      'From the next event of the log on, only seals of the new key are believed; `formerKeys` is what still checks older ones, encrypted under the new master key',
+      'From the next event of the log on, only seals of the new key are valid; `formerKeys` verifies older ones, encrypted under the new master key',
     SealingKeyChangeFinished: 'Every secret is under the new master key: the service may start with it',
   },
   heads: {
     HeadSigned:
-      'All streams of these categories looked like this up to that position; published, and never signed otherwise',
-    HeadKeyChanged: 'From the next head on another key signs: the former one says so',
-    HeadKeyLost: 'From the next head on another key signs, and nobody but the operator says so',
-    HeadAnchored: 'A transaction whose memo is the hash of that head is on its chain for good',
+      'The signed root of all streams of these categories up to this position; published, and never signed differently',
+    HeadKeyChanged: 'From the next log head on another key signs; the former key signed this change',
+    HeadKeyLost: 'From the next log head on another key signs; only the operator states this change',
+    HeadAnchored: 'A transaction with the hash of that log head as its memo is final',
   },
   credit: {
-    CreditEarned: 'A completed payment brought its payer the share that it promised',
-    CreditSpent: 'Decision: a signed message pays a merchant out of the buyer’s credit; the message is used up',
+    CreditEarned: 'A completed payment credited its payer with the promised share',
+    CreditSpent: 'Decision: a signed message pays a merchant from the buyer’s credit; the message cannot be used again',
   },
   cashback: {
     CashbackReceived: 'A buyer’s CreditSpent arrived in the merchant’s account',
-    CashbackWithdrawn: 'Decision: the merchant takes this much out; a payment to his settlement wallet follows',
-    WithdrawalOrdered: 'The withdrawal’s payment exists: from here on it is a payment like any other',
-    WithdrawalReturned: 'The withdrawal’s receiver can never be paid: the cents are in the account again',
+    CashbackWithdrawn: 'Decision: the merchant withdraws this amount; a payment to the settlement wallet follows',
+    WithdrawalOrdered: 'The withdrawal’s payment exists and continues like any other payment',
+    WithdrawalReturned: 'The withdrawal’s receiver can never be paid: the cents are credited again',
   },
   link: {
-    LinkCreated: 'What payments with the link are about; whoever opens it makes one of his own',
-    LinkClosed: 'No further payment can be made with it; those that exist go on',
+    LinkCreated: 'The terms of payments with the link; each payer who opens the link starts their own payment',
+    LinkClosed: 'The link creates no further payments; existing ones continue',
   },
   signature: {
-    TransferSigned: 'These bytes were signed. A signature that could land besides takes proof that these cannot',
+    TransferSigned:
+      'These bytes were signed. A further signature that could also land requires proof that these bytes cannot',
   },
   fundingUse: {
-    FundingUsed: 'What came in pays for this payment',
+    FundingUsed: 'The transfer pays for this payment',
   },
   moneyUse: {
-    MoneyUsed: 'A transfer takes so much of what came in for the payment',
+    MoneyUsed: 'An outgoing transfer uses this amount of the payment’s payins',
   },
   signingHour: {
-    SpendingCounted: 'A signature moves so much, and costs so much coin at most',
+    SpendingCounted: 'A signature moves this amount, and costs at most this amount of coin',
   },
 };

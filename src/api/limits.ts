@@ -105,9 +105,9 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['signatures of one contract wallet checked at a time', count(askingPlaces.perContract), busy],
   ['signatures of contract wallets checked at a time, of one instance', count(askingPlaces.perInstance), busy],
   [
-    'what a contract wallet’s check may take, on each node',
+    'the check of a contract wallet’s signature, on each node',
     `${count(askingLimits.gas)} gas, ${seconds(askingLimits.time_ms)}, ${count(askingLimits.answer_bytes)} bytes`,
-    '`NOT_VALID_SIGN`; 503 `unavailable` where no node answers in time',
+    '`NOT_VALID_SIGN`; 503 `unavailable` if no node answers in time',
   ],
   ['`wait` of the feed', `0 to ${waitMax_s} s`, '400'],
   ['exports of one app at a time', count(defaultExportLimits.perApp), limited],
@@ -131,11 +131,11 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ],
   ['an amount’s digits', '60 characters; decimals as both tokens have them', '400'],
   ['an amount', `${count(amountMax_usd)} USD`, '400'],
-  ['what one payment pays out', '`SIGNER_MAX_TRANSFER_USD` of the installation (10,000 USD)', '400'],
-  ['what one payment pays out at least', '`PAYOUT_MIN_USD_<chainId>` (0.005 USD), and what that costs', '400'],
+  ['the payout of one payment', '`SIGNER_MAX_TRANSFER_USD` of the installation (10,000 USD)', '400'],
+  ['the minimum payout of one payment', '`PAYOUT_MIN_USD_<chainId>` (0.005 USD), and the cost of the payout', '400'],
   [
-    'what `anyAmount` takes',
-    `${formatted(min)} (more where payouts are dear) to ${formatted(max)} of the token`,
+    'an `anyAmount` payment',
+    `${formatted(min)} (more if payouts are expensive) to ${formatted(max)} of the token`,
     '`payment_bounced`; the money is held and can be refunded',
   ],
   ['a payment’s life, by its source chain’s clock', `${lifetime_ms / 3_600_000} hour`, '`payment_expired`'],
@@ -170,4 +170,4 @@ function formatted({ value, decimals }: { readonly value: bigint; readonly decim
 
 /** A table in Markdown. */
 export const limitsTable = (): string =>
-  [['what', 'limit', 'beyond it'], ['---', '---', '---'], ...limits].map((row) => `| ${row.join(' | ')} |`).join('\n');
+  [['subject', 'limit', 'above it'], ['---', '---', '---'], ...limits].map((row) => `| ${row.join(' | ')} |`).join('\n');
