@@ -68,7 +68,12 @@ function sentencesOf(markdown: string): readonly string[] {
   }
   return blocks
     .map((block) => block.replace(/^\s*(?:#+|[-*]|\d+\.|>)\s+/, '').replace(/\s+/g, ' '))
-    .map((block) => block.replace(/`[^`]*`/g, 'CODE').replace(/"[^"]*"/g, 'QUOTE').replace(/!?\[[^\]]*\]\([^)]*\)/g, 'Link'))
+    .map((block) =>
+      block
+        .replace(/`[^`]*`/g, 'CODE')
+        .replace(/"[^"]*"/g, 'QUOTE')
+        .replace(/!?\[[^\]]*\]\([^)]*\)/g, 'Link'),
+    )
     .map((block) => block.replace(/\*\*|\*|_(?=\w)|(?<=\w)_/g, ''))
     .flatMap((block) => block.split(/(?<=[.!?]\)?) (?=[A-Z"“(])/))
     .map((sentence) => sentence.trim())

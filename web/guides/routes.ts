@@ -46,7 +46,7 @@ export const readGuide = (name: GuideName): string =>
 const titleOf = (markdown: string): string => /^# (.+)$/m.exec(markdown)?.[1] ?? '';
 
 /** As Markdown hosts make them from headings, so that a link to one leads there as well. */
-const anchorOf = (heading: string): string =>
+export const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N} _-]/gu, '')
