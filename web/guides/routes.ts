@@ -72,12 +72,12 @@ const marked = new Marked({
       const [, name = '', anchor = ''] = /([a-z-]+)\.md(#.*)?$/.exec(href) ?? [];
       return name in guides ? `<a href="${guidesPath}/${name}${anchor}">${label}</a>` : label;
     },
-    /** A picture of `docs/images`; every other image keeps its text only. */
+    /** A picture of `docs/images`, which leads to itself in full size; every other image keeps its text only. */
     image({ href, text }: Tokens.Image) {
       const [, name] = picture.exec(href) ?? [];
-      return name === undefined
-        ? text
-        : `<img src="${imagesPath}/${name}.svg" alt="${text.replaceAll('"', '&quot;')}">`;
+      if (name === undefined) return text;
+      const source = `${imagesPath}/${name}.svg`;
+      return `<a class="picture" href="${source}"><img src="${source}" alt="${text.replaceAll('"', '&quot;')}"></a>`;
     },
   },
 });
@@ -103,6 +103,7 @@ const page = `<!doctype html>
 <title>Payment Intents: API reference</title>
 <link rel="icon" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/start.css">
 </head>
 <body>
 <nav class="swagger-ui" aria-label="Guides"><div class="wrapper renderedMarkdown"><p>New here? Read the <a href="/docs/guides">guides</a>: a payment in five minutes, the meaning of each status, wrong amounts. Or look at the <a href="/docs/guides/pictures">pictures</a>: components, one payment over time, trust zones, accounts of the money.</p></div></nav>
@@ -116,6 +117,10 @@ const page = `<!doctype html>
 
 /** No validator: it would send the document to somebody else. */
 const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', validatorUrl: null, tryItOutEnabled: true });
+`;
+
+/** Wide tables scroll on phones; the page does not. */
+const startStyle = `.swagger-ui .renderedMarkdown table { display: block; overflow-x: auto; }
 `;
 
 const files = {
@@ -151,6 +156,7 @@ export function documentationRoutes(document: () => Json): readonly AnyRoute[] {
     ),
     get('/docs', async () => ({ status: 200, type: 'text/html; charset=utf-8', body: page })),
     get('/docs/start.js', async () => ({ status: 200, type: 'text/javascript; charset=utf-8', body: start })),
+    get('/docs/start.css', async () => ({ status: 200, type: 'text/css; charset=utf-8', body: startStyle })),
     get(guidesPath, guideAnswer('five-minutes')),
     ...guideNames.map((name) => get(`${guidesPath}/${name}`, guideAnswer(name))),
     ...picturesShown().map((name) => get(`${imagesPath}/${name}.svg`, pictureAnswer(name))),
