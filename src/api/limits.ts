@@ -170,4 +170,6 @@ function formatted({ value, decimals }: { readonly value: bigint; readonly decim
 
 /** A table in Markdown. */
 export const limitsTable = (): string =>
-  [['subject', 'limit', 'above it'], ['---', '---', '---'], ...limits].map((row) => `| ${row.join(' | ')} |`).join('\n');
+  [['subject', 'limit', 'above it'], ['---', '---', '---'], ...limits]
+    .map((row) => `| ${row.join(' | ')} |`)
+    .join('\n');

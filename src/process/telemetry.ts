@@ -88,14 +88,11 @@ export function createTelemetry(logger: Logger) {
     registers,
   });
   const gauge = (name: string, help: string, labelNames: string[]) => new Gauge({ name, help, labelNames, registers });
-  const parked = gauge('pi_parked_items', 'Items that failed ten times and wait for an operator', [
-    'worker',
+  const parked = gauge('pi_parked_items', 'Items that failed ten times and wait for an operator', ['worker']);
+  const waiting = gauge('pi_payouts_waiting', 'Payouts that were not signed at the last attempt, by reason', [
+    'chain',
+    'reason',
   ]);
-  const waiting = gauge(
-    'pi_payouts_waiting',
-    'Payouts that were not signed at the last attempt, by reason',
-    ['chain', 'reason'],
-  );
   const held = gauge(
     'pi_held_payments',
     'Funded payments that are not signed: the payin was reorganised out, an operator holds them, or their payout moved too little',
@@ -130,11 +127,7 @@ export function createTelemetry(logger: Logger) {
     'Time since a log head was last written to a chain, or since the process started; 0 without anchors',
     [],
   );
-  const auditAge = gauge(
-    'pi_audit_age_seconds',
-    'Time since the last audit finished, or since its role started',
-    [],
-  );
+  const auditAge = gauge('pi_audit_age_seconds', 'Time since the last audit finished, or since its role started', []);
   const auditFindings = gauge('pi_audit_findings', 'Problems that the last audit found', []);
   const auditGaps = gauge('pi_audit_gaps', 'Items that the last audit could not read', []);
   const active = gauge('pi_role_active', '1 if this instance is the active one of a role, else 0', ['role']);

@@ -65,7 +65,7 @@ export interface RangeDeps {
   /** Seen or confirmed, in blocks above this one. */
   readonly payinsAbove: (above: bigint, after: RecordedPayin | null, max: number) => Promise<readonly RecordedPayin[]>;
   readonly confirmationGate: ConfirmationGate;
-  /** Told when money that funded a payment has left its chain. */
+  /** Told when money that funded a payment was reorganised out of its chain. */
   readonly lost: (payin: RecordedPayin) => void;
   /** Told of each transfer that is kept outside its payment's stream, which takes up no more. */
   readonly beyond: (payment: PaymentRef) => void;

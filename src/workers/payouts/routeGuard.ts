@@ -129,7 +129,7 @@ export function createRouteGuard(deps: RouteGuardDeps) {
 
   function look(chain: Chain, token: Token, amount: bigint | null, pointer: string, by: Promisor): Refusal | undefined {
     if (amount !== null && amount > perTransfer_usd * 10n ** BigInt(token.decimals)) {
-      const message = `one payment may pay out at most ${perTransfer_usd} ${token.symbol} here: split it`;
+      const message = `one payment can pay out at most ${perTransfer_usd} ${token.symbol} here: split it`;
       return refuse('invalidRequest', message, pointer);
     }
     asked = true;
