@@ -38,7 +38,7 @@ export interface Challenge {
   readonly expiresAt: Instant;
 }
 
-/** Waits for its proof; service reference 2.8. The secret is shown here and never again. */
+/** Waits for its proof; service reference 2.8. The secret is displayed once. */
 export interface Registering extends Challenge {
   readonly developerId: string;
   readonly appId: string;

@@ -98,14 +98,14 @@ export const EvidenceResponse = Shape(
         { id: Type.String(), type: Type.String(), data: Type.String(), metadata: Type.String() },
         {
           title: 'EvidenceEvent',
-          description: 'data and metadata are JSON as the store has it, which the hash is over.',
+          description: 'data and metadata are the stored JSON, which the hash covers.',
         },
       ),
     ),
     way: List(Hex(32)),
     head: HeadEntry,
   },
-  { title: 'EvidenceResponse', description: 'Keep the answer byte by byte: it is checked so.' },
+  { title: 'EvidenceResponse', description: 'Keep the bytes of the answer unchanged: they are verified.' },
 );
 
 const tag = 'Proof';
