@@ -52,7 +52,7 @@ events \`cause\` has the request id or the worker's name.
 | amount | digits: the token's smallest unit |
 | time | ISO 8601, UTC, milliseconds |
 | height | digits: a block number, nonce or sequence |
-| address, hash | as the chain spells them |
+| address, hash | text in the spelling of the chain |
 | digest | SHA-256 as 64 hex digits |
 | id | text of 1 to 128 characters |
 | chain | one of ${chainIds.join(', ')} |`;

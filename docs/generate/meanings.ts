@@ -246,7 +246,7 @@ export const meanings: {
     SealingBegun: 'From this position in the log on, events without a seal of the service are ignored',
     SealingKeyChanged:
       'From the next event of the log on, only seals of the new key are valid; `formerKeys` verifies older ones, encrypted under the new master key',
-    SealingKeyChangeFinished: 'Every secret is under the new master key: the service may start with it',
+    SealingKeyChangeFinished: 'Every secret is under the new master key: the service can start with it',
   },
   heads: {
     HeadSigned:

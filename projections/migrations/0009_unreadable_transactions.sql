@@ -13,7 +13,7 @@ CREATE TABLE ops.unreadable_transactions (
 COMMENT ON TABLE ops.unreadable_transactions IS 'Transactions that may have paid us and cannot be read. A row goes when its transaction was read, or an operator has dismissed it.';
 COMMENT ON COLUMN ops.unreadable_transactions.worker IS 'payins:<chainId>:unreadable';
 COMMENT ON COLUMN ops.unreadable_transactions.key IS 'Hash of the transaction.';
-COMMENT ON COLUMN ops.unreadable_transactions.addresses IS 'Our deposits that it may have paid; their payments do not expire while it is retried. Empty if unknown.';
+COMMENT ON COLUMN ops.unreadable_transactions.addresses IS 'Our deposits that the transaction may have paid; their payments do not expire during the retries. Empty if unknown.';
 COMMENT ON COLUMN ops.unreadable_transactions.evidence IS 'The node''s answer and the fault in it.';
 
 CREATE TABLE ops.unread_blocks (

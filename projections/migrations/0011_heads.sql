@@ -28,6 +28,6 @@ CREATE TABLE ops.head_progress (
   streams  bigint  NOT NULL,
   events   bigint  NOT NULL
 );
-COMMENT ON TABLE ops.head_progress IS 'How far the log is in the leaves; one row.';
+COMMENT ON TABLE ops.head_progress IS 'Progress of the leaves in the event log; one row.';
 COMMENT ON COLUMN ops.head_progress.position IS 'Place in the event log of the newest event.';
 COMMENT ON COLUMN ops.head_progress.until IS 'When that event was written.';

@@ -151,7 +151,7 @@ COMMENT ON COLUMN analytics.treasury_movements.part IS 'fee, rent, or the number
 COMMENT ON COLUMN analytics.treasury_movements.amount IS 'In whole tokens or coins; negative for outgoing amounts.';
 COMMENT ON COLUMN analytics.treasury_movements.units IS 'The same in smallest units.';
 COMMENT ON COLUMN analytics.treasury_movements.reference IS 'Payment, operation or transfer of the movement.';
-COMMENT ON COLUMN analytics.treasury_movements.counterparty IS 'Where it went, or came from.';
+COMMENT ON COLUMN analytics.treasury_movements.counterparty IS 'The other account of the transfer.';
 COMMENT ON COLUMN analytics.treasury_movements.network IS 'Number of earlier networks of the chain that were reset: 0 unless a test network was reset.';
 
 CREATE OR REPLACE VIEW analytics.treasury_balances AS
@@ -207,7 +207,7 @@ SELECT held.*, now() - since AS age,
   FROM held;
 COMMENT ON VIEW analytics.held_money IS 'Held money now: neither paid out nor being refunded, by payment, or by transfer for unmatched funds. In whole tokens.';
 COMMENT ON COLUMN analytics.held_money.transfer_id IS 'Transfer of unmatched funds; otherwise null.';
-COMMENT ON COLUMN analytics.held_money.since IS 'When the first of it came, or was found to be too much.';
+COMMENT ON COLUMN analytics.held_money.since IS 'Time when the first of the money arrived, or became an excess.';
 COMMENT ON COLUMN analytics.held_money.age_class IS 'under a day, under a week, under 30 days, older: as in the report.';
 COMMENT ON COLUMN analytics.held_money.app_id IS 'Null for money that no payment takes up.';
 COMMENT ON COLUMN analytics.held_money.created_at IS 'Time of the payment''s creation; for a transfer without a payment, the time of its block.';
@@ -219,8 +219,8 @@ SELECT day, app_id, sum(created) AS created, sum(seen) AS seen, sum(funded) AS f
        round(sum(paid_out) / nullif(sum(created), 0), 4) AS conversion
   FROM analytics.daily
  GROUP BY day, app_id;
-COMMENT ON VIEW analytics.conversion IS 'How far the payments of a UTC day came, by app.';
-COMMENT ON COLUMN analytics.conversion.abandoned IS 'Nothing that counts came before their time was over.';
+COMMENT ON VIEW analytics.conversion IS 'Payments of a UTC day by the furthest step that they reached, by app.';
+COMMENT ON COLUMN analytics.conversion.abandoned IS 'No counted payin arrived before the payment window closed.';
 COMMENT ON COLUMN analytics.conversion.conversion IS 'Share of the created ones that were paid out, from 0 to 1; those of today may still be.';
 
 CREATE OR REPLACE VIEW analytics.durations AS
@@ -255,13 +255,13 @@ BEGIN
         ('chain', 'As people call it.'),
         ('chain_id', 'As in docs/operate/chains.md.'),
         ('coin_symbol', 'The chain''s own coin.'),
-        ('counterparty', 'Where it went, or came from.'),
+        ('counterparty', 'The other account of the transfer.'),
         ('created', 'Payments that were created that day.'),
         ('created_at', 'When the payment was created.'),
         ('day', 'In UTC.'),
         ('decimals', 'So many digits the smallest unit is away from a whole one.'),
         ('delivered_at', 'Time of the answer or of the time-out; null while no outcome is recorded.'),
-        ('delivery_id', 'The webhook-id that its receiver saw.'),
+        ('delivery_id', 'The webhook-id header that the receiver got.'),
         ('destination_amount', 'Amount that the receiver gets, in whole tokens; null until it is settled.'),
         ('destination_chain_id', 'Where it is paid out.'),
         ('destination_token', 'In which token it is paid out.'),

@@ -19,7 +19,7 @@ CREATE TABLE transactions (
   at            timestamptz NOT NULL,
   PRIMARY KEY (payment_id, kind, chain_id, tx_hash, index)
 );
-COMMENT ON TABLE transactions IS 'Transfers of payments on their chains: payins seen, attempts of payouts and refunds signed. Amounts in whole tokens.';
+COMMENT ON TABLE transactions IS 'Transfers of payments on their chains: detected payins, and signed attempts of payouts and refunds. Amounts in whole tokens.';
 COMMENT ON COLUMN transactions.kind IS 'payin, payout or refund.';
 COMMENT ON COLUMN transactions.index IS 'Payins: place among the transaction''s logs. Payouts and refunds: number of the attempt.';
 COMMENT ON COLUMN transactions.status IS 'Payins: detected, confirmed, orphaned, lost. Payouts and refunds: live, settled, short (less than was ordered arrived: amount is what did), dead, lapsed.';

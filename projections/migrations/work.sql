@@ -57,7 +57,7 @@ COMMENT ON COLUMN payments.source_fee IS 'In the source token, part of source_am
 COMMENT ON COLUMN payments.amount_expected IS 'Agreed amount, fee included; null for any amount.';
 COMMENT ON COLUMN payments.amount_came IS 'Everything that arrived in the source token on its chain, counted or not.';
 COMMENT ON COLUMN payments.amount_delta IS 'amount_came less amount_expected: negative for too little.';
-COMMENT ON COLUMN payments.amount_received IS 'Sum of the payins that count, seen or confirmed.';
+COMMENT ON COLUMN payments.amount_received IS 'Sum of the counted payins, detected or confirmed.';
 COMMENT ON COLUMN payments.excess IS 'Amount above source_amount: held and refundable. In the source token; null until funding.';
 COMMENT ON COLUMN payments.dust IS 'Amount that the destination token cannot express, in the source token; null until funding.';
 COMMENT ON COLUMN payments.refunded IS 'Refunded amount, final on its chain, in whole tokens of any token.';
