@@ -283,7 +283,10 @@ describe('configuration', () => {
       assert.match(problemsOf(without).join(), /EVENTSTORE_URL is required with the role signer/);
       for (const end of [asking, signing])
         assert.match(problemsOf({ ...end, SIGNER_CERT_FILE: '' }).join(), /SIGNER_CERT_FILE is required/);
-      assert.match(problemsOf({ ...asking, SIGNER_URL: 'http://signer.example.com' }).join(), /SIGNER_URL is not a URL/);
+      assert.match(
+        problemsOf({ ...asking, SIGNER_URL: 'http://signer.example.com' }).join(),
+        /SIGNER_URL is not a URL/,
+      );
     });
 
     it('needs the key of references where it prepares payouts on Solana: without it none would ever be paid', () => {
@@ -483,7 +486,10 @@ describe('configuration', () => {
     it('takes registrations only where mail can be sent, and nobody registers unless that is asked for', () => {
       const mail = { SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: 'Payments <no-reply@example.com>' };
       assert.equal(readConfig(good).registration, 'closed');
-      assert.match(problemsOf({ ...good, REGISTRATION: 'open' }).join(), /^REGISTRATION is open or invited and needs mail/);
+      assert.match(
+        problemsOf({ ...good, REGISTRATION: 'open' }).join(),
+        /^REGISTRATION is open or invited and needs mail/,
+      );
       assert.match(problemsOf({ ...good, SMTP_URL: mail.SMTP_URL }).join(), /^MAIL_FROM is required/);
       const { registration, mail: read } = readConfig({ ...good, ...mail, REGISTRATION: 'invited' });
       assert.deepEqual([registration, read], ['invited', { url: mail.SMTP_URL, from: mail.MAIL_FROM }]);

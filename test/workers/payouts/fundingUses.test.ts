@@ -79,7 +79,7 @@ describe('money that no payment takes up', () => {
     const { uses } = usesOf(bySalt);
     assert.equal(await uses.objectionToRefund(p.payin()), undefined);
     await uses.useForPayment(first, payment, [p.payin()]);
-    assert.match((await uses.objectionToRefund(p.payin())) ?? '', /already paid payment/);
+    assert.match((await uses.objectionToRefund(p.payin())) ?? '', /has paid for payment/);
   });
 
   it('pays for no payment while a refund of it is ordered; after a call-off without a signature it does', async () => {
