@@ -22,6 +22,7 @@ COPY queries queries
 COPY src src
 COPY tools tools
 COPY web web
+COPY docs/images docs/images
 COPY docs/start docs/start
 COPY docs/integrate docs/integrate
 COPY docs/reference docs/reference

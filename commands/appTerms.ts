@@ -138,7 +138,7 @@ function stated(
   for (const [index, side] of (payFrom ?? []).entries()) {
     const pointer = `/payFrom/${index}`;
     if (intent !== null)
-      return refuse('invalidRequest', `intent ${intent} is paid from one source alone: leave payFrom out`, '/payFrom');
+      return refuse('invalidRequest', `intent ${intent} is paid from one source: remove payFrom`, '/payFrom');
     const asset = readSide(deps, side, pointer);
     if (isRefusal(asset)) return asset;
     if (!deps.hasDeposits(asset.chain)) return notOffered(asset.chain, `${pointer}/chainId`);
@@ -201,8 +201,8 @@ export interface StatedFee extends StatedRoute {
 
 export function readRoute({ from, to }: StatedRoute): FeeRoute | Refusal {
   const [source, destination] = [from, to].map((text) => (text === undefined ? null : findChain(text)));
-  if (source === undefined) return refuse('invalidRequest', `${from} is no known chain`, '/from');
-  if (destination === undefined) return refuse('invalidRequest', `${to} is no known chain`, '/to');
+  if (source === undefined) return refuse('invalidRequest', `${from} is not a known chain`, '/from');
+  if (destination === undefined) return refuse('invalidRequest', `${to} is not a known chain`, '/to');
   return { sourceChainId: source?.id ?? null, destinationChainId: destination?.id ?? null };
 }
 

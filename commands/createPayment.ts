@@ -203,7 +203,7 @@ function readTerms(
   const { intent } = request;
   const own = { ...app, keyless };
   if (intent !== null && !Object.values(deps.deposits).some(({ intents }) => intents.includes(intent))) {
-    return refuse('invalidRequest', `intent ${intent} is not offered by this installation: leave it out`, '/intent');
+    return refuse('invalidRequest', `intent ${intent} is not offered by this installation: remove it`, '/intent');
   }
   const life_ms = creation.lifetimeOf(request.expiresInSeconds ?? null, { intent, keyless });
   if (isRefusal(life_ms)) return life_ms;

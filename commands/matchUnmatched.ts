@@ -70,7 +70,7 @@ export async function refundUnmatched(
   const { chainId, token, amount, from } = state.transfer;
   const chain = chainOf(chainId);
   const receiverAddress = to === undefined ? from : deps.addresses.canonical(chain, to);
-  if (receiverAddress === null) return refuse('invalidRequest', `${to} is no address of ${chain.name}`);
+  if (receiverAddress === null) return refuse('invalidRequest', `${to} is not an address of ${chain.name}`);
   const receiver = { address: receiverAddress, memo: memo ?? null };
   const sending = { chainId, token, amount: BigInt(amount), receiver };
   const cost = (await receiverProblem(deps, sending)) ?? (await sendingCost(deps, sending));

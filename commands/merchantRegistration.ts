@@ -261,7 +261,7 @@ export async function readSettlement(
   if (!token) return refuse('invalidRequest', `chain ${chainId} has no ${tokenSymbol}`, '/tokenSymbol');
   const receiverAddress = deps.canonicalAddress(chainId, request.receiverAddress);
   if (!receiverAddress) {
-    return refuse('invalidRequest', `receiverAddress is no address of chain ${chainId}`, '/receiverAddress');
+    return refuse('invalidRequest', `receiverAddress is not an address of chain ${chainId}`, '/receiverAddress');
   }
   const ask = deps.canReceive[chain.family];
   const receiving = { chain, token, receiver: receiverAddress, amount: null, receiverMemo };

@@ -75,7 +75,7 @@ export function createPayByCredit({ handle, clock, signers, service, isCurrency 
       const verdict = await oneByOne(account, () => decide(order, signer, by));
       if (verdict !== 'unprovenChain') return resultOf(verdict);
     }
-    return refuse('unavailable', 'this account earns credit on new chains at this moment: send the same message again');
+    return refuse('unavailable', 'this account is earning credit on new chains: send the same message again');
   };
 
   /** @returns null if no valid signature; a refusal while a contract cannot be queried */
@@ -171,7 +171,7 @@ function resultOf(verdict: Exclude<Spending['verdict'], 'unprovenChain'>): Payme
       );
     case 'busy':
       return {
-        ...refuse('rateLimited', 'this account changes too fast: send a new message in some minutes'),
+        ...refuse('rateLimited', 'this account changes too often: send a new message in a few minutes'),
         retryAfter_s: 600,
       };
   }

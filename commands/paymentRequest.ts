@@ -277,7 +277,7 @@ function readType({ type, intent, source, destination }: Stated): PaymentType | 
 function noAmounts({ source, destination }: Stated): ReadAmounts | Refusal {
   for (const [side, stated] of Object.entries({ source, destination })) {
     if (stated?.amount === undefined) continue;
-    return refuse('invalidRequest', `anyAmount takes no ${side}.amount: leave it out`, `/${side}/amount`);
+    return refuse('invalidRequest', `anyAmount accepts no ${side}.amount: remove it`, `/${side}/amount`);
   }
   return { type: 'anyAmount', source: null, destination: null };
 }

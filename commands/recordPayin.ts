@@ -162,8 +162,9 @@ function readHint(
   hint: PayinHint,
 ): { readonly txHash: string; readonly senderAddress: string } | Refusal {
   const txHash = canonicalTxHash(chain, hint.txHash);
-  if (txHash === null) return refuse('invalidRequest', `this is no transaction hash of ${chain.name}`, '/txHash');
+  if (txHash === null) return refuse('invalidRequest', `this is not a transaction hash of ${chain.name}`, '/txHash');
   const senderAddress = addresses.canonical(chain, hint.fromAddress);
-  if (senderAddress === null) return refuse('invalidRequest', `this is no address of ${chain.name}`, '/fromAddress');
+  if (senderAddress === null)
+    return refuse('invalidRequest', `this is not an address of ${chain.name}`, '/fromAddress');
   return { txHash, senderAddress };
 }

@@ -105,7 +105,7 @@ export function createRefundAddresses({
     const unproven = ownersOf(payment).find((own) => own.sender === sender && own.receiver === null);
     const next = payins.find(({ transfer }) => transfer.chainId === unproven?.chainId) ?? payins[0];
     if (sender === null || !next)
-      return refuse('invalidRequest', 'must be an account that paid here and can sign', '/from');
+      return refuse('invalidRequest', 'must be an account that paid this payment and can sign', '/from');
     const number = stated ?? nextNumber(payment, sender);
     const words = [next, ...payins].map((payin) => wordsFor(payment, payin, { ...asked, from: sender }, number));
     return words.find((each) => !isRefusal(each) && isSet(payment, each.text)) ?? words[0] ?? paymentNotFound;
@@ -146,4 +146,4 @@ const notSigned = refuse(
   'is not this text’s, signed with the key of the account that paid',
   '/signature',
 );
-const outdated = refuse('conflict', 'another address was set meanwhile: sign the new text');
+const outdated = refuse('conflict', 'another address was set in the meantime: sign the new text');

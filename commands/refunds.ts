@@ -47,7 +47,7 @@ export async function receiverProblem(deps: SendingDeps, planned: SentBack): Pro
   const chain = chainOf(planned.chainId);
   const { address, memo } = planned.receiver;
   if (deps.addresses.canonical(chain, address) !== address)
-    return refuse('invalidRequest', `${address} is no address of ${chain.name}`, '/to');
+    return refuse('invalidRequest', `${address} is not an address of ${chain.name}`, '/to');
   const wrongMemo = memo === null ? undefined : memoProblem(chain, address, memo);
   if (wrongMemo) return refuse('invalidRequest', wrongMemo, '/memo');
   const ask = deps.canReceive[chain.family];

@@ -52,6 +52,8 @@ export interface Refusal {
   readonly message: string;
   /** JSON pointer to the request's field that is at fault, if one is. */
   readonly pointer?: string;
+  /** Other faults of the same request, so that a caller reads all of them at once. */
+  readonly also?: readonly Refusal[];
   /** Seconds after which a repeated request may succeed. */
   readonly retryAfter_s?: number;
   /** Error that the operator has to read. Callers never receive it. */
@@ -63,6 +65,10 @@ export const refuse = (refused: RefusalCode, message: string, pointer?: string):
 
 export const isRefusal = (value: unknown): value is Refusal =>
   typeof value === 'object' && value !== null && 'refused' in value;
+
+/** One refusal that names all faults of a request; undefined without any. */
+export const refusedTogether = ([first, ...also]: readonly Refusal[]): Refusal | undefined =>
+  first && (also.length > 0 ? { ...first, also } : first);
 
 /** Thrown for an error of the program, never for input of a client or a chain. */
 export class InvariantBroken extends Error {

@@ -190,7 +190,7 @@ export function requestRefund(
   const { verdict } = state;
   const { receiverAddress, receiverMemo, reason, networkFee, opensAccount } = order;
   if (reason.length === 0 || reason.length > refundReasonMax) {
-    return refuse('invalidRequest', `say why in 1 to ${refundReasonMax} characters`);
+    return refuse('invalidRequest', `the reason must have 1 to ${refundReasonMax} characters`);
   }
   if (verdict.kind === 'refundRequested') {
     const same = verdict.receiverAddress === receiverAddress && verdict.receiverMemo === receiverMemo;

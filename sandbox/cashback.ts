@@ -1,6 +1,7 @@
 /** `npm run cashback -- message|sign …`: the text that a buyer signs to pay by credit, and the request that pays; docs/integrate/cashback.md. */
 import { Command, InvalidArgumentError } from 'commander';
 import { messageText } from '../domain/credit.ts';
+import { addExamples } from '../tools/help.ts';
 import { keepKeys } from './keys.ts';
 import { patientFetch } from './patientFetch.ts';
 import { readSandboxFile } from './sandboxFile.ts';
@@ -19,15 +20,15 @@ interface Fields {
 
 const dataDir = process.env['DATA_DIR'] ?? './data';
 
-const program = new Command('npm run cashback --').description('pay a merchant out of a buyer’s credit');
+const program = new Command('npm run cashback --').description('Pays a merchant from a buyer’s cashback credit.');
 
-taking('message', 'print the text to be signed, for a wallet')
-  .requiredOption('--from <address>', 'the buyer’s address, as its chain spells it')
+taking('message', 'Print the message that a wallet signs.')
+  .requiredOption('--from <address>', 'Address of the buyer')
   .action((fields: Fields & { from: string }) => console.log(messageText(messageOf(fields, fields.from))));
 
-taking('sign', 'print the request, signed with CASHBACK_KEY or as the sandbox’s customer')
-  .option('--as <family>', 'without CASHBACK_KEY: the sandbox’s customer on evm, solana or stellar', 'evm')
-  .option('--send', 'post it, and print the answer instead')
+taking('sign', 'Print the request, signed with CASHBACK_KEY or as the customer of the sandbox.')
+  .option('--as <family>', 'Customer of the sandbox on evm, solana or stellar; used without CASHBACK_KEY', 'evm')
+  .option('--send', 'Send the request and print the answer')
   .action(async (fields: Fields & { as: string; send?: boolean }) => {
     const buyer = buyerOf(fields.as);
     const message = messageOf(fields, buyer.address);
@@ -45,6 +46,11 @@ taking('sign', 'print the request, signed with CASHBACK_KEY or as the sandbox’
     console.log(JSON.stringify(fields.send ? await post(message.service, body) : body, null, 2));
   });
 
+addExamples(program, {
+  message: '--to tea --cents 500 --from 0x108384d66E8790b0e4021407102679E1CeDF7D3b',
+  sign: '--to tea --cents 500 --as evm --send',
+});
+
 await program.parseAsync().catch((error: Error) => {
   console.error(error.message);
   process.exitCode = 1;
@@ -54,14 +60,14 @@ function taking(name: string, description: string): Command {
   return program
     .command(name)
     .description(description)
-    .requiredOption('--to <handle>', 'the merchant: the slug of merchant_<slug>')
-    .requiredOption('--cents <number>', 'how much, in US cents', number)
-    .option('--timestamp <ms>', 'Unix time in milliseconds; now when left out', number)
-    .option('--local <amount>', 'what the buyer was shown', number)
-    .option('--currency <code>', 'the currency of --local, such as EUR')
-    .option('--order <id>', 'the merchant’s order')
-    .option('--about <text>', 'one line')
-    .option('--service <url>', 'the URL that is posted to, /v1/cashbacksign included');
+    .requiredOption('--to <handle>', 'Slug of the merchant: of merchant_<slug>')
+    .requiredOption('--cents <number>', 'Amount in US cents', number)
+    .option('--timestamp <ms>', 'Unix time in milliseconds; default: now', number)
+    .option('--local <amount>', 'Amount that the buyer read, in their currency', number)
+    .option('--currency <code>', 'Currency of --local, such as EUR')
+    .option('--order <id>', 'Order id of the merchant')
+    .option('--about <text>', 'Text about the order, in one line')
+    .option('--service <url>', 'URL of the request, /v1/cashbacksign included');
 }
 
 function messageOf({ to, cents, timestamp, local, currency, order, about, service }: Fields, fromAddress: string) {
@@ -80,7 +86,7 @@ function messageOf({ to, cents, timestamp, local, currency, order, about, servic
 
 function serviceUrl(): string {
   const base = process.env['PUBLIC_URL'] ?? readSandboxFile(dataDir)?.baseUrl;
-  if (!base) throw new Error('name the URL that is posted to: --service https://pay.example.com/v1/cashbacksign');
+  if (!base) throw new Error('--service is required: --service https://pay.example.com/v1/cashbacksign');
   return `${base.replace(/\/+$/, '')}${process.env['CASHBACK_PATH'] ?? ''}/v1/cashbacksign`;
 }
 
@@ -102,6 +108,6 @@ async function post(url: string, body: object): Promise<unknown> {
 
 function number(text: string): number {
   const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Not a number.');
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Use a number.');
   return value;
 }

@@ -69,10 +69,10 @@ export async function payAsCustomer(
   const token = chain && findToken(chain, tokenSymbol);
   const rpcUrl = sandbox.chains[chainId]?.rpcUrl;
   if (!chain || !token || !rpcUrl) throw new Error(`the sandbox has no customer on chain ${chainId}`);
-  if (text === null) throw new Error('this payment takes any amount: say how much with --amount 12.50');
+  if (text === null) throw new Error('this payment accepts any amount: add --amount 12.50');
   const amount = parseAmount(text, token.decimals);
   if (typeof amount === 'string')
-    throw new Error(`${text} is no amount of ${token.symbol} (${token.decimals} decimals)`);
+    throw new Error(`${text} is not an amount of ${token.symbol} (at most ${token.decimals} decimals)`);
   const order = {
     ...source,
     token: token.address,

@@ -8,11 +8,12 @@ import { type Hand, openInbox } from './webhooks/inbox.ts';
 const poll_ms = 200;
 
 const program = new Command('npm run listen --')
-  .description('forward the webhooks of the running sandbox, exactly as they came')
-  .requiredOption('--forward <url>', 'your program, such as http://localhost:4000/hooks', urlOf)
-  .option('--redeliver', 'send again first what was not taken, and what came while nothing listened')
+  .description('Forwards the webhooks of the running sandbox unchanged.')
+  .requiredOption('--forward <url>', 'URL of your program, such as http://localhost:4000/hooks', urlOf)
+  .option('--redeliver', 'First redeliver webhooks that failed, or that were sent while nothing listened')
   .action(main);
 
+program.addHelpText('after', '\nExample: npm run listen -- --forward http://localhost:4000/hooks');
 await program.parseAsync();
 
 async function main({ forward, redeliver = false }: { forward: URL; redeliver?: boolean }): Promise<void> {

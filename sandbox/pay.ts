@@ -11,12 +11,13 @@ const poll_ms = 200;
 const follow_ms = 10 * 60_000;
 
 const program = new Command('npm run pay --')
-  .description('pay a payment as the sandbox’s customer and follow it')
-  .argument('<paymentId>', 'the id that the create call answered')
-  .option('--amount <decimal>', 'pay this much instead of what the payment asks for')
-  .option('--no-follow', 'return as soon as the transfer is mined')
+  .description('Pays a payment as the customer of the sandbox and follows it.')
+  .argument('<paymentId>', 'Id that the create call returned')
+  .option('--amount <decimal>', 'Amount to pay; default: the amount due')
+  .option('--no-follow', 'Return when the transfer is mined')
   .action(main);
 
+program.addHelpText('after', '\nExample: npm run pay -- 9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11');
 await program.parseAsync().catch((error: Error) => fail(error.message));
 
 async function main(paymentId: string, options: { amount?: string; follow: boolean }): Promise<void> {

@@ -8,11 +8,12 @@ import { readSandboxFile } from './sandboxFile.ts';
 import { situations } from './situations.ts';
 
 const program = new Command('npm run trigger --')
-  .description('make something happen to a payment of the running sandbox')
-  .argument('[situation]', 'what is to happen; --list shows all')
-  .option('--list', 'show what can be made to happen')
+  .description('Creates a payment in the running sandbox and brings it into a situation.')
+  .argument('[situation]', 'Name of the situation; --list prints all names')
+  .option('--list', 'List all situations')
   .action(main);
 
+program.addHelpText('after', '\nExample: npm run trigger -- --list');
 await program.parseAsync().catch((error: Error) => {
   console.error(`\n  ${error.message}\n`);
   process.exitCode = 1;

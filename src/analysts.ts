@@ -26,7 +26,7 @@ export async function prepareAnalytics({ config, database, telemetry }: Needs): 
   await makeAnalytics(database, prices).catch(
     failed(
       'analyticsOutdated',
-      'the views for analysts are not made: npm run rebuild makes them after the read models',
+      'the views for analysts do not exist: npm run rebuild creates them after the read models',
     ),
   );
   if (config.analystPassword === null) return;

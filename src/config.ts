@@ -115,20 +115,20 @@ function readPublicUrl(read: Reader, production: boolean): string | null {
   if (text === null || !URL.canParse(text)) return text;
   const { protocol, username, password, pathname, search, hash, origin } = new URL(text);
   const check = (isFine: boolean, problem: string) => read.check(isFine, `PUBLIC_URL ${problem}`);
-  check(username === '' && password === '', 'holds a user name or password: every link to pay would show them');
-  check(/^\/*$/.test(pathname), 'has a path: the service needs a host of its own, such as https://pay.example.com');
-  check(search === '' && hash === '' && !/[?#]/.test(text), 'has a query or a fragment: write scheme and host alone');
-  check(
-    !production || protocol === 'https:',
-    'must begin with https:// in production: pages for payments are not sent in clear',
-  );
+  check(username === '' && password === '', 'contains a user name or password: every payment link would show them');
+  check(/^\/*$/.test(pathname), 'has a path: the service needs its own host, such as https://pay.example.com');
+  check(search === '' && hash === '' && !/[?#]/.test(text), 'has a query or a fragment: use only scheme and host');
+  check(!production || protocol === 'https:', 'must start with https:// in production');
   return origin;
 }
 
-/** @throws ConfigError that lists every problem at once */
-export function readConfig(env: Env): Config {
+/**
+ * @param readerOf documentation passes a reader that notes every setting
+ * @throws ConfigError that names every problem at once
+ */
+export function readConfig(env: Env, readerOf: typeof createReader = createReader): Config {
   const problems: string[] = [];
-  const read = createReader(withKeystore(env, problems), problems);
+  const read = readerOf(withKeystore(env, problems), problems);
   const mode = read.oneOf('MODE', ['production', 'sandbox'], 'production');
   const production = mode === 'production';
   const served = chains.flatMap((chain) => {
@@ -160,7 +160,7 @@ export function readConfig(env: Env): Config {
     },
     trustedProxies: read
       .list('TRUSTED_PROXIES')
-      .filter((block) => read.check(isBlock(block), `TRUSTED_PROXIES: ${block} is no CIDR block like 10.1.0.0/16`)),
+      .filter((block) => read.check(isBlock(block), `TRUSTED_PROXIES: ${block} is not a CIDR block like 10.1.0.0/16`)),
     ...readLimits(read),
     dataDir: read.text('DATA_DIR', './data'),
     databaseUrl:
@@ -219,7 +219,7 @@ export function readConfig(env: Env): Config {
   const isShared = read.oneOf('EVENTSTORE_NETWORK', ['shared', 'private'], 'shared') === 'shared';
   if (production && isShared && eventStore?.inClear)
     problems.push(
-      'EVENTSTORE_URL has tls=false: beyond this machine the event store must be reached with TLS, or nobody else be in its network (EVENTSTORE_NETWORK=private)',
+      'EVENTSTORE_URL has tls=false: use TLS for an event store on another machine, or set EVENTSTORE_NETWORK=private if only this service is in its network',
     );
   if (production && !isSigner && !read.given('EVENTSTORE_URL') && !read.given('EVENTSTORE_DEFAULT_URL'))
     problems.push(
@@ -237,7 +237,7 @@ function readMail(read: Reader): MailSettings | null {
   if (url !== null && from !== null) return { url, from };
   read.check(
     url === null || read.given('MAIL_FROM'),
-    'MAIL_FROM is required beside SMTP_URL, for example Payments <no-reply@example.com>',
+    'MAIL_FROM is required with SMTP_URL, for example Payments <no-reply@example.com>',
   );
   return null;
 }
@@ -289,7 +289,9 @@ function missingKeys({ roles: chosen, treasuries }: Config): string[] {
   const held = Object.values(treasuries).filter((treasury) => treasury !== null);
   const some = chosen.includes('subscribers') && held.some(({ key }) => key !== null);
   if (!some || held.every(({ key }) => key !== null)) return [];
-  return ['an instance that pays out needs the treasury key of every chain that it serves, or none'];
+  return [
+    'an instance with the role subscribers needs the treasury keys of all its chains, or none: add the missing keys or remove all',
+  ];
 }
 
 /** Keys are in one place: at the signer, or on the instance that uses them. */
@@ -297,23 +299,21 @@ function signerProblems({ roles: chosen, signing, treasuries, eventStoreUrl, cha
   const problems: string[] = [];
   const held = Object.values(treasuries).filter((treasury) => treasury !== null);
   if (signing.remote !== null && held.some(({ key }) => key !== null))
-    problems.push('SIGNER_URL and treasury keys: the keys are with the signer alone, take them out here');
+    problems.push('SIGNER_URL and treasury keys are both set: only the signer holds the keys, so remove them here');
   if (signing.remote !== null && served.some(({ payoutBatch }) => payoutBatch))
     problems.push(
-      'SIGNER_URL and PAYOUT_BATCH_<chainId>: a signer of its own signs each payout by itself, unset one of the two',
+      'SIGNER_URL and PAYOUT_BATCH_<chainId>: a separate signer signs each payout alone, so unset one of the two',
     );
   if (signing.remote !== null && treasuries.solana?.referenceKey === null)
     problems.push(
-      'SOLANA_REFERENCE_KEY is required beside SIGNER_URL where Solana is served: `npm run keystore -- public` prints it',
+      'SOLANA_REFERENCE_KEY is required with SIGNER_URL if Solana is served: `npm run keystore -- public` prints it',
     );
   if (!chosen.includes('signer')) return problems;
-  if (chosen.length > 1) problems.push('ROLES: signer stands alone: nobody else runs where the keys are');
+  if (chosen.length > 1) problems.push('ROLES: signer must be the only role of its instance');
   if (held.some(({ key }) => key === null))
     problems.push('ROLES: signer needs the key of the treasury of every chain that it serves');
   if (eventStoreUrl === null)
-    problems.push(
-      'EVENTSTORE_URL is required with the role signer: it reads the log by itself, and keeps one of its own',
-    );
+    problems.push('EVENTSTORE_URL is required with the role signer, which reads the service’s log');
   return problems;
 }
 
@@ -323,22 +323,21 @@ function productionProblems(config: Config): string[] {
     problems.push(
       'PUBLIC_URL is required with the role api, for example https://pay.example.com: links to pay, logos and the texts that buyers sign begin with it',
     );
-  if (onTestNetworks)
-    problems.push('--conditions=test-networks serves test networks: start without it, or set MODE=sandbox');
+  if (onTestNetworks) problems.push('--conditions=test-networks serves test networks: remove it, or set MODE=sandbox');
   if (config.crashAt) problems.push('CRASH_AT is for tests: unset it or set MODE=sandbox');
   if (config.settlementCoolDown_hours === 0)
     problems.push(
-      'SETTLEMENT_COOLDOWN_HOURS: 0 is for tests: whoever takes over a session would take the money with it',
+      'SETTLEMENT_COOLDOWN_HOURS: 0 is for tests. In production, use at least 1: an intruder in a session could redirect the money',
     );
   if (config.withdrawals.addressCoolDown_hours === 0)
     problems.push(
-      'TREASURY_ADDRESS_COOLDOWN_HOURS: 0 is for tests: whoever gets at an operator’s terminal would send the money to himself',
+      'TREASURY_ADDRESS_COOLDOWN_HOURS: 0 is for tests. In production, use at least 1: an intruder at a terminal could withdraw the money',
     );
   if (/^(.)\1*$/.test(config.masterKey))
-    problems.push('MASTER_KEY is a placeholder: make one with `openssl rand -hex 32`');
-  if (config.mailboxUrl !== null) problems.push('MAILBOX_URL is for trying out: unset it or set MODE=sandbox');
-  if (config.demoEmail !== null) problems.push('DEMO_EMAIL is for trying out: unset it or set MODE=sandbox');
+    problems.push('MASTER_KEY is a placeholder: create one with `openssl rand -hex 32`');
+  if (config.mailboxUrl !== null) problems.push('MAILBOX_URL is for tests: unset it or set MODE=sandbox');
+  if (config.demoEmail !== null) problems.push('DEMO_EMAIL is for tests: unset it or set MODE=sandbox');
   if (['open', 'invited'].includes(config.registration) && config.mail === null)
-    problems.push('REGISTRATION needs mail: set SMTP_URL and MAIL_FROM, or leave it closed');
+    problems.push('REGISTRATION is open or invited and needs mail: set SMTP_URL and MAIL_FROM, or set it to closed');
   return problems;
 }

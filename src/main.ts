@@ -65,7 +65,13 @@ export async function startService(config: Config, clock: Clock = systemClock): 
     ...(has('subscribers') ? [runSubscribersRole(core, signal)] : []),
     ...(has('audit') ? [runNightlyAudit(core, signal)] : []),
   ].map((role) =>
-    role.catch((error: unknown) => core.telemetry.alarm('roleEnded', { error: String(error) }, 'a role has ended')),
+    role.catch((error: unknown) =>
+      core.telemetry.alarm(
+        'roleEnded',
+        { error: String(error) },
+        'a role has ended: see the error, then restart the instance',
+      ),
+    ),
   );
 
   return {

@@ -36,6 +36,7 @@ import {
 import { type AuditProgress, runAudit } from './audit/run.ts';
 import { auditStory, type Story } from './audit/story.ts';
 import { connections, masterKeyOf, readEnvironment } from './connections.ts';
+import { addExamples } from './help.ts';
 import { print, printError, printJson, printTable } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
@@ -187,7 +188,7 @@ interface Options {
 const statementTimeout_ms = 60 * 60_000;
 
 const minutes = (text: string): number => {
-  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('whole minutes');
+  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('Use whole minutes, at most 99999.');
   return Number(text);
 };
 
@@ -196,25 +197,25 @@ const keptHeadsMax = 16;
 
 function keptHead(text: string, before: readonly KeptHead[]): readonly KeptHead[] {
   const [, number, root] = /^(\d+):([0-9a-f]{64})$/.exec(text) ?? [];
-  if (number === undefined || root === undefined) throw new InvalidArgumentError('number:root, as it was published');
-  if (before.length === keptHeadsMax) throw new InvalidArgumentError(`${keptHeadsMax} at most`);
+  if (number === undefined || root === undefined) throw new InvalidArgumentError('Use number:root, as published.');
+  if (before.length === keptHeadsMax) throw new InvalidArgumentError(`Use --head at most ${keptHeadsMax} times.`);
   return [...before, { number: Number(number), root }];
 }
 
 const program = new Command()
-  .name('audit')
+  .name('npm run audit --')
   .description(
-    'Whether chains, log and read models say the same; exit code 1 where they do not, 2 where parts could not be looked at, 3 where it did not come to its end.',
+    'Compares chains, log and read models. Exit code 1: they differ. 2: some parts were not readable. 3: the audit did not finish.',
   )
-  .option('--json', 'for machines: smallest units', false)
-  .option('--quiet', 'leave the outcome in last.json of its directory, and say nothing', false)
-  .option('--log-only', 'ask no chain', false)
-  .option('--no-read-models', 'leave read models out')
-  .option('--no-seals', 'without MASTER_KEY: hashes, heads and chains alone')
-  .option('--patience <minutes>', 'what is younger may be under way', minutes, 60)
-  .option('--head <number:root>', 'a signed head that you have kept; may be given again', keptHead, [])
-  .option('--head-key <key>', 'that the first head must be signed with, as hex')
-  .option('--directory <directory>', 'its own files; default: audit in the data directory')
+  .option('--json', 'Print JSON with amounts in smallest units', false)
+  .option('--quiet', 'Print nothing; write the result to last.json in the directory', false)
+  .option('--log-only', 'Query no chain', false)
+  .option('--no-read-models', 'Do not check read models')
+  .option('--no-seals', 'Check hashes, heads and chains only; needs no MASTER_KEY')
+  .option('--patience <minutes>', 'Minutes in which work can still be in progress', minutes, 60)
+  .option('--head <number:root>', 'Signed log head that you kept; can be repeated', keptHead, [])
+  .option('--head-key <key>', 'Public key, as hex, that must have signed the first head')
+  .option('--directory <directory>', 'Directory of the audit’s own files; default: audit in the data directory')
   .action((options: Options) =>
     runProgram(() =>
       auditAll(options).catch((error: unknown) => {
@@ -227,6 +228,11 @@ program
   .command('payment <id>')
   .description('Print the history of a payment, with block, transaction, event and hash of each step.')
   .action((id: string) => runProgram(() => tellPayment(id, program.opts<Options>())));
+addExamples(program, {
+  '': '--log-only --json',
+  payment: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11',
+});
+
 await program.parseAsync();
 
 interface World {
@@ -366,7 +372,7 @@ async function tellPayment(id: string, options: Options): Promise<void> {
       settledBefore,
       signal: AbortSignal.timeout(120_000),
     });
-    if (!story) throw new Error(`there is no payment ${id} in the log`);
+    if (!story) throw new Error(`the log has no payment ${id}`);
     if (story.findings.length > 0) process.exitCode = 1;
     if (options.json) printJson(story);
     else for (const line of storyLines(story)) print(line);

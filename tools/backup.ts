@@ -18,12 +18,16 @@ interface Options extends Omit<StoreLocation, 'database'> {
 }
 
 const program = new Command()
-  .name('backup')
-  .description('Copies the event log and the secrets into a directory; run again, it adds what came since.')
-  .argument('<directory>', 'where; on another disk, and from there to another place')
-  .option('--passphrase-file <path>', 'its first line seals the secrets; without it they are left out')
-  .addOption(new Option('--eventstore <url>', 'default: that of the running service').env('EVENTSTORE_URL'))
-  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
+  .name('npm run backup --')
+  .description('Copies the event log and the secrets into a directory. Run again, adds the new events.')
+  .argument('<directory>', 'Directory on another disk')
+  .option(
+    '--passphrase-file <path>',
+    'File whose first line is the passphrase of the secrets; default: no secrets in the backup',
+  )
+  .addOption(new Option('--eventstore <url>', 'Default: the URL of the running service').env('EVENTSTORE_URL'))
+  .addOption(new Option('--data <directory>', 'Data directory of the service').env('DATA_DIR').default('./data'))
+  .addHelpText('after', '\nExample: npm run backup -- /mnt/backup --passphrase-file /run/secrets/backup')
   .parse();
 
 await runProgram(() => main(resolve(program.args[0] ?? ''), program.opts<Options>()));

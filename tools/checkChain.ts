@@ -27,9 +27,9 @@ interface Options {
 async function run(stated: string, { begunAnew, force, pay }: Options): Promise<void> {
   const config = readEnvironment();
   const chain = namedChain(stated);
-  if (!chain) throw new Error(`${stated} is no chain of the catalogue: name one of ${chainNames()}`);
+  if (!chain) throw new Error(`${stated} is not a chain of the catalogue: use one of ${chainNames()}`);
   const open = openChainsOnly(config).get(chain.id);
-  if (!open) throw new Error(`${chain.name} is not configured here: set RPC_URLS_${chain.id}`);
+  if (!open) throw new Error(`${chain.name} is not configured: set RPC_URLS_${chain.id}`);
   const paying = pay === undefined ? null : amountOf(config, chain, pay);
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: 1 });
   try {
@@ -50,12 +50,12 @@ function amountOf({ mode }: Config, { tokens, name }: Chain, stated: string | tr
   if (!token) throw new Error(`${name} has no token`);
   if (stated === true && mode === 'production')
     throw new Error(
-      `this is real money: name the amount, --pay ${cent}. The treasury pays it to itself; the fee is gone`,
+      `this moves real money: state the amount, for example --pay ${cent}. The treasury pays it to itself and loses the fee`,
     );
   const text = stated === true ? cent : stated;
   const amount = parseAmount(text, token.decimals);
   if (typeof amount === 'string' || amount <= 0n || amount > payMost * 10n ** BigInt(token.decimals))
-    throw new Error(`--pay ${text}: say an amount up to ${payMost} ${token.symbol}, like ${cent}`);
+    throw new Error(`--pay ${text}: use an amount of at most ${payMost} ${token.symbol}, such as ${cent}`);
   return { token, amount };
 }
 
@@ -69,7 +69,7 @@ async function payOnce({ id, name, family }: Chain, { token, amount }: PayingOne
   await withCore(async (core) => {
     const signer = signersOf(core).get(family);
     const rail = core.chains.get(id)?.rail;
-    if (!signer || !rail) throw new Error(`paying on ${name} needs the key of its treasury`);
+    if (!signer || !rail) throw new Error(`a payment on ${name} needs the key of its treasury`);
     print('', `${rail.account} pays ${formatAmount(amount, token.decimals)} ${token.symbol} to itself.`);
     const deps = { ...core, ...operatorOf(), rail, signer, tell: (step: string) => print(`  ${step}`) };
     const { blockNumber, took_ms } = await selfTestPayment(deps, token, amount, interrupted);
@@ -158,29 +158,30 @@ async function mustHaveBegunAnew(database: Database, { id, name }: Chain, { open
   const answers = (await Promise.allSettled(asked)).flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
   if (answers.length === 0)
     throw new Error(
-      `${name}: no node answers. Run this again when one does, or add --force if you know that it began anew`,
+      `${name}: no node answers. Run the command again later, or add --force if you know that the network was reset`,
     );
   const same = answers.find(({ identity, head }) => identity === network && read !== null && head >= read);
   if (same)
     throw new Error(
-      `${name}: nothing to do. ${same.node} is of the network that was read, and its block ${same.head} is not behind block ${read}, up to which it was read. If it began anew all the same, add --force`,
+      `${name}: nothing to do. ${same.node} serves the network that was read, and its block ${same.head} is not behind the last read block ${read}. If the network was reset nevertheless, add --force`,
     );
 }
 
 const program = new Command('npm run check-chain --')
   .description(
-    'Asks each node of a chain what it is, what it can and how far it has come. Exits with 1 when one of them does not fit. Nothing is changed.',
+    'Checks the network, methods and newest block of each node of a chain. Exit code 1: a node is unusable. Changes nothing.',
   )
-  .argument('<chain>', 'its id, or its name in any letter case: 8453, base, Arbitrum')
+  .argument('<chain>', 'Id or name of the chain: 8453, base, Arbitrum')
   .option(
     '--begun-anew',
-    'instead: close the treasury’s books and nonces of a test network that began anew, and forget how far it was read; stop the service before',
+    'After a reset of a test network: close the treasury’s books and nonces, and reset the cursors. Stop the service first.',
   )
-  .option('--force', 'with --begun-anew: also if the nodes do not prove that the network began anew')
+  .option('--force', 'With --begun-anew: continue although the nodes do not prove the reset')
   .option(
     '--pay [amount]',
-    'then pay this much from the treasury to itself and wait until it is final; a cent when left out, which production does not allow',
+    'Then pay this amount from the treasury to itself and wait until it is final; default: 0.01, not allowed in production',
   )
   .action(run);
 
+program.addHelpText('after', '\nExample: npm run check-chain -- base --pay 0.01');
 await runProgram(() => program.parseAsync());

@@ -38,7 +38,7 @@ export function masterKeyOf(data: string, name: 'MASTER_KEY' | 'MASTER_KEY_OLD' 
   for (const file of ['.env', join(data, 'service.env')]) if (existsSync(file)) loadEnvFile(file);
   const text = secretFrom(name);
   const whose = name === 'MASTER_KEY' ? 'that of the service' : 'that of the service until now';
-  if (text === '') throw new Error(`${name} is required, ${whose}: it tells whose the events are`);
+  if (text === '') throw new Error(`${name} is required, ${whose}: it verifies the seals of the events`);
   return parseMasterKey(text);
 }
 
@@ -59,7 +59,9 @@ export async function databaseUrlOf({ database, data }: Pick<StoreLocation, 'dat
   const last = await readConnections(resolve(data));
   const url = database || secretFrom('DATABASE_URL') || last?.databaseUrl;
   if (!url) {
-    throw new Error(`No service has run on ${resolve(data)}: start one, or set DATABASE_URL and EVENTSTORE_URL.`);
+    throw new Error(
+      `${resolve(data)} is not the data directory of a service: start one, or set DATABASE_URL and EVENTSTORE_URL.`,
+    );
   }
   return url;
 }

@@ -9,23 +9,28 @@ import { runProgram } from './program.ts';
 const keyVariable = 'DEPLOYER_PRIVATE_KEY';
 
 function address(text: string): Address {
-  if (!isAddress(text)) throw new InvalidArgumentError('an address is 0x and 40 hex digits with a right checksum');
+  if (!isAddress(text)) throw new InvalidArgumentError('Use an address: 0x and 40 hex digits with a valid checksum.');
   return getAddress(text);
 }
 
 const { rpc, treasury } = new Command()
-  .name('deployForwarder')
+  .name('node tools/deployForwarder.ts')
   .description(
-    `Deploys the deposit forwarder. ${keyVariable} (or the file that ${keyVariable}_FILE names) holds the key of the account that pays the gas.`,
+    `Deploys the deposit forwarder. ${keyVariable} (or a file named by ${keyVariable}_FILE) contains the key of the account that pays the gas.`,
   )
   .requiredOption('--rpc <url>', 'JSON-RPC URL of the chain')
-  .requiredOption('--treasury <address>', 'the account that deposits are swept to', address)
+  .requiredOption('--treasury <address>', 'Account that receives the sweeps; cannot be changed later', address)
+  .addHelpText(
+    'after',
+    '\nExample: node tools/deployForwarder.ts --rpc https://base.example.com --treasury 0x108384d66E8790b0e4021407102679E1CeDF7D3b',
+  )
   .parse()
   .opts<{ rpc: string; treasury: Address }>();
 
 await runProgram(async () => {
   const key = secretFrom(keyVariable);
-  if (!isHex(key) || key.length !== 66) throw new Error(`${keyVariable} must hold a private key: 0x and 64 hex digits`);
+  if (!isHex(key) || key.length !== 66)
+    throw new Error(`${keyVariable} must contain a private key: 0x and 64 hex digits`);
   const { chainId, factory, transaction } = await deployForwarder(rpc, treasury, key as Hex);
   const how = transaction === null ? 'existed already' : `deployed by ${transaction}`;
   print(`Chain ${chainId}: forwarder factory ${factory} ${how}.`);

@@ -10,14 +10,15 @@ import { runProgram } from './program.ts';
 const keyVariable = 'STELLAR_DEPLOYER_SECRET';
 
 function account(text: string): string {
-  if (!StrKey.isValidEd25519PublicKey(text)) throw new InvalidArgumentError('an account is G… with a right checksum');
+  if (!StrKey.isValidEd25519PublicKey(text))
+    throw new InvalidArgumentError('Use an account: G… with a valid checksum.');
   return text;
 }
 
 function token(text: string): string {
   const [code = '', issuer = ''] = text.split(':');
   if (!/^[A-Za-z0-9]{1,12}$/.test(code) || !StrKey.isValidEd25519PublicKey(issuer))
-    throw new InvalidArgumentError('a token is CODE:ISSUER, the issuer an account G…');
+    throw new InvalidArgumentError('Use CODE:ISSUER, where the issuer is an account G….');
   return text;
 }
 
@@ -29,18 +30,19 @@ interface Options {
 
 const options = new Command('npm run deploy:payin --')
   .description(
-    `Deploys the payin contract, once: run again, it names the contract that exists. ${keyVariable} (or the file that ${keyVariable}_FILE names) holds the secret (S…) of the account that pays the fees; it gets no rights.`,
+    `Deploys the payin contract once. Run again, prints the existing contract. ${keyVariable} (or a file named by ${keyVariable}_FILE) contains the secret (S…) of the account that pays the fees. The account gets no rights.`,
   )
   .requiredOption('--rpc <url>', 'Stellar RPC URL of the network')
-  .requiredOption('--treasury <account>', 'the account that customers pay, fixed in the contract', account)
-  .option('--token <asset>', 'what they pay, fixed in the contract', token, payinToken().address)
+  .requiredOption('--treasury <account>', 'Account that receives the payments; cannot be changed later', account)
+  .option('--token <asset>', 'Asset that the contract accepts; cannot be changed later', token, payinToken().address)
+  .addHelpText('after', '\nExample: npm run deploy:payin -- --rpc https://stellar.example.com --treasury G…')
   .parse()
   .opts<Options>();
 
 await runProgram(async () => {
   const secret = secretFrom(keyVariable);
   if (!StrKey.isValidEd25519SecretSeed(secret))
-    throw new Error(`${keyVariable} must hold the secret of an account: S…`);
+    throw new Error(`${keyVariable} must contain the secret of an account: S…`);
   const { rpc: rpcUrl, treasury, token } = options;
   const deployed = await deployPayin({ rpcUrl, treasury, token, deployer: Keypair.fromSecret(secret) });
   const how = deployed.transaction === null ? 'existed already' : `deployed by ${deployed.transaction}`;

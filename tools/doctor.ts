@@ -124,10 +124,11 @@ const lastWords: Readonly<Record<DoctorVerdict, string>> = {
 
 const program = new Command('npm run doctor --')
   .description(
-    'Looks at the configuration, this machine, both stores, every node, the clocks, the treasury and the service itself. Nothing is changed. Exits with 1 when something is broken.',
+    'Checks the configuration, this machine, both stores, every node, the clocks, the treasury and the service. Exit code 1: a check failed. Changes nothing.',
   )
-  .option('--operations <url>', 'where the running service answers operators, if it is not where OPERATIONS_PORT says')
-  .option('--json', 'for programs')
+  .option('--operations <url>', 'Operations URL of the running service; default: OPERATIONS_HOST and OPERATIONS_PORT')
+  .option('--json', 'Print JSON')
   .action(main);
 
+program.addHelpText('after', '\nExample: npm run doctor -- --json');
 await runProgram(() => program.parseAsync());

@@ -9,22 +9,27 @@ import { print, printError, printFailure } from './print.ts';
 function port(text: string): number {
   const number = Number(text);
   if (!Number.isInteger(number) || number < 0 || number > 65_535) {
-    throw new InvalidArgumentError('a port is a whole number between 0 (any free one) and 65535');
+    throw new InvalidArgumentError('Use a whole number from 0 (any free port) to 65535.');
   }
   return number;
 }
 
 const options = new Command()
-  .name('eventstore')
+  .name('npm run eventstore --')
   .description(
-    "Runs this product's event store alone, on a socket of this user. With a port any EventStoreDB client can connect.",
+    'Runs the embedded event store alone, on a socket of this user. With --port, any EventStoreDB client can connect.',
   )
   .option(
     '--data <directory>',
-    'where its data is',
+    'Data directory',
     process.env['DATA_DIR'] ? `${process.env['DATA_DIR']}/eventstore` : 'data/eventstore',
   )
-  .option('--port <number>', 'a port on 127.0.0.1 instead, for every user of this machine to read and append', port)
+  .option(
+    '--port <number>',
+    'Port on 127.0.0.1 instead of the socket. Every user of this machine can then read and append.',
+    port,
+  )
+  .addHelpText('after', '\nExample: npm run eventstore -- --data data/eventstore --port 2113')
   .parse()
   .opts<{ data: string; port?: number }>();
 

@@ -22,21 +22,22 @@ interface Options {
 }
 
 const program = new Command()
-  .name('evidence')
+  .name('npm run evidence --')
   .description(
-    'Writes the evidence of a payment: its events, the way to a signed head, the head. It holds the payment’s metadata.',
+    'Writes the evidence of a payment: its events, a signed log head, and the proof between them. The file contains the payment’s metadata.',
   )
   .argument('<paymentId>')
-  .option('--out <file>', 'default: evidence-<paymentId>.json')
-  .addOption(new Option('--database <url>', 'default: that of the running service').env('DATABASE_URL'))
-  .addOption(new Option('--eventstore <url>', 'default: that of the running service').env('EVENTSTORE_URL'))
-  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
+  .option('--out <file>', 'File to write; default: evidence-<paymentId>.json')
+  .addOption(new Option('--database <url>', 'Default: the URL of the running service').env('DATABASE_URL'))
+  .addOption(new Option('--eventstore <url>', 'Default: the URL of the running service').env('EVENTSTORE_URL'))
+  .addOption(new Option('--data <directory>', 'Data directory of the service').env('DATA_DIR').default('./data'))
   .action((paymentId: string, options: Options) => runProgram(() => main(paymentId, options)));
+program.addHelpText('after', '\nExample: npm run evidence -- 9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 --out evidence.json');
 await program.parseAsync();
 
 async function main(text: string, { out, ...where }: Options): Promise<void> {
   const paymentId = paymentIdIn(text);
-  if (paymentId === undefined) throw new Error(`${text} is no payment's id: it is the UUID that creating it answered`);
+  if (paymentId === undefined) throw new Error(`${text} is not a payment id: use the UUID of the create response`);
   const { databaseUrl, eventStoreUrl, close } = await connections(where, 'join');
   const database = openDatabase({ url: databaseUrl, applicationName: 'evidence' });
   const opened = openEventStore({ url: eventStoreUrl });

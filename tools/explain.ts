@@ -20,7 +20,7 @@ import { runProgram } from './program.ts';
 async function explain(core: Core, text: string): Promise<Explanation> {
   const paymentId = paymentIdIn(text);
   const payment = paymentId === undefined ? null : await currentState(core.handle, paymentDecider, paymentId);
-  if (!payment) throw new Error(`there is no payment ${text}: take the id of the create response, or of the dashboard`);
+  if (!payment) throw new Error(`no payment has the id ${text}: use the id of the create response or of the dashboard`);
   const { database, store, clock, chains } = core;
   const [events, noted, heads] = await Promise.all([
     readStream(store, `payment-${paymentId}`),
@@ -38,7 +38,7 @@ async function explain(core: Core, text: string): Promise<Explanation> {
       return { head: heads.get(sourceChainId) ?? null, needed };
     },
   });
-  if (!explained) throw new Error(`the stream of ${text} is gone`);
+  if (!explained) throw new Error(`the stream of ${text} does not exist`);
   return explained;
 }
 
@@ -70,10 +70,10 @@ function show({ paymentId, appId, orderId, status, summary, because, next, opera
 
 const program = new Command('npm run explain --')
   .description(
-    'Says why a payment is where it is: which rule, which amounts, which event; what is next, and what you can do.',
+    'Explains the state of a payment: the rule, amounts and event that led to it, the next step, and your options.',
   )
   .argument('<paymentId>')
-  .option('--json', 'for machines', false)
+  .option('--json', 'Print JSON', false)
   .action((paymentId: string, { json }: { json: boolean }) =>
     withCore(async (core) => {
       const explained = await explain(core, paymentId);
@@ -82,4 +82,5 @@ const program = new Command('npm run explain --')
     }),
   );
 
+program.addHelpText('after', '\nExample: npm run explain -- 9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11');
 await runProgram(() => program.parseAsync());

@@ -36,40 +36,44 @@ const statementTimeout_ms = 60 * 60_000;
 function timeOf(text: string): string {
   const at = parseInstant(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
   if (at === undefined)
-    throw new InvalidArgumentError('it is a day such as 2026-11-01, in UTC, or a time with its offset.');
+    throw new InvalidArgumentError('Use a day in UTC such as 2026-11-01, or a time with an offset.');
   return at;
 }
 
 function positionOf(text: string): string {
-  if (!/^\d{1,19}$/.test(text)) throw new InvalidArgumentError('it is a position in the log: digits.');
+  if (!/^\d{1,19}$/.test(text)) throw new InvalidArgumentError('Use a position in the log: digits only.');
   return BigInt(text).toString();
 }
 
 function countOf(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('it is a number from 1 to 9999999.');
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('Use a number from 1 to 9999999.');
   return Number(text);
 }
 
 const program = new Command()
   .name('npm run export --')
   .description(
-    'Payments, transfers or events as files. Without --from and --to it keeps a directory up to date: run it again, and it adds what has changed.',
+    'Exports payments, transfers or events as files. Without --from and --to, run it again to add the changes to the directory.',
   )
-  .addArgument(new Argument('<subject>', 'what to export').choices(subjects))
-  .addOption(new Option('--format <format>', 'of the files').choices(formats).default('csv'))
-  .option('--from <time>', 'the first moment: of a payment’s creation, a transfer, or an event', timeOf)
-  .option('--to <time>', 'the first moment that is not exported any more', timeOf)
+  .addArgument(new Argument('<subject>', 'Subject to export').choices(subjects))
+  .addOption(new Option('--format <format>', 'Format of the files').choices(formats).default('csv'))
+  .option('--from <time>', 'Start of the period: time of creation of a payment, of a transfer, or of an event', timeOf)
+  .option('--to <time>', 'End of the period, exclusive', timeOf)
   .option(
     '--after <position>',
-    'what changed behind this position in the log; default: from its first event',
+    'Export changes after this position in the log; default: from the first event',
     positionOf,
   )
-  .option('--out <directory>', 'default: exports/<subject>-<format> in the data directory')
-  .option('--part-rows <number>', 'a file ends after about so many rows', countOf, 100_000)
-  .addOption(new Option('--database <url>', 'default: that of the running service').env('DATABASE_URL'))
-  .addOption(new Option('--eventstore <url>', 'default: that of the running service').env('EVENTSTORE_URL'))
-  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
+  .option('--out <directory>', 'Directory to write; default: exports/<subject>-<format> in the data directory')
+  .option('--part-rows <number>', 'Approximate number of rows per file', countOf, 100_000)
+  .addOption(new Option('--database <url>', 'Default: the URL of the running service').env('DATABASE_URL'))
+  .addOption(new Option('--eventstore <url>', 'Default: the URL of the running service').env('EVENTSTORE_URL'))
+  .addOption(new Option('--data <directory>', 'Data directory of the service').env('DATA_DIR').default('./data'))
   .action((subject: Subject, options: Options) => runProgram(() => main(subject, options)));
+program.addHelpText(
+  'after',
+  '\nExample: npm run export -- payments --format parquet --from 2026-11-01T00:00:00Z --to 2026-12-01T00:00:00Z',
+);
 await program.parseAsync();
 
 async function main(subject: Subject, options: Options): Promise<void> {
@@ -103,8 +107,7 @@ async function main(subject: Subject, options: Options): Promise<void> {
 /** Events and changes are exported by log; rows of a period by time. */
 function exportedBy(subject: Subject, { from, to, after, format }: Options, directory: string): Exported {
   const ofPeriod = subject !== 'events' && (from !== undefined || to !== undefined);
-  if (ofPeriod && after !== undefined)
-    throw new Error(`--after is for what has changed in the log: leave it out, or --from and --to`);
+  if (ofPeriod && after !== undefined) throw new Error(`--after cannot be combined with --from and --to`);
   const before = readExportManifest(directory)?.exports;
   // An interrupted export keeps its end.
   const end = to ?? (ofPeriod ? (before?.by === 'period' ? before.to : systemClock.now()) : null);

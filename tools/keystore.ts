@@ -16,6 +16,7 @@ import {
   sealKeystore,
 } from '../src/environment/keystore.ts';
 import { createReader, fileText } from '../src/environment/reader.ts';
+import { addExamples } from './help.ts';
 import { print, printTable } from './print.ts';
 import { runProgram } from './program.ts';
 
@@ -89,29 +90,37 @@ function remove(path: string, name: string, options: Options): void {
 function change(path: string, newFile: string, options: Options): void {
   const entries = opened(path, passphrase(options));
   write(path, entries, passphraseFrom({ file: newFile }));
-  print(`${path} opens with the new passphrase alone. Copies of the file still open with the old one.`);
+  print(`${path} now opens only with the new passphrase. Copies of the file still open with the old one.`);
 }
 
 const program = new Command('npm run keystore --').description('Keeps the treasury’s keys in a sealed file.');
-const nameArgument = () => new Argument('<name>', 'the variable that it stands for').choices(keystoreNames);
+const nameArgument = () => new Argument('<name>', 'Variable that the key replaces').choices(keystoreNames);
 const verb = (usage: string, description: string): Command =>
   program
     .command(usage)
     .description(description)
-    .argument('<keystore>', 'path of the file')
-    .option('--passphrase-file <path>', 'its first line opens the keystore; default: KEYSTORE_PASSPHRASE_FILE')
-    .option('--passphrase-fd <number>', 'the same from an open descriptor; default: KEYSTORE_PASSPHRASE_FD');
+    .argument('<keystore>', 'Path of the keystore file')
+    .option('--passphrase-file <path>', 'File whose first line is the passphrase; default: KEYSTORE_PASSPHRASE_FILE')
+    .option('--passphrase-fd <number>', 'Open file descriptor with the passphrase; default: KEYSTORE_PASSPHRASE_FD');
 
-verb('put', 'put a key in, and make the file if there is none')
+verb('put', 'Add a key. Creates the file if it does not exist.')
   .addArgument(nameArgument())
-  .option('--from <path>', 'a file that holds the key; default: standard input')
-  .option('--replace', 'also where another key has the name')
+  .option('--from <path>', 'File that contains the key; default: standard input')
+  .option('--replace', 'Replace an existing key with this name')
   .action(put);
-verb('list', 'which keys are in it').action(list);
-verb('public', 'what instances without keys are told: addresses, and what references are made with').action(showPublic);
-verb('remove', 'take a key out').addArgument(nameArgument()).action(remove);
-verb('passphrase', 'change the passphrase')
-  .argument('<new>', 'path of a file whose first line is the new one')
+verb('list', 'List the names of the keys.').action(list);
+verb('public', 'Print the public values that instances without keys need.').action(showPublic);
+verb('remove', 'Remove a key.').addArgument(nameArgument()).action(remove);
+verb('passphrase', 'Change the passphrase.')
+  .argument('<new>', 'File whose first line is the new passphrase')
   .action(change);
+
+addExamples(program, {
+  put: 'keys.json TREASURY_PRIVATE_KEY --from key.txt --passphrase-file passphrase.txt',
+  list: 'keys.json --passphrase-file passphrase.txt',
+  public: 'keys.json --passphrase-file passphrase.txt',
+  remove: 'keys.json SOLANA_DEPOSIT_SEED --passphrase-file passphrase.txt',
+  passphrase: 'keys.json new.txt --passphrase-file passphrase.txt',
+});
 
 await runProgram(() => program.parseAsync());

@@ -16,6 +16,7 @@ import { erase, invite, welcome } from '../src/accounts/people.ts';
 import type { Core } from '../src/core.ts';
 import { operatorDeps } from '../src/workers/accounts/index.ts';
 import { withCore } from './connections.ts';
+import { addExamples } from './help.ts';
 import { print, printTable } from './print.ts';
 import { operator, runProgram } from './program.ts';
 
@@ -34,7 +35,7 @@ interface PolicyOptions {
 }
 
 const whole = (text: string): number => {
-  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('say a whole number.');
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('Use a whole number.');
   return Number(text);
 };
 
@@ -62,28 +63,25 @@ export function addTerms(program: Command, run: Run): void {
   program
     .command('policy <appId>')
     .description('Set the policy of new payments for other amounts. Omitted rules hold the money.')
-    .option('--tolerance-bp <basisPoints>', 'an amount may be short by so much of it, and pays', whole)
-    .option('--tolerance-most <dollars>', 'and by no more than this')
-    .addOption(verdict('--under', 'too little when the time to pay is over'))
-    .addOption(verdict('--over', 'too much', overVerdicts))
-    .addOption(verdict('--late', 'too late'))
-    .option('--late-within <minutes>', 'how long after the end late money is accepted', whole)
-    .addOption(verdict('--wrong-token', 'another token on the right chain'))
-    .addOption(verdict('--wrong-chain', 'the right address on another chain'))
+    .option('--tolerance-bp <basisPoints>', 'Maximum accepted shortfall, in basis points of the amount', whole)
+    .option('--tolerance-most <dollars>', 'Maximum shortfall in dollars; both limits apply')
+    .addOption(verdict('--under', 'Verdict on too little money when the payment window ends'))
+    .addOption(verdict('--over', 'Verdict on too much money', overVerdicts))
+    .addOption(verdict('--late', 'Verdict on late money'))
+    .option('--late-within <minutes>', 'Minutes after the end in which late money is accepted', whole)
+    .addOption(verdict('--wrong-token', 'Verdict on another token on the right chain'))
+    .addOption(verdict('--wrong-chain', 'Verdict on money at the right address on another chain'))
     .action((appId: string, options: PolicyOptions) => run((m) => m.setPolicy(appId, policyOf(options), operator())));
 
   const route = (command: Command) =>
     command
-      .option('--from <chain>', 'payments made on this chain; every chain when left out')
-      .option('--to <chain>', 'payments paid out on this chain; every chain when left out');
+      .option('--from <chain>', 'Chain of the payin; default: every chain')
+      .option('--to <chain>', 'Chain of the payout; default: every chain');
   route(program.command('fee <appId>'))
     .description('Set the app’s fee for a route of new payments. A payout that costs more raises the fixed part.')
-    .requiredOption('--fixed <dollars>', 'for each payment')
-    .requiredOption('--bp <basisPoints>', 'of the amount', whole)
-    .option(
-      '--below-cost',
-      'the fee may be less than what the payout costs, where the app’s own key creates the payment',
-    )
+    .requiredOption('--fixed <dollars>', 'Fixed fee of each payment, in dollars')
+    .requiredOption('--bp <basisPoints>', 'Share of the amount, in basis points', whole)
+    .option('--below-cost', 'Allow a fee below the payout’s cost for payments that the app’s own key creates')
     .action((appId: string, { from, to, fixed, bp, belowCost = false }: FeeOptions) =>
       run((m) => m.setFee(appId, { from, to, fixed, basisPoints: bp, belowCost }, operator())),
     );
@@ -101,25 +99,25 @@ async function inviteOne(core: Core, email: string): Promise<void> {
   const { config } = core;
   const url = config.publicUrl === null ? null : `${config.publicUrl}/dashboard/register`;
   const person = must(await invite(operatorDeps(core), email, url));
-  print(`${person.email} may register and sign in. ${mailed(config)}`);
-  if (config.registration === 'closed') print('REGISTRATION is closed: set it to invited, else nobody registers.');
+  print(`${person.email} is invited to register and sign in. ${mailed(config)}`);
+  if (config.registration === 'closed') print('REGISTRATION is closed: set it to invited, or nobody can register.');
 }
 
 const mailed = ({ mail }: Core['config']): string =>
-  mail === null ? 'No mail is sent: SMTP_URL is not set.' : 'A mail is on its way, sent by an instance with role api.';
+  mail === null ? 'No mail is sent: SMTP_URL is not set.' : 'An instance with the role api sends the mail.';
 
 async function giveApp(core: Core, appId: string, email: string): Promise<void> {
   const { developerId } = must(await welcome(operatorDeps(core), email));
   must(await core.merchants.setOwner(appId, developerId, operator()));
-  print(`${appId} belongs to ${email}, who may sign in.`);
+  print(`${appId} belongs to ${email}, who can sign in.`);
 }
 
 async function eraseOne(core: Core, email: string): Promise<void> {
   const { apps } = must(await erase({ sql: core.database }, email));
-  print('The person is erased, with sessions, registrations and mail.');
+  print('The person is deleted, with sessions, registrations and mail.');
   if (apps.length > 0) {
-    print(`These apps go on without a person and show no name: ${apps.join(', ')}.`);
-    print('Their keys and wallets work on: revoke and change what should not, or give them to somebody.');
+    print(`These apps continue without an owner and show no name: ${apps.join(', ')}.`);
+    print('Their keys and wallets stay valid: revoke or change them, or give the apps to another owner.');
   }
 }
 
@@ -153,7 +151,7 @@ async function show(list: (deps: AppAuditDeps) => Promise<readonly object[] | nu
   const rows = await withCore(({ store }) =>
     list({ history: (stream) => readStream(store, stream), read: eventCodec.read }),
   );
-  if (rows === null) throw new Error('there is no such app: check its id');
+  if (rows === null) throw new Error('no app has this id');
   if (rows.length === 0) return print('None.');
   printTable(
     rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value ?? '')]))),
@@ -162,24 +160,24 @@ async function show(list: (deps: AppAuditDeps) => Promise<readonly object[] | nu
 
 function chainId(text: string) {
   const chain = findChain(text);
-  if (!chain) throw new Error(`${text} is no known chain`);
+  if (!chain) throw new Error(`${text} is not a known chain: use a chain id, such as 8453`);
   return chain.id;
 }
 
 function time(text: string): Instant {
   const at = parseInstant(text);
-  if (!at) throw new Error(`${text} is no time: write it like 2027-01-31T00:00:00Z`);
+  if (!at) throw new Error(`${text} is not a time: use ISO 8601 with an offset, such as 2027-01-31T00:00:00Z`);
   return at;
 }
 
 const program = new Command('npm run merchant --').description(
-  'manage apps (merchant_<slug>, wallet_<slug>) and their keys',
+  'Manages apps (merchant_<slug>, wallet_<slug>), their keys and their owners.',
 );
 
 program
   .command('register <appId>')
   .description('Register an app. Prints its webhook secret once.')
-  .option('--webhook <url>', 'https URL that its webhooks go to')
+  .option('--webhook <url>', 'Webhook URL; starts with https://')
   .action((appId: string, options: { webhook?: string }) =>
     run((m) => m.register(appId, { webhookUrl: options.webhook ?? null }, operator())),
   );
@@ -187,7 +185,7 @@ program
 program
   .command('settle <appId> <chain> <token> <address>')
   .description('Set the settlement wallet of a merchant_ app.')
-  .option('--memo <memo>', 'memo of the receiver, where the chain has one')
+  .option('--memo <memo>', 'Memo of the receiver, if the chain has memos')
   .action((appId: string, chain: string, tokenSymbol: string, receiverAddress: string, options: { memo?: string }) =>
     run((m) =>
       m.setSettlement(
@@ -225,11 +223,14 @@ async function brand(m: ManageMerchant, appId: string, shown: Branding): Promise
 program
   .command('profile <appId>')
   .description('Change the profile of an app. An empty text removes a value.')
-  .option('--name <name>', 'what payers read')
-  .option('--contact <contact>', 'an e-mail address or an https URL')
-  .option('--return-url <template>', 'https URL with {paymentId}, {orderId}, {status} behind the host')
-  .option('--colour <colour>', '#rrggbb')
-  .option('--logo <file>', 'a PNG, JPEG or WebP')
+  .option('--name <name>', 'Name that payers read')
+  .option('--contact <contact>', 'Support contact: an e-mail address or an https URL')
+  .option(
+    '--return-url <template>',
+    'Return URL; starts with https://, can contain {paymentId}, {orderId} and {status} after the host',
+  )
+  .option('--colour <colour>', 'Colour of the payment page: #rrggbb')
+  .option('--logo <file>', 'PNG, JPEG or WebP file')
   .action((appId: string, shown: Branding) => run((m) => brand(m, appId, shown)));
 
 program
@@ -255,8 +256,8 @@ program
 program
   .command('key <appId> <name>')
   .description('Issue an API key. Prints it once.')
-  .addOption(new Option('--scope <scope>', 'what it may do').choices([...keyScopes]).default('orders'))
-  .option('--expires <time>', 'when it stops: ISO 8601 with its offset, such as 2027-01-31T00:00:00Z')
+  .addOption(new Option('--scope <scope>', 'Permissions of the key').choices([...keyScopes]).default('orders'))
+  .option('--expires <time>', 'End of validity: ISO 8601 with an offset, such as 2027-01-31T00:00:00Z')
   .action((appId: string, name: string, options: { scope: KeyScope; expires?: string }) =>
     run((m) =>
       m.issueKey(
@@ -294,5 +295,26 @@ program
 
 addTerms(program, run);
 addPeople(program);
+
+addExamples(program, {
+  register: 'merchant_tea --webhook https://tea.example.com/hooks',
+  settle: 'merchant_tea 8453 USDC 0x108384d66E8790b0e4021407102679E1CeDF7D3b',
+  profile: 'merchant_tea --name "Tea House" --contact help@tea.example.com',
+  webhook: 'merchant_tea https://tea.example.com/hooks',
+  embed: 'merchant_tea https://tea.example.com',
+  rotate: 'merchant_tea',
+  key: 'merchant_tea shop --scope orders',
+  rename: 'merchant_tea KEY_ID checkout',
+  keys: 'merchant_tea',
+  history: 'merchant_tea',
+  revoke: 'merchant_tea KEY_ID',
+  keyless: 'wallet_demo on',
+  policy: 'merchant_tea --tolerance-bp 50 --tolerance-most 1 --over refund',
+  fee: 'merchant_tea --fixed 0.01 --bp 10 --from 8453',
+  'remove-fee': 'merchant_tea --from 8453',
+  invite: 'ann@example.com',
+  owner: 'merchant_tea ann@example.com',
+  erase: 'ann@example.com',
+});
 
 await runProgram(() => program.parseAsync());

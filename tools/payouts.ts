@@ -21,6 +21,7 @@ import {
 } from '../src/workers/payouts/byHand.ts';
 import { transfersWorkerName } from '../src/workers/payouts/worker.ts';
 import { withCore } from './connections.ts';
+import { addExamples } from './help.ts';
 import { print, printTable } from './print.ts';
 import { operator, printOutcome, readReason, runProgram } from './program.ts';
 
@@ -61,7 +62,7 @@ function line({ clock }: Core, payment: Payment, waitsFor = ''): Readonly<Record
 function whyHeld({ payoutHeld, payout }: Payment): string | undefined {
   if (payout?.short) return fallenShort(payout, payout.short).message;
   if (payoutHeld !== null) return `an operator holds it: ${payoutHeld}`;
-  return payout && isSpent(payout) ? 'its attempts are spent: retry allows more' : undefined;
+  return payout && isSpent(payout) ? 'all its attempts failed: retry allows more' : undefined;
 }
 
 /** Parked work of it is due again. */
@@ -76,7 +77,7 @@ async function retry(core: Core, byHand: ByHand): Promise<void> {
 async function bury(core: Core, byHand: ByHand): Promise<void> {
   const payment = await currentState(core.handle, paymentDecider, byHand.paymentId);
   const chain = payment && core.chains.get(payment.terms.destination.chainId);
-  if (!chain) throw new Error(`${byHand.paymentId} is no payment on a chain that is configured here`);
+  if (!chain) throw new Error(`${byHand.paymentId} is not a payment on a configured chain`);
   const deps = { handle: core.handle, rail: chain.rail };
   printOutcome(await buryPayout(deps, byHand, operator(), AbortSignal.timeout(answer_ms)));
 }
@@ -92,27 +93,38 @@ const decision = (name: string, about: string, decide: (core: Core, byHand: ByHa
   program
     .command(`${name} <paymentId>`)
     .description(about)
-    .requiredOption('--reason <reason>', 'why, for whoever asks later', readReason)
+    .requiredOption('--reason <reason>', 'Reason, kept in the log', readReason)
     .action((paymentId: string, { reason }: { reason: string }) =>
       withCore((core) => decide(core, { paymentId, reason })),
     );
 
 decision(
   'hold',
-  'sign nothing more for it, for example because it was paid by hand; what is signed can still land',
+  'Stop signing for a payout, for example because it was paid by hand. A signed transaction can still land.',
   async (core, byHand) => printOutcome(await holdPayout(core, byHand, operator())),
 );
-decision('retry', 'go on with it after a hold, a hundred attempts, or a transfer that brought nothing', retry);
 decision(
-  'accept',
-  'count it as settled although less than was ordered arrived: you have paid the rest by hand, or the receiver does without',
-  async (core, byHand) => printOutcome(await acceptPayout(core, byHand, operator())),
+  'retry',
+  'Retry a payout after a hold, after 100 failed attempts, or after a transfer that moved no money.',
+  retry,
+);
+decision('accept', 'Count a payout as settled although less than the ordered amount arrived.', async (core, byHand) =>
+  printOutcome(await acceptPayout(core, byHand, operator())),
 );
 decision('bury', 'Mark all attempts as dead so that the payout is signed again. Check several explorers first.', bury);
 decision(
   'bounce',
-  'give it up: its receiver cannot be paid; what came can go back to its payer',
+  'Give up a payout whose receiver cannot be paid. The payin becomes refundable.',
   async (core, byHand) => printOutcome(await bouncePayout(core, byHand, operator())),
 );
+
+addExamples(program, {
+  list: '',
+  hold: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 --reason "paid by hand"',
+  retry: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 --reason "the node was repaired"',
+  accept: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 --reason "the rest was paid by hand"',
+  bury: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 --reason "three explorers find no transaction"',
+  bounce: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 --reason "the receiver is frozen"',
+});
 
 await runProgram(() => program.parseAsync());

@@ -32,7 +32,7 @@ export const refusalError = ({ refused, message }: Refusal): Error => new Error(
 
 /** For an option: the operator's reason, for later readers. */
 export function readReason(text: string): string {
-  if (text.length === 0 || text.length > 400) throw new InvalidArgumentError('say it in 1 to 400 characters.');
+  if (text.length === 0 || text.length > 400) throw new InvalidArgumentError('Use 1 to 400 characters.');
   return text;
 }
 

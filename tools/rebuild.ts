@@ -27,18 +27,19 @@ interface Options {
 const statementTimeout_ms = 60 * 60_000;
 
 const options = new Command()
-  .name('rebuild')
+  .name('npm run rebuild --')
   .description('Rebuilds read models from the event log. Sends and pays nothing.')
-  .addOption(new Option('--set <name>', 'only this set').choices(projectionSets.map(({ name }) => name)))
+  .addOption(new Option('--set <name>', 'Rebuild only this set').choices(projectionSets.map(({ name }) => name)))
   .addOption(
     new Option(
       '--log-restored',
-      'the log was restored from a backup: all sets, and scans begin again where it ends',
+      'After a restore from a backup: rebuild all sets, and restart scans at the end of the log',
     ).conflicts('set'),
   )
-  .addOption(new Option('--database <url>', 'default: that of the running service').env('DATABASE_URL'))
-  .addOption(new Option('--eventstore <url>', 'default: that of the running service').env('EVENTSTORE_URL'))
-  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
+  .addOption(new Option('--database <url>', 'Default: the URL of the running service').env('DATABASE_URL'))
+  .addOption(new Option('--eventstore <url>', 'Default: the URL of the running service').env('EVENTSTORE_URL'))
+  .addOption(new Option('--data <directory>', 'Data directory of the service').env('DATA_DIR').default('./data'))
+  .addHelpText('after', '\nExample: npm run rebuild -- --set reports')
   .parse()
   .opts<Options>();
 
@@ -73,9 +74,9 @@ async function scanAgain(
 ): Promise<void> {
   const { projections, followers } = await findLost(database, store);
   if (projections.length + followers.length === 0)
-    throw new Error('The log has all that Postgres knows of it: rebuild without --log-restored.');
+    throw new Error('The log is not older than Postgres: rebuild without --log-restored.');
   await forgetLost(database, await store.tail(), followers);
-  print('Scans of all chains begin again where the restored log ends.');
+  print('Scans of all chains restart at the end of the restored log.');
 }
 
 async function withProgress(deps: Omit<RebuildDeps, 'onProgress'> & { database: Database; set: ProjectionSet }) {

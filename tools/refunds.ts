@@ -27,6 +27,7 @@ import {
 import { transfersWorkerName } from '../src/workers/payouts/worker.ts';
 import { refundsOf } from '../src/workers/refunds/index.ts';
 import { withCore } from './connections.ts';
+import { addExamples } from './help.ts';
 import { print } from './print.ts';
 import { chainNames, namedChain, operator, printOutcome, readReason, refusalError, runProgram } from './program.ts';
 
@@ -36,13 +37,12 @@ type Decide = (core: Core, byHand: RefundByHand) => RefundDecided;
 
 const verbs: Readonly<Record<string, { readonly about: string; readonly decide: Decide }>> = {
   'call-off': {
-    about: 'give it up, for it cannot be sent, such as to a frozen address: what it took is held again',
+    about: 'Give up a refund that cannot be sent, for example to a frozen address. Its money is held again.',
     decide: (core, byHand) => callOffRefund(core, byHand, operator()),
   },
-  retry: { about: 'go on with it after a hundred attempts, or a transfer that brought nothing', decide: retry },
+  retry: { about: 'Retry a refund after 100 failed attempts, or after a transfer that moved no money.', decide: retry },
   accept: {
-    about:
-      'count it as settled although less than was ordered arrived: you have sent the rest by hand, or the receiver does without',
+    about: 'Count a refund as settled although less than the ordered amount arrived.',
     decide: (core, byHand) => acceptRefund(core, byHand, operator()),
   },
   bury: {
@@ -69,13 +69,13 @@ export function addDecisions(program: Command): void {
   for (const [name, { about, decide }] of Object.entries(verbs))
     program
       .command(`${name} <money> [refund]`)
-      .description(`${about}. Of a payment: its id and the refund’s number; of money that no payment takes up: its id`)
-      .requiredOption('--reason <reason>', 'why, for whoever asks later', readReason)
+      .description(`${about} Names a payment and the number of its refund, or the id of unmatched funds.`)
+      .requiredOption('--reason <reason>', 'Reason, kept in the log', readReason)
       .action((money: string, number: string | undefined, { reason }: { reason: string }) =>
         withCore(async (core) =>
           printOutcome(
             await decide(core, { key: await keyFor(core, money, number), reason }),
-            'There was nothing to decide.',
+            'Nothing to do: already done.',
           ),
         ),
       );
@@ -93,7 +93,9 @@ async function keyFor(core: Core, money: string, number: string | undefined): Pr
 
 function numberOf(text = ''): number {
   if (!/^[1-9]\d{0,3}$/.test(text))
-    throw new Error(`${text || 'nothing'} is no number of a refund: npm run refunds -- list <paymentId>`);
+    throw new Error(
+      `${text || 'nothing'} is not the number of a refund: list them with npm run refunds -- list <paymentId>`,
+    );
   return Number(text);
 }
 
@@ -120,10 +122,10 @@ async function showAll({ database }: Core): Promise<void> {
 async function showOne(core: Core, text: string): Promise<void> {
   const refunds = refundsOf(core);
   const payment = await refunds.payment({ paymentId: known(text), appId: null });
-  if (!payment) throw new Error(`paymentNotFound: ${text} is no payment: check its id`);
+  if (!payment) throw new Error(`paymentNotFound: no payment has the id ${text}`);
   for (const refund of refundViews(payment)) print(told(refund));
   for (const { chainId, token, amount, reason, networkFee, owners } of await refunds.held(payment)) {
-    const fee = networkFee === null ? 'a cost that is not known now' : formatAmount(networkFee, token.decimals);
+    const fee = networkFee === null ? 'an unknown cost' : formatAmount(networkFee, token.decimals);
     print(
       `held: ${formatAmount(amount, token.decimals)} ${token.symbol} on ${chainOf(chainId).name} (${reason}); sending it costs ${fee}`,
     );
@@ -148,7 +150,7 @@ const told = ({
 
 const known = (text: string): string => {
   const paymentId = paymentIdIn(text);
-  if (paymentId === undefined) throw new Error(`paymentNotFound: ${text} is no payment’s id`);
+  if (paymentId === undefined) throw new Error(`paymentNotFound: ${text} is not a payment id`);
   return paymentId;
 };
 
@@ -167,9 +169,9 @@ interface Asked {
 /** Either a scope, or an amount of one token. */
 function scopeOf({ all, excess, asset, amount }: Asked): AskedRefund['scope'] {
   const stated = [all, excess, asset].filter((each) => each !== undefined);
-  if (stated.length !== 1) throw new Error('say what goes back: --all, --excess, or --asset with --amount');
+  if (stated.length !== 1) throw new Error('State the amount: --all, --excess, or --asset with --amount');
   if (asset === undefined) {
-    if (amount !== undefined) throw new Error('--amount goes with --asset, such as --asset base/USDC');
+    if (amount !== undefined) throw new Error('--amount needs --asset, such as --asset base/USDC');
     return all ? 'all' : 'excess';
   }
   const [chainText = '', symbol = ''] = asset.split('/');
@@ -184,7 +186,7 @@ function scopeOf({ all, excess, asset, amount }: Asked): AskedRefund['scope'] {
 }
 
 async function order(core: Core, text: string, asked: Asked): Promise<void> {
-  if (asked.memo !== undefined && asked.to === undefined) throw new Error('--memo goes with --to');
+  if (asked.memo !== undefined && asked.to === undefined) throw new Error('--memo needs --to');
   const refunds = refundsOf(core);
   const of = { paymentId: known(text), appId: null };
   const wanted: AskedRefund = {
@@ -224,22 +226,31 @@ program
 program
   .command('order <paymentId>')
   .description('Refund held money of a payment. The network cost is deducted.')
-  .option('--all', 'all that can go back')
-  .option('--excess', 'what came over what was due')
-  .option('--asset <chain/token>', 'one token, such as base/USDC')
-  .option('--amount <amount>', 'how much of it, in whole tokens')
-  .option('--to <address>', 'any address of the money’s chain; left out: where its senders have proven that it goes')
-  .option('--memo <memo>', 'memo of the receiver')
-  .requiredOption('--reason <reason>', 'why, for whoever asks later', readReason)
-  .option('--key <key>', 'the same key orders once', keyOf)
-  .option('--dry-run', 'say what would be sent, and order nothing')
+  .option('--all', 'Refund everything that is refundable')
+  .option('--excess', 'Refund the excess over the amount due')
+  .option('--asset <chain/token>', 'Token to refund, such as base/USDC')
+  .option('--amount <amount>', 'Amount in whole tokens')
+  .option('--to <address>', 'Receiver on the chain of the money; default: the address that the sender has proven')
+  .option('--memo <memo>', 'Memo of the receiver')
+  .requiredOption('--reason <reason>', 'Reason, kept in the log', readReason)
+  .option('--key <key>', 'Idempotency key: repeated orders with this key have no effect', keyOf)
+  .option('--dry-run', 'Print the refund without ordering it')
   .action((paymentId: string, asked: Asked) => withCore((core) => order(core, paymentId, asked)));
 
 addDecisions(program);
 
 function keyOf(text: string): string {
-  if (text.length === 0 || text.length > 128) throw new InvalidArgumentError('a key has 1 to 128 characters.');
+  if (text.length === 0 || text.length > 128) throw new InvalidArgumentError('Use 1 to 128 characters.');
   return text;
 }
+
+addExamples(program, {
+  list: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11',
+  order: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 --all --reason "the buyer cancelled"',
+  'call-off': '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 1 --reason "the address is frozen"',
+  retry: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 1 --reason "the node was repaired"',
+  accept: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 1 --reason "the rest was sent by hand"',
+  bury: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 1 --reason "three explorers find no transaction"',
+});
 
 await runProgram(() => program.parseAsync());

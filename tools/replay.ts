@@ -88,30 +88,30 @@ const statementTimeout_ms = 60 * 60_000;
 
 function momentOf(text: string): AsOf {
   const moment = parseAsOf(text);
-  if (!moment) throw new InvalidArgumentError('it is a position in the log, or a time such as 2026-11-22T10:00:00Z.');
+  if (!moment) throw new InvalidArgumentError('Use a position in the log, or a time such as 2026-11-22T10:00:00Z.');
   return moment;
 }
 
 const options = new Command()
   .name('npm run replay --')
   .description('Prints the state at a past time, computed from the events. Sends, signs and appends nothing.')
-  .option(
-    '--until <moment>',
-    'a time with its offset, or a position in the log; all that there is when left out',
-    momentOf,
-  )
+  .option('--until <moment>', 'Time with an offset, or position in the log; default: the whole log', momentOf)
   .addOption(
-    new Option('--stream <name>', 'one stream, such as payment-<id>: its state after each event').conflicts([
+    new Option('--stream <name>', 'Print one stream, such as payment-<id>: its state after each event').conflicts([
       'into',
       'drop',
     ]),
   )
-  .addOption(new Option('--into <schema>', 'all read models, into a Postgres schema of their own').conflicts('drop'))
-  .option('--drop <schema>', 'removes such a schema')
-  .addOption(new Option('--json', 'with --stream: one JSON object for each event').conflicts(['into', 'drop']))
-  .addOption(new Option('--database <url>', 'default: that of the running service').env('DATABASE_URL'))
-  .addOption(new Option('--eventstore <url>', 'default: that of the running service').env('EVENTSTORE_URL'))
-  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
+  .addOption(new Option('--into <schema>', 'Write all read models into a new Postgres schema').conflicts('drop'))
+  .option('--drop <schema>', 'Remove a schema that --into created')
+  .addOption(new Option('--json', 'With --stream: print one JSON object per event').conflicts(['into', 'drop']))
+  .addOption(new Option('--database <url>', 'Default: the URL of the running service').env('DATABASE_URL'))
+  .addOption(new Option('--eventstore <url>', 'Default: the URL of the running service').env('EVENTSTORE_URL'))
+  .addOption(new Option('--data <directory>', 'Data directory of the service').env('DATA_DIR').default('./data'))
+  .addHelpText(
+    'after',
+    '\nExample: npm run replay -- --stream payment-9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 --until 2026-11-01T00:00:00Z',
+  )
   .parse()
   .opts<Options>();
 
@@ -121,7 +121,7 @@ async function main({ stream, into, drop, ...given }: Options): Promise<void> {
   if (stream !== undefined) return await showStream(stream, given);
   if (into !== undefined) return await fill(into, given);
   if (drop !== undefined) return await remove(drop, given);
-  throw new Error('Say what: --stream <name>, --into <schema> or --drop <schema>. --help tells more.');
+  throw new Error('Add --stream <name>, --into <schema> or --drop <schema>. See --help.');
 }
 
 async function showStream(stream: string, { until = undefined, json = false, ...where }: Options): Promise<void> {
@@ -133,7 +133,8 @@ async function showStream(stream: string, { until = undefined, json = false, ...
       else print(...linesOf(step, shown === 0));
       shown += 1;
     }
-    if (shown === 0) throw new Error(`${stream} has no event up to then: check its name, or ask for a later moment`);
+    if (shown === 0)
+      throw new Error(`${stream} has no event before this moment: check its name, or use a later moment`);
     if (!json) print(rule, `${shown} events.`);
   }).finally(close);
 }

@@ -29,18 +29,21 @@ const statementTimeout_ms = 10 * 60_000;
 
 function monthOf(text: string): Month {
   const month = monthNamed(text);
-  if (!month) throw new InvalidArgumentError('it is a month such as 2026-11.');
+  if (!month) throw new InvalidArgumentError('Use a month such as 2026-11.');
   return month;
 }
 
 const options = new Command()
   .name('npm run report --')
-  .description('A month as one HTML page: plots, tables, and the SQL of each number. It holds no payer and no payment.')
-  .requiredOption('--month <month>', 'such as 2026-11, in UTC', monthOf)
-  .option('--app <id>', 'of one app; default: of all')
-  .option('--out <file>', 'default: report-<month>.html, or report-<month>-<app>.html')
-  .addOption(new Option('--database <url>', 'default: that of the running service').env('DATABASE_URL'))
-  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
+  .description(
+    'Writes one month as an HTML page: plots, tables, and the SQL of each number. The page names no payer and no payment.',
+  )
+  .requiredOption('--month <month>', 'Month in UTC, such as 2026-11', monthOf)
+  .option('--app <id>', 'Report on one app; default: all apps')
+  .option('--out <file>', 'File to write; default: report-<month>.html, or report-<month>-<app>.html')
+  .addOption(new Option('--database <url>', 'Default: the URL of the running service').env('DATABASE_URL'))
+  .addOption(new Option('--data <directory>', 'Data directory of the service').env('DATA_DIR').default('./data'))
+  .addHelpText('after', '\nExample: npm run report -- --month 2026-11 --app merchant_demo')
   .parse()
   .opts<Options>();
 

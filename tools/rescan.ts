@@ -22,7 +22,7 @@ interface Range {
 }
 
 function blockNumber(text: string): bigint {
-  if (!/^[1-9]\d{0,17}$/.test(text)) throw new InvalidArgumentError('say the number of a block, or of a ledger.');
+  if (!/^[1-9]\d{0,17}$/.test(text)) throw new InvalidArgumentError('Use the number of a block or ledger.');
   return BigInt(text);
 }
 
@@ -31,7 +31,7 @@ async function run(stated: string, range: Range): Promise<void> {
   await withCore(async (core) => {
     const chainId = findChain(stated)?.id;
     const chain = chainId && core.chains.get(chainId);
-    if (!chain) throw new Error(`${stated} is no chain that is configured here`);
+    if (!chain) throw new Error(`${stated} is not a configured chain: set RPC_URLS_<chainId>`);
     const failures = createFailures(core.database);
     const deps = payinRange(core, failures, chain.ingester);
     const began = core.clock.now();
@@ -90,12 +90,11 @@ const line = ({ log, paymentId, outcome }: HandledTransfer) => ({
 });
 
 const program = new Command('npm run rescan --')
-  .description(
-    'Reads blocks again and records what they paid to us. What is known already is not changed; no saved cursor moves.',
-  )
-  .argument('<chain>', 'its id or name')
-  .requiredOption('--from <block>', 'first block, or ledger', blockNumber)
-  .option('--to <block>', 'last one; the newest when left out', blockNumber)
+  .description('Reads blocks again and records missing payins. Known payins and saved cursors stay unchanged.')
+  .argument('<chain>', 'Id or name of the chain')
+  .requiredOption('--from <block>', 'First block or ledger', blockNumber)
+  .option('--to <block>', 'Last block or ledger; default: the newest', blockNumber)
   .action(run);
 
+program.addHelpText('after', '\nExample: npm run rescan -- 8453 --from 21000000 --to 21000500');
 await runProgram(() => program.parseAsync());

@@ -16,13 +16,17 @@ interface Options extends Omit<StoreLocation, 'database'> {
 }
 
 const program = new Command()
-  .name('restore')
+  .name('npm run restore --')
   .description('Writes a backup into an empty event store. Stop the service first.')
-  .argument('<directory>', 'that `npm run backup` has filled')
-  .option('--secrets-to <path>', 'a new file for the secrets')
-  .option('--passphrase-file <path>', 'its first line opens the secrets')
-  .addOption(new Option('--eventstore <url>', 'default: the embedded one').env('EVENTSTORE_URL'))
-  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
+  .argument('<directory>', 'Directory that `npm run backup` wrote')
+  .option('--secrets-to <path>', 'New file to write the secrets to')
+  .option('--passphrase-file <path>', 'File whose first line is the passphrase of the secrets')
+  .addOption(new Option('--eventstore <url>', 'Default: the embedded event store').env('EVENTSTORE_URL'))
+  .addOption(new Option('--data <directory>', 'Data directory of the service').env('DATA_DIR').default('./data'))
+  .addHelpText(
+    'after',
+    '\nExample: npm run restore -- /mnt/backup --secrets-to secrets.json --passphrase-file /run/secrets/backup',
+  )
   .parse();
 
 await runProgram(() => main(resolve(program.args[0] ?? ''), program.opts<Options>()));
@@ -54,7 +58,7 @@ async function main(directory: string, { passphraseFile, secretsTo, ...where }: 
 }
 
 function putSecrets(directory: string, to: string, passphraseFile: string | undefined): void {
-  if (!hasSecrets(directory)) throw new Error(`${directory} has no secrets: they were backed up elsewhere`);
+  if (!hasSecrets(directory)) throw new Error(`${directory} has no secrets: use the backup that contains them`);
   const names = restoreSecrets(directory, passphraseFrom({ file: passphraseFile }), to);
-  print(`${to} holds ${names.join(', ')}; only you can read it.`);
+  print(`${to} contains ${names.join(', ')}. Only you can read it.`);
 }

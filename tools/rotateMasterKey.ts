@@ -14,12 +14,16 @@ import { print, printError } from './print.ts';
 import { operator, runProgram, untilInterrupted } from './program.ts';
 
 const options = new Command()
-  .name('rotate-master-key')
+  .name('npm run rotate-master-key --')
   .description('Replaces MASTER_KEY_OLD by MASTER_KEY. Stop every instance first.')
-  .addOption(new Option('--database <url>', 'default: that of the last service').env('DATABASE_URL'))
-  .addOption(new Option('--eventstore <url>', 'default: the embedded one').env('EVENTSTORE_URL'))
-  .addOption(new Option('--data <directory>', "the service's data directory").env('DATA_DIR').default('./data'))
-  .option('--signer', "of a signer: its own log under the data directory, after the service's; it is stopped, too")
+  .addOption(new Option('--database <url>', 'Default: the URL of the last service').env('DATABASE_URL'))
+  .addOption(new Option('--eventstore <url>', 'Default: the embedded event store').env('EVENTSTORE_URL'))
+  .addOption(new Option('--data <directory>', 'Data directory of the service').env('DATA_DIR').default('./data'))
+  .option(
+    '--signer',
+    'Rotate the key of a signer’s own log under the data directory. Rotate the service first, and stop the signer too.',
+  )
+  .addHelpText('after', '\nExample: npm run rotate-master-key')
   .parse()
   .opts<StoreLocation & { readonly signer?: boolean }>();
 

@@ -178,14 +178,15 @@ async function settle({ rail, clock, tell }: SelfTestDeps, sent: Sent, signal: A
     const fate = await rail.fate([sent], signal);
     signal.throwIfAborted();
     if (fate.kind === 'final' || fate.kind === 'short') return fate;
-    if (fate.kind === 'dead') throw new Error(`the transfer died: ${fate.proof.reason}, ${fate.proof.detail}`);
+    if (fate.kind === 'dead')
+      throw new Error(`the transfer cannot land any more: ${fate.proof.reason}, ${fate.proof.detail}`);
     const now = inWords(fate);
     if (now !== before) tell(now);
     before = now;
     if (fate.kind === 'unknown' || !fate.mined) await broadcast(rail, sent.bytes, tell);
     await clock.sleep(look_ms, signal);
   }
-  throw new Error(`${sent.hash} is not final after an hour: look it up in an explorer, and run this again`);
+  throw new Error(`${sent.hash} is not final after one hour: check it in an explorer, then run the command again`);
 }
 
 const inWords = (fate: Extract<Fate, { kind: 'unknown' | 'pending' }>): string =>

@@ -30,6 +30,7 @@ import { allFamilies } from '../src/chains/families.ts';
 import type { Core } from '../src/core.ts';
 import { sweepDepsFor } from '../src/workers/treasury/index.ts';
 import { withCore } from './connections.ts';
+import { addExamples } from './help.ts';
 import { print, printError, printTable } from './print.ts';
 import { namedChain, operator, runProgram, untilInterrupted } from './program.ts';
 
@@ -150,12 +151,12 @@ function chosenChains(core: Core, where: string): readonly Chosen[] {
   const chainIds = served.filter(
     (id) => where === 'all' || (isFamily ? chainOf(id).family === where : namedChain(where)?.id === id),
   );
-  if (chainIds.length === 0) throw new Error(`${where} is no chain, and no family of chains, that is configured here`);
+  if (chainIds.length === 0) throw new Error(`${where} is not a configured chain or family of chains`);
   const chosen = chainIds.flatMap((chainId) => {
     const deps = sweepDepsFor(core, chainId, operator().cause);
     return deps ? [{ chainId, deps }] : [];
   });
-  if (chosen.length === 0) throw new Error(`${where} needs no sweeps: what is paid there is with the treasury at once`);
+  if (chosen.length === 0) throw new Error(`${where} needs no sweeps: payments there reach the treasury directly`);
   return chosen;
 }
 
@@ -195,10 +196,10 @@ async function recover(paymentId: string, { token, feePayerFile }: Recovery): Pr
   const interrupted = untilInterrupted('Interrupted: run the command again. It finds what is not moved yet.');
   await withCore(async (core) => {
     const payment = await currentState(core.handle, paymentDecider, paymentId);
-    if (!payment) throw new Error(`there is no payment ${paymentId}: take the id of the create response`);
+    if (!payment) throw new Error(`no payment has the id ${paymentId}: use the id of the create response`);
     if (token !== undefined) return printRecovery(core, payment.deposits.evm, token);
     if (feePayerFile === undefined)
-      throw new Error('say --token <address> for an EVM deposit, or --fee-payer-file <file> for one on Solana');
+      throw new Error('Add --token <address> for an EVM deposit, or --fee-payer-file <file> for a Solana deposit');
     return recoverOnSolana(core, payment.deposits.solana, readFileSync(feePayerFile, 'utf8'), interrupted);
   });
 }
@@ -228,7 +229,9 @@ function printRecovery(core: Core, evm: Deposit | undefined, token: string): voi
   const treasury = deps.sweep.account;
   const call = deps.sweep.recoveryCall?.({ address: evm.address, salt: evm.salt }, token);
   if (!call)
-    throw new Error(`${token} is no address, or deposit ${evm.address} belongs to another treasury than ${treasury}`);
+    throw new Error(
+      `${token} is not an address, or deposit ${evm.address} belongs to a treasury other than ${treasury}`,
+    );
   const { to, data } = call;
   print(`Send this transaction from any account, on the chain where deposit ${evm.address} holds the token:`);
   print(`  to    ${to}`, '  value 0', `  data  ${data}`);
@@ -243,12 +246,12 @@ async function deploy(where: string): Promise<void> {
   const interrupted = untilInterrupted('Interrupted: what was ordered is done by the service. Run it again to see.');
   await withCore(async (core) => {
     const [{ chainId, deps }, ...others] = chosenChains(core, where) as readonly [Chosen, ...Chosen[]];
-    if (others.length > 0) throw new Error(`${where} are several chains: name one`);
+    if (others.length > 0) throw new Error(`${where} names several chains: name one`);
     const { name } = chainOf(chainId);
     const id = await orderDeployment(deps, deps.sweep, interrupted);
     if (isRefusal(id)) throw new Error(id.message);
     if (id === null) {
-      print(`${name}: the forwarder stands already.`);
+      print(`${name}: the forwarder is already deployed.`);
       return;
     }
     print(`${name}: operation ${id} is ordered; the service that has the treasury’s key sends it.`);
@@ -263,19 +266,21 @@ async function deploy(where: string): Promise<void> {
 function tellDeployment(name: string, operation: Parameters<typeof operationStatus>[0] | undefined): void {
   const settled = operation?.leg.settled;
   if (!settled)
-    throw new Error(`${name}: it was not deployed: ${operation?.calledOff?.reason ?? 'it is not in the log'}`);
+    throw new Error(
+      `${name}: the forwarder was not deployed: ${operation?.calledOff?.reason ?? 'the operation is not in the log'}`,
+    );
   print(`${name}: the forwarder was deployed by ${settled.hash}.`);
 }
 
 function dollars(text: string): bigint {
   const amount = parseAmount(text, 6);
-  if (typeof amount !== 'bigint') throw new InvalidArgumentError('say it in dollars, like 5 or 0.50.');
+  if (typeof amount !== 'bigint') throw new InvalidArgumentError('Use dollars, such as 5 or 0.50.');
   return amount;
 }
 
 function gwei(text: string): bigint {
   const amount = parseAmount(text, 9);
-  if (typeof amount !== 'bigint') throw new InvalidArgumentError('say it in gwei, like 20 or 0.05.');
+  if (typeof amount !== 'bigint') throw new InvalidArgumentError('Use gwei, such as 20 or 0.05.');
   return amount;
 }
 
@@ -284,26 +289,35 @@ const program = new Command('npm run sweep --').description('Moves money from de
 program
   .command('run <where>', { isDefault: true })
   .description(
-    'a chain, a family of chains (evm, solana) or all: what deposits of payments that are over hold goes to the treasury, which pays the fees',
+    'Move the money in deposits of ended payments to the treasury, which pays the fees. <where> is a chain, evm, solana or all.',
   )
-  .option('--dry-run', 'only say what would be done')
-  .addOption(new Option('--min <usd>', 'leave what holds less').argParser(dollars).default(0n, '0'))
-  .option('--gas-price-max <gwei>', 'wait while a unit of gas costs more', gwei)
-  .option('--even-at-a-loss', 'also what costs more than it brings')
+  .option('--dry-run', 'Print the sweeps without sending them')
+  .addOption(new Option('--min <usd>', 'Minimum amount in a deposit, in dollars').argParser(dollars).default(0n, '0'))
+  .option('--gas-price-max <gwei>', 'Maximum gas price; sweeps wait while it is higher', gwei)
+  .option('--even-at-a-loss', 'Sweep also deposits that cost more than they hold')
   .action(run);
 
 program
   .command('recover <paymentId>')
   .description(
-    'Moves tokens outside the catalogue from a deposit to the treasury. On EVM, prints the transaction: any account can send it. On Solana, signs and sends it.',
+    'Move tokens outside the catalogue from a deposit to the treasury. EVM: prints a transaction that any account can send. Solana: signs and sends it.',
   )
-  .option('--token <address>', "EVM: address of the token's contract")
-  .option('--fee-payer-file <file>', 'Solana: key of an account that pays the fees, not the treasury; in base58')
+  .option('--token <address>', 'EVM: address of the token contract')
+  .option(
+    '--fee-payer-file <file>',
+    'Solana: file with the base58 key of an account that pays the fees; not the treasury',
+  )
   .action(recover);
 
 program
   .command('deploy <chain>')
   .description('Deploy the forwarder on an EVM chain. Sweeps need it; payments do not.')
   .action(deploy);
+
+addExamples(program, {
+  run: '8453 --min 5 --dry-run',
+  recover: '9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11 --token 0x108384d66E8790b0e4021407102679E1CeDF7D3b',
+  deploy: '8453',
+});
 
 await runProgram(() => program.parseAsync());

@@ -8,6 +8,7 @@ import type { Core } from '../src/core.ts';
 import { createFailures } from '../src/postgres/failures.ts';
 import { payoutCostsOf } from '../src/workers/refunds/index.ts';
 import { withCore } from './connections.ts';
+import { addExamples } from './help.ts';
 import { print, printTable } from './print.ts';
 import { operator, printOutcome, readReason, runProgram } from './program.ts';
 
@@ -86,7 +87,7 @@ const refundingDeps = (core: Core) => ({
 });
 
 const program = new Command('npm run unmatched --').description(
-  'money that came without the memo of a payment, or for one that takes up no more transfers',
+  'Lists, assigns and refunds money that belongs to no payment.',
 );
 
 program
@@ -97,13 +98,13 @@ program
 program
   .command('unreadable')
   .description('List unreadable transactions that may have paid us, with the answers of the nodes.')
-  .option('--retry', 'have all of them tried again at once, after an upgrade or with another node')
+  .option('--retry', 'Read all of them again now, after an upgrade or with another node')
   .action(({ retry }: { retry?: true }) => withCore(retry ? retryUnreadable : showUnreadable));
 
 program
   .command('match <id>')
   .description('Assign the money to a payment. It counts, or is held if it is late or too much.')
-  .requiredOption('--payment <paymentId>', 'the payment that it was meant for')
+  .requiredOption('--payment <paymentId>', 'Payment that the money was meant for')
   .action((id: string, { payment }: { payment: string }) =>
     withCore(async (core) => printOutcome(await matchUnmatched(core, id, payment, operator()))),
   );
@@ -111,11 +112,18 @@ program
 program
   .command('refund <id>')
   .description('Refund the money, less the network cost.')
-  .requiredOption('--reason <reason>', 'why, for whoever asks later', readReason)
-  .option('--to <address>', 'whom it goes to; its sender when left out, which may be an exchange')
-  .option('--memo <memo>', 'memo of the receiver')
+  .requiredOption('--reason <reason>', 'Reason, kept in the log', readReason)
+  .option('--to <address>', 'Receiver; default: the sender, which can be an exchange')
+  .option('--memo <memo>', 'Memo of the receiver')
   .action((id: string, refund: { reason: string; to?: string; memo?: string }) =>
     withCore(async (core) => printOutcome(await refundUnmatched(refundingDeps(core), id, refund, operator()))),
   );
+
+addExamples(program, {
+  list: '',
+  unreadable: '--retry',
+  match: 'ID --payment 9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11',
+  refund: 'ID --reason "paid without a memo"',
+});
 
 await runProgram(() => program.parseAsync());

@@ -6,6 +6,7 @@ import { openDatabase } from '../src/postgres/database.ts';
 import { createFailures } from '../src/postgres/failures.ts';
 import { systemClock } from '../src/process/system.ts';
 import { readEnvironment } from './connections.ts';
+import { addExamples } from './help.ts';
 import { print, printTable } from './print.ts';
 import { runProgram } from './program.ts';
 
@@ -44,8 +45,8 @@ program
   .action((worker: string, key: string) =>
     run(async (database) => {
       const freed = await createFailures(database).unpark(worker, key, systemClock.now());
-      if (!freed) throw new Error(`${worker} has no failed item ${key}: see npm run work -- list`);
-      print('It is due again.');
+      if (!freed) throw new Error(`${worker} has no failed item ${key}: list them with npm run work -- list`);
+      print('The item is due again.');
     }),
   );
 
@@ -58,5 +59,11 @@ program
       print('It is forgotten.');
     }),
   );
+
+addExamples(program, {
+  list: '',
+  retry: 'webhooks 9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11',
+  dismiss: 'webhooks 9c2d4c1e-51e6-4a53-9a57-0d2f6d3b8a11',
+});
 
 await runProgram(() => program.parseAsync());

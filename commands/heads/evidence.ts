@@ -47,7 +47,7 @@ export function createFindEvidence(deps: EvidenceDeps): FindEvidence {
   return async (stream) => {
     for (let tried = 0; tried < tries; tried += 1) {
       const head = await newestHead(deps);
-      if (head === null) return refuse('notFound', 'no head is signed yet: try again in some minutes');
+      if (head === null) return refuse('notFound', 'no log head is signed yet: try again in a few minutes');
       const progress = await deps.tree.progress();
       if (progress?.position === BigInt(head.position)) {
         const found = await findInTree(deps.tree, await crownOf(head), stream);
@@ -68,7 +68,7 @@ export function createFindEvidence(deps: EvidenceDeps): FindEvidence {
   }
 }
 
-const tooNew = refuse('notFound', 'no head covers it yet: try again in some minutes');
+const tooNew = refuse('notFound', 'no signed log head covers the payment yet: try again in a few minutes');
 
 /**
  * The pack as a file. An event contains the inputs of its hash: id, type, data and metadata as stored bytes, without the seal, which proves

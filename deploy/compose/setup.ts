@@ -29,10 +29,10 @@ function filled(example: string, values: Readonly<Record<string, string>>): stri
 }
 
 new Command()
-  .name('setup')
+  .name('npm run setup --')
   .description('Writes .env for docker-compose.yml, with new keys and passwords. Changes no file that exists.')
-  .requiredOption('--public-url <url>', 'where payers reach the service, for example https://pay.example.com')
-  .requiredOption('--chain <chainId=url>', 'a chain to serve and its node; repeat it for further chains', withChain)
+  .requiredOption('--public-url <url>', 'Public URL of the service, for example https://pay.example.com')
+  .requiredOption('--chain <chainId=url>', 'Chain to serve and URL of its node; repeat for further chains', withChain)
   .addHelpText(
     'after',
     '\nExample: npm run setup -- --public-url https://pay.example.com --chain 8453=https://base.example.com/key',

@@ -7,16 +7,20 @@ import { ddlOf } from '../../src/postgres/migrate.ts';
 
 const introduction = `# Analytics
 
-Made by \`npm run docs\` from the comments in \`projections/migrations/analytics.sql\`; do not edit. Schema \`analytics\` is for questions of one's own:
-views that keep their columns through rebuilds and versions ([versions.md](versions.md)). They stand upon the service's own views ([database.md](database.md)), are
-made by its start, and say what those say, a moment after it happened. Times are with time zone, days are those of UTC, amounts are in whole tokens, and
-tokens count as dollars.
+For analysts: the views of schema \`analytics\`, and the role that reads them. Made by \`npm run docs\` from the comments in \`projections/migrations/analytics.sql\`;
+do not edit.
 
-Set \`ANALYST_PASSWORD\` and start the service: there is a role \`analyst\` then, which reads these views and nothing else. It only reads, five connections at
-a time; a statement ends after 60 seconds unless he sets another limit, and whatever he has open ends when the views are made anew or \`npm run rebuild\` switches the read models. With locks, large objects and \`pg_notify\` an
-analyst could hold up the service. The compose files take them from everybody else ([postgres-role.sql](../../deploy/compose/postgres-role.sql)). Elsewhere
-a superuser runs the same statements once, or the user of \`DATABASE_URL\` is a superuser and each start does it. The command \`NOTIFY\` cannot be revoked: sessions of analysts end when the notification queue is 2 % full. It must be allowed to
-make roles; else the alarm \`analystRole\` says so, and its administrator makes the role once:
+The views keep their columns through rebuilds and versions ([versions.md](versions.md)). The service creates them at its start, on its own views
+([database.md](database.md)), and they are up to date within about a second. Times have a time zone, days are in UTC, amounts are in whole tokens, and a token counts
+as one dollar.
+
+Set \`ANALYST_PASSWORD\` and start the service. It creates the role \`analyst\`, which can only read these views, with at most five connections. A statement ends
+after 60 s; the analyst can set another limit. Open statements end when the service recreates the views, or when \`npm run rebuild\` switches the read models.
+
+An analyst with locks, large objects or \`pg_notify\` could block the service. The compose files revoke these rights
+([postgres-role.sql](../../deploy/compose/postgres-role.sql)). In another installation, a superuser runs the same statements once, or the user of \`DATABASE_URL\` is a
+superuser and each start runs them. The command \`NOTIFY\` cannot be revoked, so sessions of analysts end when the notification queue is 2 % full. If the user of
+\`DATABASE_URL\` cannot create roles, the alarm \`analystRole\` says so, and an administrator creates the role once:
 
 \`\`\`sql
 CREATE ROLE analyst LOGIN;
@@ -28,35 +32,35 @@ psql "postgres://analyst:<password>@<host>:5432/<database>"
 docker compose exec postgres psql "postgres://analyst:<password>@localhost/payments"     # beside docker-compose.yml
 \`\`\`
 
-What each route earned in the last thirty days:
+Profit of each route in the last thirty days:
 
 \`\`\`sql
 SELECT source_chain_id, destination_chain_id, sum(payments) AS payments, sum(volume) AS volume, sum(fees) AS fees, sum(cost) AS cost, sum(profit) AS profit
   FROM analytics.profit WHERE day > current_date - 30 GROUP BY 1, 2 ORDER BY profit DESC;
 \`\`\`
 
-Which payments wait, and for what:
+Payments that wait, with the reason:
 
 \`\`\`sql
 SELECT payment_id, destination_chain_id, destination_amount, waits_for, now() - funded_at AS waits
   FROM analytics.payments WHERE funded_at IS NOT NULL AND paid_out_at IS NULL ORDER BY funded_at;
 \`\`\`
 
-Money that is held, by reason and age:
+Held money, by reason and age:
 
 \`\`\`sql
 SELECT reason, count(*), sum(amount), max(age) AS oldest FROM analytics.held_money GROUP BY reason ORDER BY sum(amount) DESC;
 \`\`\`
 
-What payouts waited for, and how long, also of those that have long been paid:
+Waits of payouts by reason, past waits included:
 
 \`\`\`sql
 SELECT reason, count(*) AS payouts, sum(waited) AS waited FROM analytics.payout_waits GROUP BY reason ORDER BY waited DESC;
 \`\`\`
 
-The log has no event of a wait: these are kept beside it, and a database that is filled from the log begins without them. There is no event of a
-transaction's being sent: it is sent right after it was signed, so \`signed_at\` stands for it. Costs in dollars are at the configured
-price of now, for the log has no prices: history changes with \`COIN_PRICE_<chainId>\`.
+Waits are not events. Postgres stores them, and a database that is rebuilt from the log begins without them. The log has no event for the broadcast of a
+transaction; it follows right after the signature, so \`signed_at\` is its time. Costs in dollars use the current configured price, because the log has no
+prices: a change of \`COIN_PRICE_<chainId>\` changes past costs.
 
 ## Views`;
 
@@ -83,7 +87,7 @@ export async function analyticsDocument(database: Database): Promise<string> {
     [
       `### analytics.${view}\n`,
       `${its[0]?.about}\n`,
-      '| column | type | means |',
+      '| column | type | meaning |',
       '| --- | --- | --- |',
       ...its.map(({ name, type, comment }) => `| \`${name}\` | ${type} | ${comment ?? ''} |`),
     ].join('\n'),

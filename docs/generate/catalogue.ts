@@ -35,23 +35,24 @@ export function eventCatalogue(): string {
 
 const introduction = `# Events
 
-Made by \`npm run docs\` from the schemas in \`domain/\`; do not edit. These are the facts of the system: everything else
-(read models, webhooks, statistics) is made from them. An event is appended once and never changed.
+For auditors, analysts and contributors: every event of the log and its fields. Made by \`npm run docs\` from the schemas in \`domain/\`; do not edit.
 
-Every event carries metadata: \`at\` (when), \`cause\` (who did it), \`appId\`, \`schemaVersion\`, and \`prev\`: the SHA-256 of
-its predecessor in the stream, so that a changed, removed or inserted event is found. \`prev\` of the first event is null.
-\`seal\` is an HMAC over the event with a key of the service; events from before \`SealingBegun\` have none.
+Read models, webhooks and statistics are computed from the events. An event is appended once and never changed.
 
-\`cause\` is \`key:<key id>\`, \`keyless\`, \`operator:<account name>\` or \`worker:<name> <what it saw>\`; no header of a request can set it.
-\`requestId\` stands beside it for what a request led to: its sender may have chosen it, so it only helps to find the log's lines.
-(Events from before this rule hold the request id or the worker's name in \`cause\`.)
+Every event has metadata: \`at\` (time), \`cause\` (the actor), \`appId\`, \`schemaVersion\`, and \`prev\`: the SHA-256 of the previous event in the stream.
+So a changed, removed or inserted event is detected. \`prev\` of the first event is null. \`seal\` is an HMAC over the event with a key of the service;
+events before \`SealingBegun\` have none.
 
-| word | means |
+\`cause\` is \`key:<key id>\`, \`keyless\`, \`operator:<account name>\` or \`worker:<name> <trigger>\`. No header of a request can set it. An event that follows
+from a request has its \`requestId\`, which helps to find lines of the log. The sender can choose the request id, so it proves nothing. In the oldest
+events \`cause\` has the request id or the worker's name.
+
+| word | meaning |
 |---|---|
 | amount | digits: the token's smallest unit |
 | time | ISO 8601, UTC, milliseconds |
 | height | digits: a block number, nonce or sequence |
-| address, hash | as the chain spells them |
+| address, hash | text in the spelling of the chain |
 | digest | SHA-256 as 64 hex digits |
 | id | text of 1 to 128 characters |
 | chain | one of ${chainIds.join(', ')} |`;

@@ -7,11 +7,13 @@ import { ddlOf } from '../../src/postgres/migrate.ts';
 
 const introduction = `# Database
 
-Made by \`npm run docs\` from the comments in \`projections/migrations/\`; do not edit. What is in the views is made from the event log and can be
-made again: \`npm run rebuild\`. Query the views in schema \`public\`: a rebuild switches them to new tables in one transaction. Grants stay as
-long as a version only adds columns. Amounts are \`numeric\` in whole tokens, times are UTC. Other code than the service's should only read.
+For contributors and operators: the tables and views of the service's database. Made by \`npm run docs\` from the comments in \`projections/migrations/\`; do not edit.
 
-Analysts have views and a role of their own, without secrets: [analytics.md](analytics.md).
+The views are computed from the event log and can be rebuilt with \`npm run rebuild\`. Query the views in schema \`public\`: a rebuild switches them to new tables
+in one transaction. Grants stay as long as a version only adds columns. Amounts are \`numeric\` in whole tokens, times are in UTC. Other programs should
+only read.
+
+Analysts use their own views and role, without secrets: [analytics.md](analytics.md).
 
 Volume by day and app:
 
@@ -20,7 +22,7 @@ SELECT app_id, date_trunc('day', hour) AS day, sum(volume) AS volume, sum(net) A
   FROM hourly_stats GROUP BY app_id, day ORDER BY day DESC, volume DESC;
 \`\`\`
 
-How long customers and payouts take, by route, over the last week:
+Median time until payment and until payout, by route, in the last week:
 
 \`\`\`sql
 SELECT source_chain_id, destination_chain_id, count(*) AS payments,
@@ -31,7 +33,7 @@ SELECT source_chain_id, destination_chain_id, count(*) AS payments,
  GROUP BY source_chain_id, destination_chain_id;
 \`\`\`
 
-Money that is held, by reason:
+Held money, by reason:
 
 \`\`\`sql
 SELECT chain_id, token_symbol, standing, count(*), sum(amount)
@@ -39,8 +41,8 @@ SELECT chain_id, token_symbol, standing, count(*), sum(amount)
 \`\`\``;
 
 const sets: Readonly<Record<string, string>> = {
-  work: 'What the service itself needs to act.',
-  reports: 'What people look at.',
+  work: 'Data that the service needs to act.',
+  reports: 'Data for people: lists, statistics and the feed.',
 };
 
 /** @param database migrated; the first generation of each set is made in it */
@@ -50,7 +52,7 @@ export async function databaseDocument(database: Database): Promise<string> {
     const { schema } = await openActive(database, set, await ddlOf(set.name));
     parts.push(`## Views of set \`${set.name}\`\n\n${sets[set.name]}`, ...(await tablesOf(database, schema)));
   }
-  const operations = 'What workers and projections must remember: not made from events, so a part of backups.';
+  const operations = 'State of workers and projections that is not computed from events. Backups include it.';
   parts.push(`## Tables of schema \`ops\`\n\n${operations}`, ...(await tablesOf(database, 'ops')));
   return parts.join('\n\n');
 }
@@ -81,9 +83,13 @@ const columnsOf = (sql: Sql, schema: string): Promise<readonly Column[]> =>
 async function tablesOf(sql: Sql, schema: string): Promise<readonly string[]> {
   const columns = await columnsOf(sql, schema);
   return Object.entries(Object.groupBy(columns, ({ table }) => table)).map(([table, its = []]) =>
-    [`### ${table}\n`, `${its[0]?.about}\n`, '| column | type | means |', '| --- | --- | --- |', ...its.map(row)].join(
-      '\n',
-    ),
+    [
+      `### ${table}\n`,
+      `${its[0]?.about}\n`,
+      '| column | type | meaning |',
+      '| --- | --- | --- |',
+      ...its.map(row),
+    ].join('\n'),
   );
 }
 

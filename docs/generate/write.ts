@@ -8,10 +8,14 @@ import { migrate } from '../../src/postgres/migrate.ts';
 import { alertRules, runbooks } from './alerts.ts';
 import { analyticsDocument } from './analytics.ts';
 import { eventCatalogue } from './catalogue.ts';
+import { cliDocument, helpOfAllCommands } from './cli.ts';
 import { clientTypes } from './clientTypes.ts';
+import { configurationDocument } from './configuration.ts';
 import { business, dashboardJson, operations } from './dashboards.ts';
 import { databaseDocument, tableTypes } from './database.ts';
 import { limitsDocument } from './limits.ts';
+import { metricsDocument } from './metrics.ts';
+import { pictureNames, pictureOf } from './pictures.ts';
 import { withRooms } from './rooms.ts';
 import { withWeather } from './weather.ts';
 
@@ -19,6 +23,9 @@ const write = (name: string, text: string) => writeFile(new URL(name, import.met
 
 await write('../reference/events.md', eventCatalogue());
 await write('../reference/limits.md', limitsDocument());
+await write('../reference/configuration.md', configurationDocument());
+await write('../reference/metrics.md', metricsDocument());
+await write('../reference/cli.md', cliDocument(await helpOfAllCommands()));
 const alarms = await readFile(new URL('../operate/alarms.md', import.meta.url), 'utf8');
 await write('../operate/runbooks.md', runbooks(alarms));
 await write('../../deploy/observability/alerts.yml', alertRules(alarms));
@@ -27,6 +34,7 @@ for (const dashboard of [operations, business]) {
   await write(`../../deploy/observability/grafana/dashboards/${name}.json`, dashboardJson(dashboard));
 }
 await write('../../clients/typescript/src/api.ts', await clientTypes());
+for (const name of pictureNames()) await writeFile(new URL(`../images/${name}.svg`, import.meta.url), pictureOf(name));
 const architecture = new URL('../explain/architecture.md', import.meta.url);
 await writeFile(architecture, withRooms(await readFile(architecture, 'utf8')));
 const chains = new URL('../operate/chains.md', import.meta.url);

@@ -135,7 +135,7 @@ export function openBatch(state: BatchState, order: BatchOpened): Decision<Payou
   return [{ type: 'BatchOpened', data: order }];
 }
 
-const noBatch = refuse('notFound', 'there is no such batch');
+const noBatch = refuse('notFound', 'no batch has this id');
 
 /** Fixes the members for good. A batch needs at least two. @param joined their positions, ascending */
 export function gatherBatch(state: BatchState, joined: readonly number[], now: Instant): Decision<PayoutBatchEvent> {

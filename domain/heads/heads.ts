@@ -109,7 +109,8 @@ export function tellAnchor(
     readonly sign: (text: string) => string;
   },
 ): Decision<HeadsEvent> {
-  if (newest?.data.number !== how.seen) return refuse('conflict', 'another entry came meanwhile: look again');
+  if (newest?.data.number !== how.seen)
+    return refuse('conflict', 'another entry was recorded at the same time: run the command again');
   const { number, position, publicKey } = newest.data;
   if (publicKey !== how.publicKey)
     return refuse('illegalStep', `heads are signed with key ${publicKey}, not ${how.publicKey}`);

@@ -81,7 +81,7 @@ export const setOwner = (state: MerchantState, developerId: string): Decision<Me
 export function setKeylessCreation(state: MerchantState, allowed: boolean): Decision<MerchantEvent> {
   const appId = state.registration?.appId ?? '';
   if (allowed && state.registration && appKind(appId) !== 'wallet') {
-    return refuse('forbidden', `${appId} is no wallet_ app: payments without a key need an app that states receivers`);
+    return refuse('forbidden', `${appId} is not a wallet_ app: only wallet_ apps can allow payments without a key`);
   }
   return ofRegistered(
     state,

@@ -1,5 +1,5 @@
 /** Profile that an app shows to payers. The log holds only its digest, so names and contacts can be removed. */
-import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
+import { type Decision, isRefusal, type Refusal, refuse, refusedTogether } from '../decider.ts';
 import { type MerchantEvent, type ProfileField, profileFields } from './events.ts';
 import { type MerchantState, ofRegistered } from './state.ts';
 
@@ -20,11 +20,11 @@ export function readHttpsUrl(
   const refused = (problem: string) => refuse('invalidRequest', `${field} ${problem}`, `/${field}`);
   if (!/^https:\/\/[^/]/i.test(text)) return refused('must start with https:// and a host');
   if (/[\s\\\p{C}]/u.test(text))
-    return refused('must hold no space, control character or backslash: write it percent-encoded');
-  if (!URL.canParse(text)) return refused('is no URL');
+    return refused('must not contain a space, control character or backslash: percent-encode it');
+  if (!URL.canParse(text)) return refused('must be a URL');
   const url = new URL(text);
-  if (url.username || url.password) return refused('must not hold a user name or password: they would be stored');
-  if (!fragment && text.includes('#')) return refused('must not hold a fragment (#): it is never sent');
+  if (url.username || url.password) return refused('must not contain a user name or password: they would be stored');
+  if (!fragment && text.includes('#')) return refused('must not contain a fragment (#): it is never sent');
   if (url.href.length > urlMax) return refused(`is longer than ${urlMax} characters`);
   return url.href;
 }
@@ -63,12 +63,13 @@ export const contactMax = 254;
 /** Reads a profile change field by field. Returns the canonical form or a refusal. */
 export function readProfileChange(change: ProfileChange): ProfileChange | Refusal {
   const read: Record<string, string | null> = {};
+  const refusals: Refusal[] = [];
   for (const [field, text] of Object.entries(change)) {
     const value = typeof text === 'string' ? readers[field as keyof ProfileChange](text) : null;
-    if (isRefusal(value)) return value;
-    read[field] = value;
+    if (isRefusal(value)) refusals.push(value);
+    else read[field] = value;
   }
-  return read;
+  return refusedTogether(refusals) ?? read;
 }
 
 const readers: { readonly [F in keyof Required<ProfileChange>]: (text: string) => string | Refusal } = {
@@ -101,7 +102,7 @@ function readReturnUrl(text: string): string | Refusal {
   const field = 'returnUrlTemplate';
   const known = returnUrlPlaceholders.map((name) => `{${name}}`);
   const filled = known.reduce((rest, placeholder) => rest.replaceAll(placeholder, ''), text);
-  if (/[{}]/.test(filled)) return refused(field, `takes the placeholders ${known.join(', ')} and no other braces`);
+  if (/[{}]/.test(filled)) return refused(field, `accepts the placeholders ${known.join(', ')} and no other braces`);
   const [origin = ''] = /^https:\/\/[^/?#]*/i.exec(text) ?? [];
   if (/[{}]/.test(origin)) return refused(field, 'must not have a placeholder before its path');
   const url = readHttpsUrl(text, field, { fragment: true });

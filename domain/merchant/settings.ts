@@ -11,7 +11,7 @@ export function setPayFrom(state: MerchantState, payFrom: PayFrom): Decision<Mer
   if (unknown >= 0) return refuse('invalidRequest', 'the chain has no such token', `/payFrom/${unknown}/tokenSymbol`);
   const keys = payFrom.map(keyOf);
   const twice = keys.findIndex((key, index) => keys.indexOf(key) < index);
-  if (twice >= 0) return refuse('invalidRequest', 'is in the list twice: leave it out', `/payFrom/${twice}`);
+  if (twice >= 0) return refuse('invalidRequest', 'is in the list twice: remove one', `/payFrom/${twice}`);
   const isSame = state.payFrom.map(keyOf).join() === keys.join();
   return ofRegistered(state, isSame ? [] : [{ type: 'PayFromSet', data: { payFrom } }]);
 }
@@ -119,7 +119,7 @@ export function setFee(state: MerchantState, tier: FeeTier): Decision<MerchantEv
 export function removeFee(state: MerchantState, route: FeeRoute): Decision<MerchantEvent> {
   const left = state.fees.filter((each) => !isSameRoute(each, route));
   if (left.length < state.fees.length) return ofRegistered(state, [{ type: 'FeesSet', data: { fees: left } }]);
-  return refuse('notFound', 'the app has no fee of its own for this route: look at those that it has');
+  return refuse('notFound', 'the app has no fee for this route: list its fees');
 }
 
 /** Fee in force for a route. Order of precedence: both chains, the source chain, the destination chain. */

@@ -77,6 +77,6 @@ export function setRefundAddress(p: PaymentState, signed: SignedAddress): Decisi
   if ((latestOf(p, sender)?.times ?? 0) >= refundAddressesMax)
     return refuse('conflict', `its address was set ${refundAddressesMax} times: ask the merchant`);
   if (number !== nextNumber(p, sender))
-    return refuse('conflict', 'another address was set meanwhile: sign the new text');
+    return refuse('conflict', 'another address was set in the meantime: sign the new text');
   return [{ type: 'RefundAddressSet', data: { address, memo, setAt: now, proof } }];
 }

@@ -180,9 +180,7 @@ function wantedOf(p: Payment, scope: RefundOrder['scope']): readonly Refundable[
   if (scope === 'excess') {
     const paid = p.funded !== null && p.closed === null;
     const over = paid ? held.filter((entry) => isSameAsset(entry, p.terms.source)) : [];
-    return over.length > 0
-      ? over
-      : refuse('refundExceedsHeld', 'nothing is held beyond what was due: see what is held', '/scope');
+    return over.length > 0 ? over : refuse('refundExceedsHeld', 'no excess is held: list the held money', '/scope');
   }
   const { chainId, tokenAddress: address, amount } = scope;
   const entry = held.find((each) => isSameAsset(each, { chainId, token: { address } }));
@@ -191,7 +189,7 @@ function wantedOf(p: Payment, scope: RefundOrder['scope']): readonly Refundable[
       ? refuse('refundExceedsHeld', 'nothing is held in this token', '/tokenAddress')
       : nothingHeld;
   if (amount <= entry.amount) return [{ ...entry, amount }];
-  return refuse('refundExceedsHeld', `${text(entry.amount, entry.token)} can go back, not more`, '/amount');
+  return refuse('refundExceedsHeld', `at most ${text(entry.amount, entry.token)} is refundable`, '/amount');
 }
 
 /** JSON pointer of the whole request. */
@@ -243,10 +241,10 @@ export function requestRefunds(
   const planned = planRefunds(p, order);
   if (isRefusal(planned)) return planned;
   if (p.refunds.length + planned.length > refundsMax)
-    return refuse('conflict', `a payment has ${refundsMax} refunds at most: send back what is left in one`, whole);
+    return refuse('conflict', `a payment has at most ${refundsMax} refunds: refund the rest in one`, whole);
   const priced = planned.map((each) => ({ ...each, cost: costOf(each) }));
   if (priced.some(({ cost }) => cost === undefined))
-    return refuse('unavailable', 'what is held has changed meanwhile: try again');
+    return refuse('unavailable', 'the held money has changed: try again');
   const worth = priced.filter(({ amount, cost = free }) => amount > cost.networkFee);
   const [small] = priced.filter((each) => !worth.includes(each));
   if (small && (worth.length === 0 || typeof order.scope === 'object')) return tooSmall(small, small.cost ?? free);
@@ -301,7 +299,7 @@ function formerOf({ refunds }: Payment, order: RefundOrder): Decision<PaymentEve
   if (former.length === 0) return undefined;
   return former.every((refund) => isOf(refund, order)) && amountFits(former, order.scope)
     ? []
-    : refuse('orderConflict', 'this key was used for another refund: send another one', '/idempotencyKey');
+    : refuse('orderConflict', 'this idempotency key was used for another refund: use a new key', '/idempotencyKey');
 }
 
 const isOf = ({ request, order }: Refund, { scope, to, by }: RefundOrder): boolean =>

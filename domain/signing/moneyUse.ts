@@ -101,6 +101,6 @@ export const fundingUse: Decider<FundingUseState, FundingUseEvent> = {
 /** Uses an incoming transfer for a payment; `[]` if the payment has used it. */
 export function useFunding(used: FundingUseState, paymentId: string, now: Instant): Decision<FundingUseEvent> {
   if (used === paymentId) return [];
-  if (used !== null) return refuse('forbidden', `the transfer has paid for payment ${used}: it pays for no other`);
+  if (used !== null) return refuse('forbidden', `the transfer already paid payment ${used}`);
   return [{ type: 'FundingUsed', data: { paymentId, usedAt: now } }];
 }

@@ -124,7 +124,8 @@ export function checkSettle(leg: TransferLeg, settled: Settled): Decision<never>
 
 export function checkShort(leg: TransferLeg, short: Short): Decision<never> | 'ok' {
   if (leg.short?.hash === short.hash) return [];
-  if (short.arrived >= leg.order.amount) return refuse('illegalStep', 'all that was ordered arrived: it is settled');
+  if (short.arrived >= leg.order.amount)
+    return refuse('illegalStep', 'the ordered amount arrived: the transfer is settled');
   return checkSettle(leg, { ...short, confirmedAt: short.seenAt });
 }
 
@@ -273,7 +274,7 @@ export function accept({ short, settled }: TransferLeg, reason: string, now: Ins
 /** Operator's decision: continue after a hundred attempts, or after a transfer that brought nothing. @param reason as for `accept` */
 export function retry(leg: TransferLeg, reason: string, now: Instant): Decision<LegEvent> {
   const { short, settled, attempts } = leg;
-  if (settled) return refuse('illegalStep', 'it is settled: there is nothing to try again');
+  if (settled) return refuse('illegalStep', 'it is settled: there is nothing to retry');
   if (short && short.arrived > 0n) return fallenShort(leg, short);
   const spent = isSpent(leg);
   if (!spent && !short) return [];

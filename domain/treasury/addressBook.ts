@@ -137,5 +137,5 @@ export function usableAddress(
   }
   return now >= entry.usableFrom
     ? entry
-    : refuse('illegalStep', `${entry.label} was added lately: money may be sent there from ${entry.usableFrom} on`);
+    : refuse('illegalStep', `${entry.label} was added recently: it can receive money from ${entry.usableFrom}`);
 }

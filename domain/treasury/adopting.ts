@@ -48,7 +48,7 @@ export function adoptTransaction(
   strange: UnrecordedTransaction,
   { reason, now }: { readonly reason: string; readonly now: Instant },
 ): Decision<TreasuryEvent> {
-  if (!state.opened) return refuse('illegalStep', 'nothing was ever paid from here: there is nothing to adopt');
+  if (!state.opened) return refuse('illegalStep', 'this account never paid anything: there is nothing to adopt');
   if (state.adopted.some(({ hash }) => hash === strange.hash)) return [];
   const { nonce } = strange;
   if (nonce !== null && state.adopted.some((known) => known.nonce === nonce))

@@ -60,7 +60,10 @@ export function takeAllowance(
   const [oldest] = state;
   const isFull = state.length >= allowanceWindow && oldest !== undefined && isAfter(oldest.data.at, since);
   if (isFull || taken + value > most)
-    return refuse('forbidden', 'more would leave within a day than one operator may order: another has to approve it');
+    return refuse(
+      'forbidden',
+      'the day’s limit of one operator (TREASURY_APPROVAL_USD) is exceeded: another operator must approve it',
+    );
   return [{ type: 'AllowanceTaken', data: { operationId, value_microUsd: unitsText(value), by, at: now } }];
 }
 

@@ -180,7 +180,7 @@ export function openBooks(state: BooksState, at: Opening): Decision<BooksEvent> 
 export function recordLook(books: BooksState, look: BooksComparisonInput): Decision<BooksEvent> {
   const state = openIn(books);
   if (look.networksClosed !== networksClosedIn(books)) return ofOldNetwork();
-  if (!state) return refuse('illegalStep', 'the books are not open: the first look opens them');
+  if (!state) return refuse('illegalStep', 'the books are not open: the first comparison opens them');
   const { blockNumber, blockHash } = look.standing;
   if (blockNumber <= (state.closed ?? state.opened).blockNumber) return [];
   const { topUps, rest, evidence } = reckon(state, look);

@@ -77,7 +77,7 @@ export function explainNonces(
   state: TreasuryState,
   { minedNonce, reason, now }: { minedNonce: bigint; reason: string; now: Instant },
 ): Decision<TreasuryEvent> {
-  if (!state.opened) return refuse('illegalStep', 'nothing was ever paid from here: there is nothing to explain');
+  if (!state.opened) return refuse('illegalStep', 'this account never paid anything: there is nothing to explain');
   const known = state.taken.length + state.outflows.length === 0 && behindChain(state, minedNonce) === undefined;
   if (known && minedNonce <= state.explainedTo) return [];
   return [{ type: 'NoncesExplained', data: { upTo: minedNonce.toString(), reason, explainedAt: now } }];
@@ -86,7 +86,7 @@ export function explainNonces(
 /** @param reason at most 400 characters, for merchants and support */
 export function pausePayouts(state: TreasuryState, reason: string, now: Instant): Decision<TreasuryEvent> {
   if (!state.opened) {
-    return refuse('illegalStep', 'nothing was ever paid from here: leave the chain out of the configuration instead');
+    return refuse('illegalStep', 'this account never paid anything: leave the chain out of the configuration instead');
   }
   return state.paused === null ? [{ type: 'PayoutsPaused', data: { reason, pausedAt: now } }] : [];
 }
@@ -208,7 +208,7 @@ export function cancelNonce(
   const isAssigned = state.assigned.some((assignment) => assignment.nonce === nonce);
   if ((!isAssigned && known.length === 0) || known.some((each) => each.hash === hash)) return [];
   if (known.length >= cancelsMax)
-    return refuse('illegalStep', `${cancelsMax} cancels of nonce ${nonce} are signed: look at the node and the fees`);
+    return refuse('illegalStep', `${cancelsMax} cancels of nonce ${nonce} are signed: check the node and the fees`);
   const last = known.at(-1);
   if (last && !outbids(last, fee))
     return refuse('illegalStep', `a cancel of nonce ${nonce} is outbid by higher fees only`);

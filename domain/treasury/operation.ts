@@ -110,10 +110,10 @@ export function orderOperation(state: OperationState, order: OperationOrdered): 
   );
   return same && ordered.token.address === order.token.address
     ? []
-    : refuse('conflict', 'another operation has this id: order it anew');
+    : refuse('conflict', 'another operation has this id: order it again');
 }
 
-const noOperation = refuse('notFound', 'there is no such operation: npm run treasury -- operations lists them');
+const noOperation = refuse('notFound', 'no operation has this id: list them with npm run treasury -- operations');
 
 /** Approves by another operator. Changes nothing if no approval is missing. */
 export function approveOperation(state: OperationState, by: string, now: Instant): Decision<OperationEvent> {
@@ -123,7 +123,7 @@ export function approveOperation(state: OperationState, by: string, now: Instant
     return refuse('illegalStep', `it was called off by ${calledOff.by} (${calledOff.reason}): order it anew`);
   if (approvedBy.includes(by) || approvedBy.length >= ordered.approvals) return [];
   if (by === ordered.by)
-    return refuse('forbidden', `${by} ordered it: somebody else has to approve it, under a name of his own`);
+    return refuse('forbidden', `${by} ordered it: another operator must approve it, under their own name`);
   return [{ type: 'OperationApproved', data: { by, approvedAt: now } }];
 }
 
@@ -142,7 +142,8 @@ export function callOffOperation(
 }
 
 function tooLateToCallOff({ leg }: Operation): Refusal | undefined {
-  if (leg.settled || leg.short) return refuse('illegalStep', 'it is on its chain already: it cannot be called off');
+  if (leg.settled || leg.short)
+    return refuse('illegalStep', 'the transaction is on its chain: the operation cannot be called off');
   const [signed] = liveAttempts(leg);
   return signed && refuse('illegalStep', `${signed.hash} is signed and can still land: it cannot be called off now`);
 }
@@ -169,11 +170,12 @@ export function rebalanceArrived(
   seen: { readonly hash: string; readonly amount: bigint; readonly by: string; readonly now: Instant },
 ): Decision<OperationEvent> {
   if (!state) return noOperation;
-  if (!state.ordered.expects) return refuse('illegalStep', 'it is no rebalance: nothing is expected to arrive');
+  if (!state.ordered.expects)
+    return refuse('illegalStep', 'the operation is not a rebalance: nothing is expected to arrive');
   if (state.arrived?.hash === seen.hash) return [];
   if (state.arrived) return refuse('illegalStep', `its money came with ${state.arrived.hash} already`);
   if (!state.leg.settled)
-    return refuse('illegalStep', 'its money has not left yet: wait until it is done on its own chain');
+    return refuse('illegalStep', 'the money has not left its chain: wait until the transfer is final there');
   const { hash, amount, by, now } = seen;
   return [{ type: 'RebalanceArrived', data: { hash, amount: unitsText(amount), by, arrivedAt: now } }];
 }

@@ -13,11 +13,11 @@ CREATE TABLE ops.projections (
 );
 CREATE UNIQUE INDEX one_active_generation ON ops.projections (set_name) WHERE status = 'active';
 
-COMMENT ON TABLE ops.projections IS 'One row per generation of a projection set: its checkpoint. Moves in the same transaction as the rows that it stands for.';
-COMMENT ON COLUMN ops.projections.version IS 'Version of the tables and projections that filled it; another one in the code asks for a rebuild.';
-COMMENT ON COLUMN ops.projections.status IS 'building beside the live one, active (the public views show it), or retired.';
-COMMENT ON COLUMN ops.projections.position IS 'Place in the event log up to which everything is in the rows; null before the first event.';
-COMMENT ON COLUMN ops.projections.events IS 'How many events of the log were handled.';
+COMMENT ON TABLE ops.projections IS 'One row per generation of a projection set: its checkpoint. It changes in the same transaction as its rows.';
+COMMENT ON COLUMN ops.projections.version IS 'Version of the tables and projections that filled it. If the code has another version, a rebuild is needed.';
+COMMENT ON COLUMN ops.projections.status IS 'building (next to the live generation), active (used by the public views), or retired.';
+COMMENT ON COLUMN ops.projections.position IS 'Position in the event log up to which all events are in the rows; null before the first event.';
+COMMENT ON COLUMN ops.projections.events IS 'Number of handled events of the log.';
 COMMENT ON COLUMN ops.projections.stopped IS 'Why the set stopped: the event that could not be handled. Null while it runs.';
 
 CREATE TABLE ops.chain_cursors (
@@ -28,7 +28,7 @@ CREATE TABLE ops.chain_cursors (
   chain_time   timestamptz NOT NULL,
   PRIMARY KEY (chain_id, pass)
 );
-COMMENT ON TABLE ops.chain_cursors IS 'The last block that each pass of payin detection has wholly handled.';
+COMMENT ON TABLE ops.chain_cursors IS 'The last block that each pass of payin detection has completely read.';
 COMMENT ON COLUMN ops.chain_cursors.chain_time IS 'Time of that block, by the chain''s clock.';
 
 CREATE TABLE ops.work_failures (
@@ -41,7 +41,7 @@ CREATE TABLE ops.work_failures (
   parked_at       timestamptz,
   PRIMARY KEY (worker, key)
 );
-COMMENT ON TABLE ops.work_failures IS 'Work that failed and waits for its next attempt, or is parked until an operator looks at it. Success removes the row.';
-COMMENT ON COLUMN ops.work_failures.key IS 'What must not go on before this is solved: a payment, a delivery, a chain''s pass.';
-COMMENT ON COLUMN ops.work_failures.attempts IS 'Failures of the thing itself; outages of a chain or a store do not count.';
+COMMENT ON TABLE ops.work_failures IS 'Work that failed and waits for its next attempt, or is parked until an operator retries it. Success removes the row.';
+COMMENT ON COLUMN ops.work_failures.key IS 'The blocked item: a payment, a delivery, or a pass of a chain.';
+COMMENT ON COLUMN ops.work_failures.attempts IS 'Failures of the item; outages of a chain or a store do not count.';
 COMMENT ON COLUMN ops.work_failures.parked_at IS 'Set after too many attempts: not tried again until it is unparked.';

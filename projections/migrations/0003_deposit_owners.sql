@@ -5,6 +5,6 @@ CREATE TABLE ops.deposit_owners (
   scheme  text NOT NULL,
   salt    text NOT NULL
 );
-COMMENT ON TABLE ops.deposit_owners IS 'Addresses for deposits to come, each taken once. Filled by an instance that has the seed of their keys.';
-COMMENT ON COLUMN ops.deposit_owners.scheme IS 'Which derivation made the key.';
-COMMENT ON COLUMN ops.deposit_owners.salt IS 'What the key is derived with, beside the seed. The payment''s first event keeps it.';
+COMMENT ON TABLE ops.deposit_owners IS 'Addresses for future deposits, each used once. An instance with the seed of their keys fills the table.';
+COMMENT ON COLUMN ops.deposit_owners.scheme IS 'Derivation of the key.';
+COMMENT ON COLUMN ops.deposit_owners.salt IS 'Salt of the derivation, in addition to the seed. The payment''s first event contains it.';

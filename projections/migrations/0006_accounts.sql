@@ -7,7 +7,7 @@ CREATE TABLE ops.people (
   invited_at   timestamptz,
   proved_at    timestamptz
 );
-COMMENT ON TABLE ops.people IS 'People by their e-mail. The event log knows them by developer_id alone.';
+COMMENT ON TABLE ops.people IS 'People by their e-mail address. The event log has only their developer_id.';
 COMMENT ON COLUMN ops.people.developer_id IS 'Random; made when the address was first named.';
 COMMENT ON COLUMN ops.people.email IS 'In lower case, its domain as DNS spells it.';
 COMMENT ON COLUMN ops.people.mentioned_at IS 'When a registration last named it. One that was never proved is removed a day later.';
@@ -27,7 +27,7 @@ CREATE TABLE ops.registrations (
   expires_at         timestamptz NOT NULL
 );
 CREATE INDEX registrations_developer ON ops.registrations (developer_id);
-COMMENT ON TABLE ops.registrations IS 'Apps that wait for proof of their owner''s e-mail. Only then the event log hears of them.';
+COMMENT ON TABLE ops.registrations IS 'Apps that wait for the proof of their owner''s e-mail address. They are not in the event log yet.';
 COMMENT ON COLUMN ops.registrations.registration_id IS 'Random: a code proves this registration and no later one of the same app.';
 COMMENT ON COLUMN ops.registrations.settlement IS 'The wallet, as the event will hold it; null for none.';
 COMMENT ON COLUMN ops.registrations.secret_ciphertext IS 'The webhook secret, sealed under the master key.';
@@ -45,12 +45,12 @@ CREATE TABLE ops.challenges (
 CREATE INDEX challenges_developer ON ops.challenges (developer_id);
 CREATE INDEX challenges_registration ON ops.challenges (registration_id);
 CREATE INDEX challenges_expiry ON ops.challenges (expires_at);
-COMMENT ON TABLE ops.challenges IS 'Mailed codes that may still be used, each by whoever asked for it. A used one is removed.';
-COMMENT ON COLUMN ops.challenges.digest IS 'SHA-256 of what only the asking browser has.';
-COMMENT ON COLUMN ops.challenges.developer_id IS 'Who signs in; null where the code was mailed to nobody, and no code is the right one.';
-COMMENT ON COLUMN ops.challenges.registration_id IS 'What it proves besides; null to sign in only.';
-COMMENT ON COLUMN ops.challenges.salt IS 'Of the scrypt hash of the code.';
-COMMENT ON COLUMN ops.challenges.tries IS 'Codes that were tried, the right one included.';
+COMMENT ON TABLE ops.challenges IS 'Mailed codes that are still valid, each for its requester. A used code is removed.';
+COMMENT ON COLUMN ops.challenges.digest IS 'SHA-256 of the secret of the requesting browser.';
+COMMENT ON COLUMN ops.challenges.developer_id IS 'Person who signs in; null if no code was mailed, and then no code is correct.';
+COMMENT ON COLUMN ops.challenges.registration_id IS 'The registration that the code also confirms; null for sign-in only.';
+COMMENT ON COLUMN ops.challenges.salt IS 'Salt of the scrypt hash of the code.';
+COMMENT ON COLUMN ops.challenges.tries IS 'Number of entered codes, the correct one included.';
 
 CREATE TABLE ops.sessions (
   session_id   text        PRIMARY KEY,
@@ -62,10 +62,10 @@ CREATE TABLE ops.sessions (
   user_agent   text
 );
 CREATE INDEX sessions_developer ON ops.sessions (developer_id);
-COMMENT ON TABLE ops.sessions IS 'People who are signed in. Every request with a token asks here: a removed row ends the session everywhere.';
+COMMENT ON TABLE ops.sessions IS 'Sessions of people. Every request with a token reads this table: a removed row ends the session everywhere.';
 COMMENT ON COLUMN ops.sessions.seen_at IS 'Its last request, to the minute.';
-COMMENT ON COLUMN ops.sessions.address IS 'Where it began: an IPv4 address or the /64 of an IPv6 address.';
-COMMENT ON COLUMN ops.sessions.user_agent IS 'The browser''s own words.';
+COMMENT ON COLUMN ops.sessions.address IS 'Address at sign-in: an IPv4 address or the /64 of an IPv6 address.';
+COMMENT ON COLUMN ops.sessions.user_agent IS 'The browser''s User-Agent header.';
 
 CREATE TABLE ops.signing_keys (
   kid        text        PRIMARY KEY,
@@ -86,7 +86,7 @@ CREATE TABLE ops.mails (
 CREATE INDEX mails_order ON ops.mails (created_at);
 CREATE INDEX mails_developer ON ops.mails (developer_id);
 COMMENT ON TABLE ops.mails IS 'Mail that waits to be sent. A sent one is removed.';
-COMMENT ON COLUMN ops.mails.developer_id IS 'Whom it goes to; null for one that goes to nobody, so that asking costs the same whoever is asked for.';
+COMMENT ON COLUMN ops.mails.developer_id IS 'Receiver of the mail; null for a mail without a receiver, so that requests with and without an account cost the same.';
 COMMENT ON COLUMN ops.mails.sealed IS 'Address, subject and text, sealed under the master key: a code may be in it.';
 COMMENT ON COLUMN ops.mails.expires_at IS 'Not sent any more from then on.';
 
@@ -94,5 +94,5 @@ CREATE TABLE ops.followers (
   name     text   PRIMARY KEY,
   position bigint NOT NULL
 );
-COMMENT ON TABLE ops.followers IS 'How far those have read the event log who tell people of it.';
-COMMENT ON COLUMN ops.followers.position IS 'Place in the event log up to which everything is told.';
+COMMENT ON TABLE ops.followers IS 'Positions of the workers that notify people of events.';
+COMMENT ON COLUMN ops.followers.position IS 'Position in the event log up to which all events are handled.';

@@ -9,7 +9,7 @@ CREATE TABLE ops.profiles (
 CREATE INDEX profiles_by_app ON ops.profiles (app_id);
 COMMENT ON TABLE ops.profiles IS 'Profiles that apps have or had: names, contacts, colours, links. Erasing a person removes them.';
 COMMENT ON COLUMN ops.profiles.digest IS 'SHA-256 of the content as text, as the event ProfileSet names it.';
-COMMENT ON COLUMN ops.profiles.content IS 'The text that the digest is of, with a random salt in it: as JSON, never rewritten.';
+COMMENT ON COLUMN ops.profiles.content IS 'The text of the digest, with a random salt: JSON, never rewritten.';
 
 CREATE TABLE ops.logos (
   digest  text        NOT NULL,
@@ -19,11 +19,11 @@ CREATE TABLE ops.logos (
   kept_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (digest, app_id)
 );
-COMMENT ON TABLE ops.logos IS 'Pictures that apps have or had, decoded and written anew by the service.';
+COMMENT ON TABLE ops.logos IS 'Logos that apps have or had, decoded and encoded again by the service.';
 COMMENT ON COLUMN ops.logos.digest IS 'SHA-256 of the bytes.';
 
 CREATE TABLE ops.key_uses (
   key_id text        PRIMARY KEY,
   hour   timestamptz NOT NULL
 );
-COMMENT ON TABLE ops.key_uses IS 'When API keys were last used, by the hour. Written in batches: a crash may lose the last minute.';
+COMMENT ON TABLE ops.key_uses IS 'Last use of API keys, to the hour. Written in batches: a crash can lose the last minute.';

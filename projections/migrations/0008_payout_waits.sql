@@ -9,6 +9,6 @@ CREATE TABLE ops.payout_waits (
   noted_at   timestamptz NOT NULL
 );
 CREATE INDEX payout_waits_old ON ops.payout_waits (noted_at);
-COMMENT ON TABLE ops.payout_waits IS 'Why payouts were not signed when that was last tried. A payout that was signed since may still be here: todo_payments has those that wait. Rows go a day after they were last noted.';
+COMMENT ON TABLE ops.payout_waits IS 'Reasons why payouts were not signed at the last attempt. A payout that was signed later can still be here. Rows are removed one day after their last update.';
 COMMENT ON COLUMN ops.payout_waits.reason IS 'A stable code such as float, gas, appPerHour, treasuryPaused.';
 COMMENT ON COLUMN ops.payout_waits.since IS 'When it first waited for this reason.';

@@ -13,8 +13,8 @@ CREATE TABLE ops.unreadable_transactions (
 COMMENT ON TABLE ops.unreadable_transactions IS 'Transactions that may have paid us and cannot be read. A row goes when its transaction was read, or an operator has dismissed it.';
 COMMENT ON COLUMN ops.unreadable_transactions.worker IS 'payins:<chainId>:unreadable';
 COMMENT ON COLUMN ops.unreadable_transactions.key IS 'Hash of the transaction.';
-COMMENT ON COLUMN ops.unreadable_transactions.addresses IS 'Deposits of ours that it may have paid; the end of their payments waits while it is tried. Empty where nothing tells.';
-COMMENT ON COLUMN ops.unreadable_transactions.evidence IS 'What the node showed, and what was wrong with it.';
+COMMENT ON COLUMN ops.unreadable_transactions.addresses IS 'Our deposits that the transaction may have paid; their payments do not expire during the retries. Empty if unknown.';
+COMMENT ON COLUMN ops.unreadable_transactions.evidence IS 'The node''s answer and the fault in it.';
 
 CREATE TABLE ops.unread_blocks (
   chain_id     integer     PRIMARY KEY,
@@ -23,5 +23,5 @@ CREATE TABLE ops.unread_blocks (
   transactions bigint      NOT NULL,
   noted_at     timestamptz NOT NULL
 );
-COMMENT ON TABLE ops.unread_blocks IS 'Where there was no room to keep every transaction that cannot be read: these blocks are to be read again (npm run rescan), which takes the row away.';
-COMMENT ON COLUMN ops.unread_blocks.transactions IS 'How many were left out; one that was seen twice counts twice.';
+COMMENT ON TABLE ops.unread_blocks IS 'Blocks with more unreadable transactions than the table can hold. npm run rescan reads them again and removes the row.';
+COMMENT ON COLUMN ops.unread_blocks.transactions IS 'Number of omitted transactions; one that was read twice counts twice.';

@@ -5,5 +5,5 @@ CREATE TABLE ops.chain_identities (
   identity text        NOT NULL,
   noted_at timestamptz NOT NULL
 );
-COMMENT ON TABLE ops.chain_identities IS 'What tells the network of a chain from all others, as its nodes first said. A node that says something else belongs to another network, whatever its chain id.';
+COMMENT ON TABLE ops.chain_identities IS 'Identity of the network of a chain, from the first answers of its nodes. A node with another identity belongs to another network, even with the same chain id.';
 COMMENT ON COLUMN ops.chain_identities.identity IS 'Hash of the genesis block (EVM, Solana), or the network passphrase (Stellar).';

@@ -10,7 +10,7 @@ CREATE TABLE ops.head_leaves (
 COMMENT ON TABLE ops.head_leaves IS 'The newest event of each stream that the newest head covers.';
 COMMENT ON COLUMN ops.head_leaves.bucket IS 'The first 16 bits of the key.';
 COMMENT ON COLUMN ops.head_leaves.key IS 'SHA-256 of the stream''s name.';
-COMMENT ON COLUMN ops.head_leaves.revision IS 'Of the stream''s newest event.';
+COMMENT ON COLUMN ops.head_leaves.revision IS 'Revision of the stream''s newest event.';
 COMMENT ON COLUMN ops.head_leaves.link IS 'The hash of that event, which its successor names.';
 
 CREATE TABLE ops.head_buckets (
@@ -28,6 +28,6 @@ CREATE TABLE ops.head_progress (
   streams  bigint  NOT NULL,
   events   bigint  NOT NULL
 );
-COMMENT ON TABLE ops.head_progress IS 'How far the log is in the leaves; one row.';
+COMMENT ON TABLE ops.head_progress IS 'Progress of the leaves in the event log; one row.';
 COMMENT ON COLUMN ops.head_progress.position IS 'Place in the event log of the newest event.';
 COMMENT ON COLUMN ops.head_progress.until IS 'When that event was written.';

@@ -10,9 +10,9 @@ CREATE TABLE ops.payout_waited (
   times      integer     NOT NULL,
   PRIMARY KEY (payment_id, reason)
 );
-COMMENT ON TABLE ops.payout_waited IS 'What payouts have waited for before they were signed. Kept; not in the log, so that it begins anew with a database that is filled from the log.';
+COMMENT ON TABLE ops.payout_waited IS 'Past waits of payouts before their signature. Not in the log: a database that is rebuilt from the log begins without them.';
 COMMENT ON COLUMN ops.payout_waited.reason IS 'A stable code such as float, gas, appPerHour, treasuryPaused.';
-COMMENT ON COLUMN ops.payout_waited.first_at IS 'When it was first told to wait for this.';
-COMMENT ON COLUMN ops.payout_waited.last_at IS 'When it was last told so.';
-COMMENT ON COLUMN ops.payout_waited.waited IS 'For how long, until it was last told so, or to wait for something else. From then until it was signed is not in it.';
-COMMENT ON COLUMN ops.payout_waited.times IS 'How often it began to wait for this.';
+COMMENT ON COLUMN ops.payout_waited.first_at IS 'Start of the first wait for this reason.';
+COMMENT ON COLUMN ops.payout_waited.last_at IS 'Time of the last attempt with this reason.';
+COMMENT ON COLUMN ops.payout_waited.waited IS 'Total time until the last attempt with this reason, or until another reason. The time from then to the signature is not included.';
+COMMENT ON COLUMN ops.payout_waited.times IS 'Number of waits for this reason.';

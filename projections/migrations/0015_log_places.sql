@@ -5,7 +5,7 @@ ALTER TABLE ops.projections
   ADD COLUMN applied_position bigint,
   ADD COLUMN applied_id text;
 
-COMMENT ON COLUMN ops.projections.position IS 'Place in the event log up to which everything is in the rows; null before the first event. It is the position of an event, perhaps of another application''s.';
+COMMENT ON COLUMN ops.projections.position IS 'Position in the event log up to which all events are in the rows; null before the first event. The event at the position can belong to another application.';
 COMMENT ON COLUMN ops.projections.event_id IS 'Id of the event at that position; null in a checkpoint of an older version.';
 COMMENT ON COLUMN ops.projections.applied_position IS 'Position of the last event that the rows hold. The log is recognized by it.';
 COMMENT ON COLUMN ops.projections.applied_id IS 'Id of that event.';
@@ -15,7 +15,7 @@ ALTER TABLE ops.followers
   ADD COLUMN applied_position bigint,
   ADD COLUMN applied_id text;
 
-COMMENT ON COLUMN ops.followers.position IS 'Place in the event log up to which everything is told. It is the position of an event, perhaps of another application''s.';
+COMMENT ON COLUMN ops.followers.position IS 'Position in the event log up to which all events are handled. The event at the position can belong to another application.';
 COMMENT ON COLUMN ops.followers.event_id IS 'Id of the event at that position; null in a row of an older version.';
 COMMENT ON COLUMN ops.followers.applied_position IS 'Position of the last event that was handled. The log is recognized by it.';
 COMMENT ON COLUMN ops.followers.applied_id IS 'Id of that event.';

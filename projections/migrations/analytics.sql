@@ -33,25 +33,25 @@ SELECT p.payment_id, p.app_id, p.order_id, p.status, p.error_code, p.type, p.key
   LEFT JOIN payout o USING (payment_id)
   LEFT JOIN waited h USING (payment_id)
   LEFT JOIN ops.payout_waits w ON w.payment_id = p.payment_id AND o.signed_at IS NULL AND p.payout_confirmed_at IS NULL;
-COMMENT ON VIEW analytics.payments IS 'One row per payment: what it is, how far it came, and how long each part of its life took. Amounts in whole tokens.';
-COMMENT ON COLUMN analytics.payments.fee IS 'Part of source_amount, in the source token: what the service keeps.';
-COMMENT ON COLUMN analytics.payments.amount_came IS 'All that came of the source''s token on its chain, whether or not it counts.';
+COMMENT ON VIEW analytics.payments IS 'One row per payment: terms, progress, and the duration of each part. Amounts in whole tokens.';
+COMMENT ON COLUMN analytics.payments.fee IS 'The service''s fee: part of source_amount, in the source token.';
+COMMENT ON COLUMN analytics.payments.amount_came IS 'Everything that arrived in the source token on its chain, counted or not.';
 COMMENT ON COLUMN analytics.payments.payin_block_at IS 'Time of the block that holds the first payin that counts.';
 COMMENT ON COLUMN analytics.payments.seen_at IS 'When the service first recorded a payin.';
 COMMENT ON COLUMN analytics.payments.final_at IS 'When the payin that completed the sum was recorded as final.';
 COMMENT ON COLUMN analytics.payments.funded_at IS 'When the payment was funded.';
-COMMENT ON COLUMN analytics.payments.signed_at IS 'When the first transaction of its payout was signed; it is sent right after, of which there is no event of its own.';
+COMMENT ON COLUMN analytics.payments.signed_at IS 'Time when the first transaction of its payout was signed. The transaction is sent right afterwards.';
 COMMENT ON COLUMN analytics.payments.paid_out_at IS 'When the payout was recorded as final.';
-COMMENT ON COLUMN analytics.payments.until_paid IS 'From created to the payin''s block: how long the customer took.';
+COMMENT ON COLUMN analytics.payments.until_paid IS 'From creation to the payin''s block: the customer''s part.';
 COMMENT ON COLUMN analytics.payments.until_seen IS 'From the payin''s block to its record.';
-COMMENT ON COLUMN analytics.payments.until_final IS 'From seen to final: the chain''s part.';
-COMMENT ON COLUMN analytics.payments.until_signed IS 'From funded to signed: the service''s part, with what it waited for.';
+COMMENT ON COLUMN analytics.payments.until_final IS 'From detection to finality: the chain''s part.';
+COMMENT ON COLUMN analytics.payments.until_signed IS 'From funding to the signature: the service''s part, waits included.';
 COMMENT ON COLUMN analytics.payments.until_paid_out IS 'From signed to final on the other chain.';
 COMMENT ON COLUMN analytics.payments.whole IS 'From the payin''s block to the final payout.';
 COMMENT ON COLUMN analytics.payments.payout_attempts IS 'Transactions that were signed for the payout: bumps of the fee count.';
 COMMENT ON COLUMN analytics.payments.was_held IS 'Whether an operator held the payout at any time.';
 COMMENT ON COLUMN analytics.payments.waits_for IS 'Why its payout is not signed now: a code such as float, gas, treasuryPaused; null when it does not wait.';
-COMMENT ON COLUMN analytics.payments.waited_for IS 'What its payout has waited for, what took longest first; null where it never had to. analytics.payout_waits has how long.';
+COMMENT ON COLUMN analytics.payments.waited_for IS 'Reasons for which its payout waited, the longest first; null without a wait. analytics.payout_waits has the durations.';
 
 CREATE OR REPLACE VIEW analytics.payout_waits AS
 WITH signed AS (
@@ -62,19 +62,19 @@ SELECT payment_id, p.app_id, p.destination_token_symbol AS destination_token, w.
                        THEN greatest(s.at - w.last_at, '0') ELSE '0' END AS waited,
        w.times
   FROM ops.payout_waited w JOIN public.payments p USING (payment_id) LEFT JOIN signed s USING (payment_id);
-COMMENT ON VIEW analytics.payout_waits IS 'What payouts have waited for before they were signed: one row per payment and reason. The log has no waits: these are kept beside it, and a database that is filled from the log begins without.';
+COMMENT ON VIEW analytics.payout_waits IS 'Waits of payouts before their signature: one row per payment and reason. Waits are not in the log: a database that is rebuilt from the log begins without them.';
 COMMENT ON COLUMN analytics.payout_waits.reason IS 'A code such as float, gas, appPerHour, treasuryPaused: docs/operate/alarms.md has them.';
-COMMENT ON COLUMN analytics.payout_waits.first_at IS 'When it was first told to wait for this.';
-COMMENT ON COLUMN analytics.payout_waits.last_at IS 'When it was last told so.';
-COMMENT ON COLUMN analytics.payout_waits.waited IS 'For how long, until it was told to wait for something else, or was signed. While it waits: until it was last told so.';
-COMMENT ON COLUMN analytics.payout_waits.times IS 'How often it began to wait for this.';
+COMMENT ON COLUMN analytics.payout_waits.first_at IS 'Start of the first wait for this reason.';
+COMMENT ON COLUMN analytics.payout_waits.last_at IS 'Time of the last attempt with this reason.';
+COMMENT ON COLUMN analytics.payout_waits.waited IS 'Total time until the signature or another reason. For a payout that still waits: until the last attempt.';
+COMMENT ON COLUMN analytics.payout_waits.times IS 'Number of waits for this reason.';
 
 CREATE OR REPLACE VIEW analytics.transfers AS
 SELECT t.payment_id, t.app_id, t.kind, t.chain_id, t.tx_hash, t.index, t.status, t.standing, t.token_symbol AS token, t.amount,
        (t.amount * 10::numeric ^ a.decimals)::numeric(78, 0) AS units, t.from_address, t.to_address, t.block_number, t.at
   FROM public.transactions t
   LEFT JOIN analytics.assets a ON a.chain_id = t.chain_id AND a.asset = t.token_address;
-COMMENT ON VIEW analytics.transfers IS 'One row per transfer of a payment: payins, and each attempt of payouts and refunds. All else that moves the treasury''s money is in analytics.treasury_movements.';
+COMMENT ON VIEW analytics.transfers IS 'One row per transfer of a payment: payins, and each attempt of payouts and refunds. Other movements of the treasury''s money are in analytics.treasury_movements.';
 COMMENT ON COLUMN analytics.transfers.kind IS 'payin, payout or refund.';
 COMMENT ON COLUMN analytics.transfers.status IS 'Payins: detected, confirmed, orphaned, lost. Payouts and refunds: live, settled, short, dead, lapsed.';
 COMMENT ON COLUMN analytics.transfers.standing IS 'Payins: counted, or why the money is held.';
@@ -95,10 +95,10 @@ SELECT m.chain_id, m.tx_hash, m.part, m.kind, m.reference, m.at, (m.at AT TIME Z
   JOIN analytics.assets a ON a.chain_id = m.chain_id AND a.asset = m.asset
  WHERE m.asset = 'coin' AND m.part IN ('fee', 'rent');
 COMMENT ON VIEW analytics.costs IS 'One row per payment of gas or rent by the treasury.';
-COMMENT ON COLUMN analytics.costs.kind IS 'What the transaction was: payout, refund, withdrawal, sweep, deployment, cancel, anchor …';
-COMMENT ON COLUMN analytics.costs.reference IS 'The payment, operation or batch that it belongs to.';
+COMMENT ON COLUMN analytics.costs.kind IS 'Kind of the transaction: payout, refund, withdrawal, sweep, deployment, cancel, anchor …';
+COMMENT ON COLUMN analytics.costs.reference IS 'Payment, operation or batch of the transaction.';
 COMMENT ON COLUMN analytics.costs.coin IS 'In whole coins of the chain.';
-COMMENT ON COLUMN analytics.costs.usd IS 'At the configured price of now (analytics.assets), not of then.';
+COMMENT ON COLUMN analytics.costs.usd IS 'At the currently configured price (analytics.assets), not the past price.';
 
 CREATE OR REPLACE VIEW analytics.daily AS
 SELECT (created_at AT TIME ZONE 'UTC')::date AS day, app_id, source_chain_id, destination_chain_id, source_token_symbol AS source_token,
@@ -116,9 +116,9 @@ SELECT (created_at AT TIME ZONE 'UTC')::date AS day, app_id, source_chain_id, de
        sum(refunded) AS refunded
   FROM public.payments
  GROUP BY 1, 2, 3, 4, 5, 6;
-COMMENT ON VIEW analytics.daily IS 'Payments by the UTC day of their creation, app, route and tokens, as they stand now. Amounts in whole tokens.';
-COMMENT ON COLUMN analytics.daily.volume IS 'Of those that were paid out: what their customers paid, fees included.';
-COMMENT ON COLUMN analytics.daily.refunded IS 'What went back, whichever token it was.';
+COMMENT ON VIEW analytics.daily IS 'Payments by the UTC day of their creation, app, route and tokens, in their current state. Amounts in whole tokens.';
+COMMENT ON COLUMN analytics.daily.volume IS 'Amounts that customers paid for the paid-out payments, fees included.';
+COMMENT ON COLUMN analytics.daily.refunded IS 'Refunded amounts, in any token.';
 
 CREATE OR REPLACE VIEW analytics.profit AS
 WITH cost AS (
@@ -134,8 +134,8 @@ SELECT day, app_id, source_chain_id, destination_chain_id, count(*) AS payments,
        round(coalesce(sum(usd), 0), 6) AS cost, sum(source_fee) - round(coalesce(sum(usd), 0), 6) AS profit
   FROM paid
  GROUP BY day, app_id, source_chain_id, destination_chain_id;
-COMMENT ON VIEW analytics.profit IS 'What was earned and what its payouts'' transactions cost, by the UTC day of the payout, app and route. A transaction that made several payouts is divided among them.';
-COMMENT ON COLUMN analytics.profit.cost IS 'In dollars, at the configured price of now. Cancels, sweeps and attempts that failed are in analytics.costs alone.';
+COMMENT ON VIEW analytics.profit IS 'Fees earned and cost of the payouts'' transactions, by the UTC day of the payout, app and route. A transaction that made several payouts is divided among them.';
+COMMENT ON COLUMN analytics.profit.cost IS 'In dollars, at the currently configured price. Cancels, sweeps and failed attempts are only in analytics.costs.';
 
 CREATE OR REPLACE VIEW analytics.treasury_movements AS
 SELECT m.at, (m.at AT TIME ZONE 'UTC')::date AS day, m.chain_id, m.account, m.kind, m.part, coalesce(a.symbol, m.asset) AS symbol,
@@ -145,14 +145,14 @@ SELECT m.at, (m.at AT TIME ZONE 'UTC')::date AS day, m.chain_id, m.account, m.ki
            AND ended.position < m.position) AS network
   FROM public.treasury_movements m
   LEFT JOIN analytics.assets a ON a.chain_id = m.chain_id AND a.asset = m.asset;
-COMMENT ON VIEW analytics.treasury_movements IS 'One row per movement of the treasury''s money: payouts, refunds, withdrawals, rebalances, sweeps, top-ups, gas and rent. Their sum for the newest network is what each account holds.';
-COMMENT ON COLUMN analytics.treasury_movements.kind IS 'opening, payin, unmatched, payout, refund, withdrawal, rebalance, sweep, deployment, anchor, cancel, adopted, topUp, flush (a deposit that somebody else emptied), explained, networkClosed (moves nothing: the chain''s network began anew).';
-COMMENT ON COLUMN analytics.treasury_movements.part IS 'fee, rent, or which of the transfers of the transaction it is.';
-COMMENT ON COLUMN analytics.treasury_movements.amount IS 'In whole tokens or coins; negative for what left.';
+COMMENT ON VIEW analytics.treasury_movements IS 'One row per movement of the treasury''s money: payouts, refunds, withdrawals, rebalances, sweeps, top-ups, gas and rent. Their sum for the newest network is the balance of each account.';
+COMMENT ON COLUMN analytics.treasury_movements.kind IS 'opening, payin, unmatched, payout, refund, withdrawal, rebalance, sweep, deployment, anchor, cancel, adopted, topUp, flush (a deposit that another account emptied), explained, networkClosed (moves nothing: the chain''s network was reset).';
+COMMENT ON COLUMN analytics.treasury_movements.part IS 'fee, rent, or the number of the transfer in the transaction.';
+COMMENT ON COLUMN analytics.treasury_movements.amount IS 'In whole tokens or coins; negative for outgoing amounts.';
 COMMENT ON COLUMN analytics.treasury_movements.units IS 'The same in smallest units.';
-COMMENT ON COLUMN analytics.treasury_movements.reference IS 'The payment, operation or transfer that it belongs to.';
-COMMENT ON COLUMN analytics.treasury_movements.counterparty IS 'Where it went, or came from.';
-COMMENT ON COLUMN analytics.treasury_movements.network IS 'How many networks of the chain were closed before, because they began anew: 0 unless a test network was reset.';
+COMMENT ON COLUMN analytics.treasury_movements.reference IS 'Payment, operation or transfer of the movement.';
+COMMENT ON COLUMN analytics.treasury_movements.counterparty IS 'The other account of the transfer.';
+COMMENT ON COLUMN analytics.treasury_movements.network IS 'Number of earlier networks of the chain that were reset: 0 unless a test network was reset.';
 
 CREATE OR REPLACE VIEW analytics.treasury_balances AS
 WITH of_network AS (
@@ -171,9 +171,9 @@ SELECT m.day, m.chain_id, m.account, coalesce(a.symbol, m.asset) AS symbol,
        m.network
   FROM moved m
   JOIN analytics.assets a ON a.chain_id = m.chain_id AND a.asset = m.asset;
-COMMENT ON VIEW analytics.treasury_balances IS 'What each account of the treasury held at the end of each UTC day on which it changed, by its recorded movements. In whole tokens or coins. Each network of a chain has balances of its own.';
-COMMENT ON COLUMN analytics.treasury_balances.change IS 'Of that day; negative for what left.';
-COMMENT ON COLUMN analytics.treasury_balances.network IS 'How many networks of the chain were closed before, because they began anew: 0 unless a test network was reset.';
+COMMENT ON VIEW analytics.treasury_balances IS 'Balance of each account of the treasury at the end of each UTC day on which it changed, from its recorded movements. In whole tokens or coins. Each network of a chain has separate balances.';
+COMMENT ON COLUMN analytics.treasury_balances.change IS 'Change on that day; negative for outgoing amounts.';
+COMMENT ON COLUMN analytics.treasury_balances.network IS 'Number of earlier networks of the chain that were reset: 0 unless a test network was reset.';
 
 CREATE OR REPLACE VIEW analytics.held_money AS
 WITH part AS (
@@ -205,12 +205,12 @@ SELECT held.*, now() - since AS age,
             WHEN now() - since < interval '30 days' THEN 'under 30 days'
             ELSE 'older' END AS age_class
   FROM held;
-COMMENT ON VIEW analytics.held_money IS 'What came and is neither paid out nor on its way back, as it is now, by payment, or by transfer where no payment takes it up. In whole tokens.';
-COMMENT ON COLUMN analytics.held_money.transfer_id IS 'Of money that no payment takes up; else null.';
-COMMENT ON COLUMN analytics.held_money.since IS 'When the first of it came, or was found to be too much.';
+COMMENT ON VIEW analytics.held_money IS 'Held money now: neither paid out nor being refunded, by payment, or by transfer for unmatched funds. In whole tokens.';
+COMMENT ON COLUMN analytics.held_money.transfer_id IS 'Transfer of unmatched funds; otherwise null.';
+COMMENT ON COLUMN analytics.held_money.since IS 'Time when the first of the money arrived, or became an excess.';
 COMMENT ON COLUMN analytics.held_money.age_class IS 'under a day, under a week, under 30 days, older: as in the report.';
 COMMENT ON COLUMN analytics.held_money.app_id IS 'Null for money that no payment takes up.';
-COMMENT ON COLUMN analytics.held_money.created_at IS 'Of the payment; of a transfer by itself the time of its block.';
+COMMENT ON COLUMN analytics.held_money.created_at IS 'Time of the payment''s creation; for a transfer without a payment, the time of its block.';
 COMMENT ON COLUMN analytics.held_money.reason IS 'late, surplus, wrongToken, wrongChain, otherSender, excess, unmatched, or why its payment bounced; of several the one with most money.';
 
 CREATE OR REPLACE VIEW analytics.conversion AS
@@ -219,8 +219,8 @@ SELECT day, app_id, sum(created) AS created, sum(seen) AS seen, sum(funded) AS f
        round(sum(paid_out) / nullif(sum(created), 0), 4) AS conversion
   FROM analytics.daily
  GROUP BY day, app_id;
-COMMENT ON VIEW analytics.conversion IS 'How far the payments of a UTC day came, by app.';
-COMMENT ON COLUMN analytics.conversion.abandoned IS 'Nothing that counts came before their time was over.';
+COMMENT ON VIEW analytics.conversion IS 'Payments of a UTC day by the furthest step that they reached, by app.';
+COMMENT ON COLUMN analytics.conversion.abandoned IS 'No counted payin arrived before the payment window closed.';
 COMMENT ON COLUMN analytics.conversion.conversion IS 'Share of the created ones that were paid out, from 0 to 1; those of today may still be.';
 
 CREATE OR REPLACE VIEW analytics.durations AS
@@ -250,31 +250,31 @@ BEGIN
         ('at', 'When it was recorded.'),
         ('attempts', 'How many transactions were signed.'),
         ('balance', 'At the end of that day.'),
-        ('block_number', 'Of the block that holds it; null while none does.'),
+        ('block_number', 'Time of its block; null without a block.'),
         ('bounced', 'Payments that ended with money which is held.'),
         ('chain', 'As people call it.'),
         ('chain_id', 'Id of the chain, such as 8453 for Base. 501 is Solana, 1500 is Stellar.'),
         ('coin_symbol', 'The chain''s own coin.'),
-        ('counterparty', 'Where it went, or came from.'),
+        ('counterparty', 'The other account of the transfer.'),
         ('created', 'Payments that were created that day.'),
         ('created_at', 'When the payment was created.'),
         ('day', 'In UTC.'),
         ('decimals', 'So many digits the smallest unit is away from a whole one.'),
-        ('delivered_at', 'When the answer came or was given up; null while no outcome is recorded.'),
-        ('delivery_id', 'The webhook-id that its receiver saw.'),
-        ('destination_amount', 'What the receiver gets, in whole tokens; null while it is not settled.'),
+        ('delivered_at', 'Time of the answer or of the time-out; null while no outcome is recorded.'),
+        ('delivery_id', 'The webhook-id header that the receiver got.'),
+        ('destination_amount', 'Amount that the receiver gets, in whole tokens; null until it is settled.'),
         ('destination_chain_id', 'Where it is paid out.'),
         ('destination_token', 'In which token it is paid out.'),
         ('duration_ms', 'Until the answer came.'),
         ('error', 'Why no answer came; null where one did.'),
-        ('error_code', 'Why the payment bounced; null while it did not.'),
+        ('error_code', 'Reason why the payment bounced; null otherwise.'),
         ('event_type', 'payment_payin_completed or payment_payout_completed.'),
-        ('excess', 'What came beyond what was due and is held, in whole tokens.'),
+        ('excess', 'Held excess over the amount due, in whole tokens.'),
         ('expired', 'Payments whose time was over.'),
         ('expires_at', 'When its time is over.'),
-        ('fees', 'What the service kept of those that were paid out.'),
-        ('first_delivery_id', 'Of a redelivery: the one that was sent by itself.'),
-        ('from_address', 'Whose account it left.'),
+        ('fees', 'Fees of the paid-out payments.'),
+        ('first_delivery_id', 'For a redelivery: the first, automatic delivery.'),
+        ('from_address', 'Account that the money left.'),
         ('funded', 'Payments whose money is final.'),
         ('index', 'Payins: place among the transaction''s logs. Payouts and refunds: number of the attempt.'),
         ('keyless', 'Whether it was created without an API key.'),
@@ -283,27 +283,27 @@ BEGIN
         ('p50_s', 'Half of them took less.'),
         ('p95_s', 'Nineteen of twenty took less.'),
         ('paid_out', 'Payments whose payout is final.'),
-        ('paid_to_receivers', 'What reached the receivers, in whole tokens.'),
+        ('paid_to_receivers', 'Amounts that the receivers got, in whole tokens.'),
         ('part', 'fee or rent.'),
         ('payment_id', 'The payment; null where there is none.'),
         ('payments', 'How many.'),
         ('profit', 'fees less cost.'),
-        ('refunded', 'What went back, in whole tokens.'),
+        ('refunded', 'Refunded amount, in whole tokens.'),
         ('refunded_whole', 'Payments of which all went back.'),
         ('seen', 'Payments to which money came.'),
-        ('source_amount', 'What the customer pays, in whole tokens; null while it is not known.'),
+        ('source_amount', 'Amount that the customer pays, in whole tokens; null while unknown.'),
         ('source_chain_id', 'Where it is paid.'),
         ('source_token', 'In which token it is paid.'),
         ('started_at', 'When the attempt began.'),
         ('status', 'As in the API.'),
-        ('status_code', 'Of the receiver''s answer; null where none came.'),
-        ('symbol', 'Of the token or coin.'),
-        ('to_address', 'Whose account it reached, or was to reach.'),
+        ('status_code', 'Status code of the receiver''s answer; null without an answer.'),
+        ('symbol', 'Symbol of the token or coin.'),
+        ('to_address', 'Account that the money reached or was meant to reach.'),
         ('token', 'Its symbol.'),
-        ('tx_hash', 'Of its transaction, as its chain spells it.'),
+        ('tx_hash', 'Hash of its transaction, in the spelling of its chain.'),
         ('type', 'exactIn, exactOut or anyAmount.'),
         ('units', 'The same in smallest units; null where the token is in no catalogue.'),
-        ('volume', 'What the customers of those that were paid out paid, fees included.'),
+        ('volume', 'Amounts that customers paid for the paid-out payments, fees included.'),
         ('waits_since', 'Since when it waits for that.')
       ) AS said (name, means) ON said.name = a.attname
      WHERE c.relnamespace = 'analytics'::regnamespace AND c.relkind = 'v' AND col_description(c.oid, a.attnum) IS NULL

@@ -19,7 +19,7 @@ CREATE TABLE transactions (
   at            timestamptz NOT NULL,
   PRIMARY KEY (payment_id, kind, chain_id, tx_hash, index)
 );
-COMMENT ON TABLE transactions IS 'Transfers of payments on their chains: payins seen, attempts of payouts and refunds signed. Amounts in whole tokens.';
+COMMENT ON TABLE transactions IS 'Transfers of payments on their chains: detected payins, and signed attempts of payouts and refunds. Amounts in whole tokens.';
 COMMENT ON COLUMN transactions.kind IS 'payin, payout or refund.';
 COMMENT ON COLUMN transactions.index IS 'Payins: place among the transaction''s logs. Payouts and refunds: number of the attempt.';
 COMMENT ON COLUMN transactions.status IS 'Payins: detected, confirmed, orphaned, lost. Payouts and refunds: live, settled, short (less than was ordered arrived: amount is what did), dead, lapsed.';
@@ -55,11 +55,11 @@ CREATE TABLE app_events (
   PRIMARY KEY (app_id, ordinal)
 );
 COMMENT ON TABLE app_events IS 'The feed: every event of each app''s payments, also of types that this version does not know, in the order of the log.';
-COMMENT ON COLUMN app_events.ordinal IS 'Place among the app''s events, from 1 on without a gap: the same after every rebuild.';
-COMMENT ON COLUMN app_events.revision IS 'Place in stream payment-<payment_id>, from 0 on.';
-COMMENT ON COLUMN app_events.status IS 'Of the payment after this event.';
-COMMENT ON COLUMN app_events.previous_status IS 'Before it; null for the first event.';
-COMMENT ON COLUMN app_events.error_code IS 'Why the payment bounced; null while it did not.';
+COMMENT ON COLUMN app_events.ordinal IS 'Number of the event among the app''s events, from 1 without a gap: equal after every rebuild.';
+COMMENT ON COLUMN app_events.revision IS 'Number of the event in the stream payment-<payment_id>, from 0.';
+COMMENT ON COLUMN app_events.status IS 'Status of the payment after this event.';
+COMMENT ON COLUMN app_events.previous_status IS 'Status before the event; null for the first event.';
+COMMENT ON COLUMN app_events.error_code IS 'Reason why the payment bounced; null otherwise.';
 
 CREATE TABLE hourly_payments (
   app_id           text        NOT NULL,
@@ -76,7 +76,7 @@ CREATE TABLE hourly_payments (
   refunded         bigint      NOT NULL,
   PRIMARY KEY (app_id, hour)
 );
-COMMENT ON TABLE hourly_payments IS 'How many payments are in which status now, by app and UTC hour of their creation.';
+COMMENT ON TABLE hourly_payments IS 'Number of payments by current status, app and UTC hour of creation.';
 
 CREATE TABLE daily_durations (
   app_id  text        NOT NULL,
@@ -85,8 +85,8 @@ CREATE TABLE daily_durations (
   count   bigint      NOT NULL,
   PRIMARY KEY (app_id, day, seconds)
 );
-COMMENT ON TABLE daily_durations IS 'How long it took from the payin''s block to the confirmed payout, by app and UTC day of that payout.';
-COMMENT ON COLUMN daily_durations.seconds IS 'Rounded up to two digits, so that a day has few rows however many its payments are.';
+COMMENT ON TABLE daily_durations IS 'Durations from the payin''s block to the confirmed payout, by app and UTC day of the payout.';
+COMMENT ON COLUMN daily_durations.seconds IS 'Rounded up to two digits, so that each day has few rows.';
 
 CREATE TABLE deliveries (
   delivery_id       text        PRIMARY KEY,
@@ -106,11 +106,11 @@ CREATE TABLE deliveries (
   attempt_number    integer     NOT NULL
 );
 COMMENT ON TABLE deliveries IS 'Every webhook that was attempted; each is attempted once.';
-COMMENT ON COLUMN deliveries.kind IS 'automatic, or asked for by the app''s owner: test, manual (a redelivery).';
-COMMENT ON COLUMN deliveries.first_delivery_id IS 'Of a redelivery: the one that was sent by itself.';
-COMMENT ON COLUMN deliveries.payment_id IS 'Null of a test.';
-COMMENT ON COLUMN deliveries.status IS 'delivered for a 2xx answer, else exhausted; so is a start whose outcome is unknown.';
-COMMENT ON COLUMN deliveries.delivered_at IS 'When the answer came or was given up; null while no outcome is recorded.';
+COMMENT ON COLUMN deliveries.kind IS 'automatic, or requested by the app''s owner: test, manual (a redelivery).';
+COMMENT ON COLUMN deliveries.first_delivery_id IS 'For a redelivery: the first, automatic delivery.';
+COMMENT ON COLUMN deliveries.payment_id IS 'Null for a test.';
+COMMENT ON COLUMN deliveries.status IS 'delivered for a 2xx answer, else exhausted; exhausted also if the outcome is unknown.';
+COMMENT ON COLUMN deliveries.delivered_at IS 'Time of the answer or of the time-out; null while no outcome is recorded.';
 
 CREATE TABLE treasury_movements (
   chain_id     integer     NOT NULL,
@@ -128,12 +128,12 @@ CREATE TABLE treasury_movements (
   at           timestamptz NOT NULL,
   PRIMARY KEY (chain_id, account, tx_hash, asset, part)
 );
-COMMENT ON TABLE treasury_movements IS 'What every recorded transfer did to an account of the treasury, and what came in from outside; opening and movements make up what it holds.';
-COMMENT ON COLUMN treasury_movements.account IS 'Whose money moved: the paying account, or for payins without an address of their own the one that they came to, the payin contract among them.';
-COMMENT ON COLUMN treasury_movements.tx_hash IS 'Empty where no single transaction is known.';
+COMMENT ON TABLE treasury_movements IS 'Effects of every recorded transfer on an account of the treasury, and receipts from outside. Opening and movements add up to the balance.';
+COMMENT ON COLUMN treasury_movements.account IS 'Account whose money moved: the paying account, or the receiving account of payins to a shared address or to the payin contract.';
+COMMENT ON COLUMN treasury_movements.tx_hash IS 'Empty if no single transaction is known.';
 COMMENT ON COLUMN treasury_movements.asset IS 'coin for the chain''s own, a token by its address.';
-COMMENT ON COLUMN treasury_movements.part IS 'fee, rent, or which of the transfers of the transaction it is.';
-COMMENT ON COLUMN treasury_movements.kind IS 'opening, payin, unmatched, payout, refund, withdrawal, rebalance, sweep, deployment, anchor, cancel, adopted, topUp, flush (a deposit that somebody else emptied), explained, networkClosed (moves nothing: the chain''s network began anew).';
-COMMENT ON COLUMN treasury_movements.amount IS 'In smallest units; negative for what left.';
-COMMENT ON COLUMN treasury_movements.reference IS 'The payment, operation or transfer that it belongs to.';
-COMMENT ON COLUMN treasury_movements.position IS 'Of the event in the log.';
+COMMENT ON COLUMN treasury_movements.part IS 'fee, rent, or the number of the transfer in the transaction.';
+COMMENT ON COLUMN treasury_movements.kind IS 'opening, payin, unmatched, payout, refund, withdrawal, rebalance, sweep, deployment, anchor, cancel, adopted, topUp, flush (a deposit that another account emptied), explained, networkClosed (moves nothing: the chain''s network was reset).';
+COMMENT ON COLUMN treasury_movements.amount IS 'In smallest units; negative for outgoing amounts.';
+COMMENT ON COLUMN treasury_movements.reference IS 'Payment, operation or transfer of the movement.';
+COMMENT ON COLUMN treasury_movements.position IS 'Position of the event in the log.';

@@ -50,23 +50,23 @@ CREATE TABLE payments (
   payout_confirmed_at       timestamptz,
   revision                  bigint      NOT NULL
 );
-COMMENT ON TABLE payments IS 'Every payment as its last event left it: the fields of the public API. Amounts in whole tokens.';
-COMMENT ON COLUMN payments.source_amount IS 'What the customer pays, fee included; null for anyAmount until it is funded.';
-COMMENT ON COLUMN payments.pay_from IS 'All that its payer may pay from, with the amounts; null where there is no choice. source_… is what it is paid from now.';
+COMMENT ON TABLE payments IS 'Every payment after its last event: the fields of the public API. Amounts in whole tokens.';
+COMMENT ON COLUMN payments.source_amount IS 'Amount that the customer pays, fee included; null for anyAmount until funding.';
+COMMENT ON COLUMN payments.pay_from IS 'All sources that the payer can choose, with amounts; null without a choice. source_… is the current choice.';
 COMMENT ON COLUMN payments.source_fee IS 'In the source token, part of source_amount.';
-COMMENT ON COLUMN payments.amount_expected IS 'What was agreed, fee included; null for any amount.';
-COMMENT ON COLUMN payments.amount_came IS 'All that came of the source''s token on its chain, whether or not it counts.';
+COMMENT ON COLUMN payments.amount_expected IS 'Agreed amount, fee included; null for any amount.';
+COMMENT ON COLUMN payments.amount_came IS 'Everything that arrived in the source token on its chain, counted or not.';
 COMMENT ON COLUMN payments.amount_delta IS 'amount_came less amount_expected: negative for too little.';
-COMMENT ON COLUMN payments.amount_received IS 'Sum of the payins that count, seen or confirmed.';
-COMMENT ON COLUMN payments.excess IS 'Over source_amount: held, can be refunded. In the source token; null until it is funded.';
-COMMENT ON COLUMN payments.dust IS 'What the destination''s token cannot express, in the source token; null until it is funded.';
-COMMENT ON COLUMN payments.refunded IS 'What has gone back, final on its chain, in whole tokens of whichever token it was.';
-COMMENT ON COLUMN payments.refunds IS 'Each refund: amount, what sending it costs, receiver, how far it is, its transaction.';
+COMMENT ON COLUMN payments.amount_received IS 'Sum of the counted payins, detected or confirmed.';
+COMMENT ON COLUMN payments.excess IS 'Amount above source_amount: held and refundable. In the source token; null until funding.';
+COMMENT ON COLUMN payments.dust IS 'Amount that the destination token cannot express, in the source token; null until funding.';
+COMMENT ON COLUMN payments.refunded IS 'Refunded amount, final on its chain, in whole tokens of any token.';
+COMMENT ON COLUMN payments.refunds IS 'Each refund: amount, network cost, receiver, status, transaction.';
 COMMENT ON COLUMN payments.payin_seen_at IS 'Time of the block that holds the first payin that counts.';
 COMMENT ON COLUMN payments.payin_confirmed_at IS 'When the payment was funded.';
-COMMENT ON COLUMN payments.destination_amount IS 'What the receiver gets; null for anyAmount until it is funded.';
+COMMENT ON COLUMN payments.destination_amount IS 'Amount that the receiver gets; null for anyAmount until funding.';
 COMMENT ON COLUMN payments.keyless IS 'Created without an API key (quick start).';
-COMMENT ON COLUMN payments.revision IS 'The last event of stream payment-<payment_id> that is in this row.';
+COMMENT ON COLUMN payments.revision IS 'Number of the last event of the stream payment-<payment_id> that is in this row.';
 
 CREATE TABLE payins (
   transfer_id   text        NOT NULL,
@@ -90,8 +90,8 @@ CREATE TABLE payins (
 );
 COMMENT ON TABLE payins IS 'Transfers to deposit addresses, all of them: the agreed ones and those held.';
 COMMENT ON COLUMN payins.transfer_id IS 'chain:transaction:index, the transfer''s identity.';
-COMMENT ON COLUMN payins.index IS 'Place among the transaction''s own logs.';
-COMMENT ON COLUMN payins.agreed_usd IS 'What the payment agreed on, in whole tokens rounded up: how deep it must be before it is final.';
+COMMENT ON COLUMN payins.index IS 'Number among the transaction''s logs.';
+COMMENT ON COLUMN payins.agreed_usd IS 'Agreed amount in whole tokens, rounded up; it decides the required depth.';
 COMMENT ON COLUMN payins.phase IS 'detected, confirmed (final), orphaned (its block left the chain) or lost (orphaned after funding).';
 COMMENT ON COLUMN payins.standing IS 'counted towards the payment, or held: late, surplus, wrongToken, wrongChain, otherSender.';
 
@@ -106,11 +106,11 @@ CREATE TABLE deposits (
   agreed_usd    bigint,
   PRIMARY KEY (address, memo)
 );
-COMMENT ON TABLE deposits IS 'Where each payment is paid to. Kept for ever: late money is found too.';
-COMMENT ON COLUMN deposits.address IS 'EVM addresses in lower case: the same on every EVM chain, whichever of them pays it.';
-COMMENT ON COLUMN deposits.memo IS 'Empty where the address alone tells the payment.';
-COMMENT ON COLUMN deposits.chain_id IS 'The chain that it was disclosed for; of an EVM address the first of those that it is paid on.';
-COMMENT ON COLUMN deposits.agreed_usd IS 'Agreed source amount in whole tokens, rounded up, of the source that costs most; null where any amount is taken.';
+COMMENT ON TABLE deposits IS 'Deposit addresses of each payment. Permanent, so that late money is detected too.';
+COMMENT ON COLUMN deposits.address IS 'EVM addresses in lower case, equal on every EVM chain.';
+COMMENT ON COLUMN deposits.memo IS 'Empty if the address identifies the payment.';
+COMMENT ON COLUMN deposits.chain_id IS 'Chain of the address; for an EVM address, the first chain that it was disclosed for.';
+COMMENT ON COLUMN deposits.agreed_usd IS 'Agreed source amount in whole tokens, rounded up, of the most expensive source; null for any amount.';
 
 CREATE TABLE unmatched (
   transfer_id    text        PRIMARY KEY,
@@ -138,13 +138,13 @@ CREATE TABLE unmatched (
   refund_standing text,
   refund_tx_hash text
 );
-COMMENT ON TABLE unmatched IS 'Transfers that no payment takes up, and what was decided about each.';
+COMMENT ON TABLE unmatched IS 'Transfers that belong to no payment, and the decision about each.';
 COMMENT ON COLUMN unmatched.transfer_id IS 'chain:transaction:index, the transfer''s identity.';
-COMMENT ON COLUMN unmatched.memo IS 'What the payer wrote; null for none.';
-COMMENT ON COLUMN unmatched.beyond_payment IS 'The payment that it was paid to, which had recorded as many transfers as it takes; null for money without a known memo.';
-COMMENT ON COLUMN unmatched.refund_amount IS 'What goes back, less what sending it costs; null where nothing does, or an operator sent it by hand.';
+COMMENT ON COLUMN unmatched.memo IS 'Memo of the payer; null without one.';
+COMMENT ON COLUMN unmatched.beyond_payment IS 'The payment that was paid but has recorded its maximum of transfers; null for money without a known memo.';
+COMMENT ON COLUMN unmatched.refund_amount IS 'Refund less the network cost; null without a refund, or if an operator sent it by hand.';
 COMMENT ON COLUMN unmatched.refund_standing IS 'ordered, signed, short (less arrived: an operator decides) or done.';
-COMMENT ON COLUMN unmatched.refund_tx_hash IS 'Of the last transaction that was signed for it.';
+COMMENT ON COLUMN unmatched.refund_tx_hash IS 'Hash of the last transaction that was signed for the refund.';
 COMMENT ON COLUMN unmatched.verdict IS 'open, assigned (to payment_id, whose payin it is) or refundRequested (to refund_address).';
 
 CREATE TABLE todo_payments (
@@ -153,8 +153,8 @@ CREATE TABLE todo_payments (
   due_at     timestamptz NOT NULL,
   PRIMARY KEY (payment_id, chain_id)
 );
-COMMENT ON TABLE todo_payments IS 'Payments that wait for their money, and until when. A hint: workers look at the stream before they act.';
-COMMENT ON COLUMN todo_payments.chain_id IS 'Every chain that the payment can be paid on, each of which must have come past its end.';
+COMMENT ON TABLE todo_payments IS 'Payments that wait for money, with the end of the wait. A hint: workers read the stream before they act.';
+COMMENT ON COLUMN todo_payments.chain_id IS 'Every chain that the payment can be paid on. The payment expires after each of them has passed its end.';
 
 CREATE TABLE transfers (
   reference     text        PRIMARY KEY,
@@ -168,15 +168,15 @@ CREATE TABLE transfers (
   signed        boolean     NOT NULL,
   settled_at    timestamptz
 );
-COMMENT ON TABLE transfers IS 'What leaves the treasury, or has left it, and what is next of each. A hint: workers look at the stream before they act.';
-COMMENT ON COLUMN transfers.reference IS 'Of a payout its payment''s id; <payment>/refund-<number>, unmatched-<transfer>, operation-<id>, batch-<id>.';
-COMMENT ON COLUMN transfers.kind IS 'As limits count it: payout, refund, withdrawal, sweep, deployment or anchor; batch: several payouts in one transaction.';
+COMMENT ON TABLE transfers IS 'Outgoing transfers of the treasury, with the next step of each. A hint: workers read the stream before they act.';
+COMMENT ON COLUMN transfers.reference IS 'The payment''s id for a payout; <payment>/refund-<number>, unmatched-<transfer>, operation-<id>, batch-<id>.';
+COMMENT ON COLUMN transfers.kind IS 'Kind, as in the limits: payout, refund, withdrawal, sweep, deployment or anchor; batch: several payouts in one transaction.';
 COMMENT ON COLUMN transfers.token_address IS 'The contract; "coin" for the chain''s own.';
 COMMENT ON COLUMN transfers.amount IS 'In whole tokens.';
-COMMENT ON COLUMN transfers.app_id IS 'Whose limits it counts for; empty for the treasury''s own.';
-COMMENT ON COLUMN transfers.step IS 'order, sign, broadcast; tell: members of a batch get what it decided; batched: it is paid with others; hold: its money has left its chain, an operator holds it, or it brought too little; done.';
+COMMENT ON COLUMN transfers.app_id IS 'App whose limits the transfer uses; empty for the treasury''s own transfers.';
+COMMENT ON COLUMN transfers.step IS 'order, sign, broadcast; tell: copy the decision of a batch to its members; batched: the batch pays it; hold: the payin was reorganised out, an operator holds it, or it moved too little; done.';
 COMMENT ON COLUMN transfers.due_at IS 'Since when the step is due.';
-COMMENT ON COLUMN transfers.signed IS 'Whether anything was ever signed for it.';
+COMMENT ON COLUMN transfers.signed IS 'Whether a transaction was ever signed for the transfer.';
 
 CREATE TABLE todo_webhooks (
   delivery_id    text        PRIMARY KEY,
@@ -188,8 +188,8 @@ CREATE TABLE todo_webhooks (
   url            text        NOT NULL,
   created_at     timestamptz NOT NULL
 );
-COMMENT ON TABLE todo_webhooks IS 'Payment events that their app is still to be told of; the start of the one attempt removes the row.';
-COMMENT ON COLUMN todo_webhooks.event_revision IS 'The payment is shown as this event of its stream left it.';
+COMMENT ON TABLE todo_webhooks IS 'Payment events whose webhook is not sent yet; the start of the attempt removes the row.';
+COMMENT ON COLUMN todo_webhooks.event_revision IS 'The webhook has the payment after this event of its stream.';
 
 CREATE TABLE apps (
   app_id                     text        PRIMARY KEY,
@@ -220,16 +220,16 @@ CREATE TABLE apps (
   webhook_types              text[]      NOT NULL
 );
 COMMENT ON TABLE apps IS 'Apps and their settings now. Holds a secret (the salt): not for analysts.';
-COMMENT ON COLUMN apps.id_salt IS 'From which payment ids of orders are derived; who knows it can guess them.';
-COMMENT ON COLUMN apps.developer_id IS 'The person behind it: ops.people says who that is. Null for an app of the operator''s.';
-COMMENT ON COLUMN apps.profile_digest IS 'What it shows of itself: ops.profiles.';
-COMMENT ON COLUMN apps.pay_from IS 'What payers may choose to pay from: a list of chainId and tokenSymbol.';
-COMMENT ON COLUMN apps.policy IS 'What happens with money that is not what was agreed (domain/payment/amountPolicy.ts).';
+COMMENT ON COLUMN apps.id_salt IS 'Salt of the payment ids of orders. Its owner can guess the ids.';
+COMMENT ON COLUMN apps.developer_id IS 'The owner: see ops.people. Null for an app of the operator.';
+COMMENT ON COLUMN apps.profile_digest IS 'Digest of the profile in ops.profiles.';
+COMMENT ON COLUMN apps.pay_from IS 'Sources that payers can choose: a list of chainId and tokenSymbol.';
+COMMENT ON COLUMN apps.policy IS 'Policy for money that differs from the agreed amount or token (domain/payment/amountPolicy.ts).';
 COMMENT ON COLUMN apps.fees IS 'Its own fees, route by route, in millionths of a dollar and basis points.';
-COMMENT ON COLUMN apps.webhook_types IS 'Types of webhooks that it gets besides the first two.';
-COMMENT ON COLUMN apps.embedding_sites IS 'Origins that may show its payment pages in a frame.';
-COMMENT ON COLUMN apps.settlement_address IS 'Where a merchant_ app is paid out to, until next_effective_at.';
-COMMENT ON COLUMN apps.next_address IS 'Where it is paid out to from next_effective_at on; null while no change was requested.';
+COMMENT ON COLUMN apps.webhook_types IS 'Types of webhooks that the app gets besides the first two.';
+COMMENT ON COLUMN apps.embedding_sites IS 'Origins that can frame its payment pages.';
+COMMENT ON COLUMN apps.settlement_address IS 'Settlement wallet of a merchant_ app, until next_effective_at.';
+COMMENT ON COLUMN apps.next_address IS 'Settlement wallet from next_effective_at on; null without a requested change.';
 
 CREATE TABLE api_keys (
   key_id     text        PRIMARY KEY,
@@ -242,7 +242,7 @@ CREATE TABLE api_keys (
   revoked_at timestamptz
 );
 COMMENT ON TABLE api_keys IS 'API keys by the SHA-256 of the key; the key itself is stored nowhere.';
-COMMENT ON COLUMN api_keys.hint IS 'What people recognise it by: prefix and last four characters.';
+COMMENT ON COLUMN api_keys.hint IS 'Prefix and last four characters, for people.';
 
 CREATE TABLE todo_credits (
   payment_id   text        NOT NULL,
@@ -254,9 +254,9 @@ CREATE TABLE todo_credits (
   due_at       timestamptz NOT NULL,
   PRIMARY KEY (payment_id, account)
 );
-COMMENT ON TABLE todo_credits IS 'What completed payments still owe their payers: CreditEarned in the payer''s account removes the row.';
+COMMENT ON TABLE todo_credits IS 'Cashback that completed payments still owe their payers: CreditEarned in the payer''s account removes the row.';
 COMMENT ON COLUMN todo_credits.account IS 'Address of the payer.';
-COMMENT ON COLUMN todo_credits.chain_id IS 'The chain that was paid on.';
+COMMENT ON COLUMN todo_credits.chain_id IS 'Chain of the payin.';
 COMMENT ON COLUMN todo_credits.basis_points IS 'The share that the payment promised when it was created.';
 
 CREATE TABLE todo_cashback (
@@ -272,13 +272,13 @@ CREATE TABLE credit_accounts (
   cents      bigint      NOT NULL,
   changed_at timestamptz NOT NULL
 );
-COMMENT ON TABLE credit_accounts IS 'What buyers have left to spend, by their address. In US cents.';
+COMMENT ON TABLE credit_accounts IS 'Credit of buyers, by address. In US cents.';
 
 CREATE TABLE credit_signers (
   account    text        PRIMARY KEY,
   changed_at timestamptz NOT NULL
 );
-COMMENT ON TABLE credit_signers IS 'Buyers who have paid out of their credit, by messages that they signed: their accounts are their own.';
+COMMENT ON TABLE credit_signers IS 'Buyers who have paid with credit by a signed message, which proves that they control their accounts.';
 
 CREATE TABLE cashback_payments (
   app_id         text        NOT NULL,
@@ -297,7 +297,7 @@ CREATE TABLE cashback_payments (
 COMMENT ON TABLE cashback_payments IS 'Payments by credit, numbered for each merchant in the order of the log. In US cents.';
 COMMENT ON COLUMN cashback_payments.digest IS 'SHA-256 of the message that paid.';
 COMMENT ON COLUMN cashback_payments.account IS 'Address of the buyer.';
-COMMENT ON COLUMN cashback_payments.amount_local IS 'In currency_local; as the buyer said it. Nothing is reckoned with it.';
+COMMENT ON COLUMN cashback_payments.amount_local IS 'In currency_local, as the buyer stated it. Not used in computations.';
 COMMENT ON COLUMN cashback_payments.signed_at IS 'The time that the message names.';
 
 CREATE TABLE cashback_accounts (
@@ -308,8 +308,8 @@ CREATE TABLE cashback_accounts (
   balance_cents   bigint      NOT NULL,
   changed_at      timestamptz NOT NULL
 );
-COMMENT ON TABLE cashback_accounts IS 'What merchants were paid out of buyers'' credit. In US cents.';
-COMMENT ON COLUMN cashback_accounts.received IS 'How many payments.';
+COMMENT ON TABLE cashback_accounts IS 'Payments of merchants from buyers'' credit. In US cents.';
+COMMENT ON COLUMN cashback_accounts.received IS 'Number of payments.';
 COMMENT ON COLUMN cashback_accounts.balance_cents IS 'received_cents less withdrawn_cents.';
 
 CREATE TABLE todo_withdrawals (
@@ -326,8 +326,8 @@ CREATE TABLE todo_policy_refunds (
   proven     boolean     NOT NULL,
   due_at     timestamptz NOT NULL
 );
-COMMENT ON TABLE todo_policy_refunds IS 'Payments of which something goes back by their app''s policy: RefundRequested removes the row.';
-COMMENT ON COLUMN todo_policy_refunds.proven IS 'Whether a sender has signed where it goes to. Without that it waits for one, or for a sender who has paid out of credit.';
+COMMENT ON TABLE todo_policy_refunds IS 'Payments with a refund by their app''s policy: RefundRequested removes the row.';
+COMMENT ON COLUMN todo_policy_refunds.proven IS 'Whether a sender has proven a refund address. Without a proof the refund waits.';
 
 CREATE TABLE cashback_withdrawals (
   payment_id   text        PRIMARY KEY,
@@ -335,7 +335,7 @@ CREATE TABLE cashback_withdrawals (
   cents        bigint      NOT NULL,
   withdrawn_at timestamptz NOT NULL
 );
-COMMENT ON TABLE cashback_withdrawals IS 'What merchants took out of what they were paid by credit. In US cents.';
+COMMENT ON TABLE cashback_withdrawals IS 'Withdrawals of merchants'' credit. In US cents.';
 COMMENT ON COLUMN cashback_withdrawals.payment_id IS 'The payment that pays it out.';
 
 CREATE TABLE links (
@@ -353,9 +353,9 @@ CREATE TABLE links (
   closed_at           timestamptz
 );
 COMMENT ON TABLE links IS 'Reusable payment links. Amounts in dollars, which are whole tokens.';
-COMMENT ON COLUMN links.link_id IS 'Whoever knows it can pay with the link.';
-COMMENT ON COLUMN links.amount IS 'Null where the payer chooses, from min_amount to max_amount.';
-COMMENT ON COLUMN links.source_chain_id IS 'Where it is paid; null where the payer chooses.';
+COMMENT ON COLUMN links.link_id IS 'Everybody with this id can pay with the link.';
+COMMENT ON COLUMN links.amount IS 'Null if the payer chooses, from min_amount to max_amount.';
+COMMENT ON COLUMN links.source_chain_id IS 'Chain of the payin; null if the payer chooses.';
 
 CREATE TABLE app_changes (
   event_id     text        PRIMARY KEY,
@@ -370,12 +370,12 @@ CREATE TABLE app_changes (
   payment_id   text,
   receiver     text
 );
-COMMENT ON TABLE app_changes IS 'What people did about an app beside its own stream: reusable payment links made and closed, refunds ordered and called off.';
+COMMENT ON TABLE app_changes IS 'Actions of people outside of the app''s own stream: payment links created and closed, refunds ordered and cancelled.';
 COMMENT ON COLUMN app_changes.changed_by IS 'The event’s cause.';
 COMMENT ON COLUMN app_changes.kind IS 'linkMade, linkClosed, refundOrdered, refundCalledOff.';
-COMMENT ON COLUMN app_changes.title IS 'Of a link.';
-COMMENT ON COLUMN app_changes.amount IS 'Of a link in dollars, null where the payer chooses; of a refund in whole tokens.';
-COMMENT ON COLUMN app_changes.receiver IS 'Where a refund goes to.';
+COMMENT ON COLUMN app_changes.title IS 'Title of a link.';
+COMMENT ON COLUMN app_changes.amount IS 'For a link: dollars, null if the payer chooses. For a refund: whole tokens.';
+COMMENT ON COLUMN app_changes.receiver IS 'Receiver of a refund.';
 
 CREATE TABLE operations (
   operation_id      text        PRIMARY KEY,
@@ -401,15 +401,15 @@ CREATE TABLE operations (
   expects_account   text,
   arrived_tx_hash   text
 );
-COMMENT ON TABLE operations IS 'What is done with the treasury''s money besides paying out: withdrawals, rebalances, collections of deposits, deployments, anchors of heads. Amounts in whole tokens or coins.';
-COMMENT ON COLUMN operations.account IS 'Of the treasury: whose money it is.';
+COMMENT ON TABLE operations IS 'Operations of the treasury besides payouts: withdrawals, rebalances, sweeps of deposits, deployments, anchors of log heads. Amounts in whole tokens or coins.';
+COMMENT ON COLUMN operations.account IS 'Account of the treasury.';
 COMMENT ON COLUMN operations.token_address IS 'The token''s contract; coin for the chain''s own coin.';
-COMMENT ON COLUMN operations.standing IS 'waitsForApproval, ordered, signed, done, short (on its chain for good, less than was ordered arrived) or calledOff.';
+COMMENT ON COLUMN operations.standing IS 'waitsForApproval, ordered, signed, done, short (final, less than the ordered amount arrived) or calledOff.';
 COMMENT ON COLUMN operations.ordered_by IS 'An operator''s name, or a worker''s.';
-COMMENT ON COLUMN operations.approved_by IS 'The operator who agreed to one above the limit; null where nobody has, or need to.';
-COMMENT ON COLUMN operations.tx_hash IS 'Of its settled transaction, else of the latest that was signed; null before.';
-COMMENT ON COLUMN operations.tx_hashes IS 'Of all transactions that were signed for it.';
-COMMENT ON COLUMN operations.arrived IS 'What was there of it in the end, where that is not what was ordered.';
-COMMENT ON COLUMN operations.expects_chain_id IS 'Of a rebalance: where its money is to arrive in the end.';
-COMMENT ON COLUMN operations.expects_account IS 'Of a rebalance: which of our accounts it tops up.';
-COMMENT ON COLUMN operations.arrived_tx_hash IS 'Of a rebalance: the transaction that brought its money there; null while it is awaited.';
+COMMENT ON COLUMN operations.approved_by IS 'Operator who approved an operation above the limit; null without an approval.';
+COMMENT ON COLUMN operations.tx_hash IS 'Hash of its settled transaction, otherwise of the latest signed one; null before.';
+COMMENT ON COLUMN operations.tx_hashes IS 'Hashes of all transactions that were signed for the operation.';
+COMMENT ON COLUMN operations.arrived IS 'Amount that arrived, if it differs from the ordered amount.';
+COMMENT ON COLUMN operations.expects_chain_id IS 'For a rebalance: the chain where its money arrives.';
+COMMENT ON COLUMN operations.expects_account IS 'For a rebalance: our account that it tops up.';
+COMMENT ON COLUMN operations.arrived_tx_hash IS 'For a rebalance: the transaction that brought its money; null before.';

@@ -20,13 +20,14 @@ interface Options {
 }
 
 const options = new Command()
-  .name('chaos')
-  .description('Makes payments while everything that the service stands on fails, and counts them afterwards.')
-  .option('--payments <n>', 'so many payments', count, 200)
-  .option('--seed <seed>', 'of orders and faults', '1')
-  .option('--minutes <n>', 'how long payers keep coming', count, 10)
-  .option('--keep', 'leave the data directory, with all logs')
-  .option('--write', 'write the summary into docs/explain/chaos.md')
+  .name('npm run chaos --')
+  .description('Makes payments while processes, stores, networks and chains fail, and then checks every payment.')
+  .option('--payments <n>', 'Number of payments', count, 200)
+  .option('--seed <seed>', 'Seed of the orders and faults', '1')
+  .option('--minutes <n>', 'Minutes in which payments are created', count, 10)
+  .option('--keep', 'Keep the data directory with all logs')
+  .option('--write', 'Write the summary into docs/explain/chaos.md')
+  .addHelpText('after', '\nExample: npm run chaos -- --payments 50 --seed 7')
   .parse()
   .opts<Options>();
 

@@ -26,15 +26,16 @@ interface Options {
 }
 
 const options = new Command()
-  .name('compose:check')
-  .description('Runs docker-compose.yml and docker-compose.scale.yml, with payments while containers fail.')
-  .addOption(new Option('--only <file>', 'one of the two').choices(['one', 'scale']))
-  .option('--faults <pattern>', 'only faults whose names it finds')
+  .name('npm run compose:check --')
+  .description('Runs docker-compose.yml and docker-compose.scale.yml, and makes payments while containers fail.')
+  .addOption(new Option('--only <file>', 'Run only one of the two files').choices(['one', 'scale']))
+  .option('--faults <pattern>', 'Run only faults whose names match')
   .option(
     '--local-images',
-    'make stand-ins of the base images from what this Debian machine has, where none can be pulled',
+    'Build replacements of the base images from this Debian machine, for a machine that cannot pull images',
   )
-  .option('--keep', 'leave containers, volumes and the directory')
+  .option('--keep', 'Keep containers, volumes and the directory')
+  .addHelpText('after', '\nExample: npm run compose:check -- --only one')
   .parse()
   .opts<Options>();
 

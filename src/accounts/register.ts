@@ -1,5 +1,5 @@
 /** Registration of an app: it waits outside the log until its owner's e-mail is proved, and reserves its id for a day. */
-import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
+import { isRefusal, type Refusal, refuse, refusedTogether } from '../../domain/decider.ts';
 import { appKind } from '../../domain/merchant/app.ts';
 import type { SealedSecret, SettlementWallet } from '../../domain/merchant/events.ts';
 import { readProfileChange } from '../../domain/merchant/profile.ts';
@@ -114,13 +114,13 @@ export function createRegister(deps: AccountsDeps, signInLimits: SignInLimits): 
   const { sql, clock, ids, passcodes, merchants, registration: policy } = deps;
   return async (request, asker) => {
     if (policy === 'closed') return registrationClosed();
-    const email = readEmail(request.email);
-    if (email === undefined) return badEmail();
     const { displayName, webhookUrl, settlement } = request;
+    const email = readEmail(request.email) ?? badEmail();
     const profile = readProfileChange({ name: displayName });
-    if (isRefusal(profile)) return { ...profile, pointer: '/displayName' };
+    const name = isRefusal(profile) ? { ...profile, pointer: '/displayName' } : displayName;
     const appId = appIdFor(request, ids.secret());
-    if (isRefusal(appId)) return appId;
+    const wrong = refusedTogether([email, name, appId].filter(isRefusal));
+    if (wrong || isRefusal(email) || isRefusal(appId)) return wrong ?? badEmail();
     if (!deps.sendsMail) return noMail();
     const known = await findByEmail(sql, email, clock.now());
     const asked =

@@ -155,11 +155,20 @@ const codeOfRefusal: Readonly<Record<RefusalCode, ErrorCode>> = {
 
 const retryLater_s: Partial<Record<ErrorCode, number>> = { routeUnavailable: 60, unavailable: 1 };
 
-export function errorOfRefusal({ refused, message, pointer, retryAfter_s: told_s, cause }: Refusal): ApiError {
+export function errorOfRefusal({
+  refused,
+  message,
+  pointer,
+  also = [],
+  retryAfter_s: told_s,
+  cause,
+}: Refusal): ApiError {
   const code = codeOfRefusal[refused];
   const retryAfter_s = told_s ?? retryLater_s[code];
   return new ApiError(code, message, {
-    errors: pointer === undefined ? [] : [{ pointer, message }],
+    errors: [{ pointer, message }, ...also].flatMap((each) =>
+      each.pointer === undefined ? [] : [{ pointer: each.pointer, message: each.message }],
+    ),
     cause,
     headers: retryAfter_s === undefined ? {} : { 'Retry-After': String(retryAfter_s) },
   });

@@ -89,7 +89,7 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ],
   ['registrations from one address', perHour(defaultRates.registration), limited],
   ['mails of one kind to an app’s owner', `${count(defaultRates.notice.requestsMax)} a day`, 'not mailed'],
-  ['lifetime of a code, and tries', `${codeLife_ms / 60_000} minutes, ${triesMax} times`, '400 `codeExpired`'],
+  ['lifetime and tries of a code', `${codeLife_ms / 60_000} minutes, ${triesMax} times`, '400 `codeExpired`'],
   ['a session', `${sessionLife_ms / 3_600_000} hours, ${sessionIdle_ms / 3_600_000} without a request`, '401'],
   ['sessions of one person', count(sessionsMax), 'the one that was idle longest ends'],
   ['an app id whose registration is not confirmed', 'reserved for 1 hour', 'released'],
@@ -109,9 +109,9 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['signatures of one contract wallet checked at a time', count(askingPlaces.perContract), busy],
   ['signatures of contract wallets checked at a time, of one instance', count(askingPlaces.perInstance), busy],
   [
-    'what a contract wallet’s check may take, on each node',
+    'the check of a contract wallet’s signature, on each node',
     `${count(askingLimits.gas)} gas, ${seconds(askingLimits.time_ms)}, ${count(askingLimits.answer_bytes)} bytes`,
-    '`NOT_VALID_SIGN`; 503 `unavailable` where no node answers in time',
+    '`NOT_VALID_SIGN`; 503 `unavailable` if no node answers in time',
   ],
   ['`wait` of the feed', `0 to ${waitMax_s} s`, '400'],
   ['exports of one app at a time', count(defaultExportLimits.perApp), limited],
@@ -135,11 +135,11 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ],
   ['an amount’s digits', '60 characters; decimals as both tokens have them', '400'],
   ['an amount', `${count(amountMax_usd)} USD`, '400'],
-  ['what one payment pays out', '`SIGNER_MAX_TRANSFER_USD` of the installation (10,000 USD)', '400'],
-  ['what one payment pays out at least', '`PAYOUT_MIN_USD_<chainId>` (0.005 USD), and what that costs', '400'],
+  ['the payout of one payment', '`SIGNER_MAX_TRANSFER_USD` of the installation (10,000 USD)', '400'],
+  ['the minimum payout of one payment', '`PAYOUT_MIN_USD_<chainId>` (0.005 USD), and the cost of the payout', '400'],
   [
-    'what `anyAmount` takes',
-    `${formatted(min)} (more where payouts are dear) to ${formatted(max)} of the token`,
+    'an `anyAmount` payment',
+    `${formatted(min)} (more if payouts are expensive) to ${formatted(max)} of the token`,
     '`payment_bounced`; the money is held and can be refunded',
   ],
   ['a payment’s life, by its source chain’s clock', `${lifetime_ms / 3_600_000} hour`, '`payment_expired`'],
@@ -155,12 +155,12 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['refunds of one payment', count(refundsMax), '409 `conflict`'],
   ['changes of the refund address of one sender', count(refundAddressesMax), '409 `conflict`'],
   ['`about` of a cashback payment', `${aboutMax} characters`, '400'],
-  ['POSTs of one webhook delivery', '1', 'never again'],
-  ['redeliveries that follow a delivery', count(redeliveriesMax), '409 `deliveryNotRedeliverable`'],
+  ['POSTs of one webhook delivery', '1', 'no further POST'],
+  ['redeliveries of one delivery', count(redeliveriesMax), '409 `deliveryNotRedeliverable`'],
   ['changes of one app’s settings', `${count(defaultRates.changes.requestsMax)} an hour`, limited],
-  ['changes of one app’s settings in its life', count(changesMax), '403 `forbidden`: ask the operator for another app'],
-  ['API keys that work, of one app', count(activeKeysMax), '403 `forbidden`'],
-  ['API keys of one app in its life', count(keysEverMax), '403 `forbidden`: ask the operator for another app'],
+  ['changes of one app’s settings in total', count(changesMax), '403 `forbidden`: ask the operator for another app'],
+  ['active API keys of one app', count(activeKeysMax), '403 `forbidden`'],
+  ['API keys of one app in total', count(keysEverMax), '403 `forbidden`: ask the operator for another app'],
   ['redeliveries of one app', perMinute(defaultRates.redelivery), limited],
   ['test webhooks of one app', perMinute(defaultRates.webhookTest), limited],
   ['a webhook’s answer', '10 s, any 2xx', 'the delivery is `exhausted`'],
@@ -174,4 +174,6 @@ function formatted({ value, decimals }: { readonly value: bigint; readonly decim
 
 /** A table in Markdown. */
 export const limitsTable = (): string =>
-  [['what', 'limit', 'beyond it'], ['---', '---', '---'], ...limits].map((row) => `| ${row.join(' | ')} |`).join('\n');
+  [['subject', 'limit', 'above it'], ['---', '---', '---'], ...limits]
+    .map((row) => `| ${row.join(' | ')} |`)
+    .join('\n');

@@ -82,7 +82,7 @@ export function readChainSettings(
   const wrong = rpcUrls[problem];
   // The URL may hold an API key, so the message names its number instead.
   if (wrong) read.check(false, `RPC_URLS_${id}: entry ${problem + 1} ${urlProblem(wrong, production)}`);
-  else read.check(new Set(rpcUrls).size === rpcUrls.length, `RPC_URLS_${id}: a node is named twice`);
+  else read.check(new Set(rpcUrls).size === rpcUrls.length, `RPC_URLS_${id}: a node is listed twice`);
   const wsUrls = read.list(`WS_URLS_${id}`);
   read.check(hasPushes || wsUrls.length === 0, `WS_URLS_${id}: ${name} is polled`);
   const badSocket = wsUrls.findIndex((url) => urlProblem(url, production, 'ws'));
@@ -92,16 +92,22 @@ export function readChainSettings(
   );
   const depths = readDepths(read, id);
   const fits = choosesDepth || Object.keys(depths).length === 0;
-  read.check(fits, `CONFIRMATIONS_${id}: ${name} itself says what is final`);
+  read.check(fits, `CONFIRMATIONS_${id}: ${name} decides finality itself: unset the variable`);
   const largeFrom_usd = read.optionalWhole(`LARGE_FROM_USD_${id}`);
   const exposureMax_usd = read.optionalWhole(`EXPOSURE_USD_${id}`);
-  read.check(choosesDepth || exposureMax_usd === undefined, `EXPOSURE_USD_${id}: ${name} has one finality for all`);
+  read.check(
+    choosesDepth || exposureMax_usd === undefined,
+    `EXPOSURE_USD_${id}: ${name} has one finality for all amounts: unset the variable`,
+  );
   const gas = readGas(read, id);
-  read.check(choosesDepth || Object.keys(gas).length === 0, `GAS_MAX_${id}: ${name} has no gas`);
+  read.check(choosesDepth || Object.keys(gas).length === 0, `GAS_MAX_${id}: ${name} has no gas: unset the variable`);
   const sweepGasPriceMax = readGwei(read, `SWEEP_GAS_PRICE_MAX_GWEI_${id}`);
-  read.check(choosesDepth || sweepGasPriceMax === undefined, `SWEEP_GAS_PRICE_MAX_GWEI_${id}: ${name} has no gas`);
+  read.check(
+    choosesDepth || sweepGasPriceMax === undefined,
+    `SWEEP_GAS_PRICE_MAX_GWEI_${id}: ${name} has no gas: unset the variable`,
+  );
   const most = read.integer(`PAYOUT_BATCH_${id}`, 0, 0, membersMax);
-  read.check(most === 0 || hasBatches, `PAYOUT_BATCH_${id}: each payout on ${name} is a transaction of its own`);
+  read.check(most === 0 || hasBatches, `PAYOUT_BATCH_${id}: ${name} has no batches: unset the variable`);
   const payoutBatch = { most, wait_s: read.integer(`PAYOUT_BATCH_WAIT_SECONDS_${id}`, 5, 0, 600) };
   const poll_ms = read.optionalInteger(`POLL_MS_${id}`, 20, 600_000);
   return {
@@ -122,10 +128,10 @@ export function readChainSettings(
 
 /** Requires encryption for data that a network attacker could change. */
 function urlProblem(url: string, production: boolean, scheme: 'http' | 'ws' = 'http'): string | undefined {
-  if (!new RegExp(`^${scheme}s?://`).test(url) || !URL.canParse(url)) return `is no ${scheme}(s) URL`;
+  if (!new RegExp(`^${scheme}s?://`).test(url) || !URL.canParse(url)) return `is not a ${scheme}(s) URL`;
   const { protocol, hostname } = new URL(url);
   const inClear = production && protocol === `${scheme}:` && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-  return inClear ? `is ${scheme}: beyond this machine a node must be reached by ${scheme}s` : undefined;
+  return inClear ? `uses ${scheme}: use ${scheme}s for a node on another machine` : undefined;
 }
 
 /** Large sums always need two nodes, except in trials. */
@@ -136,7 +142,7 @@ function readAgree(
 ): ChainSettings['agree'] {
   const name = `AGREE_${id}`;
   const usual = read.integer(name, Math.min(usuallyAgree, nodes), 1, 9);
-  read.check(usual <= nodes, `${name}: ${usual} nodes are to agree, RPC_URLS_${id} names ${nodes}`);
+  read.check(usual <= nodes, `${name}: ${usual} nodes must agree, but RPC_URLS_${id} lists ${nodes}`);
   return { usual, large: production ? Math.max(usual, usuallyAgree) : usual };
 }
 
@@ -158,7 +164,7 @@ function readGwei(read: Reader, name: string): bigint | undefined {
   const text = read.text(name, '');
   if (text === '') return undefined;
   const wei = parseAmount(text, gweiDecimals);
-  return read.check(typeof wei === 'bigint', `${name} is no number like 0.05`) && typeof wei === 'bigint'
+  return read.check(typeof wei === 'bigint', `${name} is not a number like 0.05`) && typeof wei === 'bigint'
     ? wei
     : undefined;
 }
@@ -172,7 +178,8 @@ function readDepth(read: Reader, name: string): DepthSetting | undefined {
   const value = read.text(name, '');
   if (value === '') return undefined;
   const match = /^(?:(\d{1,5}s?)|(safe|finalized)(?:\+(\d{1,5}s?))?)$/.exec(value);
-  const known = 'neither blocks (12), seconds (20s), a tag (finalized) nor a tag with one of them (finalized+15)';
+  const known =
+    'not a number of blocks (12), seconds (20s), a tag (finalized) or a tag with one of them (finalized+15)';
   if (!read.check(match !== null, `${name}: ${value} is ${known}`)) return undefined;
   const amount = match?.[1] ?? match?.[3] ?? '0';
   const tag = (match?.[2] as DepthSetting['tag']) ?? null;

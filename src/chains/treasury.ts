@@ -27,10 +27,10 @@ export function readTreasuryAccount(
     return { address: stated ?? '', key: null };
   }
   const address = accountOf(key);
-  if (!read.check(address !== undefined, `${names.key} is no key of its curve`)) return null;
+  if (!read.check(address !== undefined, `${names.key} is not a valid key`)) return null;
   read.check(
     stated === null || stated === address,
-    `${names.address} is not the account of ${names.key}: deposits would go to one and payouts leave the other`,
+    `${names.address} is not the account of ${names.key}: set the address of the key, or unset one of the two`,
   );
   return { address: address ?? '', key };
 }

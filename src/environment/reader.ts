@@ -34,7 +34,7 @@ export function settingOf(env: Env, name: string, problems: string[]): string | 
   if (!isSecret(name)) return value;
   const file = env[`${name}_FILE`]?.trim() || undefined;
   if (file === undefined) return value;
-  const problem = value === undefined ? undefined : `is set beside ${name}: set one of them`;
+  const problem = value === undefined ? undefined : `is set in addition to ${name}: set only one of them`;
   const { text = '', reason } = problem === undefined ? readFrom(file) : { reason: problem };
   if (reason === undefined) return text;
   const sentence = `${name}_FILE ${reason}`;
@@ -116,7 +116,7 @@ export function createReader(env: Env, problems: string[]) {
       const parsed = URL.canParse(value) ? new URL(value) : null;
       check(
         parsed !== null && protocol.test(parsed.protocol),
-        `${name} is no URL of the expected kind (${protocol.source})`,
+        `${name} is not a URL of the expected kind (${protocol.source})`,
       );
       return value;
     },
@@ -140,7 +140,7 @@ export function createReader(env: Env, problems: string[]) {
       const number = Number(value);
       check(
         Number.isInteger(number) && number >= min && number <= max,
-        `${name}: ${value} is no whole number from ${min} to ${max}`,
+        `${name}: ${value} is not a whole number from ${min} to ${max}`,
       );
       return number;
     },
@@ -148,11 +148,11 @@ export function createReader(env: Env, problems: string[]) {
     optionalWhole(name: string): bigint | undefined {
       const value = raw(name);
       if (value === undefined) return undefined;
-      return check(/^\d{1,15}$/.test(value), `${name}: ${value} is no whole number`) ? BigInt(value) : undefined;
+      return check(/^\d{1,15}$/.test(value), `${name}: ${value} is not a whole number`) ? BigInt(value) : undefined;
     },
     microUsd(name: string, fallback: string): bigint {
       const amount = parseAmount(raw(name) ?? fallback, 6);
-      check(typeof amount === 'bigint', `${name}: ${raw(name)} is no amount like 0.01 with at most 6 decimals`);
+      check(typeof amount === 'bigint', `${name}: ${raw(name)} is not an amount like 0.01 with at most 6 decimals`);
       return typeof amount === 'bigint' ? amount : 0n;
     },
   };

@@ -76,7 +76,7 @@ function assetsView(prices: CoinPrices): string {
   ${rows.join(',\n  ')};
 COMMENT ON VIEW analytics.assets IS 'Coins and tokens of the catalogue.';
 COMMENT ON COLUMN analytics.assets.asset IS '"coin" for the chain''s own, a token by its contract.';
-COMMENT ON COLUMN analytics.assets.price_usd IS 'Of a whole one: a token counts as a dollar, a coin as COIN_PRICE_<chainId> said at the last start; null for a chain that is not served.';
+COMMENT ON COLUMN analytics.assets.price_usd IS 'Price of a whole token or coin: a token counts as one dollar, a coin has the price COIN_PRICE_<chainId> of the last start; null for a chain that is not served.';
 `;
 }
 

@@ -21,7 +21,7 @@ export function listen(database: Pick<Database, 'connect'>, channels: readonly s
       if (out.closed) return await client.end();
       client.on('notification', ({ channel, payload = '' }) => out.next({ channel, payload }));
       client.on('error', (error) => out.error(error));
-      client.on('end', () => out.error(new Error('the connection that listens has ended')));
+      client.on('end', () => out.error(new Error('the LISTEN connection has ended')));
       for (const channel of channels) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
       for (const channel of channels) out.next({ channel, payload: '' });
     };

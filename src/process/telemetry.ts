@@ -71,13 +71,13 @@ export function createTelemetry(logger: Logger) {
   });
   const refusals = new Counter({
     name: 'pi_broadcast_refusals_total',
-    help: 'Answers of nodes that took no payout’s bytes while none took them, by what they mean',
+    help: 'Refusals of signed payouts that no node accepted, by meaning',
     labelNames: ['chain', 'kind'],
     registers,
   });
   const pushes = new Counter({
     name: 'pi_pushed_transfers_total',
-    help: 'Transfers that nodes pushed over WebSockets, by whom they were to; dropped: too many to be looked up',
+    help: 'Transfers that nodes pushed over WebSockets, by receiver; dropped: too many to look up',
     labelNames: ['chain', 'to'],
     registers,
   });
@@ -89,28 +89,25 @@ export function createTelemetry(logger: Logger) {
   });
   const signIns = new Counter({
     name: 'pi_sign_in_total',
-    help: 'Registrations, codes asked for and codes tried, by step and result',
+    help: 'Registrations, requested codes and entered codes, by step and result',
     labelNames: ['step', 'result'],
     registers,
   });
   const gauge = (name: string, help: string, labelNames: string[]) => new Gauge({ name, help, labelNames, registers });
-  const parked = gauge('pi_parked_items', 'Items set aside after repeated failure, until an operator looks', [
-    'worker',
+  const parked = gauge('pi_parked_items', 'Items that failed ten times and wait for an operator', ['worker']);
+  const waiting = gauge('pi_payouts_waiting', 'Payouts that were not signed at the last attempt, by reason', [
+    'chain',
+    'reason',
   ]);
-  const waiting = gauge(
-    'pi_payouts_waiting',
-    'Payouts that were not signed when that was last tried, by what they wait for',
-    ['chain', 'reason'],
-  );
   const held = gauge(
     'pi_held_payments',
-    'Funded payments of which nothing may be signed: their money has left its chain, an operator holds them, or their payout brought too little',
+    'Funded payments that are not signed: the payin was reorganised out, an operator holds them, or their payout moved too little',
     [],
   );
   const projectionLag = gauge('pi_projection_lag_seconds', 'Age of the newest event when its rows were committed', [
     'set',
   ]);
-  const chainLag = gauge('pi_chain_scan_lag_seconds', 'Age of the newest block that a pass has wholly handled', [
+  const chainLag = gauge('pi_chain_scan_lag_seconds', 'Age of the newest block that a pass has completely read', [
     'chain',
     'pass',
   ]);
@@ -118,32 +115,28 @@ export function createTelemetry(logger: Logger) {
   const float = gauge('pi_treasury_float', 'Treasury balance in whole tokens', ['chain', 'token']);
   const clockOffset = gauge(
     'pi_clock_offset_seconds',
-    'This machine’s clock minus the time of the newest blocks, the middle of its chains',
+    'This machine’s clock minus the median time of the newest blocks of its chains',
     [],
   );
   const standing = gauge(
     'pi_chain_standing_seconds',
-    'For how long a node has shown no new block, nothing more that is final, or a wrong time; 0 while all is well',
+    'Time for which a node returned no new block, no new final block, or a wrong time; 0 if all is well',
     ['chain', 'node', 'part'],
   );
   const headLag = gauge(
     'pi_head_lag_seconds',
-    'Age of the oldest event that no signed head covers; 0 when there is none',
+    'Age of the oldest event that no signed log head covers; 0 without such an event',
     [],
   );
   const anchorAge = gauge(
     'pi_head_anchor_age_seconds',
-    'Time since a head was last put on a chain, or since this began; 0 where none is',
+    'Time since a log head was last written to a chain, or since the process started; 0 without anchors',
     [],
   );
-  const auditAge = gauge(
-    'pi_audit_age_seconds',
-    'Time since the last audit came to its end, or since its role began',
-    [],
-  );
-  const auditFindings = gauge('pi_audit_findings', 'What the last audit found wrong', []);
-  const auditGaps = gauge('pi_audit_gaps', 'What the last audit could not look at', []);
-  const active = gauge('pi_role_active', 'Whether this instance is the active one of a role', ['role']);
+  const auditAge = gauge('pi_audit_age_seconds', 'Time since the last audit finished, or since its role started', []);
+  const auditFindings = gauge('pi_audit_findings', 'Problems that the last audit found', []);
+  const auditGaps = gauge('pi_audit_gaps', 'Items that the last audit could not read', []);
+  const active = gauge('pi_role_active', '1 if this instance is the active one of a role, else 0', ['role']);
 
   const requests = new Histogram({
     name: 'pi_http_request_seconds',

@@ -44,7 +44,7 @@ function observe(telemetry: Telemetry, report: ProjectionReport): void {
     telemetry.alarm(
       'projectionStopped',
       { set, error: String(report.error) },
-      'a projection set has stopped: mend the cause and restart or rebuild',
+      'a projection set has stopped: fix the cause, then restart or rebuild',
     );
   }
 }

@@ -22,7 +22,7 @@ export interface Tls {
 export function readTlsFiles(read: Reader, because: string | null): TlsFiles {
   const file = (name: string): string => {
     const path = read.text(name, '');
-    read.check(path !== '' || because === null, `${name} is required ${because}: both ends show a certificate`);
+    read.check(path !== '' || because === null, `${name} is required ${because}: both ends present a certificate`);
     return path;
   };
   return { caFile: file('SIGNER_CA_FILE'), certFile: file('SIGNER_CERT_FILE'), keyFile: file('SIGNER_KEY_FILE') };
@@ -48,7 +48,7 @@ export function readSigner(read: Reader, isSigner: boolean): SignerSettings {
   const url = read.url('SIGNER_URL', /^https:$/)?.replace(/\/+$/, '') ?? null;
   const host = read.text('SIGNER_HOST', '127.0.0.1');
   const port = read.integer('SIGNER_PORT', 3003, 0, 65_535);
-  const because = isSigner ? 'with the role signer' : 'beside SIGNER_URL';
+  const because = isSigner ? 'with the role signer' : 'with SIGNER_URL';
   const tls = readTlsFiles(read, isSigner || url !== null ? because : null);
   if (isSigner) return { remote: null, server: { host, port, tls } };
   return { remote: url === null ? null : { url, tls }, server: null };

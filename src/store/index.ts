@@ -26,7 +26,7 @@ export async function embeddedStore(config: Config, telemetry: Telemetry): Promi
       telemetry.alarm(
         'eventStoreLost',
         { ...loss },
-        `the embedded event store ${loss.silent ? 'did not answer, was killed' : 'ended unasked'} and is started again`,
+        `the embedded event store ${loss.silent ? 'did not answer and was killed' : 'ended unexpectedly'} and is restarted`,
       );
     },
     onTrouble(trouble) {
@@ -47,7 +47,7 @@ export async function embeddedStore(config: Config, telemetry: Telemetry): Promi
 
 function tellTrouble({ alarm, logger }: Telemetry, trouble: Trouble): void {
   if (trouble.kind === 'writesAgain') {
-    logger.warn({ directory: trouble.directory }, 'the embedded event store writes again');
+    logger.warn({ directory: trouble.directory }, 'the embedded event store accepts writes again');
   } else if (trouble.kind === 'cannotWrite') {
     alarm('eventStoreCannotWrite', { directory: trouble.directory }, trouble.message);
   } else if (trouble.kind === 'damaged') {

@@ -107,7 +107,7 @@ describe('accounts: registration', () => {
     const bad = await register({ slug: 'other', settlement: { ...settlement, receiverAddress: 'nowhere' } });
     assert.deepEqual(bad, {
       refused: 'invalidRequest',
-      message: 'receiverAddress is no address of chain 8453',
+      message: 'receiverAddress is not an address of chain 8453',
       pointer: '/settlement/receiverAddress',
     });
   });

@@ -44,7 +44,7 @@ const wrongFields: readonly (readonly [string, object, string, RegExp])[] = [
     '/destination/tokenSymbol',
     /pays out USDC on Polygon/,
   ],
-  ['an amount of any amount', intoContract({ amount: '1.00' }), '/source/amount', /takes no source.amount/],
+  ['an amount of any amount', intoContract({ amount: '1.00' }), '/source/amount', /accepts no source.amount/],
   ['a wrong strkey checksum', intoContract({ senderAddress: badChecksum }), '/source/senderAddress', /checksum/],
   ['eight decimals', { ...intoContract({ amount: '1.12345678' }), type: 'exactIn' }, '/source/amount', /7 decimals/],
   ['a memo of 29 bytes', toStellar({ receiverMemo: `${'é'.repeat(14)}x` }), '/destination/receiverMemo', /28 bytes/],
@@ -87,7 +87,7 @@ const wrongFields: readonly (readonly [string, object, string, RegExp])[] = [
   ],
   ['an amount that the fee eats', exactIn('0.01'), '/source/amount', /does not cover the fee/],
   ['no amount', out({ amount: undefined }), '/destination/amount', /needs destination.amount/],
-  ['an amount too many', { type: 'anyAmount' }, '/destination/amount', /takes no destination.amount/],
+  ['an amount too many', { type: 'anyAmount' }, '/destination/amount', /accepts no destination.amount/],
   [
     'a wrong checksum',
     out({ receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79c8' }),

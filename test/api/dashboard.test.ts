@@ -138,9 +138,9 @@ describe('HTTP: the dashboard', () => {
     it('comes back with what was entered, and what is wrong beside its field', async () => {
       const answer = await jar.post(signIn, { email: 'no e-mail' });
       assert.equal(answer.status, 400);
-      assert.match(answer.text, /This must be an e-mail address\./);
+      assert.match(answer.text, /E-mail must be an e-mail address\./);
       assert.match(answer.text, /no e-mail/);
-      assert.match((await jar.post(signIn, { email: '   ' })).text, /This is required\./);
+      assert.match((await jar.post(signIn, { email: '   ' })).text, /E-mail is required\./);
     });
 
     it('never gives a code back', async () => {

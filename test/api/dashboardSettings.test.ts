@@ -76,8 +76,8 @@ describe('HTTP: settings in the dashboard', () => {
     it('need a name and a scope', async () => {
       const answer = await ann.post(`${home}/keys`, { scope: 'root' });
       assert.equal(answer.status, 400);
-      assert.match(answer.text, /This is required\./);
-      assert.match(answer.text, /This must be one of orders, admin\./);
+      assert.match(answer.text, /Name is required\./);
+      assert.match(answer.text, /Permissions must be one of orders, admin\./);
       assert.deepEqual(await world.people.listKeys('wallet_demo'), []);
     });
   });
@@ -126,6 +126,18 @@ describe('HTTP: settings in the dashboard', () => {
     await ann.post(page, { name: 'Tea' });
     assert.deepEqual([(await settings()).profile.name, (await settings()).profile.colour], ['Tea', null]);
     assert.equal((await ann.post(page, { colour: 'green' })).status, 400);
+  });
+
+  it('branding with several wrong fields names all of them at once, by their labels', async () => {
+    const wrong = { colour: 'green', supportContact: 'nobody', returnUrlTemplate: 'http://shop.example/thanks' };
+    const answer = await ann.post(`${home}/branding`, wrong);
+    assert.equal(answer.status, 400);
+    for (const said of [
+      'Colour must be of the form #rrggbb.',
+      'Support contact must be an e-mail address or an https URL.',
+      'Return URL must start with https:// and a host.',
+    ])
+      assert.ok(answer.text.includes(said), said);
   });
 
   it('a logo is a picture of some size, one, and alone', async () => {

@@ -90,4 +90,21 @@ describe('HTTP: the OpenAPI document', () => {
     for (const path of files) assert.equal((await world.call('GET', path)).status, 200, path);
     assert.doesNotMatch(page.text, /<script>|<style|style=|onload=/);
   });
+
+  it('leads from /docs to the pictures, which are SVG with a policy of their own', async () => {
+    assert.match((await world.call('GET', '/docs')).text, /href="\/docs\/guides\/pictures"/);
+    const page = await world.call('GET', '/docs/guides/pictures');
+    const pictures = [...page.text.matchAll(/<img src="(\/docs\/images\/[^"]+)" alt="[^"]+">/g)].map(([, path]) =>
+      String(path),
+    );
+    assert.equal(pictures.length, 4);
+    for (const path of pictures) {
+      const { status, headers, text } = await world.call('GET', path);
+      assert.equal(status, 200, path);
+      assert.match(String(headers['content-type']), /^image\/svg\+xml/);
+      assert.match(String(headers['content-security-policy']), /^default-src 'none'; style-src 'unsafe-inline'/);
+      assert.match(text, /^<svg [\s\S]*<\/svg>\n$/);
+    }
+    assert.equal((await world.call('GET', '/docs/images/payment-page.png')).status, 404);
+  });
 });

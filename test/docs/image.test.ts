@@ -21,13 +21,14 @@ describe('Dockerfile', () => {
       }
     }
     assert.deepEqual(
-      copied.filter((folder) => /^(sandbox|test|docs\/(?!start|integrate|reference))/.test(folder)),
+      copied.filter((folder) => /^(sandbox|test|docs\/(?!images|start|integrate|reference))/.test(folder)),
       [],
     );
   });
 
   it('copies the pages that the service shows as guides', () => {
     for (const [name, folder] of Object.entries(guides)) assert.ok(inImage(`docs/${folder}/${name}.md`), name);
+    assert.ok(inImage('docs/images/money.svg'));
   });
 
   it('lets the build see exactly what it copies', () => {

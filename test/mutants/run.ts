@@ -20,11 +20,12 @@ interface Options {
 const atOnceMax = 8;
 
 const options = new Command()
-  .name('mutants')
-  .description('Puts known bugs in, one by one, and expects the specs to find each of them.')
-  .option('--only <names...>', 'these alone')
-  .option('--at-once <n>', `so many side by side, 1 to ${atOnceMax}`, count, 2)
-  .option('--write', 'write docs/explain/safety.md and docs/contribute/known-bugs.md')
+  .name('npm run mutants --')
+  .description('Inserts known bugs one by one and checks that a spec finds each of them.')
+  .option('--only <names...>', 'Run only these mutants')
+  .option('--at-once <n>', `Number of mutants at the same time, 1 to ${atOnceMax}`, count, 2)
+  .option('--write', 'Write the findings into docs/explain/safety.md and docs/contribute/known-bugs.md')
+  .addHelpText('after', '\nExample: npm run mutants -- --only acceptUnbounded')
   .parse()
   .opts<Options>();
 

@@ -66,7 +66,7 @@ describe('configuration', () => {
       WS_URLS_1500: 'wss://stellar.example.com',
     }).filter((problem) => problem.startsWith('WS_URLS_'));
     assert.deepEqual(problems, [
-      'WS_URLS_501: entry 2 is ws: beyond this machine a node must be reached by wss',
+      'WS_URLS_501: entry 2 uses ws: use wss for a node on another machine',
       'WS_URLS_1500: Stellar is polled',
     ]);
   });
@@ -95,9 +95,9 @@ describe('configuration', () => {
     const one = { RPC_URLS_8453: 'https://a.example.com' };
     assert.deepEqual(agreeOf(one), { usual: 1, large: 2 });
     assert.deepEqual(agreeOf({ ...one, MODE: 'sandbox' }), { usual: 1, large: 1 });
-    assert.match(problemsOf({ ...good, AGREE_8453: '3' }).join(), /AGREE_8453: 3 nodes are to agree, .* names 2/);
+    assert.match(problemsOf({ ...good, AGREE_8453: '3' }).join(), /AGREE_8453: 3 nodes must agree, .* lists 2/);
     const twice = { RPC_URLS_8453: 'https://a.example.com,https://a.example.com' };
-    assert.match(problemsOf({ ...good, ...twice }).join(), /RPC_URLS_8453: a node is named twice/);
+    assert.match(problemsOf({ ...good, ...twice }).join(), /RPC_URLS_8453: a node is listed twice/);
   });
 
   it('takes depths as time, alone or with a tag', () => {
@@ -153,9 +153,9 @@ describe('configuration', () => {
     assert.match(problemWith('https://pay.example.com/pay'), /PUBLIC_URL has a path/);
     assert.match(problemWith('https://pay.example.com/?a=1'), /PUBLIC_URL has a query or a fragment/);
     assert.match(problemWith('https://pay.example.com/#a'), /PUBLIC_URL has a query or a fragment/);
-    assert.match(problemWith('https://ada:secret@pay.example.com'), /PUBLIC_URL holds a user name/);
+    assert.match(problemWith('https://ada:secret@pay.example.com'), /PUBLIC_URL contains a user name/);
     assert.doesNotMatch(problemWith('https://ada:secret@pay.example.com'), /secret/);
-    assert.match(problemWith('http://pay.example.com'), /PUBLIC_URL must begin with https:/);
+    assert.match(problemWith('http://pay.example.com'), /PUBLIC_URL must start with https:/);
     const sandbox = { ...good, MODE: 'sandbox', PUBLIC_URL: 'http://127.0.0.1:3000/' };
     assert.equal(readConfig(sandbox).publicUrl, 'http://127.0.0.1:3000');
   });
@@ -277,7 +277,7 @@ describe('configuration', () => {
       const { signing: asked } = readConfig(asking);
       assert.equal(asked.remote?.url, 'https://signer.example.com:3003');
       assert.deepEqual(asked.remote?.tls, { caFile: 'ca.pem', certFile: 'own.pem', keyFile: 'own.key' });
-      assert.match(problemsOf({ ...asking, TREASURY_PRIVATE_KEY: key }).join(), /take them out here/);
+      assert.match(problemsOf({ ...asking, TREASURY_PRIVATE_KEY: key }).join(), /remove them here/);
       assert.equal(readConfig(signing).signing.server?.port, 3003);
       assert.equal(readConfig(signing).databaseUrl, '', 'it needs no Postgres');
     });
@@ -285,19 +285,22 @@ describe('configuration', () => {
     it('stands alone, reads the log by itself, and shows a certificate as those do who ask', () => {
       assert.match(
         problemsOf({ ...signing, ROLES: 'signer,api', DATABASE_URL: database }).join(),
-        /signer stands alone/,
+        /signer must be the only role/,
       );
       const { EVENTSTORE_URL: _, ...without } = signing;
       assert.match(problemsOf(without).join(), /EVENTSTORE_URL is required with the role signer/);
       for (const end of [asking, signing])
         assert.match(problemsOf({ ...end, SIGNER_CERT_FILE: '' }).join(), /SIGNER_CERT_FILE is required/);
-      assert.match(problemsOf({ ...asking, SIGNER_URL: 'http://signer.example.com' }).join(), /SIGNER_URL is no URL/);
+      assert.match(
+        problemsOf({ ...asking, SIGNER_URL: 'http://signer.example.com' }).join(),
+        /SIGNER_URL is not a URL/,
+      );
     });
 
     it('needs the key of references where it prepares payouts on Solana: without it none would ever be paid', () => {
       const address = SolanaKeypair.fromSeed(new Uint8Array(32).fill(9)).publicKey.toBase58();
       const onSolana = { ...asking, RPC_URLS_501: 'https://solana.example.com', SOLANA_TREASURY_ADDRESS: address };
-      assert.match(problemsOf(onSolana).join(), /SOLANA_REFERENCE_KEY is required beside SIGNER_URL/);
+      assert.match(problemsOf(onSolana).join(), /SOLANA_REFERENCE_KEY is required with SIGNER_URL/);
       assert.equal(readConfig({ ...onSolana, SOLANA_REFERENCE_KEY: 'ab'.repeat(32) }).signing.server, null);
     });
   });
@@ -413,7 +416,7 @@ describe('configuration', () => {
 
     it('pays out with every key or with none, for limits count over all chains', () => {
       const both = { ...good, ...stellar, STELLAR_TREASURY_ADDRESS: treasury.publicKey() };
-      assert.match(problemsOf(both).join(), /every chain that it serves, or none/);
+      assert.match(problemsOf(both).join(), /treasury keys of all its chains, or none/);
       assert.deepEqual(problemsOf({ ...both, ROLES: 'api' }), []);
       assert.deepEqual(problemsOf({ ...both, ...key }), []);
     });
@@ -423,7 +426,7 @@ describe('configuration', () => {
     it('reaches nodes beyond this machine by https alone', () => {
       const urls = (url: string) => ({ ...good, RPC_URLS_8453: `https://a.example.com,${url}` });
       for (const url of ['http://node.example.com', 'http://10.0.0.7:8545', 'http://127.0.0.1.example.com'])
-        assert.match(problemsOf(urls(url)).join(), /RPC_URLS_8453: entry 2 is http: /);
+        assert.match(problemsOf(urls(url)).join(), /RPC_URLS_8453: entry 2 uses http: /);
       for (const url of ['http://127.0.0.1:8545', 'http://localhost:8545', 'http://[::1]:8545'])
         assert.deepEqual(problemsOf(urls(url)), []);
       assert.deepEqual(problemsOf({ ...urls('http://10.0.0.7:8545'), MODE: 'sandbox' }), []);
@@ -501,7 +504,10 @@ describe('configuration', () => {
     it('takes registrations only where mail can be sent, and nobody registers unless that is asked for', () => {
       const mail = { SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: 'Payments <no-reply@example.com>' };
       assert.equal(readConfig(good).registration, 'closed');
-      assert.match(problemsOf({ ...good, REGISTRATION: 'open' }).join(), /^REGISTRATION needs mail/);
+      assert.match(
+        problemsOf({ ...good, REGISTRATION: 'open' }).join(),
+        /^REGISTRATION is open or invited and needs mail/,
+      );
       assert.match(problemsOf({ ...good, SMTP_URL: mail.SMTP_URL }).join(), /^MAIL_FROM is required/);
       const { registration, mail: read } = readConfig({ ...good, ...mail, REGISTRATION: 'invited' });
       assert.deepEqual([registration, read], ['invited', { url: mail.SMTP_URL, from: mail.MAIL_FROM }]);

@@ -25,7 +25,7 @@ describe('a secret', () => {
   it('is not given twice', () => {
     const { value, problems } = read({ MASTER_KEY: 'one', MASTER_KEY_FILE: file('other') });
     assert.equal(value, '');
-    assert.deepEqual(problems, ['MASTER_KEY_FILE is set beside MASTER_KEY: set one of them']);
+    assert.deepEqual(problems, ['MASTER_KEY_FILE is set in addition to MASTER_KEY: set only one of them']);
   });
 
   it('is not in a file that is missing, empty, a directory or too large; the problem shows none of it', () => {

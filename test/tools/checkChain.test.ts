@@ -131,7 +131,7 @@ describe('npm run check-chain', () => {
       await createCursors(database).save(cursorAt(3n), null);
       const { code, said } = await begin();
       assert.equal(code, 1);
-      assert.match(said, /Base: nothing to do\. node 1 .* is of the network that was read/);
+      assert.match(said, /Base: nothing to do\. node 1 .* serves the network that was read/);
       assert.ok(await createCursors(database).load(8453, 'head'));
       const forced = await begin('--force');
       assert.equal(forced.code, 0, forced.said);
@@ -158,8 +158,8 @@ describe('npm run check-chain', () => {
     const production = { MODE: 'production', PUBLIC_URL: 'https://pay.example.com', SETTLEMENT_COOLDOWN_HOURS: '48' };
     const unnamed = await check(['--pay'], production);
     assert.equal(unnamed.code, 1);
-    assert.match(unnamed.said, /this is real money: name the amount, --pay 0\.01/);
-    assert.match((await check(['--pay', '1.01'])).said, /say an amount up to 1 USDC/);
+    assert.match(unnamed.said, /this moves real money: state the amount, for example --pay 0\.01/);
+    assert.match((await check(['--pay', '1.01'])).said, /use an amount of at most 1 USDC/);
     assert.ok((await client.getTransactionCount({ address: treasury })) <= 1);
   });
 
@@ -196,12 +196,12 @@ describe('npm run check-chain', () => {
     assert.match(said, /^Base; its network/);
     const unknown = await check([], {}, [], 'bitcoin');
     assert.equal(unknown.code, 1);
-    assert.match(unknown.said, /bitcoin is no chain of the catalogue: name one of Base \(8453\)/);
+    assert.match(unknown.said, /bitcoin is not a chain of the catalogue: use one of Base \(8453\)/);
   });
 
   it('says what to set for a chain that is not configured', async () => {
     const { code, said } = await check([], { RPC_URLS_8453: '', RPC_URLS_1: rpcUrl });
     assert.equal(code, 1);
-    assert.match(said, /Base is not configured here: set RPC_URLS_8453/);
+    assert.match(said, /Base is not configured: set RPC_URLS_8453/);
   });
 });

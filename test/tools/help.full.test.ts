@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { programs, root } from './programs.ts';
+import { programs, root } from '../../docs/generate/programs.ts';
 
 const run = promisify(execFile);
 

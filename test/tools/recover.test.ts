@@ -90,9 +90,9 @@ describe('npm run sweep -- recover, on EVM', () => {
 
   it('refuses a token that is no address, a payment that is not there, and a call that names neither', async () => {
     for (const [args, says] of [
-      [[paymentId, '--token', 'USDC'], /USDC is no address/],
-      [['0198f3c2-0000-8000-8000-0000000000ff', '--token', foreign], /there is no payment/],
-      [[paymentId], /say --token <address> for an EVM deposit, or --fee-payer-file <file>/],
+      [[paymentId, '--token', 'USDC'], /USDC is not an address/],
+      [['0198f3c2-0000-8000-8000-0000000000ff', '--token', foreign], /no payment has the id/],
+      [[paymentId], /Add --token <address> for an EVM deposit, or --fee-payer-file <file>/],
     ] as const) {
       const { code, said } = await recover(...args);
       assert.equal(code, 1);

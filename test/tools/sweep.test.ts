@@ -10,9 +10,9 @@ describe('npm run sweep', () => {
   };
 
   for (const [args, says] of [
-    [['base', '--min', 'five'], /--min <usd>.*say it in dollars, like 5 or 0\.50/],
-    [['--gas-price-max', '0,1', 'base'], /--gas-price-max <gwei>.*say it in gwei, like 20 or 0\.05/],
-    [['atlantis'], /atlantis is no chain, and no family of chains, that is configured here/],
+    [['base', '--min', 'five'], /--min <usd>.*Use dollars, such as 5 or 0\.50/],
+    [['--gas-price-max', '0,1', 'base'], /--gas-price-max <gwei>.*Use gwei, such as 20 or 0\.05/],
+    [['atlantis'], /atlantis is not a configured chain or family of chains/],
   ] as const)
     it(`refuses ${JSON.stringify(args.join(' '))} in a sentence, before anything is done`, async () => {
       const { code, said } = await sweep(...args);
@@ -24,6 +24,6 @@ describe('npm run sweep', () => {
     const { code, said } = await sweep('all');
     assert.match(said, /Base: 0 deposits were looked at, none holds anything/);
     assert.equal(code, 0);
-    assert.match((await sweep('deploy', 'base')).said, /Base: the forwarder stands already/);
+    assert.match((await sweep('deploy', 'base')).said, /Base: the forwarder is already deployed/);
   });
 });

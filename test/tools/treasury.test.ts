@@ -34,7 +34,7 @@ describe('npm run treasury -- …', () => {
     ];
     // A missing argument, a value out of bounds and a missing option.
     await Promise.all(gateCases(typed, (_, index) => index < 3).map(([args, about]) => refused(args, about)));
-    await refused(['approve', 'nothing'], /notFound: there is no such operation/);
+    await refused(['approve', 'nothing'], /notFound: no operation has this id/);
   });
 
   it('keeps the address book: what was just added cannot be used yet, what is removed is gone', async () => {
@@ -43,7 +43,7 @@ describe('npm run treasury -- …', () => {
     const { said } = await run('addresses', '--json');
     const [entry] = JSON.parse(said);
     assert.deepEqual([entry.address, entry.label, entry.memo], [merchantWallet, 'the bank', null]);
-    await refused(['withdraw', '8453', 'USDC', '1', '--to', merchantWallet], /was added lately/);
+    await refused(['withdraw', '8453', 'USDC', '1', '--to', merchantWallet], /was added recently/);
     assert.equal((await run('addresses', 'remove', ...book)).said, 'Done.\n');
     assert.match((await run('operations')).said, /No operation was ever ordered/);
   });

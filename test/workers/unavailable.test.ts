@@ -29,7 +29,7 @@ describe('why a caller was answered 503', () => {
     const facts = { chainId: 1500, node: 'node 1 (rpc.example)', method: 'getFeeStats' };
     assert.deepEqual(alarm?.facts, { ...facts, answer: 'refused: no parameters accepted' });
     assert.equal(alarm?.reason, 'chainUnanswered');
-    assert.match(alarm?.message ?? '', /answered 503.*node 1 \(rpc\.example\).*getFeeStats.*no parameters accepted/);
+    assert.match(alarm?.message ?? '', /got 503.*node 1 \(rpc\.example\).*getFeeStats.*no parameters accepted/);
   });
 
   it('is reported once a minute, and each method by itself', () => {

@@ -165,7 +165,7 @@ async function liveOf(snapshot: Sql, { name, version }: ProjectionSet): Promise<
   if (!active) throw new Error(`read models "${name}" do not exist yet: start the service once`);
   if (active.version !== version)
     throw new Error(
-      `read models "${name}" are of version ${active.version}, this program's are ${version}: audit with the program that fills them`,
+      `read models "${name}" have version ${active.version}, and this program has version ${version}: audit with the version of the service`,
     );
   return { schema: `${name}_${active.generation}`, position: active.position, version };
 }

@@ -79,7 +79,7 @@ async function ask(url: string, signal: AbortSignal): Promise<{ readonly status:
   const patience = AbortSignal.any([signal, AbortSignal.timeout(answer_ms)]);
   const answer = await fetch(url, { signal: patience, redirect: 'manual' });
   const body = await answer.text();
-  if (body.length > bodyMost) throw new Error('the answer is no answer of this service');
+  if (body.length > bodyMost) throw new Error('the answer is not from this service');
   return { status: answer.status, body };
 }
 

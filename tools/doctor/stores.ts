@@ -147,7 +147,7 @@ export const postgresCheck = (database: Database, now_s: () => number): Check =>
               abs(extract(epoch FROM clock_timestamp()) - $1)::float8 AS off_s`,
       [now_s()],
     );
-    if (!row) throw new Error('Postgres answers nothing');
+    if (!row) throw new Error('Postgres returned no row');
     return [...settings(row), await migrations(database), ...(await readModels(database))];
   },
 });

@@ -85,7 +85,7 @@ export function unscaled(text: string): bigint {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+?)0*)?$/.exec(text) ?? [];
   if (whole === '' || fraction.length > decimalScale || whole.length > precision - decimalScale)
     throw new Error(
-      `${text} is no number of ${precision} digits with ${decimalScale} after the point: export csv or ndjson`,
+      `${text} has more than ${precision} digits or more than ${decimalScale} after the point: export csv or ndjson`,
     );
   const digits = BigInt(whole + fraction.padEnd(decimalScale, '0'));
   return sign === '' ? digits : -digits;

@@ -205,7 +205,7 @@ const scale = 30;
 
 const scaled = (text: string): bigint => {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d{1,30}))?$/.exec(text) ?? [];
-  if (whole === '') throw new Error(`${text} is no decimal number`);
+  if (whole === '') throw new Error(`${text} is not a decimal number`);
   return BigInt(`${sign}${whole}${fraction.padEnd(scale, '0')}`);
 };
 

@@ -24,7 +24,7 @@ async function run(
   await withCore(async (core) => {
     const rails = [...core.chains.values()].map(({ rail }) => rail);
     const chosen = stated === undefined ? rails : rails.filter(({ chainId }) => chainId === findChain(stated)?.id);
-    if (chosen.length === 0) throw new Error(`${stated} is no chain that is configured here`);
+    if (chosen.length === 0) throw new Error(`${stated} is not a configured chain: set RPC_URLS_<chainId>`);
     const lines = await Promise.all(chosen.map(async (rail) => [nameOf(rail.chainId), await command(core, rail)]));
     printTable(Object.fromEntries(lines));
   });
@@ -78,7 +78,7 @@ async function explain({ handle, clock }: Core, rail: PayoutRail, reason: string
 }
 
 const outcomeOf = (outcome: Awaited<ReturnType<typeof pausePayouts>>): Line => ({
-  outcome: isRefusal(outcome) ? outcome.message : outcome.appended > 0 ? 'done' : 'it was so already',
+  outcome: isRefusal(outcome) ? outcome.message : outcome.appended > 0 ? 'done' : 'nothing to do: already done',
 });
 
 /** Adds `show`, `pause`, `resume` and `explain`. */
@@ -91,7 +91,7 @@ export function addAccountVerbs(program: Command): void {
   program
     .command('pause <reason> [chain]')
     .description(
-      'sign nothing, no fee bump and no cancel either, on all chains or on one; what is recorded is still sent',
+      'Stop signing on one chain or on all, fee bumps and cancels included. Signed transactions are still sent.',
     )
     .action((reason: string, chain?: string) =>
       run(chain, async ({ handle, clock }, rail) =>
@@ -111,7 +111,7 @@ export function addAccountVerbs(program: Command): void {
   program
     .command('explain <reason> <chain>')
     .description(
-      'after treasuryBehindChain: you know what used the nonces that the log does not know of, and have put on hold (npm run payouts -- hold) whatever they paid; payouts go on',
+      'After the alarm treasuryBehindChain: acknowledge nonces that the log does not know, so payouts continue. First hold the payouts that they paid (npm run payouts -- hold).',
     )
     .action((reason: string, chain: string) => run(chain, (core, rail) => explain(core, rail, reason)));
 }

@@ -39,14 +39,14 @@ export function addAddressVerbs(program: Command): void {
   const book = program
     .command('addresses')
     .description('List the address book: the addresses that can receive withdrawals.')
-    .option('--json', 'for machines')
+    .option('--json', 'Print JSON')
     .action((how: ListFormat) => withCore((core) => addresses(core, how)));
 
   book
     .command('add <chain> <address>')
     .description('Add an address. It can be used after TREASURY_ADDRESS_COOLDOWN_HOURS.')
-    .requiredOption('--label <name>', 'what you call it')
-    .option('--memo <memo>', 'memo of the receiver: then it is part of the address')
+    .requiredOption('--label <name>', 'Label of the address')
+    .option('--memo <memo>', 'Memo of the receiver; part of the address')
     .action((chain: string, address: string, options: { label: string; memo?: string }) =>
       withCore(async (core) => printOutcome(await addToBook(bookOf(core), { chain, address, ...options }, operator()))),
     );
@@ -54,7 +54,7 @@ export function addAddressVerbs(program: Command): void {
   book
     .command('remove <chain> <address>')
     .description('Remove an address at once. Nothing more is signed for it.')
-    .option('--memo <memo>', 'memo of the receiver, where the book has one')
+    .option('--memo <memo>', 'Memo of the receiver, as in the address book')
     .action((chain: string, address: string, options: { memo?: string }) =>
       withCore(async (core) =>
         printOutcome(await removeFromBook(bookOf(core), { chain, address, ...options }, operator())),

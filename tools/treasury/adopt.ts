@@ -32,10 +32,10 @@ interface Options extends ListFormat {
 async function run(core: Core, stated: string, options: Options): Promise<void> {
   const chainId = findChain(stated)?.id;
   if (chainId === undefined || !core.chains.has(chainId))
-    throw new Error(`${stated} is no chain that is configured here`);
+    throw new Error(`${stated} is not a configured chain: set RPC_URLS_<chainId>`);
   const { record, reason } = options;
   if (record !== undefined && reason === undefined)
-    throw new Error('--record needs --reason "…": what the transaction was, for whoever asks later');
+    throw new Error('--record needs --reason: state the purpose of the transaction');
   const signal = AbortSignal.timeout(answer_ms);
   const deps = unknownTransactionsOn(
     core,
@@ -45,16 +45,17 @@ async function run(core: Core, stated: string, options: Options): Promise<void> 
   const { found, unseenBefore } = await unknownTransactions(deps, signal);
   if (unseenBefore !== null)
     printError(
-      `No node of ${chainOf(chainId).name} remembers what was sent before ${unseenBefore}: only what was sent later is looked at. Name a node with a longer history to see more.`,
+      `No node of ${chainOf(chainId).name} has transactions from before ${unseenBefore}, so only later ones are listed. To list more, name a node with a longer history.`,
     );
   if (record === undefined || reason === undefined) return list(deps, found, options);
   for (const each of chosen(found, record)) {
     const outcome = await adopt(deps, each, adopting(reason, options), operator(), signal);
     if (isRefusal(outcome)) throw refusalError(outcome);
-    print(`${each.transaction.txHash}: ${outcome ? 'recorded' : 'it was recorded already'}.`);
+    print(`${each.transaction.txHash}: ${outcome ? 'recorded' : 'already recorded'}.`);
   }
   const left = found.filter(({ transaction }) => transaction === null).length;
-  if (left > 0) print(`${left} used a nonce and no node shows them: npm run treasury -- adopt ${stated} lists them.`);
+  if (left > 0)
+    print(`${left} used a nonce, and no node returns them. List them with npm run treasury -- adopt ${stated}.`);
 }
 
 const adopting = (reason: string, { notAPayout = false }: Options): Adopting => ({ reason, notAPayout });
@@ -66,7 +67,7 @@ function chosen(found: readonly UnknownTransaction[], record: string): readonly 
   throw new Error(
     record === 'all'
       ? 'There is nothing to record: the log knows every transaction.'
-      : `${record} is none of those that the log does not know: it may be recorded already`,
+      : `${record} is not missing from the log: it may already be recorded`,
   );
 }
 
@@ -93,7 +94,7 @@ interface Listed extends UnknownTransaction {
 function lineOf(chainId: ChainId, { account, nonce, transaction, seemsToHavePaid }: Listed) {
   const numbered = { account, nonce: nonce?.toString() ?? '' };
   if (!transaction)
-    return { ...numbered, did: 'no node shows it: name an archive node, or npm run treasury -- explain' };
+    return { ...numbered, did: 'no node returns it: name an archive node, or run npm run treasury -- explain' };
   const coin = changedAsset(chainId, coinAddress);
   return {
     ...numbered,
@@ -112,9 +113,9 @@ export function addAdoptVerb(program: Command): void {
     .description(
       'List treasury transactions missing from the log. --record acknowledges them so the account can continue.',
     )
-    .option('--record <hash|all>', 'record this one, or all of them')
-    .option('--reason <reason>', 'what it was, for whoever asks later', readReason)
-    .option('--not-a-payout', 'it paid somebody for something else, though the same is still owed to him')
-    .option('--json', 'for machines')
+    .option('--record <hash|all>', 'Record this transaction, or all of them')
+    .option('--reason <reason>', 'Purpose of the transaction, kept in the log', readReason)
+    .option('--not-a-payout', 'The transaction paid for something else: a payout that it resembles is still due')
+    .option('--json', 'Print JSON')
     .action((chain: string, options: Options) => withCore((core) => run(core, chain, options)));
 }

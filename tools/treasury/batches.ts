@@ -55,7 +55,7 @@ async function ordered(where: string, order: (deps: ContractDeps) => Promise<str
   const interrupted = untilInterrupted('Interrupted: what was ordered is done by the service. Run it again to see.');
   await withCore(async ({ chains, workHandle: handle, clock }) => {
     const rail = namedRail(chains, where);
-    if (!rail) throw new Error(`${where} is no chain that is configured here`);
+    if (!rail) throw new Error(`${where} is not a configured chain: set RPC_URLS_<chainId>`);
     const deps = { handle, clock, by: operator().cause, rail };
     const id = await order(deps);
     if (isRefusal(id)) throw refusalError(id);
@@ -65,7 +65,9 @@ async function ordered(where: string, order: (deps: ContractDeps) => Promise<str
       const settled = known?.operation.leg.settled;
       if (settled) return print(`Done by ${settled.hash}.`);
       if (!known || known.over)
-        throw new Error(`it was not done: ${known?.operation.calledOff?.reason ?? 'it is not in the log'}`);
+        throw new Error(
+          `the operation was not executed: ${known?.operation.calledOff?.reason ?? 'it is not in the log'}`,
+        );
       await clock.sleep(look_ms, interrupted);
     }
   });
@@ -73,7 +75,7 @@ async function ordered(where: string, order: (deps: ContractDeps) => Promise<str
 
 async function bury({ chains, workHandle: handle, clock }: Core, id: string, reason: string): Promise<void> {
   const batch = await currentState(handle, payoutBatch, id);
-  if (!batch) throw new Error(`${id} is no batch: npm run treasury -- batches`);
+  if (!batch) throw new Error(`no batch has the id ${id}: list them with npm run treasury -- batches`);
   const chain = chains.get(batch.opened.chainId);
   if (!chain) throw new Error(`${chainOf(batch.opened.chainId).name} is not configured here`);
   const deps = { handle, clock, rail: chain.rail };
@@ -86,7 +88,7 @@ export function addBatchVerbs(program: Command): void {
   batches
     .command('list', { isDefault: true })
     .description('List the latest batches and their results.')
-    .option('--json', 'for machines')
+    .option('--json', 'Print JSON')
     .action((how: ListFormat) => withCore((core) => list(core, how)));
   batches
     .command('deploy <chain>')
@@ -94,17 +96,15 @@ export function addBatchVerbs(program: Command): void {
     .action((where: string) => ordered(where, orderPayMany));
   batches
     .command('allow <chain> <token> <amount>')
-    .description(
-      'let it spend so much of a token for the treasury, in place of what it may spend now; 0 takes that back',
-    )
+    .description('Set the amount of a token that the contract can spend for the treasury. 0 revokes it.')
     .action((where: string, token: string, amount: string) =>
       ordered(where, (deps) => orderAllowance(deps, { token, amount })),
     );
   batches
     .command('bury <batch>')
     .description(
-      'end one that does not go on: its payouts are made by themselves. What was signed can land no more, and you have found out on several explorers that none has',
+      'Mark a stuck batch as dead, so that each of its payouts is signed alone. Check several explorers first.',
     )
-    .requiredOption('--reason <reason>', 'why, for whoever asks later', readReason)
+    .requiredOption('--reason <reason>', 'Reason, kept in the log', readReason)
     .action((id: string, { reason }: { reason: string }) => withCore((core) => bury(core, id, reason)));
 }

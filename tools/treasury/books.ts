@@ -211,15 +211,15 @@ export function addBooksVerbs(program: Command): void {
     .description(
       'Compare the balance of each account with opening, receipts, payments and gas. Exit code 1 on a difference.',
     )
-    .option('--json', 'for machines: smallest units', false)
-    .option('--explain <reason>', 'you know what a recorded difference is: it counts from now on')
+    .option('--json', 'Print JSON with amounts in smallest units', false)
+    .option('--explain <reason>', 'Accept a recorded difference, with the reason')
     .action((stated: string | undefined, { json, explain: reason }: { json: boolean; explain?: string }) =>
       withCore(async (core) => {
         const all = [...core.chains.values()];
         const chosen = stated === undefined ? all : all.filter(({ rail }) => rail.chainId === findChain(stated)?.id);
-        if (chosen.length === 0) throw new Error(`${stated} is no chain that is configured here`);
+        if (chosen.length === 0) throw new Error(`${stated} is not a configured chain: set RPC_URLS_<chainId>`);
         if (reason !== undefined && stated === undefined)
-          throw new Error('name the chain whose difference you explain');
+          throw new Error('--explain needs a chain: name the chain of the difference');
         if (reason !== undefined) await explain(core, chosen, reason);
         else if (!(await show(core, chosen, json))) process.exitCode = 1;
       }),

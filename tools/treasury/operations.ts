@@ -77,22 +77,22 @@ async function list({ database }: Core, how: ListFormat): Promise<void> {
 export function addOperationVerbs(program: Command): void {
   const ordering = (command: Command) =>
     command
-      .option('--memo <memo>', 'memo of the receiver, where the address book has one')
-      .option('--reason <reason>', 'why, for whoever asks later', readReason, unsaid)
-      .option('--even-owed', 'take what payouts are owed as well: they wait until it is topped up')
-      .option('--again', 'order it though the same was ordered lately')
-      .option('--json', 'for machines');
+      .option('--memo <memo>', 'Memo of the receiver, as in the address book')
+      .option('--reason <reason>', 'Reason, kept in the log', readReason, unsaid)
+      .option('--even-owed', 'Use also the money that pending payouts need; they wait until the account is topped up')
+      .option('--again', 'Order it although an equal operation was ordered recently')
+      .option('--json', 'Print JSON');
 
   ordering(program.command('withdraw <chain> <token|coin> <amount>'))
     .description('Send treasury money to an address of the address book.')
-    .requiredOption('--to <address>', 'whom it goes to')
+    .requiredOption('--to <address>', 'Receiver, from the address book')
     .action((chain: string, asset: string, amount: string, options: Ordering & { to: string }) =>
       withCore((core) => order(core, { ...options, chain, asset, amount }, options)),
     );
 
   ordering(program.command('rebalance <chain> <token> <amount> <towards>'))
     .description('Send money through an address of the book to our account on another chain, and wait for its arrival.')
-    .requiredOption('--via <address>', 'of a bridge or an exchange, in the book of the first chain')
+    .requiredOption('--via <address>', 'Address of a bridge or an exchange, from the address book of the first chain')
     .action((chain: string, asset: string, amount: string, towards: string, options: Ordering & { via: string }) =>
       withCore((core) => order(core, { ...options, to: options.via, chain, asset, amount, towards }, options)),
     );
@@ -105,7 +105,7 @@ export function addOperationVerbs(program: Command): void {
   program
     .command('call-off <id>')
     .description('Cancel an operation that has not been signed.')
-    .option('--reason <reason>', 'why, for whoever asks later', readReason, unsaid)
+    .option('--reason <reason>', 'Reason, kept in the log', readReason, unsaid)
     .action((id: string, { reason }: { reason: string }) =>
       withCore(async (core) => printOutcome(await callOff(core, id, reason, operator()))),
     );
@@ -118,7 +118,7 @@ export function addOperationVerbs(program: Command): void {
   program
     .command('operations')
     .description('List operations with status and transactions, pending ones first.')
-    .option('--json', 'for machines')
+    .option('--json', 'Print JSON')
     .action((how: ListFormat) => withCore((core) => list(core, how)));
 }
 

@@ -52,23 +52,23 @@ export const brandingPage = (model: BrandingModel): VNode => {
           ${textField({
             form,
             name: 'supportContact',
-            label: 'Where payers get help',
+            label: 'Support contact',
             optional: true,
             maxlength: 254,
             placeholder: 'help@shop.example',
-            hint: 'An e-mail address or an https page.',
+            hint: 'Where payers get help: an e-mail address or an https page.',
           })}
           ${textField({
             form,
             name: 'returnUrlTemplate',
-            label: 'Where payers go afterwards',
+            label: 'Return URL',
             type: 'text',
             inputmode: 'url',
             optional: true,
             mono: true,
             maxlength: 2048,
             placeholder: 'https://shop.example/orders/{orderId}',
-            hint: html`<span>An https page. <code>{orderId}</code>, <code>{paymentId}</code> and <code>{status}
+            hint: html`<span>The https page that payers return to. <code>{orderId}</code>, <code>{paymentId}</code> and <code>{status}
               </code> are filled in.</span>`,
           })}
           ${textField({

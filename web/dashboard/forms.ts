@@ -48,14 +48,51 @@ export function refusedForm(
   const beside: Record<string, string> = {};
   for (const { pointer, message: text } of errors) {
     const field = pointers[pointer] ?? pointer.slice(1);
-    if (fields.includes(field)) beside[field] ??= sentence(text);
+    if (fields.includes(field)) beside[field] ??= sentence(text, field);
   }
   return { values, errors: Object.keys(beside).length > 0 ? beside : { '': sentence(message) } };
 }
 
-/** Errors of the API have the field in the pointer; beside a field they read alone. */
-function sentence(text: string): string {
-  const whole = /^(is|has|must)\b/.test(text) ? `This ${text}` : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+/** Labels of fields as the pages have them, for errors. A field of another name has no label of its own. */
+const labels: Readonly<Record<string, string>> = {
+  amount: 'Amount',
+  asset: 'Token',
+  basisPoints: 'Basis points',
+  chainId: 'Chain',
+  code: 'Code',
+  colour: 'Colour',
+  description: 'Description',
+  displayName: 'Name',
+  email: 'E-mail',
+  logo: 'Logo',
+  maxAmount: 'At most',
+  minAmount: 'At least',
+  name: 'Name',
+  orderId: 'Order id',
+  receiverAddress: 'Address',
+  receiverMemo: 'Memo',
+  returnUrlTemplate: 'Return URL',
+  scope: 'Permissions',
+  settlementAddress: 'Address',
+  settlementChainId: 'Chain',
+  settlementMemo: 'Memo',
+  settlementTokenSymbol: 'Token',
+  slug: 'Short name',
+  sourceChainId: 'Chain',
+  sourceTokenSymbol: 'Token',
+  supportContact: 'Support contact',
+  title: 'Title',
+  tokenSymbol: 'Token',
+  webhookUrl: 'Webhook URL',
+};
+
+/** Turns an error of the API into a sentence that reads alone: its field's name in the API becomes the label of the page. */
+function sentence(text: string, field = ''): string {
+  const label = labels[field] ?? 'This';
+  const own = text.replace(new RegExp(`^/?${field}(?= (is|has|must|cannot|accepts)\\b)`), '').trimStart();
+  const whole = /^(is|has|must|cannot|accepts)\b/.test(own)
+    ? `${label} ${own}`
+    : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
   return /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }
 

@@ -91,7 +91,7 @@ const issueForm = (appId: string, form: FormState): VNode =>
     ${choiceField({
       form,
       name: 'scope',
-      label: 'What it may do',
+      label: 'Permissions',
       options: [
         { value: 'orders', label: 'Orders', hint: 'Create payments and read them. Enough for most shops.' },
         { value: 'admin', label: 'Admin', hint: 'Also reads statistics, events and webhook deliveries.' },

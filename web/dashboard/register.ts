@@ -148,7 +148,7 @@ export const registeredPage = (model: RegisteredModel): VNode => {
         ${
           proof
             ? html`<div><h2>Prove your e-mail</h2><p class="muted">We mailed a code to <strong>${bdi(model.email)}
-        </strong>. Without it the registration ends after 24 hours, and its name is free again.</p></div>`
+        </strong>. Without the code, the registration ends after one hour, and its name is free again.</p></div>`
             : null
         }
         ${proof && problems(proof.form)}

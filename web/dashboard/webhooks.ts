@@ -83,7 +83,7 @@ const urlForm = ({ app, webhookUrl, form }: WebhooksModel): VNode => {
     ${textField({
       form: shown,
       name: 'webhookUrl',
-      label: 'URL of your server',
+      label: 'Webhook URL',
       type: 'url',
       inputmode: 'url',
       maxlength: 2048,

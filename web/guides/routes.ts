@@ -29,12 +29,14 @@ export const guides = {
   clients: 'integrate',
   testing: 'integrate',
   'go-live': 'integrate',
+  pictures: 'start',
   limits: 'reference',
 } as const;
 export type GuideName = keyof typeof guides;
 export const guideNames = Object.keys(guides) as readonly GuideName[];
 
 export const guidesPath = '/docs/guides';
+const imagesPath = '/docs/images';
 const documents = new URL('../../docs/', import.meta.url);
 
 /** Reads a guide's Markdown as it is in the repository. */
@@ -44,11 +46,19 @@ export const readGuide = (name: GuideName): string =>
 const titleOf = (markdown: string): string => /^# (.+)$/m.exec(markdown)?.[1] ?? '';
 
 /** Heading anchors as Markdown hosts make them, so their links work here as well. */
-const anchorOf = (heading: string): string =>
+export const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
+
+const picture = /\/images\/([a-z-]+)\.svg$/;
+
+/** Pictures that the guides show. */
+const picturesShown = (): readonly string[] => {
+  const shown = guideNames.flatMap((guide) => [...readGuide(guide).matchAll(/\]\(([^)\s]+\.svg)\)/g)]);
+  return [...new Set(shown.flatMap(([, href = '']) => picture.exec(href)?.[1] ?? []))];
+};
 
 const marked = new Marked({
   renderer: {
@@ -61,6 +71,13 @@ const marked = new Marked({
       if (/^(https?:|\/|#)/.test(href)) return `<a href="${href}">${label}</a>`;
       const [, name = '', anchor = ''] = /([a-z-]+)\.md(#.*)?$/.exec(href) ?? [];
       return name in guides ? `<a href="${guidesPath}/${name}${anchor}">${label}</a>` : label;
+    },
+    /** A picture of `docs/images`, which leads to itself in full size; every other image keeps its text only. */
+    image({ href, text }: Tokens.Image) {
+      const [, name] = picture.exec(href) ?? [];
+      if (name === undefined) return text;
+      const source = `${imagesPath}/${name}.svg`;
+      return `<a class="picture" href="${source}"><img src="${source}" alt="${text.replaceAll('"', '&quot;')}"></a>`;
     },
   },
 });
@@ -86,9 +103,10 @@ const page = `<!doctype html>
 <title>Payment Intents: API reference</title>
 <link rel="icon" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/start.css">
 </head>
 <body>
-<nav class="swagger-ui" aria-label="Guides"><div class="wrapper renderedMarkdown"><p>New here? <a href="/docs/guides">Read the guides</a>: a payment in five minutes, what each status means, money that came wrong.</p></div></nav>
+<nav class="swagger-ui" aria-label="Guides"><div class="wrapper renderedMarkdown"><p>New here? Read the <a href="/docs/guides">guides</a>: a payment in five minutes, the meaning of each status, wrong amounts. Or look at the <a href="/docs/guides/pictures">pictures</a>: components, one payment over time, trust zones, accounts of the money.</p></div></nav>
 <div id="reference"></div>
 <noscript>This page needs JavaScript; the document itself is at <a href="/openapi.json">/openapi.json</a>, in OpenAPI 3.0 at <a href="/openapi-3.0.json">/openapi-3.0.json</a>.</noscript>
 <script src="/docs/swagger-ui-bundle.js"></script>
@@ -99,6 +117,10 @@ const page = `<!doctype html>
 
 /** No validator: it would send the document to a third party. */
 const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', validatorUrl: null, tryItOutEnabled: true });
+`;
+
+/** Wide tables scroll on phones; the page does not. */
+const startStyle = `.swagger-ui .renderedMarkdown table { display: block; overflow-x: auto; }
 `;
 
 const files = {
@@ -134,8 +156,10 @@ export function documentationRoutes(document: () => DocumentJson): readonly AnyR
     ),
     get('/docs', async () => ({ status: 200, type: 'text/html; charset=utf-8', body: page })),
     get('/docs/start.js', async () => ({ status: 200, type: 'text/javascript; charset=utf-8', body: start })),
+    get('/docs/start.css', async () => ({ status: 200, type: 'text/css; charset=utf-8', body: startStyle })),
     get(guidesPath, guideAnswer('five-minutes')),
     ...guideNames.map((name) => get(`${guidesPath}/${name}`, guideAnswer(name))),
+    ...picturesShown().map((name) => get(`${imagesPath}/${name}.svg`, pictureAnswer(name))),
     ...Object.entries(files).map(([name, type]) =>
       get(
         `/docs/${name}`,
@@ -153,6 +177,18 @@ const jsonAnswer = (document: DocumentJson): Answer => ({
 
 const guideAnswer = (name: GuideName): (() => Promise<Answer>) =>
   once(async () => ({ status: 200, type: 'text/html; charset=utf-8', body: renderGuide(name), headers: cacheable }));
+
+/** Opened alone, a picture has its own style and nothing else. */
+const ofPictures = {
+  ...cacheable,
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+};
+
+const pictureAnswer = (name: string): (() => Promise<Answer>) =>
+  once(async () => {
+    const body = await readFile(new URL(`images/${name}.svg`, documents));
+    return { status: 200, type: 'image/svg+xml', body, headers: ofPictures };
+  });
 
 async function fileAnswer(name: string, type: string): Promise<Answer> {
   const body = await readFile(resolve(`swagger-ui-dist/${name}`));

@@ -78,7 +78,7 @@ export interface paths {
         };
         /**
          * Get a payment by order id
-         * @description Knows payments that were created with a key only: without one, anybody chooses the order id.
+         * @description Finds only payments that were created with a key, because anybody can choose an order id without one.
          */
         get: operations["getPaymentByOrder"];
         put?: never;
@@ -664,7 +664,7 @@ export interface paths {
         put?: never;
         /**
          * Set or remove the webhook URL
-         * @description For payments created from now on: those that exist keep theirs. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         * @description For payments created from now on; existing payments keep their policy. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
          */
         post: operations["setWebhookUrl"];
         delete?: never;
@@ -744,7 +744,7 @@ export interface paths {
         put?: never;
         /**
          * Set what happens with money that is not what was agreed
-         * @description Too little, too much, too late, in another token or on another chain. For payments created from now on: those that exist keep theirs. How it works: docs/integrate/policies.md. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         * @description Too little, too much, too late, in another token or on another chain. For payments created from now on; existing payments keep their policy. How it works: docs/integrate/policies.md. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
          */
         post: operations["setPolicy"];
         delete?: never;
@@ -808,7 +808,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke a key
-         * @description Once this is answered, no instance accepts the key. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         * @description After this answer, no instance accepts the key. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
          */
         post: operations["revokeKey"];
         delete?: never;
@@ -872,7 +872,7 @@ export interface paths {
         put?: never;
         /**
          * Close a reusable payment link
-         * @description No further payment can be made with it. Those that exist go on. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         * @description The link creates no further payments. Existing payments continue. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
          */
         post: operations["closeLink"];
         delete?: never;
@@ -952,7 +952,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test webhook
-         * @description To the webhook URL in force, of type webhook_test, with a made-up payment. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         * @description To the current webhook URL, of type webhook_test, with a fabricated payment. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
          */
         post: operations["sendTestWebhook"];
         delete?: never;
@@ -1030,7 +1030,7 @@ export interface paths {
         };
         /**
          * Whether the process is alive
-         * @description 200 as long as the process answers, also under overload. It says nothing of the stores.
+         * @description 200 as long as the process answers, also under overload. It does not check the stores.
          */
         get: operations["getHealth"];
         put?: never;
@@ -1175,14 +1175,14 @@ export interface components {
          * @description A payment out of the buyer’s credit. The signature is over one canonical text of the service’s URL, the version and all other fields; its rule is on the page docs/integrate/cashback.md. Fields that are null count as left out. No personal data in order_id and about: they are kept forever.
          */
         CashbackPaymentRequest: {
-            /** @description an address as its chain spells it */
+            /** @description an address in the spelling of its chain */
             from_address: string;
             /** @description a merchant’s handle: the slug of merchant_<slug> */
             to_handle: string;
             amount_usd_cents: number;
             /** @description Unix time in milliseconds, within five minutes of the service’s clock */
             timestamp: number;
-            /** @description a signature in hex, base58 or base64, as the wallet gives it */
+            /** @description a signature in hex, base58 or base64, as the wallet returns it */
             signature: string;
             amount_local?: number | null;
             /** @description a currency code such as EUR */
@@ -1236,7 +1236,7 @@ export interface components {
         };
         /** CashbackWithdrawResponse */
         CashbackWithdrawResponse: {
-            /** @description The payment that pays it out, less the fee of any payment: follow it like one. */
+            /** @description The payment that pays it out, less the usual fee: follow it like any payment. */
             payment_id: string;
             balance_usd_cents: number;
         };
@@ -1248,7 +1248,7 @@ export interface components {
         ChainId: "8453" | "56" | "1" | "42161" | "137" | "501" | "1500";
         /** Change */
         Change: {
-            /** @description Its place among the app’s own changes, from 0 without gaps; null for a change of a link. */
+            /** @description Number among the app’s own changes, from 0 without gaps; null for a change of a link. */
             revision: number | null;
             /**
              * Format: date-time
@@ -1257,7 +1257,7 @@ export interface components {
             at: string;
             /** @description you, another owner, the operator, a key or the service */
             by: string;
-            /** @description For people. No secret is in it. */
+            /** @description For people; contains no secret. */
             what: string;
         };
         /** CodeRequest */
@@ -1269,10 +1269,10 @@ export interface components {
         };
         /**
          * CodeResponse
-         * @description The same whether the address is known or not. A code is mailed to an address that is.
+         * @description Equal for known and unknown addresses. Only a known address gets a code.
          */
         CodeResponse: {
-            /** @description Needed with the code: keep it to yourself. */
+            /** @description Required with the code: keep it secret. */
             challenge: string;
             /**
              * Format: date-time
@@ -1290,7 +1290,7 @@ export interface components {
             /** @description of the form merchant_<slug> or wallet_<slug> */
             appId: string;
             webhookUrl: string | null;
-            /** @description Shown here and never again. */
+            /** @description Displayed once. */
             webhookSecret: string;
             /** @description SHA-256 of the secret’s 64 characters. */
             webhookSecretFingerprint: string;
@@ -1370,19 +1370,19 @@ export interface components {
         };
         /**
          * DeliveryError
-         * @description Why there was no answer. unknown: no outcome is recorded yet, or ever.
+         * @description Reason why there was no answer. unknown: no outcome is recorded.
          * @enum {string}
          */
         DeliveryError: "badUrl" | "blockedAddress" | "dns" | "connection" | "tls" | "protocol" | "timeout" | "unknown";
         /**
          * DeliveryKind
-         * @description automatic: a payment’s event led to it. test, manual: the app’s owner asked for it.
+         * @description automatic: caused by a payment’s event. test, manual: requested by the app’s owner.
          * @enum {string}
          */
         DeliveryKind: "automatic" | "test" | "manual";
         /**
          * DeliveryStatus
-         * @description delivered for an answer of 2xx; else exhausted, also while its outcome is unknown
+         * @description delivered after a 2xx answer; otherwise exhausted, also if the outcome is unknown
          * @enum {string}
          */
         DeliveryStatus: "delivered" | "exhausted";
@@ -1393,9 +1393,9 @@ export interface components {
         DestinationRequest: {
             chainId?: components["schemas"]["ChainId"] | null;
             tokenSymbol?: components["schemas"]["TokenSymbol"] | null;
-            /** @description an address as its chain spells it */
+            /** @description an address in the spelling of its chain */
             tokenAddress?: string | null;
-            /** @description an address as its chain spells it */
+            /** @description an address in the spelling of its chain */
             receiverAddress?: string | null;
             /** @description a memo of 1 to 128 characters */
             receiverMemo?: string | null;
@@ -1436,7 +1436,7 @@ export interface components {
         };
         /**
          * DisplayRequest
-         * @description Shown to the payer. title and name mean the same (title wins). No personal data: it is kept forever.
+         * @description Shown to the payer. title and name mean the same (title wins). Stored permanently: send no personal data.
          */
         DisplayRequest: {
             /** @description text without control characters; soft hyphens, zero-width spaces and direction marks in it are removed */
@@ -1491,7 +1491,7 @@ export interface components {
         };
         /**
          * EventsResponse
-         * @description In order. Save nextCursor once you have dealt with the page, and send it as after.
+         * @description In order. Process the page, save nextCursor, and send it as after.
          */
         EventsResponse: {
             data: components["schemas"]["FeedEvent"][];
@@ -1500,7 +1500,7 @@ export interface components {
         };
         /**
          * EvidenceEvent
-         * @description data and metadata are JSON as the store has it, which the hash is over.
+         * @description data and metadata are the stored JSON, which the hash covers.
          */
         EvidenceEvent: {
             id: string;
@@ -1510,7 +1510,7 @@ export interface components {
         };
         /**
          * EvidenceResponse
-         * @description Keep the answer byte by byte: it is checked so.
+         * @description Keep the bytes of the answer unchanged: they are verified.
          */
         EvidenceResponse: {
             format: string;
@@ -1548,7 +1548,7 @@ export interface components {
              * @description a UUID
              */
             eventId: string;
-            /** @description What happened, such as PayinDetected or PaymentFunded; new ones may come. */
+            /** @description Type of the event, such as PayinDetected or PaymentFunded; new types can be added. */
             type: string;
             /**
              * Format: uuid
@@ -1557,7 +1557,7 @@ export interface components {
             paymentId: string;
             /** @description text of 1 to 128 characters, without control characters, direction marks and characters that are not seen */
             orderId: string | null;
-            /** @description The event’s place among those of its payment, from 0 on. */
+            /** @description Number of the event among those of its payment, from 0. */
             revision: number;
             status: components["schemas"]["PaymentStatus"];
             previousStatus: components["schemas"]["PaymentStatus"] | null;
@@ -1646,11 +1646,11 @@ export interface components {
             chainId: components["schemas"]["ChainId"];
             tokenSymbol: components["schemas"]["TokenSymbol"];
             tokenAddress: string;
-            /** @description What can go back and is not ordered yet. */
+            /** @description Refundable money without an ordered refund. */
             amount: components["schemas"]["Decimal"];
-            /** @description What of it goes back on your order: its senders have proven where to. */
+            /** @description Part that you can refund: its senders have proven an address. */
             provenAmount: components["schemas"]["Decimal"];
-            /** @description What sending it to one receiver costs at present; null while nobody can tell. */
+            /** @description Current network cost of a refund to one receiver; null if unknown. */
             networkFee: components["schemas"]["Decimal"] | null;
         };
         /** IssuedKey */
@@ -1723,7 +1723,7 @@ export interface components {
         KeyScope: "orders" | "admin";
         /**
          * KeysResponse
-         * @description All that the app ever had, oldest first.
+         * @description All keys of the app, revoked ones included, oldest first.
          */
         KeysResponse: {
             data: components["schemas"]["IssuedKey"][];
@@ -1755,9 +1755,9 @@ export interface components {
         };
         /** LinkResponse */
         LinkResponse: {
-            /** @description Payments that were made with the link have it as metadata.linkId. */
+            /** @description Payments of the link have its id as metadata.linkId. */
             id: string;
-            /** @description Where payers open it. */
+            /** @description URL for payers. */
             url: string;
             type: components["schemas"]["LinkType"];
             amount: string | null;
@@ -1789,7 +1789,7 @@ export interface components {
         };
         /**
          * LinkType
-         * @description exactOut: the amount is what you get, the payer pays the fee. exactIn: it is what the payer pays.
+         * @description exactOut: you get this amount, and the payer pays the fee. exactIn: the payer pays this amount.
          * @enum {string}
          */
         LinkType: "exactOut" | "exactIn";
@@ -1818,7 +1818,7 @@ export interface components {
         };
         /**
          * NewKeyResponse
-         * @description The key is shown here and never again.
+         * @description The key is displayed once.
          */
         NewKeyResponse: {
             /**
@@ -1877,7 +1877,7 @@ export interface components {
         PayFromRequest: {
             chainId: components["schemas"]["ChainId"];
             tokenSymbol: components["schemas"]["TokenSymbol"];
-            /** @description an address as its chain spells it */
+            /** @description an address in the spelling of its chain */
             tokenAddress?: string | null;
         };
         /**
@@ -1911,7 +1911,7 @@ export interface components {
         };
         /**
          * PayinResponse
-         * @description The payment, and the short form of what was registered.
+         * @description The payment, and the registered transaction in short form.
          */
         PayinResponse: {
             /**
@@ -1923,7 +1923,7 @@ export interface components {
             appId: string;
             /** @description text of 1 to 128 characters, without control characters, direction marks and characters that are not seen */
             orderId: string | null;
-            /** @description Created without a key: anybody may have chosen its orderId, amounts and receiver. */
+            /** @description Created without a key: anybody can have chosen its orderId, amounts and receiver. */
             keyless: boolean;
             status: components["schemas"]["PaymentStatus"];
             errorCode: components["schemas"]["PaymentErrorCode"] | null;
@@ -1951,7 +1951,7 @@ export interface components {
             amounts: components["schemas"]["Amounts"];
             /** @description All that the payer may choose to pay from, on the payment’s page; null where there is no choice. source is the latest choice, and once the payment is funded what funded it. An extension. */
             payFrom: components["schemas"]["PayFromSource"][] | null;
-            /** @description What is ordered back of the money that the payment holds, the oldest first. An extension. */
+            /** @description Ordered refunds of the payment’s held money, oldest first. An extension. */
             refunds: components["schemas"]["Refund"][];
             metadata: components["schemas"]["Metadata"] | null;
             webhookUrl: string | null;
@@ -1965,7 +1965,7 @@ export interface components {
         };
         /**
          * PaymentErrorCode
-         * @description Why a payment bounced; its money is held and can be refunded. Null for every other payment.
+         * @description Reason why a payment bounced; its money is held and refundable. Null for every other payment.
          * @enum {string}
          */
         PaymentErrorCode: "amountTooLow" | "amountTooHigh" | "latePayin" | "wrongToken" | "wrongChain" | "otherSender" | "payoutImpossible";
@@ -1986,7 +1986,7 @@ export interface components {
         };
         /**
          * PaymentRequest
-         * @description CreatePaymentRequest by its other name.
+         * @description Alias of CreatePaymentRequest.
          */
         PaymentRequest: {
             /** @description of the form merchant_<slug> or wallet_<slug> */
@@ -2018,7 +2018,7 @@ export interface components {
             appId: string;
             /** @description text of 1 to 128 characters, without control characters, direction marks and characters that are not seen */
             orderId: string | null;
-            /** @description Created without a key: anybody may have chosen its orderId, amounts and receiver. */
+            /** @description Created without a key: anybody can have chosen its orderId, amounts and receiver. */
             keyless: boolean;
             status: components["schemas"]["PaymentStatus"];
             errorCode: components["schemas"]["PaymentErrorCode"] | null;
@@ -2046,7 +2046,7 @@ export interface components {
             amounts: components["schemas"]["Amounts"];
             /** @description All that the payer may choose to pay from, on the payment’s page; null where there is no choice. source is the latest choice, and once the payment is funded what funded it. An extension. */
             payFrom: components["schemas"]["PayFromSource"][] | null;
-            /** @description What is ordered back of the money that the payment holds, the oldest first. An extension. */
+            /** @description Ordered refunds of the payment’s held money, oldest first. An extension. */
             refunds: components["schemas"]["Refund"][];
             metadata: components["schemas"]["Metadata"] | null;
             webhookUrl: string | null;
@@ -2073,9 +2073,9 @@ export interface components {
          */
         PaymentUpdateRequest: {
             txHash: components["schemas"]["TxHash"];
-            /** @description an address as its chain spells it */
+            /** @description an address in the spelling of its chain */
             fromAddress?: string | null;
-            /** @description an address as its chain spells it */
+            /** @description an address in the spelling of its chain */
             senderAddress?: string | null;
         };
         /** PendingRegistration */
@@ -2098,7 +2098,7 @@ export interface components {
         };
         /**
          * Policy
-         * @description What happens with money that is not what was agreed, of payments created now.
+         * @description Policy of new payments for money that differs from the agreed amount or token.
          */
         Policy: {
             under: components["schemas"]["Verdict"];
@@ -2141,7 +2141,7 @@ export interface components {
         };
         /**
          * ProfileRequest
-         * @description Fields that are left out stay as they are; null unsets one. Everything in it is shown to payers.
+         * @description Omitted fields stay unchanged; null removes a value. Payers see all fields.
          * @example {
          *       "name": "Bäckerei Sonntag",
          *       "supportContact": "help@bakery.example",
@@ -2219,9 +2219,9 @@ export interface components {
             chainId: components["schemas"]["ChainId"];
             tokenSymbol: components["schemas"]["TokenSymbol"];
             tokenAddress: string;
-            /** @description What is sent, in whole tokens. */
+            /** @description Sent amount, in whole tokens. */
             amount: components["schemas"]["Decimal"];
-            /** @description What sending it costs: taken off besides the amount. The service keeps no fee of its own. */
+            /** @description Network cost, deducted in addition to the amount. The service charges no fee. */
             networkFee: components["schemas"]["Decimal"];
             receiverAddress: string;
             receiverMemo: string | null;
@@ -2261,7 +2261,7 @@ export interface components {
         RefundRequest: {
             scope?: components["schemas"]["RefundScope"];
             chainId?: components["schemas"]["ChainId"];
-            /** @description an address as its chain spells it */
+            /** @description an address in the spelling of its chain */
             tokenAddress?: string;
             amount?: components["schemas"]["Decimal"];
             /** @description text without control characters, direction marks and characters that are not seen */
@@ -2283,14 +2283,14 @@ export interface components {
         RefundStatus: "ordered" | "sent" | "completed" | "calledOff";
         /**
          * RefundsOrdered
-         * @description What the request has ordered, now or when it came first.
+         * @description The refunds that the request ordered, now or at its first arrival.
          */
         RefundsOrdered: {
             data: components["schemas"]["Refund"][];
         };
         /**
          * RefundsResponse
-         * @description What is ordered back, the oldest first, and what still can be.
+         * @description Ordered refunds, oldest first, and refundable money.
          */
         RefundsResponse: {
             data: components["schemas"]["Refund"][];
@@ -2348,11 +2348,11 @@ export interface components {
             /** @description of the form merchant_<slug> or wallet_<slug> */
             appId: string;
             webhookUrl: string | null;
-            /** @description Shown here and never again. */
+            /** @description Displayed once. */
             webhookSecret: string;
             /** @description SHA-256 of the secret’s 64 characters. */
             webhookSecretFingerprint: string;
-            /** @description Needed with the code: keep it to yourself. */
+            /** @description Required with the code: keep it secret. */
             challenge: string;
             /**
              * Format: date-time
@@ -2371,7 +2371,7 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
-            /** @description Made again from the payment’s events. */
+            /** @description Computed again from the payment’s events. */
             body: string;
             /** @description false: not the bytes that were sent, for another version of the service made those. */
             isBodyAsSent: boolean;
@@ -2411,7 +2411,7 @@ export interface components {
         };
         /**
          * SettingsResponse
-         * @description An app’s settings as they are now. Every field is always there.
+         * @description The current settings of an app. Every field is always present.
          */
         SettingsResponse: {
             /** @description of the form merchant_<slug> or wallet_<slug> */
@@ -2431,14 +2431,14 @@ export interface components {
              * @description an ISO 8601 time
              */
             webhookSecretRotatedAt: string | null;
-            /** @description Origins that may show payment pages of the app in a frame. */
+            /** @description Origins that can frame payment pages of the app. */
             embeddingSites: string[];
-            /** @description What payers may choose to pay from, besides what each payment says itself. */
+            /** @description Sources that payers can choose, in addition to the source of each payment. */
             payFrom: components["schemas"]["PayFromChoice"][];
             policy: components["schemas"]["Policy"];
             /** @description Fees that the operator agreed with you, in dollars and basis points; null stands for every chain. The most particular one holds; a payout that costs more raises the fixed part. */
             fees: components["schemas"]["FeeTier"][];
-            /** @description Whether anybody may create payments of it without a key. */
+            /** @description True if anybody can create its payments without a key. */
             keylessAllowed: boolean;
         };
         /** Settlement */
@@ -2450,7 +2450,7 @@ export interface components {
         };
         /**
          * SettlementChange
-         * @description Replaces the wallet in force at its time, unless it is cancelled before.
+         * @description Replaces the current wallet at this time, unless it is cancelled before.
          */
         SettlementChange: {
             changeId: string;
@@ -2463,7 +2463,7 @@ export interface components {
         };
         /**
          * SettlementRequest
-         * @description Where payments created from its time on are paid out to. receiverMemo: for Stellar accounts alone.
+         * @description Settlement wallet of payments created from its time on. receiverMemo: only for Stellar accounts.
          * @example {
          *       "chainId": "8453",
          *       "tokenSymbol": "USDC",
@@ -2473,7 +2473,7 @@ export interface components {
         SettlementRequest: {
             chainId: components["schemas"]["ChainId"];
             tokenSymbol: components["schemas"]["TokenSymbol"];
-            /** @description an address as its chain spells it */
+            /** @description an address in the spelling of its chain */
             receiverAddress: string;
             /** @description a memo of 1 to 128 characters */
             receiverMemo?: string | null;
@@ -2485,10 +2485,10 @@ export interface components {
         SourceRequest: {
             chainId: components["schemas"]["ChainId"];
             tokenSymbol: components["schemas"]["TokenSymbol"];
-            /** @description an address as its chain spells it */
+            /** @description an address in the spelling of its chain */
             tokenAddress?: string | null;
             amount?: components["schemas"]["Decimal"] | null;
-            /** @description an address as its chain spells it */
+            /** @description an address in the spelling of its chain */
             senderAddress?: string | null;
         };
         /**
@@ -2551,7 +2551,7 @@ export interface components {
         TokenSymbol: "USDC" | "USDT";
         /**
          * Tolerance
-         * @description An amount may be short by both at most, and pays: you get that much less. most: in dollars
+         * @description A shortfall within both limits is accepted, and you get that much less. most: in dollars
          */
         Tolerance: {
             basisPoints: number;
@@ -2562,7 +2562,7 @@ export interface components {
             kind: components["schemas"]["TransactionKind"];
             chainId: components["schemas"]["ChainId"];
             txHash: string;
-            /** @description Payin: place among the transaction’s own logs. Payout and refund: the attempt. */
+            /** @description Payin: number among the transaction’s logs. Payout and refund: the attempt. */
             index: number;
             /** @description payin: detected, confirmed, orphaned, lost. payout and refund: live, settled, short (less than was ordered arrived; `amount` is what did), dead, lapsed. */
             status: string;
@@ -2592,12 +2592,12 @@ export interface components {
         };
         /**
          * TxHash
-         * @description a transaction hash as its chain spells it
+         * @description a transaction hash in the spelling of its chain
          */
         TxHash: string;
         /**
          * Verdict
-         * @description accept: it pays. hold: it stays here until somebody decides. refund: it goes back
+         * @description accept: it counts. hold: it is held until somebody decides. refund: it is refunded
          * @enum {string}
          */
         Verdict: "accept" | "hold" | "refund";
@@ -2626,7 +2626,7 @@ export interface components {
             developerId: string;
             /** @description The app that is registered now; null when the code was to sign in only, or the id was taken meanwhile. */
             registered: string | null;
-            /** @description Send it with the next sign-in: then nobody who asks for codes in your name can use up your limit. */
+            /** @description Send it with the next sign-in, so that other requesters cannot use up your limit of codes. */
             known: string;
         };
         /**
@@ -2673,7 +2673,7 @@ export interface components {
         };
         /**
          * WebhookDeliveryRecord
-         * @description The delivery and the request as it was sent; null when nothing was, or nobody knows.
+         * @description The delivery and its request; null if no request was sent, or if it is unknown.
          * @example {
          *       "deliveryId": "5d0a1f36-77c2-8b1e-9a44-2f6f0c9b8e10",
          *       "paymentId": "0d9c1c60-7a43-8a5e-9b57-1d1c9f7f2a10",
@@ -2746,9 +2746,9 @@ export interface components {
             /** @description Milliseconds from the claim to the answer. */
             durationMs: number | null;
             request: components["schemas"]["SentWebhookRequest"] | null;
-            /** @description Those that followed this one, oldest first; each is the redelivery of the one before. */
+            /** @description Its redeliveries, oldest first; each is a redelivery of the previous one. */
             redeliveries: components["schemas"]["WebhookDelivery"][];
-            /** @description Whether it may be redelivered now. Where it was already, its last redelivery may be. */
+            /** @description True if it can be redelivered now. If it was already redelivered, its last redelivery can be. */
             redeliverable: boolean;
         };
         /**
@@ -2788,7 +2788,7 @@ export interface components {
             appId: string;
             /** @description text of 1 to 128 characters, without control characters, direction marks and characters that are not seen */
             orderId: string | null;
-            /** @description Created without a key: anybody may have chosen its orderId, amounts and receiver. */
+            /** @description Created without a key: anybody can have chosen its orderId, amounts and receiver. */
             keyless: boolean;
             status: components["schemas"]["PaymentStatus"];
             errorCode: components["schemas"]["PaymentErrorCode"] | null;
@@ -2816,12 +2816,12 @@ export interface components {
             amounts: components["schemas"]["Amounts"];
             /** @description All that the payer may choose to pay from, on the payment’s page; null where there is no choice. source is the latest choice, and once the payment is funded what funded it. An extension. */
             payFrom: components["schemas"]["PayFromSource"][] | null;
-            /** @description What is ordered back of the money that the payment holds, the oldest first. An extension. */
+            /** @description Ordered refunds of the payment’s held money, oldest first. An extension. */
             refunds: components["schemas"]["Refund"][];
         };
         /**
          * WebhookSecretResponse
-         * @description The secret is shown here and never again.
+         * @description The secret is displayed once.
          */
         WebhookSecretResponse: {
             webhookSecret: string;
@@ -2844,12 +2844,12 @@ export interface components {
          *     }
          */
         WebhookUrlRequest: {
-            /** @description an https URL that can be reached publicly; null for no webhooks */
+            /** @description a publicly reachable https URL; null for no webhooks */
             webhookUrl: string | null;
         };
     };
     responses: {
-        /** @description requestTimeout: the request came too slowly */
+        /** @description requestTimeout: the request arrived too slowly */
         TooSlow: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2888,15 +2888,15 @@ export interface components {
     headers: {
         /** @description Quote it in questions. */
         "X-Request-Id": string;
-        /** @description Where the payment is read. */
+        /** @description URL of the payment. */
         Location: string;
         /** @description true: the payment existed before. */
         "Idempotent-Replayed": "true";
-        /** @description What is left of the limit that counted, and when it starts anew. */
+        /** @description Remaining requests of the applied limit, and the time of its reset. */
         RateLimit: string;
-        /** @description That limit: how many requests in how many seconds. */
+        /** @description The applied limit: requests per seconds. */
         "RateLimit-Policy": string;
-        /** @description Seconds after which to try again. */
+        /** @description Seconds until the next try. */
         "Retry-After": number;
     };
     pathItems: never;
@@ -3010,7 +3010,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The payment that this orderId has */
+            /** @description The payment of this orderId */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3032,7 +3032,7 @@ export interface operations {
                     "application/json": components["schemas"]["PaymentResponse"];
                 };
             };
-            /** @description With dryrun: what it would cost; nothing was created */
+            /** @description With dryrun: the cost; nothing was created */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3154,7 +3154,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The payment that this orderId has */
+            /** @description The payment of this orderId */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3176,7 +3176,7 @@ export interface operations {
                     "application/json": components["schemas"]["PaymentResponse"];
                 };
             };
-            /** @description With dryrun: what it would cost; nothing was created */
+            /** @description With dryrun: the cost; nothing was created */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3674,7 +3674,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Refunds of the payment, and what is held */
+            /** @description Refunds of the payment, and the held money */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3774,7 +3774,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Ordered; sent and confirmed by itself */
+            /** @description Ordered; sent and confirmed automatically */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4754,7 +4754,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Sessions that run */
+            /** @description Active sessions */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5412,7 +5412,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The settings as they are now */
+            /** @description The current settings */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5582,7 +5582,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The settings as they are now */
+            /** @description The current settings */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5693,7 +5693,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The settings as they are now */
+            /** @description The current settings */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5798,7 +5798,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The settings as they are now */
+            /** @description The current settings */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5885,7 +5885,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The settings as they are now */
+            /** @description The current settings */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5990,7 +5990,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The settings as they are now */
+            /** @description The current settings */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6088,7 +6088,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The settings as they are now */
+            /** @description The current settings */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6280,7 +6280,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The settings as they are now */
+            /** @description The current settings */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6389,7 +6389,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The settings as they are now */
+            /** @description The current settings */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6498,7 +6498,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The settings as they are now */
+            /** @description The current settings */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7591,7 +7591,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The redelivery, when its receiver has answered or was given up */
+            /** @description The redelivery, after the receiver’s answer or a time-out */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7708,7 +7708,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The test, when its receiver has answered or was given up */
+            /** @description The test, after the receiver’s answer or a time-out */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7795,7 +7795,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of the payment */
+            /** @description The result of the payment */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8184,7 +8184,7 @@ export interface operations {
                 /** @description Unix milliseconds at signing */
                 "X-Service-Timestamp": string;
                 "X-Service-Signature": string;
-                /** @description Only of a redelivery: the event_id under which the same news was sent before */
+                /** @description Only for a redelivery: the event_id of the first delivery */
                 "X-Service-First-Delivery"?: string;
                 /** @description Standard Webhooks: the event_id */
                 "webhook-id": string;
@@ -8202,14 +8202,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Received. Any 2xx status says so. */
+            /** @description Received. Any 2xx status counts. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not accepted. The service does not send it again. */
+            /** @description Not accepted. The service does not retry. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8225,7 +8225,7 @@ export interface operations {
                 /** @description Unix milliseconds at signing */
                 "X-Service-Timestamp": string;
                 "X-Service-Signature": string;
-                /** @description Only of a redelivery: the event_id under which the same news was sent before */
+                /** @description Only for a redelivery: the event_id of the first delivery */
                 "X-Service-First-Delivery"?: string;
                 /** @description Standard Webhooks: the event_id */
                 "webhook-id": string;
@@ -8243,14 +8243,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Received. Any 2xx status says so. */
+            /** @description Received. Any 2xx status counts. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not accepted. The service does not send it again. */
+            /** @description Not accepted. The service does not retry. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -8266,7 +8266,7 @@ export interface operations {
                 /** @description Unix milliseconds at signing */
                 "X-Service-Timestamp": string;
                 "X-Service-Signature": string;
-                /** @description Only of a redelivery: the event_id under which the same news was sent before */
+                /** @description Only for a redelivery: the event_id of the first delivery */
                 "X-Service-First-Delivery"?: string;
                 /** @description Standard Webhooks: the event_id */
                 "webhook-id": string;
@@ -8284,14 +8284,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Received. Any 2xx status says so. */
+            /** @description Received. Any 2xx status counts. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not accepted. The service does not send it again. */
+            /** @description Not accepted. The service does not retry. */
             default: {
                 headers: {
                     [name: string]: unknown;

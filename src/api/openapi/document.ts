@@ -22,11 +22,11 @@ const header = (description: string, schema: DocumentJson = text, required = tru
 
 export const headers: DocumentJson = {
   'X-Request-Id': header('Quote it in questions.'),
-  Location: header('Where the payment is read.'),
+  Location: header('URL of the payment.'),
   'Idempotent-Replayed': header('true: the payment existed before.', { type: 'string', enum: ['true'] }),
-  RateLimit: header('What is left of the limit that counted, and when it starts anew.', text, false),
-  'RateLimit-Policy': header('That limit: how many requests in how many seconds.', text, false),
-  'Retry-After': header('Seconds after which to try again.', { type: 'integer', minimum: 1 }),
+  RateLimit: header('Remaining requests of the applied limit, and the time of its reset.', text, false),
+  'RateLimit-Policy': header('The applied limit: requests per seconds.', text, false),
+  'Retry-After': header('Seconds until the next try.', { type: 'integer', minimum: 1 }),
 };
 
 const headerRefs = (names: readonly string[]): DocumentJson =>
@@ -39,7 +39,7 @@ const error = (schema: DocumentJson): DocumentJson => ({ ...json(schema), 'appli
 
 /** Answers to any request, by status. No wildcards: some generators write code for them that does not compile. */
 const anywhere = {
-  408: { name: 'TooSlow', description: 'requestTimeout: the request came too slowly' },
+  408: { name: 'TooSlow', description: 'requestTimeout: the request arrived too slowly' },
   431: { name: 'HeadersTooLarge', description: 'headersTooLarge: the request’s headers are too large' },
   500: { name: 'Failed', description: 'internal: the service failed. Quote the requestId to its operator.' },
 } as const;
@@ -117,7 +117,7 @@ const webhookParameters = [
   {
     name: 'X-Service-First-Delivery',
     required: false,
-    description: 'Only of a redelivery: the event_id under which the same news was sent before',
+    description: 'Only for a redelivery: the event_id of the first delivery',
     schema: { type: 'string', format: 'uuid' },
   },
   { name: 'webhook-id', description: 'Standard Webhooks: the event_id', schema: { type: 'string', format: 'uuid' } },
@@ -143,8 +143,8 @@ export const webhookOperation = (type: SentEventType, { refer }: Components): Do
     parameters: webhookParameters,
     requestBody: { required: true, content: { 'application/json': { schema: refer(WebhookEvent) } } },
     responses: {
-      200: { description: 'Received. Any 2xx status says so.' },
-      default: { description: 'Not accepted. The service does not send it again.' },
+      200: { description: 'Received. Any 2xx status counts.' },
+      default: { description: 'Not accepted. The service does not retry.' },
     },
   },
 });
@@ -152,7 +152,7 @@ export const webhookOperation = (type: SentEventType, { refer }: Components): Do
 const info = {
   title: 'Payment Intents',
   version: '1.0.0',
-  description: `Take a customer’s stablecoin payment on one chain and be paid out on another. Amounts are decimal strings, times are ISO 8601 UTC. Every answer carries X-Request-Id. Unknown fields and parameters are refused. Errors are application/json; with Accept: application/problem+json the same body comes as problem details (RFC 9457).
+  description: `Take a customer’s stablecoin payment on one chain and be paid out on another. Amounts are decimal strings, times are ISO 8601 UTC. Every answer carries X-Request-Id. Unknown fields and parameters are refused. Errors are application/json; with Accept: application/problem+json the same body is sent as problem details (RFC 9457).
 
 ## Limits
 
@@ -162,19 +162,19 @@ ${limitsTable()}`,
 
 const tags = [
   { name: 'Payments', description: 'Create and read payments' },
-  { name: 'Refunds', description: 'Send back money that a payment holds' },
+  { name: 'Refunds', description: 'Refund money that a payment holds' },
   { name: 'Cashback', description: 'Buyers pay by credit; merchants withdraw it' },
-  { name: 'Accounts', description: 'Register, sign in with a mailed code, look after sessions' },
-  { name: 'Merchant', description: 'What an app’s owner reads: needs a key of scope admin' },
-  { name: 'Proof', description: 'Signed heads of the log, and evidence that is checked offline' },
+  { name: 'Accounts', description: 'Register, sign in with a mailed code, manage sessions' },
+  { name: 'Merchant', description: 'Data for an app’s owner: needs a key of scope admin' },
+  { name: 'Proof', description: 'Signed log heads, and evidence to verify offline' },
   { name: 'Operations', description: 'For balancers and monitoring' },
-  { name: 'Webhooks', description: 'What the service sends to an app’s webhook URL' },
+  { name: 'Webhooks', description: 'Requests of the service to an app’s webhook URL' },
 ];
 
 const securitySchemes = {
   ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
   BearerKey: { type: 'http', scheme: 'bearer', description: 'The same API key' },
-  SignedIn: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token that signing in answers' },
+  SignedIn: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token from the sign-in' },
 };
 
 /** @param url public URL of the service, without a trailing slash */

@@ -68,7 +68,7 @@ export const RegistrationRequest = Shape(
 export type RegistrationRequest = Static<typeof RegistrationRequest>;
 
 const secretShown = {
-  webhookSecret: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Shown here and never again.' }),
+  webhookSecret: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Displayed once.' }),
   webhookSecretFingerprint: Type.String({
     pattern: '^sha256:[0-9a-f]{64}$',
     description: 'SHA-256 of the secret’s 64 characters.',
@@ -76,7 +76,7 @@ const secretShown = {
 };
 
 const challenged = {
-  challenge: Type.Unsafe<string>({ ...challengeText, description: 'Needed with the code: keep it to yourself.' }),
+  challenge: Type.Unsafe<string>({ ...challengeText, description: 'Required with the code: keep it secret.' }),
   expiresAt: Time,
 };
 
@@ -89,7 +89,7 @@ export const CodeRequest = Shape({ email: Email, known: Optional(orNull(Known)) 
 
 export const CodeResponse = Shape(challenged, {
   title: 'CodeResponse',
-  description: 'The same whether the address is known or not. A code is mailed to an address that is.',
+  description: 'Equal for known and unknown addresses. Only a known address gets a code.',
 });
 
 export const VerifyRequest = Shape(
@@ -116,7 +116,7 @@ export const VerifyResponse = Shape(
         'The app that is registered now; null when the code was to sign in only, or the id was taken meanwhile.',
     }),
     known: Type.String({
-      description: 'Send it with the next sign-in: then nobody who asks for codes in your name can use up your limit.',
+      description: 'Send it with the next sign-in, so that other requesters cannot use up your limit of codes.',
     }),
   },
   { title: 'VerifyResponse' },
@@ -260,7 +260,7 @@ function sessions({ accounts }: AccountRoutesDeps): readonly AnyRoute[] {
       ...common,
       method: 'get',
       path: '/merchant-api/sessions',
-      answers: { 200: { description: 'Sessions that run', schema: SessionsResponse } },
+      answers: { 200: { description: 'Active sessions', schema: SessionsResponse } },
       doc: { id: 'listSessions', tag, summary: 'List your sessions, newest first' },
       async handle({ caller }) {
         const running = await accounts.sessions(caller.developerId);

@@ -52,7 +52,7 @@ export const CashbackPaymentRequest = Type.Object(
       minLength: 1,
       maxLength: 8_194,
       pattern: '^[!-~]*$',
-      description: 'a signature in hex, base58 or base64, as the wallet gives it',
+      description: 'a signature in hex, base58 or base64, as the wallet returns it',
     }),
     amount_local: Optional(orNull(Type.Number({ minimum: 0 }))),
     currency_local: Optional(
@@ -135,7 +135,7 @@ export const CashbackWithdrawRequest = Type.Object(
 export const CashbackWithdrawResponse = Type.Object(
   {
     payment_id: Type.String({
-      description: 'The payment that pays it out, less the fee of any payment: follow it like one.',
+      description: 'The payment that pays it out, less the usual fee: follow it like any payment.',
     }),
     balance_usd_cents: Cents,
   },
@@ -181,7 +181,7 @@ export const cashbackRoutes = (deps: CashbackRoutesDeps, { findApp }: Access): r
     body: CashbackPaymentRequest,
     answers: {
       200: {
-        description: 'What became of the payment',
+        description: 'The result of the payment',
         schema: CashbackPaymentResponse,
       },
     },

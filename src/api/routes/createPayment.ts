@@ -126,11 +126,11 @@ export function creationRoutes(deps: CreationRoutesDeps, access: Access): readon
   const answers: Route['answers'] = {
     201: { description: 'Created', schema: responses.PaymentResponse, headers: ['Location'] },
     200: {
-      description: 'The payment that this orderId has',
+      description: 'The payment of this orderId',
       schema: responses.PaymentResponse,
       headers: ['Idempotent-Replayed'],
     },
-    202: { description: 'With dryrun: what it would cost; nothing was created', schema: QuoteResponse },
+    202: { description: 'With dryrun: the cost; nothing was created', schema: QuoteResponse },
   };
   const description =
     'A key acts for its own app. Sending an orderId again answers the payment that it already has, with a key whatever the terms are now. A body that is not valid is 400 nonetheless. Without a key only wallet_ apps that the operator has opened for it can be used; the same request answers the same payment there, and a request with another receiver, other terms, display or metadata gets a payment of its own, also under one orderId: tell them apart by id. With dryrun=true the answer is 202 and what the payment would cost: the request is checked and counted as if it created one, its orderId says nothing, and nothing is written.';

@@ -80,7 +80,7 @@ const sending = (deps: DeliveryRoutesDeps): readonly AnyRoute[] => [
     body: schemas.RedeliveryRequest,
     answers: {
       200: {
-        description: 'The redelivery, when its receiver has answered or was given up',
+        description: 'The redelivery, after the receiver’s answer or a time-out',
         schema: schemas.DeliveryResponse,
         headers: ['Idempotent-Replayed'],
       },
@@ -106,7 +106,7 @@ const sending = (deps: DeliveryRoutesDeps): readonly AnyRoute[] => [
     auth: 'owner',
     answers: {
       200: {
-        description: 'The test, when its receiver has answered or was given up',
+        description: 'The test, after the receiver’s answer or a time-out',
         schema: schemas.DeliveryResponse,
       },
     },
@@ -115,7 +115,7 @@ const sending = (deps: DeliveryRoutesDeps): readonly AnyRoute[] => [
       id: 'sendTestWebhook',
       tag,
       summary: 'Send a test webhook',
-      description: 'To the webhook URL in force, of type webhook_test, with a made-up payment.',
+      description: 'To the current webhook URL, of type webhook_test, with a fabricated payment.',
     },
     async handle({ caller, by }) {
       const sent = await deps.sendTest(caller.appId, by);

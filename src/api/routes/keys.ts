@@ -68,7 +68,7 @@ const keyProperties = { keyId: Uuid, name: Type.String(), scope: KeyScope, hint:
 
 export const NewKeyResponse = Shape(
   { ...keyProperties, key: Type.String() },
-  { title: 'NewKeyResponse', description: 'The key is shown here and never again.' },
+  { title: 'NewKeyResponse', description: 'The key is displayed once.' },
 );
 
 export const KeysResponse = Shape(
@@ -86,7 +86,7 @@ export const KeysResponse = Shape(
       ),
     ),
   },
-  { title: 'KeysResponse', description: 'All that the app ever had, oldest first.' },
+  { title: 'KeysResponse', description: 'All keys of the app, revoked ones included, oldest first.' },
 );
 
 const tag = 'Merchant';
@@ -182,7 +182,7 @@ const changing = (deps: KeyRoutesDeps): readonly AnyRoute[] => [
       id: 'revokeKey',
       tag,
       summary: 'Revoke a key',
-      description: 'Once this is answered, no instance accepts the key.',
+      description: 'After this answer, no instance accepts the key.',
     },
     handle: async ({ caller, params, by }) =>
       keysAfter(deps, caller, await deps.merchants.revokeKey(caller.appId, params.id, by)),

@@ -33,7 +33,7 @@ const { Optional } = Type;
 
 const LinkType = oneOf(linkTypes, {
   title: 'LinkType',
-  description: 'exactOut: the amount is what you get, the payer pays the fee. exactIn: it is what the payer pays.',
+  description: 'exactOut: you get this amount, and the payer pays the fee. exactIn: the payer pays this amount.',
 });
 
 export const LinksQuery = Type.Object({ limit: limit('links'), cursor: Optional(PageCursor) }, closed);
@@ -70,8 +70,8 @@ export type LinkRequest = Static<typeof LinkRequest>;
 
 export const LinkResponse = Type.Object(
   {
-    id: Type.String({ description: 'Payments that were made with the link have it as metadata.linkId.' }),
-    url: Type.String({ description: 'Where payers open it.' }),
+    id: Type.String({ description: 'Payments of the link have its id as metadata.linkId.' }),
+    url: Type.String({ description: 'URL for payers.' }),
     type: LinkType,
     amount: NullableText,
     minAmount: NullableText,
@@ -164,7 +164,7 @@ export const linkRoutes = (deps: LinkRoutesDeps, { findApp }: Access): readonly 
       id: 'closeLink',
       tag,
       summary: 'Close a reusable payment link',
-      description: 'No further payment can be made with it. Those that exist go on.',
+      description: 'The link creates no further payments. Existing payments continue.',
     },
     handle: async ({ caller, params, by }) => answered(deps, 200, await deps.links.close(caller.appId, params.id, by)),
   }),

@@ -45,7 +45,7 @@ const healthRoute = route({
     id: 'getHealth',
     tag,
     summary: 'Whether the process is alive',
-    description: '200 as long as the process answers, also under overload. It says nothing of the stores.',
+    description: '200 as long as the process answers, also under overload. It does not check the stores.',
   },
   handle: async () => ok({ status: 'ok' }),
 });

@@ -121,7 +121,8 @@ function reading(deps: PaymentRoutesDeps, full: Resources['full']): readonly Any
         id: 'getPaymentByOrder',
         tag,
         summary: 'Get a payment by order id',
-        description: 'Knows payments that were created with a key only: without one, anybody chooses the order id.',
+        description:
+          'Finds only payments that were created with a key, because anybody can choose an order id without one.',
       },
       async handle({ caller, params: { appId, orderId } }) {
         const view = appId === caller.appId ? await deps.getPaymentByOrder(appId, orderId) : null;

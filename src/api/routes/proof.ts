@@ -98,14 +98,14 @@ export const EvidenceResponse = Shape(
         { id: Type.String(), type: Type.String(), data: Type.String(), metadata: Type.String() },
         {
           title: 'EvidenceEvent',
-          description: 'data and metadata are JSON as the store has it, which the hash is over.',
+          description: 'data and metadata are the stored JSON, which the hash covers.',
         },
       ),
     ),
     way: List(Hex(32)),
     head: HeadEntry,
   },
-  { title: 'EvidenceResponse', description: 'Keep the answer byte by byte: it is checked so.' },
+  { title: 'EvidenceResponse', description: 'Keep the bytes of the answer unchanged: they are verified.' },
 );
 
 const tag = 'Proof';
@@ -113,7 +113,7 @@ const base = '/payment-api/proof';
 /** Anyone may cache heads: a head is signed, so a copy does no harm. */
 const newest = { 'Cache-Control': 'public, max-age=5' };
 const forEver = { 'Cache-Control': 'public, max-age=31536000, immutable' };
-const noHead = refuse('notFound', 'no head is signed yet: try again in some minutes');
+const noHead = refuse('notFound', 'no log head is signed yet: try again in a few minutes');
 const noEntry = refuse('notFound', 'no entry has this number: the newest is at /payment-api/proof/head', '/number');
 const noPayment = refuse('paymentNotFound', 'no payment has this id: check it against the create response', '/id');
 

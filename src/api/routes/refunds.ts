@@ -26,7 +26,7 @@ export const refundRoutes = ({ refunds }: Pick<RefundRoutesDeps, 'refunds'>): re
     path: '/payment-api/payments/{id}/refunds',
     auth: 'admin',
     params: PaymentPath,
-    answers: { 200: { description: 'Refunds of the payment, and what is held', schema: RefundsResponse } },
+    answers: { 200: { description: 'Refunds of the payment, and the held money', schema: RefundsResponse } },
     errors: ownErrors,
     doc: { id: 'listRefunds', tag, summary: 'List a payment’s refunds, and what can still go back' },
     async handle({ caller, params }) {
@@ -43,7 +43,7 @@ export const refundRoutes = ({ refunds }: Pick<RefundRoutesDeps, 'refunds'>): re
     auth: 'admin',
     params: PaymentPath,
     body: RefundRequest,
-    answers: { 200: { description: 'Ordered; sent and confirmed by itself', schema: RefundsOrdered } },
+    answers: { 200: { description: 'Ordered; sent and confirmed automatically', schema: RefundsOrdered } },
     errors: [
       ...ownErrors,
       'forbidden',

@@ -95,7 +95,7 @@ export const settingsRoutes = (deps: SettingsRoutesDeps): readonly AnyRoute[] =>
 ];
 
 const answers: Route['answers'] = {
-  200: { description: 'The settings as they are now', schema: schemas.SettingsResponse },
+  200: { description: 'The current settings', schema: schemas.SettingsResponse },
 };
 
 /** Returns the settings once the change can be read. */
@@ -252,7 +252,7 @@ const policy = (deps: SettingsRoutesDeps): AnyRoute =>
       tag,
       summary: 'Set what happens with money that is not what was agreed',
       description:
-        'Too little, too much, too late, in another token or on another chain. For payments created from now on: those that exist keep theirs. How it works: docs/integrate/policies.md.',
+        'Too little, too much, too late, in another token or on another chain. For payments created from now on; existing payments keep their policy. How it works: docs/integrate/policies.md.',
     },
     handle: async ({ caller: { appId }, body, by }) =>
       shownAfter(deps, appId, await deps.merchants.setPolicy(appId, body, by)),
@@ -289,7 +289,7 @@ const webhook = (deps: SettingsRoutesDeps): readonly AnyRoute[] => [
       id: 'setWebhookUrl',
       tag,
       summary: 'Set or remove the webhook URL',
-      description: 'For payments created from now on: those that exist keep theirs.',
+      description: 'For payments created from now on; existing payments keep their policy.',
     },
     handle: async ({ caller: { appId }, body, by }) =>
       shownAfter(deps, appId, await deps.merchants.setWebhookUrl(appId, body.webhookUrl, by)),

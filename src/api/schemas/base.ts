@@ -47,7 +47,7 @@ const address = {
   minLength: 1,
   maxLength: 128,
   pattern: '^[!-~]*$',
-  description: 'an address as its chain spells it',
+  description: 'an address in the spelling of its chain',
 };
 const time = { format: 'date-time', description: 'an ISO 8601 time' };
 
@@ -83,7 +83,7 @@ export const NullableText = nullableString({});
 export const TxHash = string({
   title: 'TxHash',
   pattern: '^(0x[0-9a-fA-F]{64}|[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$',
-  description: 'a transaction hash as its chain spells it',
+  description: 'a transaction hash in the spelling of its chain',
 });
 export const TxHashOrNull = orNull(TxHash);
 
@@ -154,7 +154,7 @@ export const PaymentStatus = oneOf(paymentStatuses, {
 });
 export const PaymentErrorCode = oneOf(bounceCodes, {
   title: 'PaymentErrorCode',
-  description: 'Why a payment bounced; its money is held and can be refunded. Null for every other payment.',
+  description: 'Reason why a payment bounced; its money is held and refundable. Null for every other payment.',
 });
 export const FeeType = oneOf(['fixed', 'basisPoints'], {
   title: 'FeeType',

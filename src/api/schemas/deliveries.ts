@@ -9,7 +9,7 @@ const { Array: List, Integer, Object: Shape, Optional } = Type;
 
 const DeliveryStatus = oneOf(['delivered', 'exhausted'], {
   title: 'DeliveryStatus',
-  description: 'delivered for an answer of 2xx; else exhausted, also while its outcome is unknown',
+  description: 'delivered after a 2xx answer; otherwise exhausted, also if the outcome is unknown',
 });
 
 export const DeliveriesQuery = Shape(
@@ -51,14 +51,14 @@ const deliveryProperties = {
   attemptNumber: Integer({ minimum: 1, maximum: 1 }),
   kind: oneOf(deliveryKinds, {
     title: 'DeliveryKind',
-    description: 'automatic: a payment’s event led to it. test, manual: the app’s owner asked for it.',
+    description: 'automatic: caused by a payment’s event. test, manual: requested by the app’s owner.',
   }),
   firstDeliveryId: orNull(Uuid),
   url: Type.String(),
   error: orNull(
     oneOf([...webhookErrors, 'unknown'], {
       title: 'DeliveryError',
-      description: 'Why there was no answer. unknown: no outcome is recorded yet, or ever.',
+      description: 'Reason why there was no answer. unknown: no outcome is recorded.',
     }),
   ),
   startedAt: Time,
@@ -83,7 +83,7 @@ const SentRequest = Shape(
       additionalProperties: { type: 'string' },
       description: 'By their names, signatures among them.',
     }),
-    body: Type.String({ description: 'Made again from the payment’s events.' }),
+    body: Type.String({ description: 'Computed again from the payment’s events.' }),
     isBodyAsSent: Type.Boolean({
       description: 'false: not the bytes that were sent, for another version of the service made those.',
     }),
@@ -96,15 +96,15 @@ export const DeliveryResponse = Shape(
     ...deliveryProperties,
     request: orNull(SentRequest),
     redeliveries: List(WebhookDelivery, {
-      description: 'Those that followed this one, oldest first; each is the redelivery of the one before.',
+      description: 'Its redeliveries, oldest first; each is a redelivery of the previous one.',
     }),
     redeliverable: Type.Boolean({
-      description: 'Whether it may be redelivered now. Where it was already, its last redelivery may be.',
+      description: 'True if it can be redelivered now. If it was already redelivered, its last redelivery can be.',
     }),
   },
   {
     title: 'WebhookDeliveryRecord',
-    description: 'The delivery and the request as it was sent; null when nothing was, or nobody knows.',
+    description: 'The delivery and its request; null if no request was sent, or if it is unknown.',
     examples: [exampleOfRedelivery()],
   },
 );

@@ -42,10 +42,10 @@ export const RefundResponse = Shape(
     chainId: ChainId,
     tokenSymbol: TokenSymbol,
     tokenAddress: Type.String(),
-    amount: Type.Unsafe<string>({ ...Decimal, description: 'What is sent, in whole tokens.' }),
+    amount: Type.Unsafe<string>({ ...Decimal, description: 'Sent amount, in whole tokens.' }),
     networkFee: Type.Unsafe<string>({
       ...Decimal,
-      description: 'What sending it costs: taken off besides the amount. The service keeps no fee of its own.',
+      description: 'Network cost, deducted in addition to the amount. The service charges no fee.',
     }),
     receiverAddress: Type.String(),
     receiverMemo: NullableText,
@@ -85,7 +85,7 @@ export type RefundRequest = Static<typeof RefundRequest>;
 
 export const RefundsOrdered = Shape(
   { data: Type.Array(RefundResponse) },
-  { title: 'RefundsOrdered', description: 'What the request has ordered, now or when it came first.' },
+  { title: 'RefundsOrdered', description: 'The refunds that the request ordered, now or at its first arrival.' },
 );
 
 const HeldMoney = Shape(
@@ -94,19 +94,19 @@ const HeldMoney = Shape(
     chainId: ChainId,
     tokenSymbol: TokenSymbol,
     tokenAddress: Type.String(),
-    amount: Type.Unsafe<string>({ ...Decimal, description: 'What can go back and is not ordered yet.' }),
+    amount: Type.Unsafe<string>({ ...Decimal, description: 'Refundable money without an ordered refund.' }),
     provenAmount: Type.Unsafe<string>({
       ...Decimal,
-      description: 'What of it goes back on your order: its senders have proven where to.',
+      description: 'Part that you can refund: its senders have proven an address.',
     }),
     networkFee: Type.Unsafe<string | null>({
       ...DecimalOrNull,
-      description: 'What sending it to one receiver costs at present; null while nobody can tell.',
+      description: 'Current network cost of a refund to one receiver; null if unknown.',
     }),
   },
   { title: 'HeldMoney' },
 );
 export const RefundsResponse = Shape(
   { data: Type.Array(RefundResponse), held: Type.Array(HeldMoney) },
-  { title: 'RefundsResponse', description: 'What is ordered back, the oldest first, and what still can be.' },
+  { title: 'RefundsResponse', description: 'Ordered refunds, oldest first, and refundable money.' },
 );

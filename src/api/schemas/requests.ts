@@ -49,7 +49,8 @@ const DisplayRequest = Type.Object(
   {
     ...closed,
     title: 'DisplayRequest',
-    description: 'Shown to the payer. title and name mean the same (title wins). No personal data: it is kept forever.',
+    description:
+      'Shown to the payer. title and name mean the same (title wins). Stored permanently: send no personal data.',
   },
 );
 
@@ -199,7 +200,7 @@ export const PaymentRequest = Type.Object(paymentProperties, {
   ...closed,
   title: 'PaymentRequest',
   alsoShown: amountByType,
-  description: 'CreatePaymentRequest by its other name.',
+  description: 'Alias of CreatePaymentRequest.',
 });
 
 export const PaymentUpdateRequest = Type.Object(

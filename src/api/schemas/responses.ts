@@ -97,7 +97,7 @@ const webhookProperties = {
   appId: AppId,
   orderId: IdentifierOrNull,
   keyless: Type.Boolean({
-    description: 'Created without a key: anybody may have chosen its orderId, amounts and receiver.',
+    description: 'Created without a key: anybody can have chosen its orderId, amounts and receiver.',
   }),
   status: PaymentStatus,
   errorCode: orNull(PaymentErrorCode),
@@ -120,7 +120,7 @@ const webhookProperties = {
     ),
   ),
   refunds: List(RefundResponse, {
-    description: 'What is ordered back of the money that the payment holds, the oldest first. An extension.',
+    description: 'Ordered refunds of the payment’s held money, oldest first. An extension.',
   }),
 };
 const Merchant = Shape(
@@ -167,7 +167,7 @@ export const PayinResponse = Shape(
       { title: 'RegisteredPayment' },
     ),
   },
-  { title: 'PayinResponse', description: 'The payment, and the short form of what was registered.' },
+  { title: 'PayinResponse', description: 'The payment, and the registered transaction in short form.' },
 );
 
 export const PaymentListResponse = Shape(
@@ -184,7 +184,7 @@ const Transaction = Shape(
     kind: oneOf(['payin', 'payout', 'refund'], { title: 'TransactionKind' }),
     chainId: ChainId,
     txHash: Type.String(),
-    index: Integer({ description: 'Payin: place among the transaction’s own logs. Payout and refund: the attempt.' }),
+    index: Integer({ description: 'Payin: number among the transaction’s logs. Payout and refund: the attempt.' }),
     status: Type.String({
       description:
         'payin: detected, confirmed, orphaned, lost. payout and refund: live, settled, short (less than was ordered arrived; `amount` is what did), dead, lapsed.',
@@ -210,10 +210,12 @@ const FeedEvent = Shape(
   {
     ordinal: Ordinal,
     eventId: Uuid,
-    type: Type.String({ description: 'What happened, such as PayinDetected or PaymentFunded; new ones may come.' }),
+    type: Type.String({
+      description: 'Type of the event, such as PayinDetected or PaymentFunded; new types can be added.',
+    }),
     paymentId: Uuid,
     orderId: IdentifierOrNull,
-    revision: Integer({ description: 'The event’s place among those of its payment, from 0 on.' }),
+    revision: Integer({ description: 'Number of the event among those of its payment, from 0.' }),
     status: PaymentStatus,
     previousStatus: orNull(PaymentStatus),
     errorCode: orNull(PaymentErrorCode),
@@ -229,7 +231,7 @@ export const EventsResponse = Shape(
   { data: List(FeedEvent), hasMore: Type.Boolean(), nextCursor: Ordinal },
   {
     title: 'EventsResponse',
-    description: 'In order. Save nextCursor once you have dealt with the page, and send it as after.',
+    description: 'In order. Process the page, save nextCursor, and send it as after.',
   },
 );
 

@@ -43,7 +43,7 @@ export const ProfileRequest = Shape(
   {
     ...closed,
     title: 'ProfileRequest',
-    description: 'Fields that are left out stay as they are; null unsets one. Everything in it is shown to payers.',
+    description: 'Omitted fields stay unchanged; null removes a value. Payers see all fields.',
     examples: [
       {
         name: 'Bäckerei Sonntag',
@@ -65,7 +65,7 @@ export const SettlementRequest = Shape(
   {
     ...closed,
     title: 'SettlementRequest',
-    description: 'Where payments created from its time on are paid out to. receiverMemo: for Stellar accounts alone.',
+    description: 'Settlement wallet of payments created from its time on. receiverMemo: only for Stellar accounts.',
     examples: [{ chainId: '8453', tokenSymbol: 'USDC', receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }],
   },
 );
@@ -76,7 +76,7 @@ export const WebhookUrlRequest = Shape(
     webhookUrl: Type.Unsafe<string | null>({
       type: ['string', 'null'],
       maxLength: urlMax,
-      description: 'an https URL that can be reached publicly; null for no webhooks',
+      description: 'a publicly reachable https URL; null for no webhooks',
     }),
   },
   { ...closed, title: 'WebhookUrlRequest', examples: [{ webhookUrl: 'https://bakery.example/hooks' }] },
@@ -108,7 +108,7 @@ export const PayFromRequest = Shape(
 
 const Verdict = oneOf(verdicts, {
   title: 'Verdict',
-  description: 'accept: it pays. hold: it stays here until somebody decides. refund: it goes back',
+  description: 'accept: it counts. hold: it is held until somebody decides. refund: it is refunded',
 });
 const OverVerdict = oneOf(overVerdicts, { title: 'OverVerdict' });
 const policyProperties = {
@@ -125,7 +125,7 @@ const policyProperties = {
     {
       ...closed,
       title: 'Tolerance',
-      description: 'An amount may be short by both at most, and pays: you get that much less. most: in dollars',
+      description: 'A shortfall within both limits is accepted, and you get that much less. most: in dollars',
     },
   ),
   lateWithinMinutes: Integer({ minimum: 0, maximum: lateMax_minutes }),
@@ -178,7 +178,7 @@ const SettlementChange = Shape(
   { changeId: Type.String(), settlement: Settlement, effectiveAt: Time },
   {
     title: 'SettlementChange',
-    description: 'Replaces the wallet in force at its time, unless it is cancelled before.',
+    description: 'Replaces the current wallet at this time, unless it is cancelled before.',
   },
 );
 const Profile = Shape(
@@ -203,14 +203,14 @@ export const SettingsResponse = Shape(
     webhookSecretFingerprint: NullableText,
     webhookSecretRotatedAt: TimeOrNull,
     embeddingSites: List(Type.String(), {
-      description: 'Origins that may show payment pages of the app in a frame.',
+      description: 'Origins that can frame payment pages of the app.',
     }),
     payFrom: List(Shape({ chainId: ChainId, tokenSymbol: TokenSymbol }, { title: 'PayFromChoice' }), {
-      description: 'What payers may choose to pay from, besides what each payment says itself.',
+      description: 'Sources that payers can choose, in addition to the source of each payment.',
     }),
     policy: Shape(policyProperties, {
       title: 'Policy',
-      description: 'What happens with money that is not what was agreed, of payments created now.',
+      description: 'Policy of new payments for money that differs from the agreed amount or token.',
     }),
     fees: List(
       Shape(
@@ -227,9 +227,9 @@ export const SettingsResponse = Shape(
           'Fees that the operator agreed with you, in dollars and basis points; null stands for every chain. The most particular one holds; a payout that costs more raises the fixed part.',
       },
     ),
-    keylessAllowed: Type.Boolean({ description: 'Whether anybody may create payments of it without a key.' }),
+    keylessAllowed: Type.Boolean({ description: 'True if anybody can create its payments without a key.' }),
   },
-  { title: 'SettingsResponse', description: 'An app’s settings as they are now. Every field is always there.' },
+  { title: 'SettingsResponse', description: 'The current settings of an app. Every field is always present.' },
 );
 export type SettingsResponse = Static<typeof SettingsResponse>;
 
@@ -244,7 +244,7 @@ export const AppsResponse = Shape(
 
 export const WebhookSecretResponse = Shape(
   { webhookSecret: Type.String(), webhookSecretFingerprint: Type.String(), webhookSecretRotatedAt: Time },
-  { title: 'WebhookSecretResponse', description: 'The secret is shown here and never again.' },
+  { title: 'WebhookSecretResponse', description: 'The secret is displayed once.' },
 );
 
 export const AuditResponse = Shape(
@@ -255,12 +255,12 @@ export const AuditResponse = Shape(
           revision: orNull(
             Integer({
               minimum: 0,
-              description: 'Its place among the app’s own changes, from 0 without gaps; null for a change of a link.',
+              description: 'Number among the app’s own changes, from 0 without gaps; null for a change of a link.',
             }),
           ),
           at: Time,
           by: Type.String({ description: 'you, another owner, the operator, a key or the service' }),
-          what: Type.String({ description: 'For people. No secret is in it.' }),
+          what: Type.String({ description: 'For people; contains no secret.' }),
         },
         { title: 'Change' },
       ),

@@ -25,6 +25,6 @@ export function readEvmTreasury(read: Reader, production: boolean): Treasury | n
   const spelled = stated && checksummed(stated.slice(2).toLowerCase());
   const treasury = readTreasuryAccount(read, names, { stated: spelled, key, accountOf });
   const known = production && treasury !== null && developmentAccounts.has(treasury.address.toLowerCase());
-  read.check(!known, 'the treasury is a well-known development account: anybody can spend from it');
+  read.check(!known, 'the treasury is a well-known development account that anybody can spend from: use a new key');
   return treasury;
 }

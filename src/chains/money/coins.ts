@@ -33,7 +33,7 @@ const leastPayout_usd = '0.005';
 export function readCoin(read: Reader, id: ChainId, decimals: number): CoinSettings {
   const name = `SIGNER_MAX_HOUR_COIN_${id}`;
   const perHour = parseAmount(read.text(name, defaults[id].perHour), decimals);
-  read.check(typeof perHour === 'bigint', `${name} is no number of coins like 0.5`);
+  read.check(typeof perHour === 'bigint', `${name} is not a number of coins like 0.5`);
   return {
     decimals,
     price_microUsd: read.microUsd(`COIN_PRICE_${id}`, defaults[id].price_usd),

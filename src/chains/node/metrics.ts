@@ -7,7 +7,7 @@ export function openLines(registry: Registry): NodeLines {
   const registers = [registry];
   const calls = new Counter({
     name: 'pi_node_calls_total',
-    help: 'Calls of nodes, by the node’s number in the configuration, the kind of call and its end',
+    help: 'Calls to nodes, by the node’s number in the configuration, kind of call and result',
     labelNames: ['chain', 'node', 'kind', 'result'],
     registers,
   });
@@ -16,7 +16,7 @@ export function openLines(registry: Registry): NodeLines {
   });
   new Gauge({
     name: 'pi_node_rate',
-    help: 'Usual calls in a second that a node takes, as its refusals have shown; none for a node that refused none',
+    help: 'Calls per second that a node accepts, learned from its refusals; absent for a node that never refused',
     labelNames: ['chain', 'node'],
     registers,
     collect() {

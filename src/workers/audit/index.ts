@@ -95,9 +95,8 @@ const tellBy = (telemetry: Core['telemetry']): Parameters<typeof runNightly>[0][
     telemetry.auditGaps.set(last?.gaps ?? 0);
   },
   found: ({ findings, told }) =>
-    telemetry.alarm('auditFailed', { findings }, `log, chains and read models do not say the same: ${told.join('; ')}`),
-  failed: (error) =>
-    telemetry.alarm('auditStopped', {}, `the audit did not come to its end: ${(error as Error).message}`),
+    telemetry.alarm('auditFailed', { findings }, `log, chains and read models differ: ${told.join('; ')}`),
+  failed: (error) => telemetry.alarm('auditStopped', {}, `the audit did not finish: ${(error as Error).message}`),
   stale: (age_ms) =>
-    telemetry.alarm('auditStale', { hours: Math.round(age_ms / 3_600_000) }, 'no audit has come to its end for long'),
+    telemetry.alarm('auditStale', { hours: Math.round(age_ms / 3_600_000) }, 'no audit has finished for too long'),
 });

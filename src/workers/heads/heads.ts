@@ -207,7 +207,7 @@ export async function followForAnchors(deps: AnchorsDeps, signal: AbortSignal): 
     observe(now_ms - anchored_ms);
     // An anchor that was due during downtime is ordered soon.
     if (now_ms - Math.max(anchored_ms, began_ms) > 2 * every_ms + patience_ms)
-      alarm('no head was put on the chain for too long: see why the operation anchor-… waits');
+      alarm('no log head was written to the chain for too long: check why the operation anchor-… waits');
     await clock.sleep(anchorRound_ms, signal);
   }
 }

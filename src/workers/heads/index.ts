@@ -85,7 +85,7 @@ async function watchHeads(core: Core, signal: AbortSignal): Promise<void> {
       telemetry.alarm(
         'headStale',
         { minutes: Math.round(lag_ms / minute_ms) },
-        'what happened is not signed for: no head covers it',
+        'no signed log head covers the newest events',
       ),
   );
   const began_ms = epochMs(clock.now());

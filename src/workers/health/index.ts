@@ -70,7 +70,7 @@ function watchOne(core: Core, chainId: ChainId, { health }: OpenChain, signal: A
       stands,
       foreign,
       differs: (message) => telemetry.alarm('chainDiffers', { chainId }, message),
-      failed: (error) => telemetry.logger.warn({ chainId, error: String(error) }, 'a look at the nodes failed'),
+      failed: (error) => telemetry.logger.warn({ chainId, error: String(error) }, 'a check of the nodes failed'),
     },
     signal,
   );

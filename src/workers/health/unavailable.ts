@@ -38,11 +38,11 @@ export function createUnavailableReasons(
       telemetry.alarm(
         'chainUnanswered',
         { chainId, node, method, answer },
-        `a caller was answered 503, because ${node} did not answer ${method}: ${answer}`,
+        `a caller got 503 because ${node} did not answer ${method}: ${answer}`,
       ),
   );
   const log = throttle(minute_ms, clock, String, (reason: string) =>
-    telemetry.logger.warn({ reason }, 'a caller was answered 503'),
+    telemetry.logger.warn({ reason }, 'a caller got 503'),
   );
 
   return {

@@ -49,14 +49,14 @@ export function setsUnreadableAside(
     telemetry.alarm(
       'transactionUnreadable',
       { chainId, txHash, evidence },
-      'a transaction that may have paid us cannot be read: it is set aside and tried again by itself',
+      'a transaction that may have paid us is unreadable: it is retried automatically',
     ),
   );
   const tellBeyond = throttle(told_ms, clock, sameChain, ({ from, to }: UnreadBlocks) =>
     telemetry.alarm(
       'transactionUnreadable',
       { chainId, from: String(from), to: String(to) },
-      'more transactions cannot be read than are kept: have these blocks read again once their cause is mended (npm run rescan)',
+      'too many unreadable transactions to keep: fix the cause, then read these blocks again (npm run rescan)',
     ),
   );
   return async (found) => {
@@ -98,7 +98,11 @@ export function payinRange(core: Core, failures: WorkFailures, ingester: Ingeste
       const { txHash, to, memo } = transfer;
       const isNew = await recordUnmatched({ handle: workHandle, clock }, transfer);
       if (isNew)
-        telemetry.alarm('payinUnmatched', { chainId, txHash, to, memo }, 'money came whose memo is no payment’s');
+        telemetry.alarm(
+          'payinUnmatched',
+          { chainId, txHash, to, memo },
+          'money arrived without the memo of a payment: assign or refund it (npm run unmatched)',
+        );
       return isNew;
     },
     payinsInBlocks: (hashes) => payinsInBlocks(database, chainId, hashes, largeFrom),
@@ -110,7 +114,11 @@ export function payinRange(core: Core, failures: WorkFailures, ingester: Ingeste
       alarm: (reason, facts, message) => telemetry.alarm(reason, { chainId, ...facts }, message),
     }),
     lost: ({ paymentId, txHash }) =>
-      telemetry.alarm('payinLost', { chainId, paymentId, txHash }, 'money that funded a payment has left its chain'),
+      telemetry.alarm(
+        'payinLost',
+        { chainId, paymentId, txHash },
+        'money that funded a payment was reorganised out of its chain',
+      ),
     beyond: throttle(
       flooded_ms,
       clock,
@@ -119,17 +127,17 @@ export function payinRange(core: Core, failures: WorkFailures, ingester: Ingeste
         telemetry.alarm(
           'payinBeyond',
           { chainId, paymentId },
-          'a payment takes up no more transfers: what comes is kept apart',
+          'a payment has recorded its maximum of transfers: further money is unmatched',
         ),
     ),
     async park(payment, txHash, error) {
       const paymentId = payment?.paymentId ?? null;
-      const message = 'a transfer could not be taken up: it is set aside and tried again';
+      const message = 'a transfer could not be recorded in its payment: it is retried';
       telemetry.alarm('payinParked', { chainId, paymentId, txHash }, message);
       await failures.failed(parkedPayinsName(chainId), parkedPayinKey(paymentId, txHash), error, clock.now());
     },
     setAside: (address) =>
-      failures.note(unexplainedName(chainId), address, 'its balance is not explained yet', clock.now()),
+      failures.note(unexplainedName(chainId), address, 'the balance of the deposit is not explained yet', clock.now()),
     stray: throttle(
       day_ms,
       clock,
@@ -138,7 +146,7 @@ export function payinRange(core: Core, failures: WorkFailures, ingester: Ingeste
         telemetry.alarm(
           'depositStray',
           { chainId, address, account, token, amount: String(amount) },
-          'a deposit holds tokens that no payin is read from',
+          'a deposit holds tokens outside of the catalogue',
         ),
     ),
     setUnreadableAside: setsUnreadableAside(core, failures, chainId),
@@ -201,7 +209,7 @@ export function payinWorkers(
       telemetry.alarm(
         'ledgersMissed',
         { chainId, from: String(from), to: String(to) },
-        'no node remembers these ledgers: what they held for us has not been seen',
+        'no node has these ledgers any more: payins in them are not detected. Name a node with a longer history, then run npm run rescan',
       ),
     startFrom: async () => plus((await firstToWatch(database)) ?? clock.now(), -clockDifference_ms),
   });
@@ -228,7 +236,7 @@ function unexplained(core: Core, failures: WorkFailures, ingester: Ingester): re
       core.telemetry.alarm(
         'depositUnexplained',
         { chainId, address },
-        'a deposit holds what its history does not explain: it is set aside and read again by itself',
+        'a deposit’s balance differs from its history: it is read again automatically',
       ),
   });
   return [worker];

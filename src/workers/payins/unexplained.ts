@@ -43,7 +43,7 @@ export function unexplainedWorker(deps: UnexplainedDeps): Worker<SetAside> {
       if (explained) return;
       alarm(address);
       throw new Unexplained(
-        `no node's history adds up to what deposit ${address} holds: name a node with a longer history first, then npm run work -- retry`,
+        `no node has the whole history of deposit ${address}: name a node with a longer history, then run npm run work -- retry`,
       );
     },
   };

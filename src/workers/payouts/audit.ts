@@ -85,16 +85,16 @@ export function createOutflowCheck({ clock, compare, alarm }: OutflowsDeps): () 
       if (unknown > 0)
         alarm(
           'treasuryBehindChain',
-          `${unknown} transactions took money from the treasury and the log does not know them: nothing is signed until they are adopted (npm run treasury -- adopt)`,
+          `${unknown} transactions that took money from the treasury are missing from the log: nothing is signed until they are adopted (npm run treasury -- adopt)`,
         );
       if (unseenBefore !== null)
         alarm(
           'outflowsUnseen',
-          `no node remembers what left the treasury before ${unseenBefore}: only what left later is compared with the log; name a node with a longer history, and start again`,
+          `no node has outflows of the treasury from before ${unseenBefore}: only later ones are compared with the log. Name a node with a longer history, then restart`,
         );
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      alarm('outflowsUnseen', `what left the treasury lately cannot be compared with the log: ${why}`);
+      alarm('outflowsUnseen', `recent outflows of the treasury cannot be compared with the log: ${why}`);
     }
   };
 }

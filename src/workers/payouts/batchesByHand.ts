@@ -93,7 +93,10 @@ export async function orderAllowance(
   if (!token) return refuse('invalidRequest', `${asked.token} is no token of ${chainOf(chainId).name}`);
   const most = parseAmount(asked.amount, token.decimals);
   if (typeof most !== 'bigint' || most > countedMost)
-    return refuse('invalidRequest', `${asked.amount} is no amount of ${token.symbol} like 25000 or 0.50`);
+    return refuse(
+      'invalidRequest',
+      `${asked.amount} is not an amount of ${token.symbol}: use digits, such as 25000 or 0.50`,
+    );
   return orderOnce(
     { rail, ...deps },
     `allow-${chainId}-${account}-${token.symbol}`,

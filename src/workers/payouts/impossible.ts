@@ -119,7 +119,7 @@ export function impossibleWorker(deps: ImpossibleDeps): Worker<RefusedPayout> {
       if (why === undefined) return;
       const given = await giveUpPayout(deps, paymentId, why);
       if (isRefusal(given)) throw new Error(`${given.refused}: ${given.message}`);
-      if (given.appended > 0) deps.alarm(payout, `its payout is given up, what came can go back: ${why}`);
+      if (given.appended > 0) deps.alarm(payout, `the payout is given up, and the payin is refundable: ${why}`);
     },
   };
 }

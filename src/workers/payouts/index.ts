@@ -152,7 +152,7 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
       together,
       ...settings,
       waiting: (max, now) => waitingPayouts(database, { worker, chainId, max, now }),
-      tell: (told) => telemetry.logger.info({ chainId, ...told }, 'payouts are put together'),
+      tell: (told) => telemetry.logger.info({ chainId, ...told }, 'payouts share a transaction'),
     });
     return [transfers, nonces, { worker: batches, idle_ms: batchesIdle_ms }];
   });
@@ -207,7 +207,7 @@ export function transferAudits(core: Core): readonly RoleWorker[] {
         telemetry.alarm(
           `${key.kind}Orphaned`,
           { ...factsOf(chainId, key), hash },
-          'a settled transfer left its chain: its bytes are sent again',
+          'a settled transfer was reorganised out of its chain: its bytes are sent again',
         ),
     }),
     idle_ms: auditIdle_ms,

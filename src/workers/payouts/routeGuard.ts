@@ -133,7 +133,7 @@ export function createRouteGuard(deps: RouteGuardDeps) {
 
   function look(chain: Chain, token: Token, amount: bigint | null, pointer: string, by: Promisor): Refusal | undefined {
     if (amount !== null && amount > convert(perTransfer_usd, usDollar, token)) {
-      const message = `one payment may pay out at most ${perTransfer_usd} ${token.symbol} here: split it`;
+      const message = `one payment can pay out at most ${perTransfer_usd} ${token.symbol} here: split it`;
       return refuse('invalidRequest', message, pointer);
     }
     asked = true;

@@ -102,7 +102,7 @@ function placeOf(addresses: AddressSpelling, { chain: stated, address, memo }: B
   const chain = findChain(stated);
   if (!chain) return refuse('invalidRequest', `${stated} is no chain that is served`);
   const canonical = addresses.canonical(chain, address);
-  if (canonical === null) return refuse('invalidRequest', `${address} is no address of ${chain.name}`);
+  if (canonical === null) return refuse('invalidRequest', `${address} is not an address of ${chain.name}`);
   const problem = memo === undefined ? undefined : memoProblem(chain, canonical, memo);
   if (problem) return refuse('invalidRequest', problem);
   return { chainId: chain.id, address: canonical, memo: memo ?? null };

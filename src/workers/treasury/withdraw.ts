@@ -76,7 +76,7 @@ export async function orderOf(
   if (isRefusal(token)) return token;
   const amount = parseAmount(asked.amount, token.decimals);
   if (typeof amount !== 'bigint' || amount === 0n) {
-    const message = `${asked.amount} is no amount of ${token.symbol}: say it like 250.00, with at most ${token.decimals} decimals`;
+    const message = `${asked.amount} is not an amount of ${token.symbol}: use a number such as 250.00, with at most ${token.decimals} decimals`;
     return refuse('invalidRequest', message);
   }
   const to = await receiverOf(deps, chain, asked);
@@ -110,7 +110,9 @@ export async function orderOf(
 /** @param chain its id, or an operator's input */
 export function railOf({ rails }: Pick<OrderDeps, 'rails'>, chain: string | number): PayoutRail | Refusal {
   const id = findChain(chain)?.id;
-  return (id && rails.get(id)) ?? refuse('invalidRequest', `${chain} is no chain that is configured here`);
+  return (
+    (id && rails.get(id)) ?? refuse('invalidRequest', `${chain} is not a configured chain: set RPC_URLS_<chainId>`)
+  );
 }
 
 function assetOf(chain: Chain, stated: string): AssetRef | Refusal {
@@ -126,7 +128,7 @@ async function receiverOf(
   asked: AskedWithdrawal,
 ): Promise<BookEntry | Refusal> {
   const address = addresses.canonical(chain, asked.to);
-  if (address === null) return refuse('invalidRequest', `${asked.to} is no address of ${chain.name}`);
+  if (address === null) return refuse('invalidRequest', `${asked.to} is not an address of ${chain.name}`);
   const book = await currentState(handle, addressBook, addressBookInstance);
   return usableAddress(book, { chainId: chain.id, address, memo: asked.memo }, clock.now());
 }

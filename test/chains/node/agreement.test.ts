@@ -127,7 +127,7 @@ describe('nodes agree on a fact:', () => {
       assert.equal(await denied(said), false);
   });
 
-  it('where to begin is said by as many as must agree: one that answers alone could hide what came before', async () => {
+  it('enough nodes must agree on the first block to read: a single node could hide earlier transfers', async () => {
     const told = async (said: readonly (number | 'down')[]) => {
       const { rpc, answer } = asking(said);
       return toldByEnough(rpc, async (node) => answer(node), signal);

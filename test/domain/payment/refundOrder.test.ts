@@ -93,7 +93,7 @@ describe('a refund that an operator orders', () => {
       .then([refundRequested('0.95', { networkFee: '0.05', request: { scope: 'part', requestKey: 'a' } })]);
     given(short)
       .when(asking({ scope: part('3.01') }))
-      .thenRefused('refundExceedsHeld', /3\.00 USDC can go back/);
+      .thenRefused('refundExceedsHeld', /at most 3\.00 USDC is refundable/);
     given([...short, refundRequested('0.95', { networkFee: '0.05' })])
       .when(asking({ scope: part('2.01') }))
       .thenRefused('refundExceedsHeld', /2\.00 USDC/);

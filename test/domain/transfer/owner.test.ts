@@ -43,9 +43,9 @@ describe('a transfer that its stream does not owe', () => {
 
   it('is neither accepted nor retried where its chain alone decides', () => {
     const chains = verbs.slice(0, 4);
-    const noOperation = 'notFound: there is no such operation: npm run treasury -- operations lists them';
+    const noOperation = 'notFound: no operation has this id: list them with npm run treasury -- operations';
     assert.deepEqual(answersOf(operationLeg, null), allSay(noOperation, chains));
-    assert.deepEqual(answersOf(batchLeg, null), allSay('notFound: there is no such batch', chains));
+    assert.deepEqual(answersOf(batchLeg, null), allSay('notFound: no batch has this id', chains));
   });
 
   it('leaves nothing to take back where it is a payout', () => {

@@ -50,7 +50,7 @@ describe('the address book of the treasury', () => {
       .thenRefused('notFound', /addresses add/);
     given([added()])
       .when(using({ chainId: 1, address: merchantWallet }, minute(1439)))
-      .thenRefused('illegalStep', /was added lately: .* from 2026-11-22/);
+      .thenRefused('illegalStep', /was added recently: .* from 2026-11-22/);
     given([added()])
       .when(using({ chainId: 1, address: merchantWallet }))
       .thenNothing();

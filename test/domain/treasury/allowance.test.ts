@@ -35,7 +35,7 @@ describe('what may be withdrawn on one word', () => {
       .then([taken('b', 400n)]);
     given([taken('a', 600n)])
       .when(taking('b', 401n))
-      .thenRefused('forbidden', /another has to approve/);
+      .thenRefused('forbidden', /another operator must approve/);
     given([taken('a', 600n)])
       .when(taking('b', 401n, minute(day)))
       .then([taken('b', 401n, minute(day))]);

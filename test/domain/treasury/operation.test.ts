@@ -69,7 +69,7 @@ describe('an operation of the treasury', () => {
       .then([approved('grace')]);
     given([ordered(large)])
       .when(approving('ada'))
-      .thenRefused('forbidden', /somebody else/);
+      .thenRefused('forbidden', /another operator/);
     given([ordered(large), approved('grace')])
       .when(approving('edsger'))
       .thenNothing();
@@ -117,7 +117,7 @@ describe('an operation of the treasury', () => {
     given([ordered(), signed(), died]).when(callingOff).then([calledOff]);
     given([ordered(), signed(), confirmed])
       .when(callingOff)
-      .thenRefused('illegalStep', /on its chain already/);
+      .thenRefused('illegalStep', /transaction is on its chain/);
     assert.equal(stepAfter(ordered(), calledOff), 'done');
   });
 
@@ -157,10 +157,10 @@ describe('an operation of the treasury', () => {
     const arriving = (state: OperationState) => rebalanceArrived(state, seen);
     given([ordered(rebalance)])
       .when(arriving)
-      .thenRefused('illegalStep', /has not left yet/);
+      .thenRefused('illegalStep', /has not left its chain/);
     given([ordered(), signed(), confirmed])
       .when(arriving)
-      .thenRefused('illegalStep', /no rebalance/);
+      .thenRefused('illegalStep', /is not a rebalance/);
     const data = { hash: seen.hash, amount: '79900000', by: 'ada', arrivedAt: now };
     const arrived: OperationEvent = { type: 'RebalanceArrived', data };
     given([ordered(rebalance), signed(), confirmed])

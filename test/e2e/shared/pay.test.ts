@@ -48,7 +48,10 @@ describe('beside a running sandbox', () => {
     it('says what it cannot pay', async () => {
       await assert.rejects(pay('00000000-0000-8000-8000-000000000000'), /404/);
       const payment = await create({ chainId: 8453, tokenSymbol: 'USDC' });
-      await assert.rejects(pay(payment.id, '--amount', '1.2345678'), /1\.2345678 is no amount of USDC \(6 decimals\)/);
+      await assert.rejects(
+        pay(payment.id, '--amount', '1.2345678'),
+        /1\.2345678 is not an amount of USDC \(at most 6 decimals\)/,
+      );
       await assert.rejects(pay(payment.id, '--amount', '1000000000'), /was reverted/);
     });
 

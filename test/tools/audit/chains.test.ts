@@ -43,7 +43,7 @@ import {
 } from './honest.ts';
 import { audit, type Ground, pointed, type Said, written } from './world.ts';
 
-describe('the audit finds what whoever holds every key has done:', () => {
+describe('the audit finds a fraud by the holder of every key:', () => {
   const tell = async (said: readonly Said[], grounds: readonly Ground[] = shown) =>
     pointed(await audit({ log: written(said), grounds }));
 

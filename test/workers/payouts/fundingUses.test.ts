@@ -36,7 +36,7 @@ describe('the payment that a transfer pays for', () => {
     const { uses } = usesOf(bySalt);
     for (const _ of [1, 2]) assert.equal(await uses.useForPayment(first, payment, [p.payin()]), undefined);
     for (const _ of [1, 2])
-      assert.match((await uses.useForPayment(second, payment, [p.payin()])) ?? '', /has paid for payment/);
+      assert.match((await uses.useForPayment(second, payment, [p.payin()])) ?? '', /already paid payment/);
     assert.equal(await uses.useForPayment(second, payment, [p.payin({ index: 7 })]), undefined);
   });
 
@@ -46,7 +46,7 @@ describe('the payment that a transfer pays for', () => {
     const forged = { type: 'FundingUsed', data: { paymentId: second, usedAt: p.minute(10) } } as const;
     await accepted(handle(fundingUse, transferId(p.payin()), () => [forged], facts));
     assert.equal(await uses.useForPayment(first, payment, [p.payin()]), undefined);
-    assert.match((await uses.useForPayment(second, payment, [p.payin()])) ?? '', /has paid for payment/);
+    assert.match((await uses.useForPayment(second, payment, [p.payin()])) ?? '', /already paid payment/);
   });
 
   it('is not recorded where the deposit is derived from the payment’s id', async () => {
@@ -68,7 +68,7 @@ describe('the payment that a transfer pays for', () => {
     await decide(elsewhere, ...seen, given(first));
     assert.equal(await uses.useForPayment(first, payment, [elsewhere]), undefined);
     await decide(elsewhere, given(second));
-    assert.match((await uses.useForPayment(second, payment, [elsewhere])) ?? '', /has paid for payment/);
+    assert.match((await uses.useForPayment(second, payment, [elsewhere])) ?? '', /already paid payment/);
   });
 });
 

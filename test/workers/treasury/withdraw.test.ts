@@ -96,7 +96,7 @@ describe('a withdrawal from the treasury', () => {
     const on = given();
     await on.refused({}, 'notFound', /addresses add/);
     await addToBook(on.book, on.bank, ada);
-    await on.refused({}, 'illegalStep', /was added lately/);
+    await on.refused({}, 'illegalStep', /was added recently/);
     const { operation: ordered, isNew } = await (await on.trusted()).ordered();
     assert.ok(isNew);
     assert.deepEqual(ordered.leg.order, {
@@ -191,19 +191,19 @@ describe('a withdrawal from the treasury', () => {
 
   it('of what is not there, not meant or not allowed is refused with a sentence, and nothing is recorded', async () => {
     const on = await given().trusted();
-    await on.refused({ chain: '7' }, 'invalidRequest', /7 is no chain that is configured here/);
-    await on.refused({ chain: '137' }, 'invalidRequest', /137 is no chain that is configured here/);
+    await on.refused({ chain: '7' }, 'invalidRequest', /7 is not a configured chain: set RPC_URLS_<chainId>/);
+    await on.refused({ chain: '137' }, 'invalidRequest', /137 is not a configured chain: set RPC_URLS_<chainId>/);
     await on.refused({ asset: 'DAI' }, 'invalidRequest', /say USDC, USDT or coin/);
     for (const amount of ['0', '-1', '1e3', '1.0000001', 'all', '', '1,5'])
-      await on.refused({ amount }, 'invalidRequest', /no amount of USDC/);
-    await on.refused({ to: '0x1234' }, 'invalidRequest', /no address of Ethereum/);
+      await on.refused({ amount }, 'invalidRequest', /is not an amount of USDC/);
+    await on.refused({ to: '0x1234' }, 'invalidRequest', /is not an address of Ethereum/);
     await on.refused({ memo: '7' }, 'notFound', /no memo: say --memo/);
     await on.refused({ amount: '10001' }, 'invalidRequest', /SIGNER_MAX_TRANSFER_USD/);
     await on.refused({ towards: '1' }, 'invalidRequest', /from one chain to another/);
     await on.refused({ towards: '8453', asset: 'coin', amount: '0.1' }, 'invalidRequest', /no token on Base/);
     await on.refused({ amount: '101' }, 'illegalStep', /at most 100\.00/);
     await addToBook(on.book, { ...on.bank, address: p.treasuryAccount }, ada);
-    await on.refused({ to: p.treasuryAccount }, 'illegalStep', /added lately/);
+    await on.refused({ to: p.treasuryAccount }, 'illegalStep', /added recently/);
   });
 
   it('towards another account of ours says which one is to be topped up', async () => {
@@ -245,7 +245,7 @@ describe('the address book', () => {
       return isRefusal(outcome) ? outcome.message : assert.fail('it was added');
     };
     assert.match(await refusal({ chain: 'nowhere' }), /no chain/);
-    assert.match(await refusal({ address: '0x12' }), /no address of Ethereum/);
+    assert.match(await refusal({ address: '0x12' }), /is not an address of Ethereum/);
     assert.match(await refusal({ memo: '7' }), /carry no memo/);
     assert.match(await refusal({ label: '' }), /call it something/);
     assert.match(await refusal({ label: 'x'.repeat(101) }), /call it something/);

@@ -24,7 +24,7 @@ describe('a fork on Solana', () => {
     assert.equal(await watcher.ingester.hasLeft(seenIn(log), signal), true);
   });
 
-  it('takes away what one node had made up: its block is there without it, for as many nodes as must agree', async () => {
+  it('removes a transfer that one node had forged: enough nodes return its block without the transfer', async () => {
     const watcher = watching(own.world, [own.deposit]);
     await own.pay(5n);
     own.world.solana.advanceSlots(1);

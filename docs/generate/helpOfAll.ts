@@ -11,6 +11,12 @@ export interface Helped {
   /** The command and its parents, without the program. */
   readonly words: readonly string[];
   readonly said: string;
+  readonly description: string;
+  readonly isGroup: boolean;
+  /** Descriptions of its own options and arguments. */
+  readonly about: readonly string[];
+  readonly flags: readonly { readonly long: string; readonly takesValue: boolean; readonly isRequired: boolean }[];
+  readonly args: { readonly least: number; readonly most: number };
 }
 
 class Parsed extends Error {
@@ -63,6 +69,27 @@ async function helpOf(program: Command, words: readonly string[]): Promise<strin
   return said.join('');
 }
 
+const commandAt = (program: Command, words: readonly string[]): Command =>
+  words.reduce((command, word) => command.commands.find((each) => each.name() === word) ?? command, program);
+
+function factsOf(command: Command): Omit<Helped, 'name' | 'words' | 'said'> {
+  const args = command.registeredArguments;
+  return {
+    description: command.description(),
+    isGroup: command.commands.length > 0,
+    about: [...command.options, ...args].map(({ description }) => description).filter(Boolean),
+    flags: command.options.map(({ long, required, optional, mandatory }) => ({
+      long: long ?? '',
+      takesValue: required || optional,
+      isRequired: mandatory,
+    })),
+    args: {
+      least: args.filter(({ required }) => required).length,
+      most: args.some(({ variadic }) => variadic) ? 100 : args.length,
+    },
+  };
+}
+
 function pathsIn(command: Command, path: readonly string[] = []): readonly (readonly string[])[] {
   return [path, ...command.commands.flatMap((each) => pathsIn(each, [...path, each.name()]))];
 }
@@ -70,11 +97,12 @@ function pathsIn(command: Command, path: readonly string[] = []): readonly (read
 const all: Helped[] = [];
 const seen = new Set<string>();
 // The simulation puts its own parts in place of modules that are loaded after it.
-const isSimulation = ({ file }: { readonly file: string }) => Number(file.startsWith('simulation/'));
+const isSimulation = ({ file }: { readonly file: string }) => Number(file.startsWith('test/simulation/'));
 for (const { name, file } of programs.toSorted((a, b) => isSimulation(a) - isSimulation(b))) {
   if (seen.has(file)) continue;
   seen.add(file);
   const program = await commandIn(file);
-  for (const words of pathsIn(program)) all.push({ name, words, said: await helpOf(program, words) });
+  for (const words of pathsIn(program))
+    all.push({ name, words, said: await helpOf(program, words), ...factsOf(commandAt(program, words)) });
 }
 process.stdout.write(JSON.stringify(all), () => process.exit(0));
