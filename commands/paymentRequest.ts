@@ -8,6 +8,7 @@ import type { AmountPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Terms } from '../domain/payment/create.ts';
 import type { PaymentType } from '../domain/payment/events.ts';
 import type { Intent } from '../domain/payment/intent.ts';
+import type { LineItem } from '../domain/payment/lineItems.ts';
 import type { Metadata } from '../domain/payment/metadata.ts';
 import { type AddressBook, type CanReceive, refuseUnavailable, Unavailable } from './ports.ts';
 
@@ -30,6 +31,8 @@ export interface NewPayment {
     readonly title: string | null;
     readonly description: string | null;
     readonly currency: string | null;
+    /** What is bought; omitted, or empty, for nothing. */
+    readonly lineItems?: readonly LineItem[];
   };
   readonly metadata: Metadata | null;
   readonly source: Side & { readonly senderAddress?: string | undefined };

@@ -15,6 +15,7 @@ import {
   isSameAsset,
   type Least,
   limitsIn,
+  orderDecimals,
 } from './sources.ts';
 import type { Payment, PaymentState } from './state.ts';
 
@@ -66,7 +67,7 @@ function oneForOne(meant: SourceTerms, { chain, token, feePolicy }: Alternative)
   const { fee, amount, limits } = meant;
   const fixed = rescale(BigInt(fee.fixed), meant.token.decimals, token.decimals);
   if (feePolicy.fixed > fixed || feePolicy.basisPoints > fee.basisPoints) return undefined;
-  const texts = [amount, fee.amount, limits?.min, limits?.max];
+  const texts = [amount, fee.amount, fee.rounding, limits?.min, limits?.max];
   if (!texts.every((text) => isExact(text ?? null, meant.token, token))) return undefined;
   const same = (text: string): string => unitsText(rescale(BigInt(text), meant.token.decimals, token.decimals));
   return {
@@ -77,6 +78,7 @@ function oneForOne(meant: SourceTerms, { chain, token, feePolicy }: Alternative)
       fixed: unitsText(fixed),
       basisPoints: fee.basisPoints,
       amount: fee.amount === null ? null : same(fee.amount),
+      ...(fee.rounding !== undefined && { rounding: same(fee.rounding) }),
     },
     limits: limits === null ? null : { min: same(limits.min), max: same(limits.max) },
   };
@@ -189,6 +191,7 @@ const sameWords = ({ display, metadata }: PaymentCreated, asked: AskedOrder): bo
   display.title === asked.display.title &&
   display.description === asked.display.description &&
   display.currency === asked.display.currency &&
+  JSON.stringify(display.lineItems) === JSON.stringify(asked.display.lineItems) &&
   (asked.metadata === null || JSON.stringify(metadata) === JSON.stringify(asked.metadata));
 
 function sameTerms({ type, intent, source, destination }: PaymentCreated, asked: AskedTerms): boolean {
@@ -281,9 +284,11 @@ export type Quote = Pick<PaymentCreated, 'type' | 'source' | 'destination' | 'fe
 export function quoteOf(terms: Priced, agreed: Agreed | null): Quote {
   const { source, destination, feePolicy } = terms;
   const least = { token: destination.token, payout: terms.leastPayout ?? 0n };
+  const { amount: asked, token } = terms.type === 'exactIn' ? source : destination;
+  const places = asked === null ? undefined : orderDecimals(asked, token.decimals);
   const alternatives = (terms.alternatives ?? [])
     .slice(0, alternativesMax)
-    .map((each) => alternativeTerms(each, agreed?.destination ?? null, least));
+    .map((each) => alternativeTerms(each, agreed?.destination ?? null, least, places));
   return {
     type: terms.type,
     source: {

@@ -15,6 +15,7 @@ import {
   SignedAttempt as Signed,
 } from '../transfer/shapes.ts';
 import { PolicyTerms, policyRules, verdicts } from './amountPolicy.ts';
+import { LineItem, lineItemsMax } from './lineItems.ts';
 import { AddressProof, RefundRequest } from './refundShapes.ts';
 import { Chain, Deposit, Fee, Limits, SourceTerms, TokenRef, Transfer, TransferId } from './shapes.ts';
 
@@ -27,9 +28,10 @@ export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.t
  * receiver's account. 5: a payout may land with less than was ordered, which an operator may accept. 6: a refund says what sending it costs,
  * who asked for it and why; its address says how it was proven; an app's policy for money that is not what was agreed, and what was decided
  * by it; all that may become of a transfer may become of a refund; a bounce says why a payout is impossible. 7: a payout may be paid with
- * others in one transaction. 8: a registered transaction may transfer no accepted token to the payment.
+ * others in one transaction. 8: a registered transaction may transfer no accepted token to the payment. 9: an alternative's fee states what
+ * rounding its amount up adds; a payment may list what is bought.
  */
-export const paymentSchemaVersion = 8;
+export const paymentSchemaVersion = 9;
 
 export const paymentTypes = ['exactIn', 'exactOut', 'anyAmount'] as const;
 
@@ -59,7 +61,13 @@ export const paymentEventSchemas = {
       type: oneOf(paymentTypes),
       intent: nullable(Type.Literal('stellar_payin_contracts')),
       display: Type.Object(
-        { title: nullable(Text(200)), description: nullable(Text(1_000)), currency: nullable(Text(8)) },
+        {
+          title: nullable(Text(200)),
+          description: nullable(Text(1_000)),
+          currency: nullable(Text(8)),
+          /** What is bought; missing where the request lists nothing. */
+          lineItems: Type.Optional(Type.Array(LineItem, { minItems: 1, maxItems: lineItemsMax })),
+        },
         closed,
       ),
       metadata: nullable(JsonObject),

@@ -101,16 +101,32 @@ export function limitsIn(
   };
 }
 
+/** A payer can type an amount with this many decimals anywhere: alternatives are asked for no finer, unless the order is. */
+const roundDecimals = 2;
+
+/** Returns the decimals that alternatives of an order are rounded up to: those of its amount without trailing zeros, and at least two. */
+export function orderDecimals(amount: bigint, decimals: number): number {
+  let places = decimals;
+  let left = amount;
+  while (places > roundDecimals && left % 10n === 0n) {
+    left /= 10n;
+    places -= 1;
+  }
+  return Math.max(places, roundDecimals);
+}
+
 /**
  * Terms of an alternative: what the payer pays is what the receiver gets, and the fee on top.
  *
  * @param amount what the receiver gets, in units of the destination; null where any amount is taken
  * @param least what the receiver gets at least
+ * @param places decimals that the sum is rounded up to; what that adds is part of the fee. Default: nothing is rounded
  */
 export function alternativeTerms(
   { chain, token, feePolicy }: Alternative,
   amount: bigint | null,
   least: Least,
+  places = token.decimals,
 ): SourceTerms {
   const { fixed, basisPoints } = feePolicy;
   const policy = { fixed: unitsText(fixed), basisPoints };
@@ -118,7 +134,14 @@ export function alternativeTerms(
   if (amount === null)
     return { ...own, amount: null, fee: { ...policy, amount: null }, limits: limitsIn(token, feePolicy, least) };
   const agreed = agreeOut(amount, feePolicy, { source: token.decimals, destination: least.token.decimals });
-  return { ...own, amount: unitsText(agreed.source), fee: { ...policy, amount: unitsText(agreed.fee) }, limits: null };
+  const source = ceilTo(agreed.source, token.decimals, places);
+  const rounding = source - agreed.source;
+  const fee = {
+    ...policy,
+    amount: unitsText(agreed.fee + rounding),
+    ...(rounding > 0n && { rounding: unitsText(rounding) }),
+  };
+  return { ...own, amount: unitsText(source), fee, limits: null };
 }
 
 // The tolerance: how much less than agreed still pays.

@@ -5,6 +5,7 @@ import { type Instant, minute_ms, plus } from '../time.ts';
 import { liveAttempts } from '../transfer/leg.ts';
 import type { BounceCode, PaymentType } from './events.ts';
 import type { Intent } from './intent.ts';
+import type { LineItem } from './lineItems.ts';
 import type { Metadata } from './metadata.ts';
 import { isWhollyRefunded } from './refund.ts';
 import type { RefundAsker } from './refundShapes.ts';
@@ -131,6 +132,8 @@ export interface PaymentView {
   readonly title: string | null;
   readonly description: string | null;
   readonly currency: string | null;
+  /** What is bought; null where the order lists nothing. */
+  readonly lineItems: readonly LineItem[] | null;
   readonly metadata: Metadata | null;
   readonly webhookUrl: string | null;
   readonly createdAt: Instant;
@@ -191,6 +194,7 @@ export function viewOf(p: Payment, updatedAt: Instant): PaymentView {
     title: terms.display.title,
     description: terms.display.description,
     currency: terms.display.currency,
+    lineItems: terms.display.lineItems ?? null,
     metadata: terms.metadata,
     webhookUrl: terms.webhookUrl,
     createdAt: terms.createdAt,
@@ -318,7 +322,7 @@ function emptyPayin({ registered, payins, deposits }: Payment): string | null {
 
 /**
  * `data` of a webhook, the same schema for all events: the payment without metadata, webhookUrl, webhookSecretSource, paymentLink and
- * merchant (service reference 6).
+ * merchant (service reference 6), and without line items.
  *
  * @param view of the payment folded up to the event that the webhook tells of
  */

@@ -13,6 +13,7 @@ CREATE TABLE payments (
   title                     text,
   description               text,
   currency                  text,
+  line_items                json,
   metadata                  json,
   webhook_url               text,
   created_at                timestamptz NOT NULL,
@@ -52,6 +53,7 @@ CREATE TABLE payments (
 );
 COMMENT ON TABLE payments IS 'Every payment as its last event left it: the fields of the public API. Amounts in whole tokens.';
 COMMENT ON COLUMN payments.source_amount IS 'What the customer pays, fee included; null for anyAmount until it is funded.';
+COMMENT ON COLUMN payments.line_items IS 'What is bought: name, quantity and amount of each line; null where the order lists nothing.';
 COMMENT ON COLUMN payments.pay_from IS 'All that its payer may pay from, with the amounts; null where there is no choice. source_… is what it is paid from now.';
 COMMENT ON COLUMN payments.source_fee IS 'In the source token, part of source_amount.';
 COMMENT ON COLUMN payments.amount_expected IS 'What was agreed, fee included; null for any amount.';

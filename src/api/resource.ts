@@ -63,10 +63,17 @@ export function createPageFields(deps: PayLinkDeps) {
   };
 }
 
+/** What every answer has. */
+function shownData(view: PaymentView): Omit<PaymentResponse, keyof typeof ofTheApp | keyof PageFields> {
+  const data = webhookData(view);
+  const lineItems = view.lineItems?.map((item) => ({ ...item }));
+  return lineItems ? { ...data, display: { ...data.display, lineItems } } : data;
+}
+
 /** For the holder of the app's key. */
 export function paymentResource(view: PaymentView, page: PageFields): PaymentResponse {
   return {
-    ...webhookData(view),
+    ...shownData(view),
     metadata: view.metadata,
     webhookUrl: view.webhookUrl,
     webhookSecretSource: view.webhookUrl === null ? null : 'app',
@@ -95,7 +102,7 @@ export const viewAfter = ({ payment, at }: { readonly payment: Payment; readonly
 
 /** For whoever holds the id: what to pay, until when, and how far it is. What belongs to the app is null. */
 export const publicResource = (view: PaymentView): PaymentResponse => ({
-  ...webhookData(view),
+  ...shownData(view),
   ...ofTheApp,
   orderId: null,
   paymentLink: null,
@@ -104,7 +111,7 @@ export const publicResource = (view: PaymentView): PaymentResponse => ({
 
 /** For whoever created it without a key: the order id is the caller's own, and so is the page to pay at. */
 export const creatorResource = (view: PaymentView, page: PageFields): PaymentResponse => ({
-  ...webhookData(view),
+  ...shownData(view),
   ...ofTheApp,
   ...page,
 });
