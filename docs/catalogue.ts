@@ -104,7 +104,7 @@ function holds(schema: Json): string {
   const word = words.get(schema);
   if (word) return word;
   // An optional amount is a copy of the building block.
-  if (schema.pattern === Amount.pattern) return 'amount';
+  if (schema.pattern === (Amount as Json).pattern) return 'amount';
   if (schema.anyOf) return schema.anyOf.map(holds).join(' or ');
   if (schema.const !== undefined) return `\`${schema.const}\``;
   if (schema.enum)
