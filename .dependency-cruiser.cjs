@@ -1,7 +1,7 @@
 /** The architecture as rules: a pure domain in the middle, the world at the edge, one place that wires. docs/architecture.md has the picture. */
-const only = (name, from, allowed, comment) => ({
+const only = (name, from, allowed, comment, except = []) => ({
   name, comment, severity: 'error',
-  from: { path: from },
+  from: { path: from, pathNot: except },
   to: { pathNot: allowed },
 });
 /** A folder of a chain family: all of src/chains but what the families share. */
@@ -28,7 +28,8 @@ module.exports = {
     only('projections-know-events', '^projections/', ['^projections/', '^domain/', 'node_modules/(knex|pg)/'], 'projections import domain event types'),
     only('queries-read', '^queries/', ['^queries/', '^domain/', '^commands/(ports|chainPorts)', '^projections/(sql|payments)', 'node_modules/knex/'], 'queries take no decisions; they share with projections how Postgres is queried and how a payment becomes a row'),
     only('lib-stands-alone', '^src/lib/', ['^src/lib/', '^domain/time', '^[a-z_]+(/promises)?$'], 'src/lib imports nothing of the product but instants'),
-    only('parts-show', '^web/(parts/|guides/page)', ['^web/parts/', '^domain/', '^queries/', 'node_modules/(preact|htm|preact-render-to-string|qrcode)/'], 'parts of pages are made of what they are given: they query nothing and decide nothing'),
+    only('parts-show', '^web/(parts/|guides/page)', ['^web/parts/', '^domain/', '^queries/', 'node_modules/(preact|htm|preact-render-to-string|qrcode)/'], 'parts of pages are made of what they are given: they query nothing and decide nothing', ['^web/parts/assets\\.ts']),
+    only('assets-read-themselves', '^web/parts/assets\\.ts', ['^[a-z_]+(/promises)?$'], 'assets are named by their content, so one part reads the files of web/ and imports nothing of the product'),
     { name: 'product-ignores-sandbox', severity: 'error', comment: 'nothing in the product knows that it is in a sandbox',
       from: { path: product }, to: { path: '^(sandbox|test|docs)/' } },
     { name: 'only-wiring-wires', severity: 'error', comment: 'only src/main.ts, src/signerProcess.ts, each room’s index and the tools wire',

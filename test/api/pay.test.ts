@@ -144,21 +144,45 @@ describe('HTTP: the page of a payment', () => {
     assert.equal(other.body.merchant, null);
   });
 
-  it('is under 100 kB with all that it loads', async () => {
-    const page = await (await get(path())).text();
-    let size = Buffer.byteLength(page);
-    const asked = [...page.matchAll(/(?:href|src)="(\/(?:dashboard\/assets|colours)\/[^"]+)"/g)].map(
-      ([, file]) => file ?? '',
-    );
-    const modules = ['localTime.js', 'copy.js', 'framed.js', 'parts.js', 'say.js'].map(
-      (file) => `/dashboard/assets/${file}`,
-    );
-    for (const file of new Set([...asked, ...modules])) {
-      const answer = await get(file);
+  /** Bytes of the page and of all that it loads, as they are on the wire. */
+  async function weightOf(page: string, encoding: string): Promise<{ bytes: number; files: number }> {
+    const seen = new Set<string>();
+    const weigh = async (file: string): Promise<number> => {
+      if (seen.has(file)) return 0;
+      seen.add(file);
+      const answer = await get(file, { 'accept-encoding': encoding });
       assert.equal(answer.status, 200, file);
-      size += (await answer.arrayBuffer()).byteLength;
+      // fetch decodes, and keeps the length of what was sent.
+      const length = Number(answer.headers.get('content-length'));
+      const text = await answer.text();
+      const loaded = [...text.matchAll(/(?:href|src)="(\/(?:dashboard\/assets|colours)\/[^"]+)"/g)];
+      const imported = [...text.matchAll(/'\.\/([\w.-]+\.js)'/g)].map((found) => `/dashboard/assets/${found[1]}`);
+      const others = await Promise.all([...loaded.map(([, path = '']) => path), ...imported].map(weigh));
+      return others.reduce((sum, bytes) => sum + bytes, length);
+    };
+    const bytes = await weigh(page);
+    return { bytes, files: seen.size };
+  }
+
+  it('has at most 100 kB with all that it loads, and 40 kB compressed', async () => {
+    const payFrom = ['137', '1', '42161', '56', '1500'].map((chainId) => ({ chainId, tokenSymbol: 'USDC' }));
+    const lineItems = Array.from({ length: 10 }, (_, nth) => ({
+      name: `Tea, sort ${nth}`,
+      quantity: 1,
+      amount: '1.00',
+    }));
+    const { body } = await world.call('POST', base, {
+      headers: world.keys.wallet,
+      body: goodRequest({ payFrom, display: { title: 'Ten sorts of tea', lineItems } }),
+    });
+    const largest = new URL(body.paymentLink).pathname;
+    for (const page of [path(), largest]) {
+      const plain = await weightOf(page, 'identity');
+      const small = await weightOf(page, 'gzip, deflate, br');
+      assert.ok(plain.bytes < 100_000, `${plain.bytes} bytes`);
+      assert.ok(small.bytes < 40_000, `${small.bytes} bytes compressed`);
+      assert.ok(small.bytes < plain.bytes / 2, `${small.bytes} of ${plain.bytes} bytes`);
     }
-    assert.ok(size < 100_000, `${size} bytes`);
   });
 
   it('is no receipt before the payment is complete', async () => {
