@@ -167,6 +167,8 @@ export interface Ingester {
   readonly sharedAddresses: readonly string[];
   /** How many blocks on top of its own a transfer needs for a pass to see it; null, as when left out, where the chain itself says. */
   blocksOnTop?(pass: Pass): number | null;
+  /** Age of a block from which a pass sees it, whatever else it needs. Default: 0. */
+  leastAge_ms?(pass: Pass): number;
   /** Where a pass starts that has no cursor yet: the last block at or before `at`. */
   start(pass: Pass, at: Instant, signal: AbortSignal): Promise<Cursor>;
   /**

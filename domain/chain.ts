@@ -20,6 +20,8 @@ export interface Chain {
   readonly family: ChainFamily;
   /** Usual time between blocks. A network may change it on any day: nothing is final by this alone. */
   readonly block_ms: number;
+  /** Usual time until the network itself calls a block final, for people who wait: nothing is final by this alone. */
+  readonly finalized_ms: number;
   readonly tokens: readonly Token[];
   /** What nodes and transactions call its network, where that is a test network: the chain id (EVM), the passphrase (Stellar). */
   readonly network?: string;

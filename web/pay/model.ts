@@ -1,6 +1,10 @@
 /** What the pages of a payment are drawn from. */
+
 import type { Situation } from '../../domain/payment/situation.ts';
+import type { PaymentView } from '../../domain/payment/view.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
+import type { NetworkOf } from '../../src/api/networks.ts';
+import type { FormState } from '../parts/field.ts';
 import type { Mode } from '../parts/frame.ts';
 import type { Say } from './language.ts';
 
@@ -32,6 +36,9 @@ export interface PayModel extends Around {
   readonly sites: readonly string[];
   /** Opens a wallet with what is still to be paid; null where there is no such link. */
   readonly walletLink: string | null;
+  readonly networkOf: NetworkOf;
+  /** The sum that the payer wants to pay where any amount is taken, as the address of the page states it. */
+  readonly wanted: FormState;
   /** Whether what the payer chose just now cannot be. */
   readonly refused: boolean;
   /** The reusable link that it was made with, once the payer may want to pay again; null else. */
@@ -47,6 +54,9 @@ export const isDue = ({ open, missing, received }: Situation): boolean =>
 
 /** Whether the payment ended, and what it was for is not paid. */
 export const endedUnpaid = ({ kind }: Situation): boolean => ['expired', 'late', 'tooLow'].includes(kind);
+
+/** Whether the merchant bears the fee: the buyer pays the price, and reads nothing of the fee. */
+export const isFeeOfMerchant = ({ type }: Pick<PaymentView, 'type'>): boolean => type === 'exactIn';
 
 /** The shop in the middle of a sentence. */
 export const shopName = ({ shop, say }: Said): string => shop.name ?? say.text('merchant');

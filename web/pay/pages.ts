@@ -11,12 +11,13 @@ import { payPath } from '../../src/api/resource.ts';
 import { entry, fields } from '../dashboard/forms.ts';
 import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
+import { wantedMax } from './anyAmount.ts';
 import { colourSheet } from './colour.ts';
 import { framing } from './framing.ts';
 import { livePage, type PayNewsDeps } from './live.ts';
-import type { PayModel } from './model.ts';
+import { isDue, type PayModel } from './model.ts';
 import { payPage } from './page.ts';
-import { payModelOf } from './payModel.ts';
+import { type PageQuery, payModelOf } from './payModel.ts';
 import { receiptPage } from './receipt.ts';
 import { type RefundFormDeps, refundForm } from './refund.ts';
 
@@ -76,8 +77,8 @@ export function embedScript(): AnyPage {
   });
 }
 
-const Asked = fields({ lang: Type.Optional(entry(16)) });
-type Asking = Visit<'anyone', { readonly secret: string }, { readonly lang?: string }>;
+const Asked = fields({ lang: Type.Optional(entry(16)), amount: Type.Optional(entry(wantedMax)) });
+type Asking = Visit<'anyone', { readonly secret: string }, PageQuery>;
 
 const params = Type.Object({ secret: Type.String({ maxLength: 200 }) });
 
@@ -114,6 +115,8 @@ const shownBy =
 
 /** @param refused whether what the payer chose just now cannot be */
 async function shown(deps: PayPagesDeps, draw: Draw, visit: Asking, refused = false): Promise<Shown> {
-  const model = await payModelOf(deps, visit, visit.query.lang);
-  return { page: draw({ ...model, refused }), headers: framing(model.sites, model.facts.choiceOpen) };
+  const model = await payModelOf(deps, visit, visit.query);
+  const { payment, situation, choiceOpen } = model.facts;
+  const hasForm = choiceOpen || (payment.sourceAmount === null && isDue(situation));
+  return { page: draw({ ...model, refused }), headers: framing(model.sites, hasForm) };
 }

@@ -25,6 +25,9 @@ export function blocksOnTop(depth: Depth): number | null {
   return tag === undefined ? Number(atLeast) : null;
 }
 
+/** Age of a block from which it can be final. */
+export const leastAge_ms = (depth: Depth): number => partsOf(depth).after_ms;
+
 /** What is known of a node's blocks without asking it. */
 export interface Seen {
   readonly tagged?: ReadonlyMap<FinalityTag, Header>;
