@@ -4,7 +4,7 @@ import { chainOf, tokenAt } from '../../domain/chains.ts';
 import { formatAmount, parseAmount, rescale } from '../../domain/money.ts';
 import { anyAmountLimits } from '../../domain/payment/sources.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
-import { emptyForm, type FormState, submit, textField } from '../parts/field.ts';
+import { emptyForm, type FormState, textField } from '../parts/field.ts';
 import { html } from '../parts/html.ts';
 import type { PayModel } from './model.ts';
 
@@ -52,6 +52,6 @@ export function amountForm({ say, facts, path, wanted }: PayModel): VNode {
       maxlength: 20,
       mono: true,
     })}
-    ${submit(say('amountShow'))}
+    <button class=${wantedAmount(wanted) === null ? 'button primary' : 'button'}>${say('amountShow')}</button>
   </form>`;
 }

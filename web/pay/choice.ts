@@ -31,15 +31,18 @@ export function payFrom(model: PayModel): VNode {
   return html`<div id="pay-from" data-live="part"><form class="from" method="post" action=${path}>
     ${refused && notice('wait', html`<p>${say('payFromRefused')}</p>`)}
     <input type="hidden" name="lang" value=${say.language} />
-    <fieldset><legend>${say('payFrom')}</legend>${groups.map(
-      ({
-        family,
-        own,
-      }) => html`<div class="group" role="group" aria-labelledby=${groups.length > 1 ? `from-${family}` : undefined}>
-        ${groups.length > 1 && html`<p class="small muted" id=${`from-${family}`}>${say(familyNames[family])}</p>`}
-        <div class="sources">${own.map((source) => button(model, source))}</div></div>`,
-    )}</fieldset>
+    <fieldset><legend>${say('payFrom')}</legend><div class="groups">${groups.map(({ family, own }) => group(model, family, own, groups.length > 1))}</div></fieldset>
   </form></div>`;
+}
+
+/** @param isNamed whether there are others */
+function group(model: PayModel, family: ChainFamily, sources: readonly SourceView[], isNamed: boolean): VNode {
+  const id = `from-${family}`;
+  const isNarrow = isNamed && sources.length === 1;
+  return html`<div class=${isNarrow ? 'group one' : 'group'} role="group" aria-labelledby=${isNamed ? id : undefined}>
+    ${isNamed && html`<p class="small muted" id=${id}>${model.say(familyNames[family])}</p>`}
+    <div class="sources">${sources.map((source) => button(model, source))}</div>
+  </div>`;
 }
 
 function button(model: PayModel, { chainId, tokenSymbol, tokenAddress, amount }: SourceView): VNode {
@@ -48,7 +51,7 @@ function button(model: PayModel, { chainId, tokenSymbol, tokenAddress, amount }:
   const differs = amount !== null && amount !== payment.sourceAmount;
   return html`<button class="button small source" name="source" value=${`${chainId} ${tokenSymbol}`} aria-current=${current ? 'true' : undefined}>
     ${chainMark(chainId)}<span class="what"><span><bdi>${chainName(chainId)}</bdi> <small>${tokenSymbol}</small></span>
-    <small class="muted">${usual(model, model.networkOf(chainId, amount))}${differs && html`<span> · <bdi dir="ltr">${amount}</bdi></span>`}</small></span></button>`;
+    <small class="muted">${usual(model, model.networkOf(chainId, amount))}${differs && html`<bdi class="whole" dir="ltr">${amount}</bdi>`}</small></span></button>`;
 }
 
 const isCurrent = (payment: PaymentView, chainId: ChainId, tokenAddress: string): boolean =>
@@ -60,7 +63,7 @@ function usual({ say }: PayModel, { final_ms, cost_microUsd }: NetworkFacts): Co
   const words = say.text('finalIn', { time: say.duration(count, unit) });
   const cost = cost_microUsd === null ? null : costText(say, cost_microUsd);
   return [
-    html`<span aria-hidden="true"><bdi>≈ ${say.short(count, unit)}</bdi>${cost && html`<span> · <bdi dir="ltr">${cost.sign}</bdi></span>`}</span>`,
+    html`<span class="usual" aria-hidden="true"><bdi class="whole">≈ ${say.short(count, unit)}</bdi>${cost && html`<bdi class="whole" dir="ltr">${cost.sign}</bdi>`}</span>`,
     html`<span class="visually-hidden"> ${words}${cost && html`<span>, ${say('networkCost', { cost: cost.words })}</span>`}</span>`,
   ];
 }

@@ -7,6 +7,7 @@ import { between, chainName, shortText } from '../parts/cells.ts';
 import { type Content, html } from '../parts/html.ts';
 import { type IconName, icon } from '../parts/icon.ts';
 import { withQuery } from '../parts/paths.ts';
+import { wantedAmount } from './anyAmount.ts';
 import { bought, orderShown } from './bought.ts';
 import { payFrom } from './choice.ts';
 import { help } from './help.ts';
@@ -73,6 +74,7 @@ function headline(model: PayModel): VNode {
   const chain = html`<strong>${chainName(payment.sourceChainId)}</strong>`;
   if (situation.kind === 'waiting') {
     const { sourceAmount, sourceTokenSymbol: token, sourceFee, destinationAmount } = payment;
+    const amount = sourceAmount ?? wantedAmount(model.wanted);
     // The fee of an exactIn payment is its merchant's: the buyer pays the price.
     const split =
       !isFeeOfMerchant(payment) &&
@@ -80,7 +82,7 @@ function headline(model: PayModel): VNode {
       destinationAmount !== null &&
       payment.destinationTokenSymbol === token;
     return html`<div><h1 class="visually-hidden">${title}</h1>
-      <p class="amount">${sourceAmount === null ? html`<span>${say('anyAmount')} <small>${token}</small></span>` : sum(sourceAmount, token)}</p>
+      <p class="amount">${amount === null ? html`<span>${say('anyAmount')} <small>${token}</small></span>` : sum(amount, token)}</p>
       <p class="on">${say('on', { chain })}${split && html`<span> · ${say('split', { amount: html`<bdi dir="ltr">${destinationAmount}</bdi>`, fee: html`<bdi dir="ltr">${sourceFee}</bdi>` })}</span>`}</p></div>`;
   }
   if (situation.kind === 'underpaid' && situation.missing) {

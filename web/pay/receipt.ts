@@ -26,7 +26,7 @@ export function receiptPage(model: PayModel): VNode {
       sites: model.sites,
     },
     html`<div class="card receipt">
-      <section class="ask"><h1>${say('receipt')}</h1>${bought(model)}${completed ? html`<p class="amount">${sum(payment.amountReceived ?? '0', payment.sourceTokenSymbol)}</p>` : notice('wait', html`<p>${say('notYet')}</p>`)}</section>
+      <section class="ask"><h1>${say('receipt')}</h1>${bought(model, 'whole')}${completed ? html`<p class="amount">${sum(payment.amountReceived ?? '0', payment.sourceTokenSymbol)}</p>` : notice('wait', html`<p>${say('notYet')}</p>`)}</section>
       ${completed && html`<dl class="lines">${lines(model)}</dl>`}
       ${completed && html`<p class="note">${say('verify')}</p>`}
       <section class="ways">${completed && html`<button class="button primary" type="button" data-print hidden>${say('print')}</button>`}<a class="button quiet" href=${`${path}?lang=${say.language}`}>${say('backToPayment')}</a></section>
