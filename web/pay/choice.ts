@@ -7,6 +7,7 @@ import { notice } from '../parts/boxes.ts';
 import { chainName } from '../parts/cells.ts';
 import { chainMark } from '../parts/chainMark.ts';
 import { type Content, html } from '../parts/html.ts';
+import { wantedAmount } from './anyAmount.ts';
 import { costText } from './cost.ts';
 import type { DurationUnit } from './language.ts';
 import type { PayModel } from './model.ts';
@@ -24,6 +25,7 @@ export function payFrom(model: PayModel): VNode {
   const { say, facts, path, refused } = model;
   const { payment, choiceOpen } = facts;
   const sources = payment.payFrom;
+  const amount = wantedAmount(model.wanted);
   if (!choiceOpen || !sources) return html`<div id="pay-from" data-live="part"></div>`;
   const groups = families
     .map((family) => ({ family, own: sources.filter((source) => familyIn(source) === family) }))
@@ -31,6 +33,7 @@ export function payFrom(model: PayModel): VNode {
   return html`<div id="pay-from" data-live="part"><form class="from" method="post" action=${path}>
     ${refused && notice('wait', html`<p>${say('payFromRefused')}</p>`)}
     <input type="hidden" name="lang" value=${say.language} />
+    ${amount !== null && html`<input type="hidden" name="amount" value=${amount} />`}
     <fieldset><legend>${say('payFrom')}</legend><div class="groups">${groups.map(({ family, own }) => group(model, family, own, groups.length > 1))}</div></fieldset>
   </form></div>`;
 }

@@ -11,6 +11,7 @@ import { payPath } from '../../src/api/resource.ts';
 import { entry, fields } from '../dashboard/forms.ts';
 import { type AnyForm, type AnyPage, form, page, type Shown, type Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
+import { withQuery } from '../parts/paths.ts';
 import { wantedMax } from './anyAmount.ts';
 import { colourSheet } from './colour.ts';
 import { framing } from './framing.ts';
@@ -28,7 +29,11 @@ export interface PayPagesDeps extends RefundFormDeps, PayNewsDeps {
 }
 
 /** `source` as the page's buttons have it: `8453 USDC`. */
-const Choice = fields({ source: entry(40), lang: Type.Optional(entry(16)) });
+const Choice = fields({
+  source: entry(40),
+  lang: Type.Optional(entry(16)),
+  amount: Type.Optional(entry(wantedMax)),
+});
 
 type ChoiceRequest = Visit<'anyone', { readonly secret: string }>;
 
@@ -45,15 +50,14 @@ export const choiceForm = (
     audience: 'anyone',
     params,
     fields: Choice,
-    async act({ params: { secret }, fields: { source, lang }, by: { requestId } }) {
+    async act({ params: { secret }, fields: { source, lang = null, amount = null }, by: { requestId } }) {
       const paymentId = paymentSecrets.paymentIdOf(secret);
       if (paymentId === null) throw noSuchPage();
       const [, chainId = '', tokenSymbol = ''] = /^(\d{1,9}) ([A-Z0-9]{1,16})$/.exec(source) ?? [];
       const by = { cause: 'payer', ...(requestId !== undefined && { requestId }) } as const;
       const chosen = await chooseSource(paymentId, { chainId: Number(chainId), tokenSymbol }, by);
       if (isRefusal(chosen)) return chosen;
-      const query = lang === undefined ? '' : `?${new URLSearchParams({ lang })}`;
-      return { to: `${payPath(secret)}${query}` };
+      return { to: withQuery(payPath(secret), { lang, amount }) };
     },
     again: (visit, { values }) => again(visit, values['lang']),
   });
