@@ -1,7 +1,7 @@
 /** The architecture as rules: a pure domain in the middle, the world at the edge, one place that wires. docs/explain/architecture.md has the picture. */
-const only = (name, from, allowed, comment) => ({
+const only = (name, from, allowed, comment, except = []) => ({
   name, comment, severity: 'error',
-  from: { path: from },
+  from: { path: from, pathNot: except },
   to: { pathNot: allowed },
 });
 /** A folder of a chain family: all of src/chains but what the families share. */
@@ -28,7 +28,8 @@ module.exports = {
     only('projections-know-events', '^projections/', ['^projections/', '^domain/', 'node_modules/(knex|pg)/'], 'projections import domain event types'),
     only('queries-read', '^queries/', ['^queries/', '^domain/', '^commands/(ports|chainPorts)', '^projections/(sql|payments)', 'node_modules/knex/'], 'queries take no decisions; they share with projections how Postgres is queried and how a payment becomes a row'),
     only('lib-stands-alone', '^src/lib/', ['^src/lib/', '^domain/time', '^[a-z_]+(/promises)?$'], 'src/lib imports nothing of the product but instants'),
-    only('parts-show', '^web/(parts/|guides/page)', ['^web/parts/', '^domain/', '^queries/', 'node_modules/(preact|htm|preact-render-to-string|qrcode)/'], 'parts of pages are made of what they are given: they query nothing and decide nothing'),
+    only('parts-show', '^web/(parts/|guides/page)', ['^web/parts/', '^domain/', '^queries/', 'node_modules/(preact|htm|preact-render-to-string|qrcode)/'], 'parts of pages are made of what they are given: they query nothing and decide nothing', ['^web/parts/assets\\.ts']),
+    only('assets-read-themselves', '^web/parts/assets\\.ts', ['^[a-z_]+(/promises)?$'], 'assets are named by their content, so one part reads the files of web/ and imports nothing of the product'),
     { name: 'product-ignores-sandbox', severity: 'error', comment: 'nothing in the product knows that it is in a sandbox',
       from: { path: product }, to: { path: '^(sandbox|test|docs)/' } },
     { name: 'only-wiring-wires', severity: 'error', comment: 'only src/main.ts, src/signerProcess.ts, each room’s index and the tools wire',
@@ -42,7 +43,7 @@ module.exports = {
       from: { path: '^(src|tools|web)/', pathNot: '^src/chains/[^/]+/(signer/|treasury\\.ts|index\\.ts)' }, to: { path: '^src/chains/[^/]+/signer/' } },
     { name: 'keys-of-evm', severity: 'error', comment: 'accounts with keys are made by the signer; the deployer of the forwarder is no treasury',
       from: { path: '^(src|tools|web)/', pathNot: '^src/chains/evm/(signer/|deposits/deployForwarder\\.ts)' }, to: { path: '(^|/)viem/(_esm/)?accounts' } },
-    { name: 'solana-behind-one-file', severity: 'error', comment: 'another version of the library replaces this one by one line (docs/explain/decisions/0021-solana-library.md)',
+    { name: 'solana-behind-one-file', severity: 'error', comment: 'another version of the library replaces this one by one line (docs/explain/decisions/0024-solana-library.md)',
       from: { path: '^(src|tools|web|commands|domain)/', pathNot: '^src/chains/solana/web3\\.ts' }, to: { path: 'node_modules/@solana/web3\\.js/' } },
     { name: 'no-dev-dependencies-in-product', severity: 'error', from: { path: product }, to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] } },
   ],

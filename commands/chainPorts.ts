@@ -170,6 +170,8 @@ export interface Ingester {
   readonly sharedAddresses: readonly string[];
   /** Number of blocks on top of a transfer's own before a pass reads it; null or omitted if the chain itself reports finality. */
   blocksOnTop?(pass: Pass): number | null;
+  /** Age of a block from which a pass sees it, whatever else it needs. Default: 0. */
+  leastAge_ms?(pass: Pass): number;
   /** Start of a pass without a cursor: the last block at or before `at`. */
   start(pass: Pass, at: Instant, signal: AbortSignal): Promise<Cursor>;
   /**

@@ -5,6 +5,7 @@ import * as creation from '../domain/payment/create.ts';
 import type { Deposit } from '../domain/payment/events.ts';
 import { coveringFee, leastPayout, type PayoutCost } from '../domain/payment/fees.ts';
 import { checkContractIntent } from '../domain/payment/intent.ts';
+import { lineItemsMax_bytes, readLineItems } from '../domain/payment/lineItems.ts';
 import { metadataMax_bytes, metadataProblem } from '../domain/payment/metadata.ts';
 import type { Alternative } from '../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
@@ -19,6 +20,7 @@ import {
   type NewPayment,
   notAnAddress,
   notOffered,
+  type ReadAmounts,
   type ReadDeps,
   readAmounts,
   readDestination,
@@ -145,7 +147,8 @@ export async function createPayment(
   if (isRefusal(asked)) return asked;
   const paymentId = await paymentIdFor(deps, app, request, caller.keyless, asked);
   const fit = await fitOf(deps, asked, { paymentId, appId: app.appId, keyless: caller.keyless });
-  const { orderId, display, metadata } = request;
+  const { orderId, metadata } = request;
+  const { display } = asked;
   const { appId, webhookUrl, webhookTypes = [] } = app;
   const decide = (state: PaymentState) => {
     if (state) return creation.repeatOrder(state, { ...asked, display, metadata });
@@ -181,7 +184,10 @@ export async function quotePayment(
 }
 
 /** Terms of the request, the fee in force for them, and derived values. */
-interface ReadTerms extends creation.AskedTerms, Pick<Asked, 'feePolicy' | 'agreed'>, Pick<creation.Terms, 'life_ms'> {
+interface ReadTerms
+  extends creation.AskedTerms,
+    Pick<Asked, 'feePolicy' | 'agreed'>,
+    Pick<creation.Terms, 'display' | 'life_ms'> {
   readonly scheme: DepositScheme;
   /** In the destination's units; null if any amount is accepted. */
   readonly payout: bigint | null;
@@ -216,6 +222,8 @@ function readTerms(
   if (unfit) return unfit;
   const amounts = readAmounts(request, source, destination);
   if (isRefusal(amounts)) return amounts;
+  const display = readDisplay(request, amounts, { source, destination, keyless });
+  if (isRefusal(display)) return display;
   const scheme = deps.deposits[source.chain.family];
   if (!scheme) return notOffered(source.chain, '/source/chainId');
   const senderAddress = sender === undefined ? null : deps.addresses.canonical(source.chain, sender);
@@ -237,6 +245,7 @@ function readTerms(
   return {
     ...terms,
     ...policy,
+    display,
     agreed,
     life_ms,
     alternatives,
@@ -244,6 +253,26 @@ function readTerms(
     scheme,
     payout,
   };
+}
+
+interface OrderSides {
+  readonly source: { readonly token: Token };
+  readonly destination: { readonly token: Token };
+  readonly keyless: boolean;
+}
+
+/** Returns the texts of the request. A refusal names the line item that the order cannot have. */
+function readDisplay(
+  { display: { lineItems = [], ...texts } }: NewPayment,
+  { type, ...amounts }: ReadAmounts,
+  { keyless, ...sides }: OrderSides,
+): creation.Terms['display'] | Refusal {
+  if (lineItems.length === 0) return texts;
+  const side = type === 'exactIn' ? 'source' : 'destination';
+  const order = { amount: amounts[side], token: sides[side].token };
+  const read = readLineItems(lineItems, order, lineItemsMax_bytes[keyless ? 'keyless' : 'keyed']);
+  if ('message' in read) return refuse('invalidRequest', read.message, `/display/lineItems${read.path}`);
+  return { ...texts, lineItems: [...read] };
 }
 
 /** Returns the order's payment id; without an orderId, a new one. Keyless payments of older versions keep their ids. */
@@ -254,7 +283,8 @@ async function paymentIdFor(
   keyless: boolean,
   asked: ReadTerms,
 ): Promise<string> {
-  const { orderId, display, metadata } = request;
+  const { orderId, metadata } = request;
+  const { display } = asked;
   if (orderId === null) return ids.paymentId();
   if (!keyless) return paymentIdOf(idSalt, orderId);
   const { chain, receiverAddress: address, receiverMemo: memo } = asked.destination;
@@ -268,7 +298,7 @@ async function paymentIdFor(
 }
 
 /** Returns the terms and texts that an order without a key binds: a request with others gets another payment. */
-function boundBy({ display, metadata }: NewPayment, asked: ReadTerms): string {
+function boundBy({ metadata }: NewPayment, asked: ReadTerms): string {
   const { type, intent, source, destination, alternatives = [], asksAlternatives } = asked;
   const sideOf = ({ chain, token, amount }: Pick<ReadTerms['source'], 'chain' | 'token' | 'amount'>) => [
     chain.id,
@@ -276,10 +306,11 @@ function boundBy({ display, metadata }: NewPayment, asked: ReadTerms): string {
     amount === null ? null : unitsText(amount),
   ];
   const offered = alternatives.map(({ chain, token }) => `${chain.id} ${token.address}`).toSorted();
-  const { title, description, currency } = display;
+  const { title, description, currency, lineItems } = asked.display;
   return JSON.stringify([
     ...[type, intent, sideOf(source), source.senderAddress, sideOf(destination)],
     ...[asksAlternatives ? offered : null, title, description, currency, metadata],
+    ...(lineItems ? [lineItems] : []),
   ]);
 }
 

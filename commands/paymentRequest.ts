@@ -9,6 +9,7 @@ import type { AmountPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Terms } from '../domain/payment/create.ts';
 import type { PaymentType } from '../domain/payment/events.ts';
 import type { Intent } from '../domain/payment/intent.ts';
+import type { LineItem } from '../domain/payment/lineItems.ts';
 import type { Metadata } from '../domain/payment/metadata.ts';
 import { type AddressSpelling, type CanReceive, refuseUnavailable, Unavailable } from './ports.ts';
 
@@ -31,6 +32,8 @@ export interface NewPayment {
     readonly title: string | null;
     readonly description: string | null;
     readonly currency: string | null;
+    /** Lines of the order. Default: none. */
+    readonly lineItems?: readonly LineItem[];
   };
   readonly metadata: Metadata | null;
   readonly source: Side & { readonly senderAddress?: string | undefined };

@@ -29,6 +29,8 @@ export interface Chain {
   readonly family: ChainFamily;
   /** Usual time between blocks. A network may change it, so it never decides finality alone. */
   readonly block_ms: number;
+  /** Usual time until the network itself calls a block final, for people who wait: it never decides finality. */
+  readonly finalized_ms: number;
   readonly tokens: readonly DollarToken[];
   /** The test network's own id, as nodes and transactions name it: the chain id (EVM) or the passphrase (Stellar). */
   readonly network?: string;

@@ -8,6 +8,7 @@ export const networks: readonly Chain[] = [
     family: 'evm',
     // Each second holds five blocks.
     block_ms: 200,
+    finalized_ms: 1_200_000,
     tokens: [usdc('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913')],
   },
   {
@@ -15,6 +16,7 @@ export const networks: readonly Chain[] = [
     name: 'BNB Chain',
     family: 'evm',
     block_ms: 450,
+    finalized_ms: 2_000,
     // Binance-Peg tokens: 18 decimals, not the issuers' 6.
     tokens: [
       usdc('0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d', 18),
@@ -26,6 +28,7 @@ export const networks: readonly Chain[] = [
     name: 'Ethereum',
     family: 'evm',
     block_ms: 12_000,
+    finalized_ms: 900_000,
     tokens: [usdc('0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'), usdt('0xdAC17F958D2ee523a2206206994597C13D831ec7')],
   },
   {
@@ -33,6 +36,7 @@ export const networks: readonly Chain[] = [
     name: 'Arbitrum',
     family: 'evm',
     block_ms: 250,
+    finalized_ms: 1_200_000,
     tokens: [usdc('0xaf88d065e77c8cC2239327C5EDb3A432268e5831'), usdt('0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9')],
   },
   {
@@ -40,6 +44,7 @@ export const networks: readonly Chain[] = [
     name: 'Polygon',
     family: 'evm',
     block_ms: 2_000,
+    finalized_ms: 5_000,
     tokens: [usdc('0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'), usdt('0xc2132D05D31c914a87C6611C10748AEb04B58e8F')],
   },
   {
@@ -47,6 +52,7 @@ export const networks: readonly Chain[] = [
     name: 'Solana',
     family: 'solana',
     block_ms: 400,
+    finalized_ms: 13_000,
     tokens: [usdc('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v')],
   },
   {
@@ -54,6 +60,7 @@ export const networks: readonly Chain[] = [
     name: 'Stellar',
     family: 'stellar',
     block_ms: 5_000,
+    finalized_ms: 5_000,
     tokens: [usdc('USDC:GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN', 7)],
   },
 ];

@@ -11,6 +11,7 @@ export const networks: readonly Chain[] = [
     family: 'evm',
     network: '84532',
     block_ms: 200,
+    finalized_ms: 1_200_000,
     tokens: [usdc('0x036CbD53842c5426634e7929541eC2318f3dCF7e')],
   },
   {
@@ -19,6 +20,7 @@ export const networks: readonly Chain[] = [
     family: 'evm',
     network: '97',
     block_ms: 450,
+    finalized_ms: 2_000,
     tokens: [
       usdc('0x64544969ed7EBf5f083679233325356EbE738930', 18),
       usdt('0x337610d27c682E347C9cD60BD4b3b107C9d34dDd', 18),
@@ -30,6 +32,7 @@ export const networks: readonly Chain[] = [
     family: 'evm',
     network: '11155111',
     block_ms: 12_000,
+    finalized_ms: 900_000,
     tokens: [usdc('0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238')],
   },
   {
@@ -38,6 +41,7 @@ export const networks: readonly Chain[] = [
     family: 'evm',
     network: '421614',
     block_ms: 250,
+    finalized_ms: 1_200_000,
     tokens: [usdc('0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d')],
   },
   {
@@ -46,6 +50,7 @@ export const networks: readonly Chain[] = [
     family: 'evm',
     network: '80002',
     block_ms: 2_000,
+    finalized_ms: 5_000,
     tokens: [usdc('0x41E94Eb019C0762f9Bfcf9Fb1E58725BfB0e7582')],
   },
   {
@@ -54,6 +59,7 @@ export const networks: readonly Chain[] = [
     family: 'solana',
     network: 'devnet',
     block_ms: 400,
+    finalized_ms: 13_000,
     tokens: [usdc('4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU')],
   },
   {
@@ -62,6 +68,7 @@ export const networks: readonly Chain[] = [
     family: 'stellar',
     network: 'Test SDF Network ; September 2015',
     block_ms: 5_000,
+    finalized_ms: 5_000,
     tokens: [usdc('USDC:GBBD47IF6LWK7P7MDEVSCWR7DPUWV3NY3DTQEVFL4NAT4AQH3ZLLFLA5', 7)],
   },
 ];

@@ -226,6 +226,7 @@ export interface Tables {
     readonly title: string | null;
     readonly description: string | null;
     readonly currency: string | null;
+    readonly line_items: object | null;
     readonly metadata: object | null;
     readonly webhook_url: string | null;
     readonly created_at: string;

@@ -87,6 +87,7 @@ interface Json {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxLength?: number;
+  readonly pattern?: string;
 }
 
 /** One row per field; fields of objects by their path. */
@@ -103,10 +104,13 @@ function fields(schema: TSchema, path: string): string[][] {
 function holds(schema: Json): string {
   const word = words.get(schema);
   if (word) return word;
+  // An optional amount is a copy of the building block.
+  if (schema.pattern === (Amount as Json).pattern) return 'amount';
   if (schema.anyOf) return schema.anyOf.map(holds).join(' or ');
   if (schema.const !== undefined) return `\`${schema.const}\``;
   if (schema.enum)
     return sameMembers(schema.enum, chainIds) ? 'chain' : schema.enum.map((one) => `\`${one}\``).join(' or ');
+  if (schema.items?.properties) return `list of objects: ${membersOf(schema.items.properties)}`;
   if (schema.items) return `list of ${holds(schema.items)}`;
   if (schema.patternProperties) return 'texts by name';
   if (schema.type === 'string') return schema.maxLength ? `text, at most ${schema.maxLength} characters` : 'text';
@@ -115,5 +119,10 @@ function holds(schema: Json): string {
     ? `integer from ${schema.minimum}`
     : `integer from ${schema.minimum} to ${schema.maximum}`;
 }
+
+const membersOf = (properties: NonNullable<Json['properties']>): string =>
+  Object.entries(properties)
+    .map(([name, field]) => `\`${name}\` (${holds(field)})`)
+    .join(', ');
 
 const sameMembers = (a: readonly unknown[], b: readonly unknown[]): boolean => a.join() === b.join();

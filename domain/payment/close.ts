@@ -53,13 +53,15 @@ function divideAsAgreed(terms: PaymentCreated, received: bigint): Division {
   const excess = received - agreed.source;
   if (excess < 0n)
     return -excess <= forgivenOf(terms, source)
-      ? (lessThanAgreed(terms, received, agreedFee(terms)) ?? 'notYet')
+      ? (lessThanAgreed(terms, received, agreedFee(terms, -excess)) ?? 'notYet')
       : 'notYet';
   const rule = excess > 0n ? 'overpaid' : 'agreed';
   return { rule, sourceAmount: agreed.source, fee: agreedFee(terms), payout: agreed.payout, excess, dust: 0n };
 }
 
-const agreedFee = ({ fee }: PaymentCreated): bigint => BigInt(fee.amount ?? 0);
+/** @param missing of the agreed amount, in source units: it takes from the rounding first, so that the receiver loses no more than before it */
+const agreedFee = ({ fee }: PaymentCreated, missing = 0n): bigint =>
+  BigInt(fee.amount ?? 0) - smaller(BigInt(fee.rounding ?? 0), missing);
 
 /**
  * Less than agreed at expiry, if the app's policy accepts that. The fee is computed from what arrived, up to the agreed fee.
@@ -68,7 +70,8 @@ const agreedFee = ({ fee }: PaymentCreated): bigint => BigInt(fee.amount ?? 0);
  */
 export function divideUnder(terms: PaymentCreated, received: bigint): Divided | undefined {
   if (terms.type === 'anyAmount') return undefined;
-  const [own, agreed] = [feeOn(received, feePolicyOf(terms), routeOf(terms)), agreedFee(terms)];
+  const missing = larger(BigInt(terms.source.amount ?? 0) - received, 0n);
+  const [own, agreed] = [feeOn(received, feePolicyOf(terms), routeOf(terms)), agreedFee(terms, missing)];
   return lessThanAgreed(terms, received, smaller(own, agreed));
 }
 

@@ -16,6 +16,7 @@ import {
   isSameAsset,
   type Least,
   limitsIn,
+  orderDecimals,
 } from './sources.ts';
 import type { Payment, PaymentState } from './state.ts';
 
@@ -67,7 +68,7 @@ function oneForOne(meant: SourceTerms, { chain, token, feePolicy }: Alternative)
   const { fee, amount, limits } = meant;
   const fixed = convert(BigInt(fee.fixed), meant.token, token);
   if (feePolicy.fixed > fixed || feePolicy.basisPoints > fee.basisPoints) return undefined;
-  const texts = [amount, fee.amount, limits?.min, limits?.max];
+  const texts = [amount, fee.amount, fee.rounding, limits?.min, limits?.max];
   if (!texts.every((text) => isExact(text ?? null, meant.token, token))) return undefined;
   const same = (text: string): string => unitsText(convert(BigInt(text), meant.token, token));
   return {
@@ -78,6 +79,7 @@ function oneForOne(meant: SourceTerms, { chain, token, feePolicy }: Alternative)
       fixed: unitsText(fixed),
       basisPoints: fee.basisPoints,
       amount: fee.amount === null ? null : same(fee.amount),
+      ...(fee.rounding !== undefined && { rounding: same(fee.rounding) }),
     },
     limits: limits === null ? null : { min: same(limits.min), max: same(limits.max) },
   };
@@ -192,6 +194,7 @@ const sameWords = ({ display, metadata }: PaymentCreated, asked: AskedOrder): bo
   display.title === asked.display.title &&
   display.description === asked.display.description &&
   display.currency === asked.display.currency &&
+  JSON.stringify(display.lineItems) === JSON.stringify(asked.display.lineItems) &&
   (asked.metadata === null || JSON.stringify(metadata) === JSON.stringify(asked.metadata));
 
 function sameTerms({ type, intent, source, destination }: PaymentCreated, asked: AskedTerms): boolean {
@@ -284,9 +287,14 @@ export type Quote = Pick<PaymentCreated, 'type' | 'source' | 'destination' | 'fe
 export function quoteOf(terms: Priced, agreed: Agreed | null): Quote {
   const { source, destination, feePolicy } = terms;
   const least = { token: destination.token, payout: terms.leastPayout ?? 0n };
+  const { amount: asked, token } = terms.type === 'exactIn' ? source : destination;
+  const rounding =
+    asked === null || agreed === null
+      ? undefined
+      : { places: orderDecimals(asked, token.decimals), own: { amount: agreed.source, token: source.token } };
   const alternatives = (terms.alternatives ?? [])
     .slice(0, alternativesMax)
-    .map((each) => alternativeTerms(each, agreed?.destination ?? null, least));
+    .map((each) => alternativeTerms(each, agreed?.destination ?? null, least, rounding));
   return {
     type: terms.type,
     source: {

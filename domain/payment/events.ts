@@ -16,6 +16,7 @@ import {
 } from '../transfer/shapes.ts';
 import { LaterWebhookType, laterWebhookTypesMax } from '../webhook.ts';
 import { PolicyTerms, policyRules, verdicts } from './amountPolicy.ts';
+import { LineItem, lineItemsMax } from './lineItems.ts';
 import { AddressProof, RefundRequest } from './refundShapes.ts';
 import { Chain, Deposit, Fee, Limits, SourceTerms, TokenRef, Transfer, TransferId } from './shapes.ts';
 
@@ -27,9 +28,10 @@ export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.t
  * fee says whether it opens the receiver's account. 5: a payout may land short, which an operator may accept. 6: a refund has a network
  * fee, a requester and a reason; its address has a proof; a policy for wrong amounts and its decisions; refunds have the same outcomes as
  * payouts; a bounce says why a payout is impossible. 7: a payout may join a batch. 8: a registered transaction may transfer no accepted
- * token to the payment. 9: the app may have chosen further types of webhooks.
+ * token to the payment. 9: the app may have chosen further types of webhooks. 10: an alternative's
+ * fee states what rounding its price up adds; a payment may list what is bought.
  */
-export const paymentSchemaVersion = 9;
+export const paymentSchemaVersion = 10;
 
 export const paymentTypes = ['exactIn', 'exactOut', 'anyAmount'] as const;
 
@@ -59,7 +61,13 @@ export const paymentEventSchemas = {
       type: oneOf(paymentTypes),
       intent: nullable(Type.Literal('stellar_payin_contracts')),
       display: Type.Object(
-        { title: nullable(Text(200)), description: nullable(Text(1_000)), currency: nullable(Text(8)) },
+        {
+          title: nullable(Text(200)),
+          description: nullable(Text(1_000)),
+          currency: nullable(Text(8)),
+          /** Lines of the order; missing if the request has none. */
+          lineItems: Type.Optional(Type.Array(LineItem, { minItems: 1, maxItems: lineItemsMax })),
+        },
         closed,
       ),
       metadata: nullable(JsonObject),

@@ -33,6 +33,11 @@ export const Fee = Type.Object(
     basisPoints: Type.Integer({ minimum: 0, maximum: 10_000 }),
     /** In source units; null for anyAmount until funded. */
     amount: nullable(Amount),
+    /**
+     * Part of `amount`, in source units: what rounding the asked amount up adds to the exact fee. Missing where nothing was rounded, and in
+     * events before version 9.
+     */
+    rounding: Type.Optional(Amount),
   },
   closed,
 );

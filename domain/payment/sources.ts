@@ -98,16 +98,47 @@ export function limitsIn(token: Token, feePolicy: FeePolicy, least: Least): NonN
   };
 }
 
+/** A payer can type an amount with this many decimals anywhere: alternatives are asked for no finer, unless the order is. */
+const roundDecimals = 2;
+
+/** Returns the decimals that alternatives of an order are rounded up to: those of its amount without trailing zeros, and at least two. */
+export function orderDecimals(amount: bigint, decimals: number): number {
+  let places = decimals;
+  let left = amount;
+  while (places > roundDecimals && left % 10n === 0n) {
+    left /= 10n;
+    places -= 1;
+  }
+  return Math.max(places, roundDecimals);
+}
+
+/** How an alternative's exact price is raised. What that adds is part of the fee. */
+export interface PriceRounding {
+  /** Decimals that the price is rounded up to. */
+  readonly places: number;
+  /** The price of the payment's own source: the alternative costs the same if that covers its exact price and is less than the rounded one. */
+  readonly own: { readonly amount: bigint; readonly token: Token };
+}
+
+function raisedPrice(exact: bigint, token: Token, { places, own }: PriceRounding): bigint {
+  const rounded = ceilTo(exact, token.decimals, places);
+  if (!canExpress(token, own.amount, own.token)) return rounded;
+  const same = convert(own.amount, own.token, token);
+  return same >= exact && same < rounded ? same : rounded;
+}
+
 /**
  * Terms of an alternative: the payer pays the receiver's amount plus the fee.
  *
  * @param amount the receiver's amount, in destination units; null if any amount is accepted
  * @param least minimum payout
+ * @param rounding default: the exact price
  */
 export function alternativeTerms(
   { chain, token, feePolicy }: Alternative,
   amount: bigint | null,
   least: Least,
+  rounding?: PriceRounding,
 ): SourceTerms {
   const { fixed, basisPoints } = feePolicy;
   const policy = { fixed: unitsText(fixed), basisPoints };
@@ -115,7 +146,14 @@ export function alternativeTerms(
   if (amount === null)
     return { ...own, amount: null, fee: { ...policy, amount: null }, limits: limitsIn(token, feePolicy, least) };
   const agreed = agreeOut(amount, feePolicy, dollarRoute(token, least.token));
-  return { ...own, amount: unitsText(agreed.source), fee: { ...policy, amount: unitsText(agreed.fee) }, limits: null };
+  const source = rounding === undefined ? agreed.source : raisedPrice(agreed.source, token, rounding);
+  const added = source - agreed.source;
+  const fee = {
+    ...policy,
+    amount: unitsText(agreed.fee + added),
+    ...(added > 0n && { rounding: unitsText(added) }),
+  };
+  return { ...own, amount: unitsText(source), fee, limits: null };
 }
 
 // Tolerance: how much less than agreed still pays.

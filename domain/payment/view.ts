@@ -6,6 +6,7 @@ import { type Instant, minute_ms, plus } from '../time.ts';
 import { liveAttempts } from '../transfer/leg.ts';
 import type { BounceCode, PaymentType } from './events.ts';
 import type { Intent } from './intent.ts';
+import type { LineItem } from './lineItems.ts';
 import type { Metadata } from './metadata.ts';
 import { isWhollyRefunded } from './refund.ts';
 import type { RefundAsker } from './refundShapes.ts';
@@ -132,6 +133,8 @@ export interface PaymentView {
   readonly title: string | null;
   readonly description: string | null;
   readonly currency: string | null;
+  /** Lines of the order; null without any. */
+  readonly lineItems: readonly LineItem[] | null;
   readonly metadata: Metadata | null;
   readonly webhookUrl: string | null;
   readonly createdAt: Instant;
@@ -192,6 +195,7 @@ export function viewOf(p: Payment, updatedAt: Instant): PaymentView {
     title: terms.display.title,
     description: terms.display.description,
     currency: terms.display.currency,
+    lineItems: terms.display.lineItems ?? null,
     metadata: terms.metadata,
     webhookUrl: terms.webhookUrl,
     createdAt: terms.createdAt,

@@ -13,6 +13,7 @@ CREATE TABLE payments (
   title                     text,
   description               text,
   currency                  text,
+  line_items                json,
   metadata                  json,
   webhook_url               text,
   created_at                timestamptz NOT NULL,
@@ -52,6 +53,7 @@ CREATE TABLE payments (
 );
 COMMENT ON TABLE payments IS 'Every payment after its last event: the fields of the public API. Amounts in whole tokens.';
 COMMENT ON COLUMN payments.source_amount IS 'Amount that the customer pays, fee included; null for anyAmount until funding.';
+COMMENT ON COLUMN payments.line_items IS 'Name, quantity and amount of each line of the order; null without a list.';
 COMMENT ON COLUMN payments.pay_from IS 'All sources that the payer can choose, with amounts; null without a choice. source_… is the current choice.';
 COMMENT ON COLUMN payments.source_fee IS 'In the source token, part of source_amount.';
 COMMENT ON COLUMN payments.amount_expected IS 'Agreed amount, fee included; null for any amount.';

@@ -47,3 +47,16 @@ function matchOf(ranges: readonly Range[], type: string) {
   }
   return best && best.quality > 0 ? best : undefined;
 }
+
+/**
+ * Returns the first of these encodings that the Accept-Encoding header accepts (RFC 9110, 12.5.3); null where the body goes as it is. A header
+ * that accepts nothing else gets the body as it is, too.
+ *
+ * @param offered best first
+ */
+export function encodingOf<E extends string>(acceptEncoding: string | undefined, offered: readonly E[]): E | null {
+  const ranges = rangesOf(acceptEncoding ?? '');
+  const qualityOfCoding = (coding: string): number =>
+    (ranges.findLast(({ type }) => type === coding) ?? ranges.findLast(({ type }) => type === '*'))?.quality ?? 0;
+  return offered.find((coding) => qualityOfCoding(coding) > 0) ?? null;
+}

@@ -40,7 +40,7 @@ import { defaultLimits } from './middleware.ts';
 import { createOpenPlaces } from './openPlaces.ts';
 import { metrics, readiness } from './operations.ts';
 import { admitApp, createClients, createRates, type Rates, unlimited } from './rateLimits.ts';
-import { queriesOf } from './reads.ts';
+import { networkFactsOf, queriesOf } from './reads.ts';
 import type { LinkRoutePorts } from './routes/links.ts';
 import type { ProofDeps } from './routes/proof.ts';
 import { type HttpServer, startHttp } from './server.ts';
@@ -277,6 +277,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
       core.formerKeys().map(({ links }) => links),
     ),
     walletLink: (payment, amount) => walletLinkOf(payment, amount, config.mode === 'sandbox'),
+    networkOf: networkFactsOf(core),
     paymentNews,
     site: siteOf(config),
     publicUrl,

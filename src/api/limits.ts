@@ -8,6 +8,7 @@ import { embeddingSitesMax } from '../../domain/merchant/settings.ts';
 import { changesMax } from '../../domain/merchant/state.ts';
 import { choicesMax } from '../../domain/payment/choose.ts';
 import { lifetime_ms, lifetimeLeast_s, lifetimeMost_s } from '../../domain/payment/create.ts';
+import { lineItemsMax, lineItemsMax_bytes, lineNameMax } from '../../domain/payment/lineItems.ts';
 import { metadataLevels, metadataMax_bytes } from '../../domain/payment/metadata.ts';
 import { registrationsMax } from '../../domain/payment/payins.ts';
 import { refundAddressesMax } from '../../domain/payment/refundAddress.ts';
@@ -128,6 +129,11 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['`display.title`, `display.name`', '200 characters', '400'],
   ['`display.description`', '1,000 characters', '400'],
   ['`display.currency`', '3 to 8 letters', '400'],
+  [
+    '`display.lineItems`',
+    `${lineItemsMax} lines, ${count(lineItemsMax_bytes.keyed)} bytes as JSON (${count(lineItemsMax_bytes.keyless)} without a key); a name has ${lineNameMax} characters`,
+    '400',
+  ],
   [
     '`metadata`',
     `${count(metadataMax_bytes.keyed)} bytes as JSON (${count(metadataMax_bytes.keyless)} without a key), ${metadataLevels} levels`,

@@ -16,6 +16,8 @@ export interface RequestLocals {
   keyId: string | null;
   /** Errors are pages for people as well. */
   isPage: boolean;
+  /** The page may be compressed: it holds no secret that its reader does not send with the request. */
+  isCompressible?: boolean;
   /** True once a rate limit has counted the request. */
   isCounted: boolean;
 }

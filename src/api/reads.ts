@@ -20,6 +20,7 @@ import { coalesce } from '../lib/coalesce.ts';
 import { callersByKey } from './apiKeys.ts';
 import type { AccessDeps } from './auth.ts';
 import { limitExports } from './exports.ts';
+import { createNetworkCosts, type NetworkOf, usualFinality } from './networks.ts';
 import type { PayLinkDeps } from './resource.ts';
 import type { MerchantRoutesDeps } from './routes/merchant.ts';
 import type { PaymentReads } from './routes/payments.ts';
@@ -32,6 +33,17 @@ export function confirmationsNeeded(chains: Core['chains']) {
     const large = ingester?.largeFrom != null && whole >= ingester.largeFrom;
     return ingester?.blocksOnTop?.(large ? 'finalLarge' : 'final') ?? null;
   };
+}
+
+/** Facts for payers about the chains that they can choose. */
+export function networkFactsOf({ clock, config, chains }: Pick<Core, 'clock' | 'config' | 'chains'>): NetworkOf {
+  const finality = usualFinality(chains);
+  const costs = createNetworkCosts({
+    clock,
+    rails: new Map([...chains].map(([id, { rail }]) => [id, rail])),
+    coins: new Map(config.chains.map(({ chainId, coin }) => [chainId, coin])),
+  });
+  return (chainId, amount) => ({ final_ms: finality(chainId, amount), cost_microUsd: costs(chainId) });
 }
 
 type ApiReads = Pick<AccessDeps, 'findApiKey' | 'findApp'> &

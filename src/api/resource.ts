@@ -63,10 +63,17 @@ export function createPageFields(deps: PayLinkDeps) {
   };
 }
 
+/** Fields of every answer. */
+function shownData(view: PaymentView): Omit<PaymentResponse, keyof typeof ofTheApp | keyof PageFields> {
+  const data = webhookData(view);
+  const lineItems = view.lineItems?.map((item) => ({ ...item }));
+  return lineItems ? { ...data, display: { ...data.display, lineItems } } : data;
+}
+
 /** For the holder of the app's key. */
 export function paymentResource(view: PaymentView, page: PageFields): PaymentResponse {
   return {
-    ...webhookData(view),
+    ...shownData(view),
     metadata: view.metadata,
     webhookUrl: view.webhookUrl,
     webhookSecretSource: view.webhookUrl === null ? null : 'app',
@@ -95,7 +102,7 @@ export const viewAfter = ({ payment, at }: { readonly payment: Payment; readonly
 
 /** For holders of the id: what to pay, until when, and the progress. The app's own fields are null. */
 export const publicResource = (view: PaymentView): PaymentResponse => ({
-  ...webhookData(view),
+  ...shownData(view),
   ...ofTheApp,
   orderId: null,
   paymentLink: null,
@@ -104,7 +111,7 @@ export const publicResource = (view: PaymentView): PaymentResponse => ({
 
 /** For the caller who created it without a key: the order id is their own, and so is the payment page. */
 export const creatorResource = (view: PaymentView, page: PageFields): PaymentResponse => ({
-  ...webhookData(view),
+  ...shownData(view),
   ...ofTheApp,
   ...page,
 });

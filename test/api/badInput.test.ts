@@ -20,6 +20,9 @@ const intoContract = (source: object) => ({
 const toStellar = (more: object) => out({ chainId: 1500, receiverAddress: stellarReceiver, ...more });
 const deep = (levels: number): object => (levels === 0 ? {} : { a: deep(levels - 1) });
 
+const item = { name: 'Tea', quantity: 1, amount: '10.00' };
+const items = (changed: object) => ({ display: { lineItems: [{ ...item, ...changed }] } });
+
 /** Name, what is changed in a good request, the pointer of the answer, words of its message. */
 const wrongFields: readonly (readonly [string, object, string, RegExp])[] = [
   ['an unknown field', { color: 'red' }, '/color', /is not known here/],
@@ -102,6 +105,11 @@ const wrongFields: readonly (readonly [string, object, string, RegExp])[] = [
   ['half a surrogate', { orderId: '\ud800' }, '/orderId', /without control characters/],
   ['an empty order id', { orderId: '' }, '/orderId', /must not be empty/],
   ['a currency that is none', { display: { currency: '$' } }, '/display/currency', /such as USD/],
+  ['line items that do not add up', items({ amount: '9.99' }), '/display/lineItems', /make 9\.99.*is 10\.00/],
+  ['a line item without a name', items({ name: undefined }), '/display/lineItems/0/name', /required/],
+  ['a line item’s negative amount', items({ amount: '-1.00' }), '/display/lineItems/0/amount', /decimal string/],
+  ['a line item’s quantity of nothing', items({ quantity: 0 }), '/display/lineItems/0/quantity', /at least 1/],
+  ['51 line items', { display: { lineItems: Array(51).fill(item) } }, '/display/lineItems', /50/],
   ['metadata that is no object', { metadata: ['a'] }, '/metadata', /must be an object/],
   ['metadata of six levels', { metadata: deep(5) }, '/metadata/a/a/a/a/a', /deeper than 5 levels/],
   ['deep metadata', { metadata: { list: deep(500) } }, '/metadata/list/a/a/a/a', /deeper than 5 levels/],
@@ -142,6 +150,13 @@ describe('HTTP: bad input', () => {
       assert.match(found.message, message);
     });
   }
+
+  it('removes what is not seen from the names of line items, and answers them to the holder of the key', async () => {
+    const { status, body } = await post({ body: goodRequest(items({ name: 'Tea\u202e\u200b' })) });
+    assert.deepEqual([status, body.display?.lineItems], [201, [{ ...item, name: 'Tea' }]]);
+    const unseen = await post({ body: goodRequest(items({ name: '\u200b' })) });
+    assert.equal(unseen.body.errors[0].pointer, '/display/lineItems/0/name');
+  });
 
   for (const mark of ['202e', '2066', '200b', '200e', 'feff', '00ad']) {
     const text = `a${String.fromCharCode(Number.parseInt(mark, 16))}b`;

@@ -5,6 +5,7 @@ import { Unavailable } from '../../commands/ports.ts';
 import { noProfile } from '../../domain/merchant/profile.ts';
 import type { HttpDeps } from '../../src/api/index.ts';
 import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
+import { weighedPages, weightOf } from './payWeight.ts';
 import { goodRequest, paymentSecrets, startWorld, type World } from './world.ts';
 
 const base = '/payment-api/payments';
@@ -144,21 +145,15 @@ describe('HTTP: the page of a payment', () => {
     assert.equal(other.body.merchant, null);
   });
 
-  it('is under 100 kB with all that it loads', async () => {
-    const page = await (await get(path())).text();
-    let size = Buffer.byteLength(page);
-    const asked = [...page.matchAll(/(?:href|src)="(\/(?:dashboard\/assets|colours)\/[^"]+)"/g)].map(
-      ([, file]) => file ?? '',
-    );
-    const modules = ['localTime.js', 'copy.js', 'framed.js', 'parts.js', 'say.js'].map(
-      (file) => `/dashboard/assets/${file}`,
-    );
-    for (const file of new Set([...asked, ...modules])) {
-      const answer = await get(file);
-      assert.equal(answer.status, 200, file);
-      size += (await answer.arrayBuffer()).byteLength;
+  it('has at most 100 kB with all that it loads, and 40 kB compressed', async () => {
+    for (const [page, url] of Object.entries(await weighedPages(world))) {
+      const plain = await weightOf(url, 'identity');
+      const small = await weightOf(url, 'gzip, deflate, br');
+      assert.ok(plain.files > 8, `${page}: ${plain.files} files`);
+      assert.ok(plain.bytes < 100_000, `${page}: ${plain.bytes} bytes`);
+      assert.ok(small.bytes < 40_000, `${page}: ${small.bytes} bytes compressed`);
+      assert.ok(small.bytes < plain.bytes / 2, `${page}: ${small.bytes} of ${plain.bytes} bytes`);
     }
-    assert.ok(size < 100_000, `${size} bytes`);
   });
 
   it('is no receipt before the payment is complete', async () => {

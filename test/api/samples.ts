@@ -79,6 +79,7 @@ export const sampleView: PaymentView = {
   title: 'Coffee beans',
   description: null,
   currency: 'USD',
+  lineItems: null,
   metadata: { cart: '7' },
   webhookUrl: 'https://shop.example/hooks',
   createdAt: at(9),

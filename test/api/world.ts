@@ -166,6 +166,7 @@ export async function startWorld(
     proof: quietProof,
     paymentSecrets,
     walletLink: walletLinkOf,
+    networkOf: () => ({ final_ms: 20_000, cost_microUsd: 3_000n }),
     paymentNews: quietPaymentNews,
     findProfile: async () => noProfile,
     embeddingSites: async () => [],

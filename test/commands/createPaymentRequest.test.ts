@@ -187,6 +187,30 @@ describe('a request to create a payment', () => {
       assert.equal(await refusal(crumbs, merchant), 'invalidRequest /source/amount');
     });
 
+    it('line items that do not make the order, or that its type has no sum for', async () => {
+      const listing = (...amounts: string[]) => ({
+        display: {
+          ...{ title: 'Coffee', description: null, currency: 'USD' },
+          lineItems: amounts.map((amount, index) => ({ name: `Item ${index}`, quantity: 1, amount })),
+        },
+      });
+      assert.equal(await refusal(order(listing('9.00', '0.99'))), 'invalidRequest /display/lineItems');
+      assert.equal(await refusal(sale(listing('10.01')), merchant), 'invalidRequest /display/lineItems');
+      assert.equal(await refusal(order(listing('9.00', '1.0000001'))), 'invalidRequest /display/lineItems/1/amount');
+      const any = order({
+        ...{ type: 'anyAmount', ...listing('10.00') },
+        destination: { chainId: 1, tokenSymbol: 'USDC', receiverAddress: merchantWallet },
+      });
+      assert.equal(await refusal(any), 'invalidRequest /display/lineItems');
+      const { payment } = await accepted(world().create(order(listing('9', '1.0'))));
+      assert.deepEqual(
+        payment.terms.display.lineItems?.map(({ amount }) => amount),
+        ['9.00', '1.00'],
+      );
+      const without = await accepted(world().create(order(listing())));
+      assert.equal(without.payment.terms.display.lineItems, undefined);
+    });
+
     it('a sender that is no address', async () => {
       const from = (senderAddress: string) => order({ source: { chainId: 8453, tokenSymbol: 'USDC', senderAddress } });
       assert.equal(await refusal(from('me')), 'invalidRequest /source/senderAddress');

@@ -49,7 +49,7 @@ describe('the page of a payment, in a browser', () => {
   }
 
   const toTheEnd = async (page: Page) => {
-    await page.getByText('has your money').waitFor();
+    await page.getByText('has been paid').waitFor();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
     assert.equal(await page.locator('.scan').count(), 0);
   };
@@ -191,7 +191,7 @@ describe('the page of a payment, in a browser', () => {
     await page.getByText('Waiting for your payment').waitFor();
     assert.equal(await scanned(page), await page.locator('.scan a').getAttribute('href'));
     await shop.pay(payment);
-    await page.getByText('has your money').waitFor();
+    await page.getByText('has been paid').waitFor();
     await leave();
   });
 

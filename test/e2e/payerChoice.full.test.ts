@@ -54,7 +54,7 @@ describe('a payment with a choice of chains', () => {
     const now = await choose(page, /Solana/, solana, payment);
     assert.notEqual(now.source.receiverAddress, payment.source.receiverAddress);
     await shop.pay(now);
-    await page.getByText('has your money').waitFor();
+    await page.getByText('has been paid').waitFor();
     await leave();
     const done = await shop.follow(payment.id);
     assert.deepEqual(
@@ -72,7 +72,7 @@ describe('a payment with a choice of chains', () => {
     const now = await choose(page, /Solana/, solana, payment);
     await page.getByText('arrived on Base').waitFor();
     await shop.pay(now);
-    await page.getByText('has your money').waitFor();
+    await page.getByText('has been paid').waitFor();
     await page.getByText('arrived on Base').waitFor();
     assert.equal(await page.getByRole('group', { name: 'Pay from' }).count(), 0);
     await leave();

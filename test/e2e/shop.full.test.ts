@@ -59,7 +59,7 @@ describe('the demo shop, in a browser', () => {
     const frame = page.frameLocator('dialog iframe');
     await frame.getByText('Waiting for your payment').waitFor();
     await pay(orderId);
-    await frame.getByText('has your money').waitFor();
+    await frame.getByText('has been paid').waitFor();
     await frame.getByRole('link', { name: 'Printable receipt' }).click();
     await frame.getByText((await paymentOf(orderId)).destination.txHash).waitFor();
     // The page hears the key once its script is there.
@@ -83,7 +83,7 @@ describe('the demo shop, in a browser', () => {
     const tab = await opened;
     await tab.getByText('Waiting for your payment').waitFor();
     await pay(orderId);
-    await tab.getByText('has your money').waitFor();
+    await tab.getByText('has been paid').waitFor();
     await hasReceipt(orderId, 'read in the feed');
     const told = entries()
       .flatMap(({ news }) => [news ?? []].flat())

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Frame, Page, Route } from 'playwright-core';
+import sharp from 'sharp';
 import { snippetFor } from '../../web/dashboard/embedding.ts';
 import { goodRequest, startWorld, type World } from '../api/world.ts';
 import { type Visitor, visitor } from '../support/chromium.ts';
@@ -171,6 +172,41 @@ describe('a payment in a frame', () => {
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       assert.equal(await page.evaluate(() => document.activeElement?.id), 'pay');
+    });
+
+    for (const colorScheme of ['light', 'dark'] as const)
+      it(`turns a wheel from the first moment until the page is there, ${colorScheme} as the payer’s system is`, async () => {
+        const page = await visit({ [shop]: withScript() });
+        await page.emulateMedia({ colorScheme });
+        const released = Promise.withResolvers<void>();
+        await page.context().route(link, async (route) => {
+          await released.promise;
+          await route.continue();
+        });
+        await page.goto(`${shop}/`);
+        await page.getByRole('link', { name: 'Pay with stablecoins' }).click();
+        const wheel = page.getByRole('status', { name: 'Loading' });
+        await wheel.waitFor();
+        const dialog = page.getByRole('dialog');
+        assert.equal(await dialog.evaluate((each) => each.getAnimations({ subtree: true }).length), 1);
+        const { channels } = await sharp(await dialog.screenshot()).stats();
+        const brightness = channels.slice(0, 3).reduce((sum, { mean }) => sum + mean / 3, 0);
+        assert.ok(colorScheme === 'light' ? brightness > 200 : brightness < 60, `${brightness}`);
+        released.resolve();
+        await wheel.waitFor({ state: 'detached' });
+        await page.frameLocator('dialog iframe').getByText('Waiting for your payment').waitFor();
+        await page.emulateMedia({ colorScheme: null });
+      });
+
+    it('leads to a window of its own, where wallets of the browser are', async () => {
+      const page = await opened(await visit({ [shop]: withScript() }));
+      const opening = page.context().waitForEvent('page');
+      await page.getByRole('link', { name: 'Open in a window' }).click();
+      const tab = await opening;
+      await tab.waitForURL(link);
+      assert.equal(await tab.evaluate(() => globalThis.opener), null);
+      await tab.close();
+      assert.equal(await page.getByRole('dialog').count(), 1);
     });
 
     it('closes by its button, and opens again', async () => {

@@ -1,8 +1,8 @@
 /** Sample pages and their files on loopback, with the headers that the service sends. */
-import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { VNode } from 'preact';
+import { assets, readAssetName } from '../../web/parts/assets.ts';
 import { documentOf } from '../../web/parts/html.ts';
 import { colourSheet } from '../../web/pay/colour.ts';
 
@@ -12,10 +12,6 @@ export const pagePolicy =
 
 /** No asset changes while a spec runs, so browsers load each asset once per visitor. */
 const unchanging = 'public, max-age=31536000, immutable';
-
-const types: Readonly<Record<string, string>> = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' };
-
-const folders: Readonly<Record<string, string>> = { 'look.css': '', 'pay.css': 'pay/' };
 
 export interface PageServer extends AsyncDisposable {
   readonly url: (page: string) => string;
@@ -49,14 +45,13 @@ export async function servePages(
   const heard = Promise.withResolvers<void>();
   const server = createServer(async (request, response) => {
     const path = new URL(request.url ?? '/', 'http://localhost').pathname;
-    const asset = /^\/dashboard\/assets\/(\w+\.(css|js|svg))$/.exec(path);
+    const asset = assets.get(readAssetName(path.replace('/dashboard/assets/', '')).file);
     const page = pages[path.slice(1)];
     response.setHeader('Content-Security-Policy', pagePolicy);
-    if (asset?.[1] && asset[2]) {
-      const file = new URL(`../../web/${folders[asset[1]] ?? 'client/'}${asset[1]}`, import.meta.url);
+    if (asset) {
       response.setHeader('Cache-Control', unchanging);
-      response.setHeader('Content-Type', types[asset[2]] ?? '');
-      response.end(await readFile(file));
+      response.setHeader('Content-Type', asset.type);
+      response.end(asset.content);
     } else if (path.startsWith('/colours/')) {
       response.setHeader('Cache-Control', unchanging);
       response.setHeader('Content-Type', 'text/css');

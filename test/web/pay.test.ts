@@ -176,7 +176,7 @@ describe('what pages of payments say', () => {
     paid: [/Your payment is final/],
     payingOut: [/is being paid on Ethereum/],
     completed: [
-      /has your money/,
+      /has been paid/,
       /You sent10\.01 USDC on Base/,
       /Tea House received10\.00 USDC on Ethereum/,
       /Back to Tea House/,
@@ -208,11 +208,11 @@ describe('what pages of payments say', () => {
     const bare = { name: null, logoUrl: null, colour: null, supportContact: null, returnUrl: 'https://shop.example/' };
     const said = (language: Language) =>
       documentOf(payPage({ ...payModel(stories.completed, language), shop: bare })).replaceAll(/<[^>]+>/g, '');
-    assert.match(said('en'), /The merchant has your money\..*Back to the merchant.*Ask the merchant\. Show/s);
+    assert.match(said('en'), /The merchant has been paid\..*Back to the merchant.*Ask the merchant\. Show/s);
     assert.match(said('de'), /Das Geschäft hat Ihr Geld erhalten\..*Zurück zum Geschäft.*an das Geschäft\. Zeigen/s);
     assert.match(said('es'), /La tienda ha recibido su dinero\..*Volver a la tienda.*Contacte con la tienda/s);
     const named = documentOf(payPage({ ...payModel(stories.completed, 'en'), shop: { ...bare, name: 'iTea' } }));
-    assert.match(named.replaceAll(/<[^>]+>/g, ''), /iTea has your money/);
+    assert.match(named.replaceAll(/<[^>]+>/g, ''), /iTea has been paid/);
   });
 
   it('counts no block of a chain for money that came on another one', () => {
@@ -232,6 +232,10 @@ describe('what pages of payments say', () => {
       'waitingForCall',
       'choosing',
       'chosenElsewhere',
+      'exactIn',
+      'exactInElsewhere',
+      'itemised',
+      'itemisedLong',
       'underpaid',
       'gone',
       'wrongToken',

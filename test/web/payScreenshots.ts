@@ -9,7 +9,7 @@ import { installed } from '../support/chromium.ts';
 import { servePages } from './pageServer.ts';
 import { payPages } from './samples/payPages.ts';
 
-const widths = [320, 768, 1280];
+const widths = [390, 820, 1280];
 const [folder = '/tmp/pages', stated, ...wanted] = process.argv.slice(2);
 await mkdir(folder, { recursive: true });
 

@@ -20,7 +20,7 @@ describe('scripts of pages', () => {
       assert.equal(await page.getByText('"nested"').isVisible(), true);
       assert.match((await focused(page)) ?? '', /Copy/);
       await page.getByRole('status').getByText('A-1042: Completed').waitFor();
-      assert.match(await page.title(), /^Order A-1042/);
+      assert.match(await page.title(), /^Two pounds of Darjeeling/);
     });
   });
 

@@ -40,6 +40,7 @@ const payments: Kinds<Tables['payments']> = {
   title: 'text',
   description: 'text',
   currency: 'text',
+  line_items: 'json',
   metadata: 'json',
   webhook_url: 'leftOut',
   created_at: 'time',

@@ -1,56 +1,72 @@
 /** Stylesheet and modules of pages: read once, identified by their content. */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, extname, join } from 'node:path';
 import type { RequestHandler } from 'express';
+import { encodingOf } from '../../src/api/accept.ts';
 import { localsOf } from '../../src/api/middleware.ts';
 import type { Admission } from '../../src/api/rateLimits.ts';
 import { send } from '../../src/api/router.ts';
+import { assets, compressed, type Encoding, encodings, readAssetName, type WebAsset } from '../parts/assets.ts';
 import { noSuchPage } from './router.ts';
 
-interface WebFile {
+interface Form {
   readonly content: Uint8Array;
-  readonly type: string;
-  /** A strong entity tag. */
+  /** A strong entity tag: each encoding has its own (RFC 9110, 8.8.3.3). */
   readonly etag: string;
+  readonly encoding: Encoding | null;
 }
 
-const types: Readonly<Record<string, string>> = {
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.svg': 'image/svg+xml',
-};
+type Forms = ReadonlyMap<Encoding | null, Form>;
+
 export const filesPath = '/dashboard/assets/{file}';
-const web = join(import.meta.dirname, '..');
 
-/** Files of web/ for browsers, by file name. */
-function readFiles(): ReadonlyMap<string, WebFile> {
-  const paths = readdirSync(web, { recursive: true, encoding: 'utf8' });
-  const found = paths.flatMap((path) => {
-    const type = types[extname(path)];
-    if (type === undefined) return [];
-    const content = readFileSync(join(web, path));
-    const etag = `"${createHash('sha256').update(content).digest('base64url')}"`;
-    return [[basename(path), { content, type, etag }] as const];
-  });
-  return new Map(found);
+async function formsOf({ content }: WebAsset): Promise<Forms> {
+  const digest = createHash('sha256').update(content).digest('base64url');
+  const forms: Form[] = [{ content, etag: `"${digest}"`, encoding: null }];
+  const smaller = await compressed(content);
+  for (const encoding of encodings) {
+    const bytes = smaller[encoding];
+    if (bytes.byteLength < content.byteLength)
+      forms.push({ content: bytes, etag: `"${digest}-${encoding}"`, encoding });
+  }
+  return new Map(forms.map((form) => [form.encoding, form]));
 }
+
+let made: ReadonlyMap<string, Promise<Forms>> | undefined;
+
+/** Compresses each asset once in a process. */
+const allForms = (): ReadonlyMap<string, Promise<Forms>> =>
+  (made ??= new Map([...assets].map(([file, asset]) => [file, formsOf(asset)])));
+
+/** One year, the longest that caches take seriously. */
+const kept = 'public, max-age=31536000, immutable';
 
 /**
  * Answers `…/:file`. A browser revalidates its copy each time, so a new version is used at once, also while instances of two versions
  * answer.
  */
 export function serveFiles(admission: Pick<Admission, 'ofStranger'>): RequestHandler {
-  const files = readFiles();
+  const all = allForms();
   return async (request, response) => {
     localsOf(response).route = filesPath;
     await admission.ofStranger(request, response);
-    const file = files.get(String(request.params['file']));
-    if (!file) throw noSuchPage();
-    const { content, type, etag } = file;
-    const headers = { 'Cache-Control': 'no-cache', ETag: etag };
-    const held = holds(request.headers['if-none-match'], etag);
-    send(response, held ? { status: 304, body: '', type, headers } : { status: 200, body: content, type, headers });
+    const asked = String(request.params['file']);
+    const asset = assets.get(readAssetName(asked).file);
+    const forms = asset && (await all.get(asset.file));
+    const accepted = encodingOf(request.headers['accept-encoding'], encodings);
+    const form = forms?.get(accepted) ?? forms?.get(null);
+    if (!asset || !form) throw noSuchPage();
+    const headers = {
+      'Cache-Control': asked === asset.name ? kept : 'no-cache',
+      ETag: form.etag,
+      Vary: 'Accept-Encoding',
+      ...(form.encoding !== null && { 'Content-Encoding': form.encoding }),
+    };
+    const { type } = asset;
+    const held = holds(request.headers['if-none-match'], form.etag);
+    send(
+      response,
+      held ? { status: 304, body: '', type, headers } : { status: 200, body: form.content, type, headers },
+    );
   };
 }
 

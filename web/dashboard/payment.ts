@@ -155,10 +155,13 @@ export interface PaymentModel extends Frame {
   readonly now: Instant;
 }
 
+const orderTitle = (payment: PaymentView): string =>
+  payment.orderId === null ? paymentName(payment) : `Order ${paymentName(payment)}`;
+
 export const paymentPage = (model: PaymentModel): VNode => {
   const { app, payment, moment } = model;
   const head = {
-    title: payment.orderId === null ? paymentName(payment) : `Order ${paymentName(payment)}`,
+    title: payment.title ?? orderTitle(payment),
     state: statusChip(payment.status),
     up: { href: appPaths(app.appId).payments, label: 'Payments' },
     section: 'payments',
@@ -167,7 +170,7 @@ export const paymentPage = (model: PaymentModel): VNode => {
     return appPage(
       model,
       head,
-      html`<div class="stack">${pastNotice(model, moment.at)}${toldBy(model)}${proofCard(model)}</div>`,
+      html`<div class="stack">${pastNotice(model, moment.at)}${boughtCard(payment)}${toldBy(model)}${proofCard(model)}</div>`,
     );
   return appPage(
     model,
@@ -176,6 +179,7 @@ export const paymentPage = (model: PaymentModel): VNode => {
       <div id="state" data-live="part">
       ${payment.errorMessage !== null && notice('bad', html`<p>${payment.errorMessage}</p>`)}
       ${payment.status === 'payment_unpaid' && amountDueBox(payment, model.link)}</div>
+      ${boughtCard(payment)}
       ${toldBy(model)}
       ${refundsCard(model)}
       ${moved(model)}
@@ -184,6 +188,36 @@ export const paymentPage = (model: PaymentModel): VNode => {
     </div>`,
   );
 };
+
+/** Description and line items, as the payer reads them. Empty without both: the title is the page's. */
+function boughtCard({ description, lineItems, ...payment }: PaymentView): VNode | false {
+  if (description === null && lineItems === null) return false;
+  const token = payment.type === 'exactIn' ? payment.sourceTokenSymbol : payment.destinationTokenSymbol;
+  const items = lineItems ?? [];
+  return card(
+    {
+      title: 'What is bought',
+      note:
+        payment.orderId === null
+          ? undefined
+          : html`<span>order ${bdi(paymentName({ ...payment, description, lineItems }))}</span>`,
+    },
+    html`<div>
+      ${description !== null && inside(html`<p>${bdi(description)}</p>`)}
+      ${
+        items.length > 0 &&
+        table(
+          'Line items',
+          [
+            { head: 'Name', kind: 'title' },
+            { head: 'Quantity', kind: 'number' },
+            { head: 'Amount', kind: 'number' },
+          ],
+          items.map((item) => [bdi(item.name), String(item.quantity), amount(item.amount, token)]),
+        )
+      }</div>`,
+  );
+}
 
 /** From the payment's own events, at any moment. */
 function toldBy(model: PaymentModel): VNode {
@@ -235,8 +269,6 @@ function factPairs({ payment }: PaymentModel): VNode {
     payment.status === 'payment_unpaid' || payment.status === 'payment_expired'
       ? [payment.status === 'payment_expired' ? 'Ended' : 'Ends', when(payment.expiresAt)]
       : null,
-    payment.title === null ? null : ['Title', bdi(payment.title)],
-    payment.description === null ? null : ['Description', bdi(payment.description)],
     payment.orderId === null
       ? null
       : ['Order', copyable(html`<span class="mono">${bdi(payment.orderId)}</span>`, payment.orderId, 'Order id')],

@@ -19,19 +19,34 @@ document.addEventListener('click', (event) => {
 /** Other links stay links; of the service's pages only payments may be framed. */
 const isPayment = ({ origin, pathname }) => origin === service && /\/pay\/[\w-]+$/.test(pathname);
 
+/** Merchants translate the words by data-close, data-window and data-loading of the link. */
 function open(link) {
-  const frame = make('iframe', { inlineSize: '100%', blockSize: '100%', border: '0', display: 'block', background: 'Canvas' });
+  const { close: closeText = 'Close', window: windowText = 'Open in a window', loading: loadingText = 'Loading' } = link.dataset;
+  const shape = { minBlockSize: '44px', minInlineSize: '44px', padding: '0 14px', border: '0', background: 'none', color: 'inherit', font: '600 15px/1 system-ui, sans-serif', cursor: 'pointer' };
+  const frame = make('iframe', { gridArea: '1 / 1', inlineSize: '100%', blockSize: '100%', border: '0', display: 'block', position: 'relative', background: 'transparent', colorScheme: 'light' });
+  // An empty frame is of the light scheme: of the same scheme as its element, it lets the spinner behind it be seen. The page's own ground covers it.
   frame.title = link.textContent.trim() || 'Payment';
   frame.allow = 'clipboard-write';
   frame.src = link.href;
-  const close = make('button', { alignSelf: 'end', minBlockSize: '44px', minInlineSize: '44px', padding: '0 14px', border: '0', background: 'none', color: 'inherit', font: '600 15px/1 system-ui, sans-serif', cursor: 'pointer' });
+  const close = make('button', shape);
   close.type = 'button';
-  close.textContent = link.dataset.close ?? 'Close';
-  const dialog = make('dialog', { inlineSize: 'min(31rem, 100vw)', blockSize: 'min(54rem, 100dvh)', maxInlineSize: 'none', maxBlockSize: 'none', boxSizing: 'border-box', padding: '0', border: '0', borderRadius: '14px', overflow: 'hidden', flexDirection: 'column', background: 'Canvas', color: 'CanvasText', boxShadow: '0 0 0 100vmax rgb(0 0 0 / 55%)' });
+  close.textContent = closeText;
+  // Wallets that live in the browser reach a page in a window, and few of them a page in a frame.
+  const apart = make('a', { ...shape, fontWeight: '400', display: 'inline-flex', alignItems: 'center', textUnderlineOffset: '0.2em' });
+  apart.href = link.href;
+  apart.target = '_blank';
+  apart.rel = 'noopener';
+  apart.textContent = windowText;
+  const bar = make('div', { display: 'flex', justifyContent: 'space-between', flex: 'none' });
+  bar.append(apart, close);
+  const wheel = spinner(loadingText);
+  const stage = make('div', { display: 'grid', flex: '1 1 auto', minBlockSize: '0' });
+  stage.append(wheel, frame);
+  const dialog = make('dialog', { inlineSize: 'min(31rem, 100vw)', blockSize: 'min(54rem, 100dvh)', maxInlineSize: 'none', maxBlockSize: 'none', boxSizing: 'border-box', padding: '0', border: '0', borderRadius: '14px', overflow: 'hidden', flexDirection: 'column', colorScheme: 'light dark', background: 'Canvas', color: 'CanvasText', boxShadow: '0 0 0 100vmax rgb(0 0 0 / 55%)' });
   dialog.setAttribute('aria-label', frame.title);
-  dialog.append(close, frame);
+  dialog.append(bar, stage);
   const over = new AbortController();
-  shown = { link, frame, dialog, answer: null, over };
+  shown = { link, frame, dialog, wheel, answer: null, over };
   close.addEventListener('click', () => dialog.close());
   dialog.addEventListener('close', end, { once: true });
   frame.addEventListener('load', greet);
@@ -42,6 +57,18 @@ function open(link) {
   frame.focus();
 }
 
+const turn_ms = 900;
+
+/** Turns in the middle of the frame until the page has loaded; does not turn if the visitor prefers reduced motion. */
+function spinner(text) {
+  const wheel = make('div', { gridArea: '1 / 1', placeSelf: 'center', inlineSize: '36px', blockSize: '36px', boxSizing: 'border-box', borderRadius: '50%', border: '3px solid color-mix(in srgb, CanvasText 20%, transparent)', borderBlockStartColor: 'CanvasText' });
+  wheel.setAttribute('role', 'status');
+  wheel.setAttribute('aria-label', text);
+  if (!matchMedia('(prefers-reduced-motion: reduce)').matches)
+    wheel.animate([{ transform: 'rotate(0turn)' }, { transform: 'rotate(1turn)' }], { duration: turn_ms, iterations: Infinity });
+  return wheel;
+}
+
 function make(name, style) {
   const element = document.createElement(name);
   Object.assign(element.style, style);
@@ -50,6 +77,7 @@ function make(name, style) {
 
 /** Only the service's own page can read it, and answer. */
 function greet() {
+  shown.wheel.remove();
   shown.frame.contentWindow.postMessage({ payment: 'hello' }, service);
   clearTimeout(shown.answer);
   shown.answer = setTimeout(() => location.assign(shown.link.href), answer_ms);

@@ -1,3 +1,5 @@
+import { assetName } from './assets.ts';
+
 /** Paths of all dashboard pages and forms. Ids are inserted into paths only here. */
 const at = (...parts: readonly string[]): string => `/dashboard/${parts.map(encodeURIComponent).join('/')}`;
 
@@ -18,8 +20,8 @@ export const paths = {
   /** POST */
   endSession: (sessionId: string) => at('sessions', sessionId, 'revoke'),
   endOtherSessions: at('sessions', 'others', 'revoke'),
-  /** look.css and the modules of web/client, by file name. */
-  asset: (file: string) => at('assets', file),
+  /** Stylesheets, modules and drawings, by the name of the file in web/. */
+  asset: (file: string) => at('assets', assetName(file)),
 } as const;
 
 /** The pages of one app. A path with GET and POST asks first and acts on the same form. */

@@ -17,7 +17,7 @@ import { troublePage } from './trouble.ts';
 const headers = new Map([
   ['Referrer-Policy', 'no-referrer'],
   ['X-Robots-Tag', 'noindex, nofollow'],
-  ['Vary', 'Accept-Language, Accept'],
+  ['Vary', 'Accept-Language, Accept, Accept-Encoding'],
 ]);
 
 /** A link's page has a form, which browsers must be able to send with its origin. */
@@ -42,7 +42,8 @@ export const createPayPages = (deps: PayersDeps): PageRoutes => ({
   routerBehind(gate) {
     const router = Router({ caseSensitive: true });
     const asPage: RequestHandler = (_request, response, next) => {
-      localsOf(response).isPage = true;
+      // A visitor of a payment's page knows its secret, and the page repeats no other part of a request, so its compressed size reveals nothing.
+      Object.assign(localsOf(response), { isPage: true, isCompressible: true });
       response.setHeaders(headers);
       next();
     };

@@ -44,6 +44,10 @@ export interface Say {
   time(at: string): string;
   /** A counted unit in the plural form that the language has for this count: Arabic has six. */
   duration(count: number, unit: DurationUnit): string;
+  /** The same in as few letters as the language can. */
+  short(count: number, unit: DurationUnit): string;
+  /** Dollars as the language writes them; fractions of a cent are cut off. */
+  dollars(cents: number): string;
 }
 
 export type DurationUnit = 'second' | 'minute' | 'hour';
@@ -74,6 +78,12 @@ export function createSay(language: Language, messages: Messages): Say {
     time: (at: string): string => `${format.format(new Date(at)).replaceAll(directionMarks, '')} UTC`,
     duration: (count: number, unit: DurationUnit): string =>
       new Intl.NumberFormat(locales[language], { style: 'unit', unit, unitDisplay: 'long' }).format(count),
+    short: (count: number, unit: DurationUnit): string =>
+      new Intl.NumberFormat(locales[language], { style: 'unit', unit, unitDisplay: 'short' }).format(count),
+    dollars: (cents: number): string =>
+      new Intl.NumberFormat(locales[language], { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' })
+        .format(cents / 100)
+        .replaceAll(directionMarks, ''),
   });
 }
 

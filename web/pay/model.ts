@@ -1,6 +1,9 @@
 /** Model of the pages of a payment. */
 import type { Situation } from '../../domain/payment/situation.ts';
+import type { PaymentView } from '../../domain/payment/view.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
+import type { NetworkOf } from '../../src/api/networks.ts';
+import type { FormState } from '../parts/field.ts';
 import type { Mode } from '../parts/frame.ts';
 import type { Say } from './language.ts';
 
@@ -32,6 +35,9 @@ export interface PayModel extends Around {
   readonly sites: readonly string[];
   /** Opens a wallet with the amount still due; null without such a link. */
   readonly walletLink: string | null;
+  readonly networkOf: NetworkOf;
+  /** Sum that the payer wants to pay if any amount is accepted, as the page's address states it. */
+  readonly wanted: FormState;
   /** True if the payer's last choice was refused. */
   readonly refused: boolean;
   /** The reusable link that created it, once the payer may want to pay again; null otherwise. */
@@ -47,6 +53,9 @@ export const isDue = ({ open, missing, received }: Situation): boolean =>
 
 /** True if the payment ended unpaid. */
 export const endedUnpaid = ({ kind }: Situation): boolean => ['expired', 'late', 'tooLow'].includes(kind);
+
+/** Whether the merchant bears the fee: the buyer pays the price, and reads nothing of the fee. */
+export const isFeeOfMerchant = ({ type }: Pick<PaymentView, 'type'>): boolean => type === 'exactIn';
 
 /** The shop in the middle of a sentence. */
 export const shopName = ({ shop, say }: Said): string => shop.name ?? say.text('merchant');

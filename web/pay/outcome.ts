@@ -4,7 +4,7 @@ import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import { between, chainName } from '../parts/cells.ts';
 import { type Content, html } from '../parts/html.ts';
 import type { Say } from './language.ts';
-import { type PayModel, shopName } from './model.ts';
+import { isFeeOfMerchant, type PayModel, shopName } from './model.ts';
 import { seen } from './story.ts';
 import { sum } from './sum.ts';
 
@@ -45,9 +45,11 @@ function transfersOf(model: PayModel): Content[] {
   return [
     ...payin.map((each) => transferLine(model, say('youSent'), say.text('youSent'), each)),
     ...payout.map((each) =>
-      transferLine(model, say('merchantGot', { merchant }), say.text('merchantGot', { merchant }), each),
+      isFeeOfMerchant(payment)
+        ? fact(say('merchantPaid', { merchant }), payoutSeen(model, each, say.text('merchantPaid', { merchant })))
+        : transferLine(model, say('merchantGot', { merchant }), say.text('merchantGot', { merchant }), each),
     ),
-    sourceFee !== null && fact(say('fee'), sum(sourceFee, sourceTokenSymbol)),
+    !isFeeOfMerchant(payment) && sourceFee !== null && fact(say('fee'), sum(sourceFee, sourceTokenSymbol)),
     payinSeenAt !== null &&
       payoutConfirmedAt !== null &&
       fact(say('took'), durationOf(say, between(payinSeenAt, payoutConfirmedAt))),
@@ -63,6 +65,10 @@ function transferLine(model: PayModel, name: Content, what: string, transaction:
   const value = html`<span>${model.say('amountOn', { amount: sum(amount, tokenSymbol), chain: chainName(chainId) })} <small class="muted">${seen(model, transaction, what)}</small></span>`;
   return fact(name, value);
 }
+
+/** The payout without its amount. */
+const payoutSeen = (model: PayModel, payout: PaymentTransaction, what: string): VNode =>
+  html`<span>${model.say('on', { chain: chainName(payout.chainId) })} <small class="muted">${seen(model, payout, what)}</small></span>`;
 
 /** One unit, rounded up. The clocks of two chains may differ: less than one second counts as one second. */
 export function durationOf(say: Say, length_ms: number): string {

@@ -2,15 +2,17 @@
 
 import type { VNode } from 'preact';
 import type { HeldMoney, SituationKind } from '../../domain/payment/situation.ts';
-import type { PaymentView, SourceView } from '../../domain/payment/view.ts';
 import { notice } from '../parts/boxes.ts';
 import { between, chainName, shortText } from '../parts/cells.ts';
 import { type Content, html } from '../parts/html.ts';
 import { type IconName, icon } from '../parts/icon.ts';
 import { withQuery } from '../parts/paths.ts';
+import { wantedAmount } from './anyAmount.ts';
+import { bought, orderShown } from './bought.ts';
+import { payFrom } from './choice.ts';
 import { help } from './help.ts';
 import { payDocument } from './layout.ts';
-import { isDue, type PayModel, shopName } from './model.ts';
+import { isDue, isFeeOfMerchant, type PayModel, shopName } from './model.ts';
 import { outcome } from './outcome.ts';
 import { story } from './story.ts';
 import { sum } from './sum.ts';
@@ -56,8 +58,10 @@ export function statusHead(model: PayModel): VNode {
   const { situation } = model.facts;
   const sign = signs[situation.kind];
   return html`<section class="ask" id="asked" data-live="part">
+    ${sign === null && bought(model)}
     ${sign && html`<span class=${`sign ${sign[0]}`}>${icon(sign[1])}</span>`}
     ${headline(model)}
+    ${sign && bought(model)}
     ${situation.gone && notice('wait', html`<p>${model.say('gone')}</p>`)}
     ${shownHeld(model).map((held) => notice('wait', html`<p>${heldText(model, held)}</p>`))}
   </section>`;
@@ -70,9 +74,15 @@ function headline(model: PayModel): VNode {
   const chain = html`<strong>${chainName(payment.sourceChainId)}</strong>`;
   if (situation.kind === 'waiting') {
     const { sourceAmount, sourceTokenSymbol: token, sourceFee, destinationAmount } = payment;
-    const split = sourceFee !== null && destinationAmount !== null && payment.destinationTokenSymbol === token;
+    const amount = sourceAmount ?? wantedAmount(model.wanted);
+    // The fee of an exactIn payment is its merchant's: the buyer pays the price.
+    const split =
+      !isFeeOfMerchant(payment) &&
+      sourceFee !== null &&
+      destinationAmount !== null &&
+      payment.destinationTokenSymbol === token;
     return html`<div><h1 class="visually-hidden">${title}</h1>
-      <p class="amount">${sourceAmount === null ? html`<span>${say('anyAmount')} <small>${token}</small></span>` : sum(sourceAmount, token)}</p>
+      <p class="amount">${amount === null ? html`<span>${say('anyAmount')} <small>${token}</small></span>` : sum(amount, token)}</p>
       <p class="on">${say('on', { chain })}${split && html`<span> · ${say('split', { amount: html`<bdi dir="ltr">${destinationAmount}</bdi>`, fee: html`<bdi dir="ltr">${sourceFee}</bdi>` })}</span>`}</p></div>`;
   }
   if (situation.kind === 'underpaid' && situation.missing) {
@@ -185,24 +195,6 @@ export function moneyBack(model: PayModel): VNode {
 const shown = (address: string): VNode =>
   html`<span class="mono" dir="ltr" title=${address}>${shortText(address)}</span>`;
 
-/** A form of buttons, one for each chain and token that the payer may choose. Empty without a choice. POST: source, lang. */
-export function payFrom(model: PayModel): VNode {
-  const { say, facts, path, refused } = model;
-  const { payment, choiceOpen } = facts;
-  if (!choiceOpen || !payment.payFrom) return html`<div id="pay-from" data-live="part"></div>`;
-  return html`<div id="pay-from" data-live="part"><form class="from" method="post" action=${path}>
-    ${refused && notice('wait', html`<p>${say('payFromRefused')}</p>`)}
-    <input type="hidden" name="lang" value=${say.language} />
-    <fieldset><legend>${say('payFrom')}</legend><div class="sources">${payment.payFrom.map((source) => button(payment, source))}</div></fieldset>
-  </form></div>`;
-}
-
-function button(payment: PaymentView, { chainId, tokenSymbol, tokenAddress }: SourceView): VNode {
-  const current = chainId === payment.sourceChainId && tokenAddress === payment.sourceTokenAddress;
-  return html`<button class="button small" name="source" value=${`${chainId} ${tokenSymbol}`} aria-current=${current ? 'true' : undefined}>
-    <span><bdi>${chainName(chainId)}</bdi> <small>${tokenSymbol}</small></span></button>`;
-}
-
 /** Reload intervals without a script: short if a change is near; never for final situations. */
 const refresh_s = { soon: 5, open: 15 } as const;
 
@@ -218,7 +210,7 @@ export function payPage(model: PayModel): VNode {
     {
       title: shop.name === null ? title : `${title} · ${shop.name}`,
       shop,
-      order: facts.payment.orderId ?? facts.payment.title,
+      order: orderShown(facts.payment),
       live,
       sites: model.sites,
     },

@@ -11,12 +11,14 @@ import { payPath } from '../../src/api/resource.ts';
 import { entry, fields } from '../dashboard/forms.ts';
 import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
+import { withQuery } from '../parts/paths.ts';
+import { wantedMax } from './anyAmount.ts';
 import { colourSheet } from './colour.ts';
 import { framing } from './framing.ts';
 import { type PayNewsDeps, payLivePage } from './live.ts';
-import type { PayModel } from './model.ts';
+import { isDue, type PayModel } from './model.ts';
 import { payPage } from './page.ts';
-import { payModelOf } from './payModel.ts';
+import { type PageQuery, payModelOf } from './payModel.ts';
 import { receiptPage } from './receipt.ts';
 import { type RefundFormDeps, refundForm } from './refund.ts';
 
@@ -27,7 +29,11 @@ export interface PayPagesDeps extends RefundFormDeps, PayNewsDeps {
 }
 
 /** `source` in the page's buttons: `8453 USDC`. */
-const Choice = fields({ source: entry(40), lang: Type.Optional(entry(16)) });
+const Choice = fields({
+  source: entry(40),
+  lang: Type.Optional(entry(16)),
+  amount: Type.Optional(entry(wantedMax)),
+});
 
 type ChoiceRequest = Visit<'anyone', { readonly secret: string }>;
 
@@ -44,15 +50,14 @@ export const choiceForm = (
     audience: 'anyone',
     params,
     fields: Choice,
-    async act({ params: { secret }, fields: { source, lang }, by: { requestId } }) {
+    async act({ params: { secret }, fields: { source, lang = null, amount = null }, by: { requestId } }) {
       const paymentId = paymentSecrets.paymentIdOf(secret);
       if (paymentId === null) throw noSuchPage();
       const [, chainId = '', tokenSymbol = ''] = /^(\d{1,9}) ([A-Z0-9]{1,16})$/.exec(source) ?? [];
       const by = { cause: 'payer', ...(requestId !== undefined && { requestId }) } as const;
       const chosen = await chooseSource(paymentId, { chainId: Number(chainId), tokenSymbol }, by);
       if (isRefusal(chosen)) return chosen;
-      const query = lang === undefined ? '' : `?${new URLSearchParams({ lang })}`;
-      return { to: `${payPath(secret)}${query}` };
+      return { to: withQuery(payPath(secret), { lang, amount }) };
     },
     again: (visit, { values }) => again(visit, values['lang']),
   });
@@ -76,8 +81,8 @@ export function embedScript(): AnyPage {
   });
 }
 
-const Asked = fields({ lang: Type.Optional(entry(16)) });
-type Asking = Visit<'anyone', { readonly secret: string }, { readonly lang?: string }>;
+const Asked = fields({ lang: Type.Optional(entry(16)), amount: Type.Optional(entry(wantedMax)) });
+type Asking = Visit<'anyone', { readonly secret: string }, PageQuery>;
 
 const params = Type.Object({ secret: Type.String({ maxLength: 200 }) });
 
@@ -114,6 +119,8 @@ const shownBy =
 
 /** @param refused true if the payer's last choice was refused */
 async function shown(deps: PayPagesDeps, draw: Draw, visit: Asking, refused = false): Promise<PageResult> {
-  const model = await payModelOf(deps, visit, visit.query.lang);
-  return { page: draw({ ...model, refused }), headers: framing(model.sites, model.facts.choiceOpen) };
+  const model = await payModelOf(deps, visit, visit.query);
+  const { payment, situation, choiceOpen } = model.facts;
+  const hasForm = choiceOpen || (payment.sourceAmount === null && isDue(situation));
+  return { page: draw({ ...model, refused }), headers: framing(model.sites, hasForm) };
 }

@@ -3,11 +3,13 @@
 import { returnUrlOf } from '../../domain/merchant/profile.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
+import type { NetworkOf } from '../../src/api/networks.ts';
 import { linkPath, logoPath, type PayLinkDeps, payPath } from '../../src/api/resource.ts';
 import type { LinkRoutePorts } from '../../src/api/routes/links.ts';
 import type { Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 import type { Site } from '../parts/frame.ts';
+import { readWanted, wantedAmount } from './anyAmount.ts';
 import { languageOf } from './language.ts';
 import { sayIn } from './messages/index.ts';
 import { endedUnpaid, type PayModel, type Shop } from './model.ts';
@@ -26,6 +28,7 @@ export interface PayModelDeps extends PayerReads, Pick<PayLinkDeps, 'paymentSecr
   readonly site: Site;
   /** URL that opens a wallet to pay an amount in whole tokens; null for a payment without one. */
   readonly walletLink: (payment: PaymentView, amount: string | null) => string | null;
+  readonly networkOf: NetworkOf;
 }
 
 // Receiver of a payment or a link, from its app's profile.
@@ -47,11 +50,18 @@ export async function shopOf(
   };
 }
 
+/** Choices that the address of a page holds. */
+export interface PageQuery {
+  readonly lang?: string | undefined;
+  /** Sum that the payer wants to pay if any amount is accepted. */
+  readonly amount?: string | undefined;
+}
+
 /** An unknown secret and a malformed one get the same answer. */
 export async function payModelOf(
   deps: PayModelDeps,
   { params: { secret }, languages }: Visit<'anyone', { readonly secret: string }>,
-  lang: string | undefined,
+  { lang, amount }: PageQuery,
 ): Promise<PayModel> {
   const paymentId = deps.paymentSecrets.paymentIdOf(secret);
   const facts = paymentId === null ? null : await deps.payerFacts(paymentId);
@@ -64,7 +74,10 @@ export async function payModelOf(
   ]);
   const say = sayIn(languageOf(lang, languages));
   const around = { say, mode: deps.site.mode, path: payPath(secret) };
-  return { ...around, facts, shop, sites, walletLink: walletLinkOf(deps, facts), refused: false, madeWith };
+  const wanted = readWanted(facts, amount);
+  const walletLink = walletLinkOf(deps, facts, wantedAmount(wanted));
+  const { networkOf } = deps;
+  return { ...around, facts, shop, sites, walletLink, networkOf, wanted, refused: false, madeWith };
 }
 
 /** Anyone can write a link's id into a payment's metadata: it must be a link of the payment's own app. */
@@ -82,10 +95,11 @@ async function linkOf(
 function walletLinkOf(
   { walletLink }: Pick<PayModelDeps, 'walletLink'>,
   { payment, situation }: PayerFacts,
+  wanted: string | null,
 ): string | null {
   if (!situation.open) return null;
   return walletLink(
     payment,
-    payment.sourceAmount === null ? null : (situation.missing?.amount ?? payment.sourceAmount),
+    payment.sourceAmount === null ? wanted : (situation.missing?.amount ?? payment.sourceAmount),
   );
 }

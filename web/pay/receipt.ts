@@ -3,10 +3,11 @@ import type { VNode } from 'preact';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import { notice } from '../parts/boxes.ts';
 import { chainName, explorerUrl } from '../parts/cells.ts';
-import { bdi, type Content, html } from '../parts/html.ts';
+import { type Content, html } from '../parts/html.ts';
+import { bought, orderShown } from './bought.ts';
 import { help } from './help.ts';
 import { payDocument } from './layout.ts';
-import { type PayModel, shopName } from './model.ts';
+import { isFeeOfMerchant, type PayModel, shopName } from './model.ts';
 import { fact } from './outcome.ts';
 import { sum } from './sum.ts';
 
@@ -20,12 +21,12 @@ export function receiptPage(model: PayModel): VNode {
     {
       title: shop.name === null ? title : `${title} · ${shop.name}`,
       shop,
-      order: payment.orderId,
+      order: orderShown(payment),
       live: null,
       sites: model.sites,
     },
     html`<div class="card receipt">
-      <section class="ask"><h1>${say('receipt')}</h1>${completed ? html`<p class="amount">${sum(payment.amountReceived ?? '0', payment.sourceTokenSymbol)}</p>` : notice('wait', html`<p>${say('notYet')}</p>`)}</section>
+      <section class="ask"><h1>${say('receipt')}</h1>${bought(model, 'whole')}${completed ? html`<p class="amount">${sum(payment.amountReceived ?? '0', payment.sourceTokenSymbol)}</p>` : notice('wait', html`<p>${say('notYet')}</p>`)}</section>
       ${completed && html`<dl class="lines">${lines(model)}</dl>`}
       ${completed && html`<p class="note">${say('verify')}</p>`}
       <section class="ways">${completed && html`<button class="button primary" type="button" data-print hidden>${say('print')}</button>`}<a class="button quiet" href=${`${path}?lang=${say.language}`}>${say('backToPayment')}</a></section>
@@ -48,25 +49,35 @@ function lines(model: PayModel): Content {
         say('paidOn'),
         html`<time datetime=${payment.payinConfirmedAt} dir="auto">${say.time(payment.payinConfirmedAt)}</time>`,
       ),
-    payment.title !== null &&
-      fact(
-        say('forWhat'),
-        html`<span>${bdi(payment.title)}${payment.description !== null && html`<small class="muted"> ${bdi(payment.description)}</small>`}</span>`,
-      ),
     ...payins.map((each) => transfer(model, say('youSent'), each)),
-    ...payouts.map((each) => transfer(model, say('merchantGot', { merchant: shopName(model) }), each)),
-    payment.sourceFee !== null && fact(say('fee'), sum(payment.sourceFee, payment.sourceTokenSymbol)),
+    ...payouts.map((each) => payout(model, each)),
+    !isFeeOfMerchant(payment) &&
+      payment.sourceFee !== null &&
+      fact(say('fee'), sum(payment.sourceFee, payment.sourceTokenSymbol)),
     ...refunds.map((each) => transfer(model, say('sentBack'), each)),
     fact(say('paymentId'), html`<span class="mono" dir="ltr">${payment.paymentId}</span>`),
   ];
 }
 
-function transfer({ say, mode }: PayModel, name: Content, transaction: PaymentTransaction): VNode {
+/** The merchant's fee is hidden from the buyer, who pays the price. */
+function payout(model: PayModel, transaction: PaymentTransaction): VNode {
+  const merchant = shopName(model);
+  return isFeeOfMerchant(model.facts.payment)
+    ? transfer(model, model.say('merchantPaid', { merchant }), transaction, 'without its amount')
+    : transfer(model, model.say('merchantGot', { merchant }), transaction);
+}
+
+function transfer(
+  { say, mode }: PayModel,
+  name: Content,
+  transaction: PaymentTransaction,
+  how: 'whole' | 'without its amount' = 'whole',
+): VNode {
   const { chainId, txHash, amount, tokenSymbol, fromAddress, toAddress, blockNumber } = transaction;
   const url = explorerUrl(mode, chainId, txHash);
   const hash = html`<span class="mono" dir="ltr">${txHash}</span>`;
   const value = html`<div class="transfer">
-    <p>${say('amountOn', { amount: sum(amount, tokenSymbol), chain: chainName(chainId) })}</p>
+    <p>${how === 'whole' ? say('amountOn', { amount: sum(amount, tokenSymbol), chain: chainName(chainId) }) : say('on', { chain: chainName(chainId) })}</p>
     <dl class="small">
       <div><dt>${say('transaction')}</dt><dd>${url === null ? hash : html`<a href=${url} rel="noopener noreferrer" target="_blank">${hash}</a>`}</dd></div>
       <div><dt>${say('from')}</dt><dd class="mono" dir="ltr">${fromAddress}</dd></div>

@@ -8,6 +8,7 @@ import Type from 'typebox';
 import type { RefundAddresses } from '../../commands/refundAddress.ts';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import { larger } from '../../domain/money.ts';
 import type { OwnMoney } from '../../domain/payment/refundOrder.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
 import { payPath } from '../../src/api/resource.ts';
@@ -17,8 +18,10 @@ import { noSuchPage } from '../dashboard/router.ts';
 import { notice } from '../parts/boxes.ts';
 import { address, chainName } from '../parts/cells.ts';
 import { emptyForm, type FormState, selectField, submit, textField } from '../parts/field.ts';
-import { html } from '../parts/html.ts';
+import { type Content, html } from '../parts/html.ts';
 import { paths, withQuery } from '../parts/paths.ts';
+import { orderShown } from './bought.ts';
+import { costText } from './cost.ts';
 import { framing } from './framing.ts';
 import { help } from './help.ts';
 import { payDocument } from './layout.ts';
@@ -43,12 +46,12 @@ export interface RefundModel extends PayModel {
 export function refundPage(model: RefundModel): VNode {
   const { say, facts, shop, path } = model;
   const title = say.text('refundTitle');
-  const order = facts.payment.orderId ?? facts.payment.title;
+  const order = orderShown(facts.payment);
   return payDocument(
     { ...model, path: `${path}/refund` },
     { title: shop.name === null ? title : `${title} · ${shop.name}`, shop, order, live: null, sites: model.sites },
     html`<div class="card">
-      <section class="ask"><div><h1>${title}</h1><p class="on">${say('refundText', { merchant: shopName(model) })}</p></div></section>
+      <section class="ask"><div><h1>${title}</h1><p class="on">${say('refundText', { merchant: shopName(model) })} ${costOf(model)}</p></div></section>
       ${problem(model)}
       ${model.toSign ? signing(model, model.toSign) : asking(model)}
       <section class="ways"><a class="button quiet" href=${`${path}?lang=${say.language}`}>${say('backToPayment')}</a></section>
@@ -56,6 +59,16 @@ export function refundPage(model: RefundModel): VNode {
       <p class="visually-hidden" id="said" data-say=${title}></p>
     </div>`,
   );
+}
+
+/** Cost of one transfer on the chain of the money; of the most expensive chain if there are several. */
+function costOf({ say, facts, networkOf }: RefundModel): Content {
+  const costs = facts.owners.map(({ chainId }) => networkOf(chainId, null).cost_microUsd);
+  const known = costs.filter((cost) => cost !== null);
+  const most = known.reduce((dearest, cost) => larger(dearest, cost), 0n);
+  return known.length < costs.length || known.length === 0
+    ? say('refundCostUnknown')
+    : say('refundCost', { cost: costText(say, most).words });
 }
 
 /** An error that belongs to no field. */
@@ -73,14 +86,16 @@ function asking(model: RefundModel): VNode {
     ...(form.errors['to'] !== undefined && { to: say.text('refundWrongTo', { chain }) }),
     ...(form.errors['memo'] !== undefined && { memo: say.text('refundWrongMemo') }),
   };
-  const shown = { values: form.values, errors };
+  // A payer who cannot sign with the paying account cannot prove another address either, so the paying account is a safe default.
+  const own = senders.length === 1 ? senders[0]?.sender : undefined;
+  const shown = { values: { ...(own !== undefined && { to: own }), ...form.values }, errors };
   const from = { form: shown, name: 'from', label: say.text('refundFrom') };
   const options = senders.map(({ sender }) => ({ value: sender, label: sender }));
   const hasMemo = facts.owners.some(({ chainId }) => chainOf(chainId).family === 'stellar');
   return html`<form class="choose" method="get" action=${`${path}/refund`}>
     <input type="hidden" name="lang" value=${say.language} />
     ${senders.length === 1 ? html`<input type="hidden" name="from" value=${senders[0]?.sender} />` : selectField({ ...from, options })}
-    ${textField({ form: shown, name: 'to', label: say.text('refundTo', { chain }), maxlength: 128, mono: true })}
+    ${textField({ form: shown, name: 'to', label: say.text('refundTo', { chain }), ...(own !== undefined && { hint: say('refundOwn') }), maxlength: 128, mono: true })}
     ${hasMemo && textField({ form: shown, name: 'memo', label: say.text('refundMemo'), hint: say.text('refundMemoHint'), maxlength: 128, optional: 'unsaid' })}
     ${submit(say('refundShow'))}
   </form>`;
@@ -164,7 +179,7 @@ export function refundForm(deps: RefundFormDeps): readonly (AnyPage | AnyForm)[]
   /** The text to sign for a valid address; otherwise the error beside its field. */
   const shown = async (visit: Visitor, state: FormState): Promise<PageResult> => {
     const { from, to, memo, lang: language } = state.values;
-    const model = await payModelOf(deps, visit, language);
+    const model = await payModelOf(deps, visit, { lang: language });
     const words: Words =
       from === undefined || to === undefined
         ? null

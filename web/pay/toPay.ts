@@ -8,6 +8,8 @@ import { address, chainName } from '../parts/cells.ts';
 import type { Mode } from '../parts/frame.ts';
 import { type Content, html } from '../parts/html.ts';
 import { qrCode } from '../parts/qr.ts';
+import { amountForm, limitsOf, wantedAmount } from './anyAmount.ts';
+import { exchange } from './exchange.ts';
 import { isDue, type PayModel, shopName } from './model.ts';
 import { sum } from './sum.ts';
 import { line } from './toPayLine.ts';
@@ -66,15 +68,17 @@ export function toPay(model: PayModel): VNode {
   if (!isDue(situation)) return html`<div id="to-pay" data-live="part"></div>`;
   const called = payment.depositContract !== null;
   return html`<div id="to-pay" data-live="part">
+    ${payment.sourceAmount === null && amountForm(model)}
     ${called ? contractCall(model, amountLeft(model)) : plain(model)}
     ${called && payment.depositMemo !== null && html`<details class="folded"><summary>${model.say('plainTransfer')}</summary>${plain(model)}</details>`}
+    ${!called && exchange(model, amountLeft(model))}
     <p class="note">${rules(model)}</p>
   </div>`;
 }
 
-/** Amount still due in whole tokens; null if the payer chooses. */
-const amountLeft = ({ facts: { situation, payment } }: PayModel): string | null =>
-  payment.sourceAmount === null ? null : (situation.missing?.amount ?? null);
+/** Amount still due in whole tokens; null if the payer has not chosen one. */
+const amountLeft = ({ facts: { situation, payment }, wanted }: PayModel): string | null =>
+  payment.sourceAmount === null ? wantedAmount(wanted) : (situation.missing?.amount ?? null);
 
 function plain(model: PayModel): VNode {
   const { say, walletLink } = model;
@@ -121,9 +125,12 @@ function rules(model: PayModel): Content {
     return say('underpaidNote', { received: sum(amount, tokenSymbol), merchant });
   }
   const chain = chainName(payment.sourceChainId);
+  const token = payment.sourceTokenSymbol;
+  const { min, max } = limitsOf(model.facts);
   return [
-    html`<span>${say('onlyThis', { token: payment.sourceTokenSymbol, chain, merchant })} </span>`,
-    payment.depositMemo !== null && html`<span>${say('withMemo')} </span>`,
-    payment.sourceAmount !== null && html`<span>${say('fromExchange')}</span>`,
+    payment.sourceAmount === null
+      ? html`<span>${say('onlyThisAny', { token, chain, min: sum(min, token), max: sum(max, token) })} </span>`
+      : html`<span>${say('onlyThis', { token, chain, merchant })} </span>`,
+    payment.depositMemo !== null && html`<span>${say('withMemo')}</span>`,
   ];
 }

@@ -1433,6 +1433,8 @@ export interface components {
             name: string | null;
             description: string | null;
             currency: string | null;
+            /** @description What is bought, where the request listed it. Webhooks omit the list. An extension. */
+            lineItems?: components["schemas"]["LineItem"][];
         };
         /**
          * DisplayRequest
@@ -1447,6 +1449,8 @@ export interface components {
             description?: string | null;
             /** @description a currency code such as USD, in any letter case */
             currency?: string | null;
+            /** @description what is bought, at most 50 lines. Their amounts add up to the order’s: source.amount of exactIn, destination.amount of exactOut. Not with anyAmount. An extension. */
+            lineItems?: components["schemas"]["LineItemRequest"][] | null;
         };
         /**
          * DryRunFlag
@@ -1727,6 +1731,26 @@ export interface components {
          */
         KeysResponse: {
             data: components["schemas"]["IssuedKey"][];
+        };
+        /**
+         * LineItem
+         * @description amount is that of the whole line.
+         */
+        LineItem: {
+            name: string;
+            quantity: number;
+            amount: components["schemas"]["Decimal"];
+        };
+        /**
+         * LineItemRequest
+         * @description amount is that of the whole line, not of one piece.
+         */
+        LineItemRequest: {
+            /** @description text of 1 to 200 characters without control characters; characters that are not seen are removed */
+            name: string;
+            /** @description a whole number from 1 to 1000000 */
+            quantity: number;
+            amount: components["schemas"]["Decimal"];
         };
         /**
          * LinkRequest

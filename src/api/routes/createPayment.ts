@@ -221,6 +221,7 @@ function toNewPayment(body: requests.CreatePaymentRequest, appId: string): NewPa
       title: display?.title ?? display?.name ?? null,
       description: display?.description ?? null,
       currency: (display?.currency ?? defaultCurrency).toUpperCase(),
+      lineItems: display?.lineItems ?? [],
     },
     metadata: body.metadata ?? null,
     source: {

@@ -62,6 +62,15 @@ export const DisplayText = (maxLength: number) =>
     description:
       'text without control characters; soft hyphens, zero-width spaces and direction marks in it are removed',
   });
+/** As `DisplayText`, where a text is needed. */
+export const DisplayName = (maxLength: number) =>
+  string({
+    displayText: true,
+    pattern: printable.pattern,
+    minLength: 1,
+    maxLength,
+    description: `text of 1 to ${maxLength} characters without control characters; characters that are not seen are removed`,
+  });
 export const Identifier = string(identifier);
 export const IdentifierOrNull = nullableString(identifier);
 export const Address = string(address);

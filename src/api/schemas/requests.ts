@@ -2,13 +2,16 @@
 import Type, { type Static, type TObject } from 'typebox';
 import { lifetimeLeast_s, lifetimeMost_s } from '../../../domain/payment/create.ts';
 import { intents } from '../../../domain/payment/intent.ts';
+import { lineItemsMax, lineNameMax, lineQuantityMax } from '../../../domain/payment/lineItems.ts';
 import { alternativesMax } from '../../../domain/payment/sources.ts';
 import {
   AddressOrNull,
   AppId,
   ChainIdInput,
   closed,
+  Decimal,
   DecimalOrNull,
+  DisplayName,
   DisplayText,
   Identifier,
   IdentifierOrNull,
@@ -31,6 +34,19 @@ function answered(answer: TObject, read: object): Record<never, never> {
   return Object.fromEntries(names.map((name) => [name, Optional(Ignored)]));
 }
 
+const LineItemRequest = Type.Object(
+  {
+    name: DisplayName(lineNameMax),
+    quantity: Type.Integer({
+      minimum: 1,
+      maximum: lineQuantityMax,
+      description: `a whole number from 1 to ${lineQuantityMax}`,
+    }),
+    amount: Decimal,
+  },
+  { ...closed, title: 'LineItemRequest', description: 'amount is that of the whole line, not of one piece.' },
+);
+
 const DisplayRequest = Type.Object(
   {
     title: Optional(DisplayText(200)),
@@ -42,6 +58,14 @@ const DisplayRequest = Type.Object(
           type: 'string',
           pattern: '^[A-Za-z]{3,8}$',
           description: 'a currency code such as USD, in any letter case',
+        }),
+      ),
+    ),
+    lineItems: Optional(
+      orNull(
+        Type.Array(LineItemRequest, {
+          maxItems: lineItemsMax,
+          description: `what is bought, at most ${lineItemsMax} lines. Their amounts add up to the order’s: source.amount of exactIn, destination.amount of exactOut. Not with anyAmount. An extension.`,
         }),
       ),
     ),

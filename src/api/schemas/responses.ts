@@ -27,8 +27,23 @@ import { RefundResponse } from './refunds.ts';
 const { Array: List, Integer, Object: Shape } = Type;
 const nullableText = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description });
 
+const LineItemInfo = Shape(
+  { name: Type.String(), quantity: Integer(), amount: Decimal },
+  { title: 'LineItem', description: 'amount is that of the whole line.' },
+);
+
 export const DisplayInfo = Shape(
-  { title: NullableText, name: NullableText, description: NullableText, currency: NullableText },
+  {
+    title: NullableText,
+    name: NullableText,
+    description: NullableText,
+    currency: NullableText,
+    lineItems: Type.Optional(
+      List(LineItemInfo, {
+        description: 'What is bought, where the request listed it. Webhooks omit the list. An extension.',
+      }),
+    ),
+  },
   { title: 'DisplayInfo', description: 'title and name are always equal.' },
 );
 

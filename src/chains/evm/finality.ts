@@ -25,6 +25,9 @@ export function blocksOnTop(depth: FinalityDepth): number | null {
   return tag === undefined ? Number(atLeast) : null;
 }
 
+/** Age of a block from which it can be final. */
+export const leastAge_ms = (depth: FinalityDepth): number => partsOf(depth).after_ms;
+
 /** Known blocks of a node, without a call. */
 export interface KnownBlocks {
   readonly tagged?: ReadonlyMap<FinalityTag, Header>;

@@ -1,6 +1,6 @@
 /**
  * Classes of Solana's library that the service uses: addresses, instructions and messages. Only this file names the package, so that another
- * version with the same classes replaces it by one line (docs/explain/decisions/0021-solana-library.md).
+ * version with the same classes replaces it by one line (docs/explain/decisions/0024-solana-library.md).
  */
 export {
   type AccountMeta,

@@ -53,6 +53,7 @@ describe('the view of a payment', () => {
       type: 'exactOut',
       intent: null,
       keyless: false,
+      lineItems: null,
       title: 'Coffee beans',
       description: null,
       currency: 'USD',

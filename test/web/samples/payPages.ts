@@ -10,6 +10,7 @@ import type { Instant } from '../../../domain/time.ts';
 import { walletLinkOf } from '../../../src/chains/families.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
 import type { Mode } from '../../../web/parts/frame.ts';
+import { readWanted, wantedAmount } from '../../../web/pay/anyAmount.ts';
 import type { Language } from '../../../web/pay/language.ts';
 import { sayIn } from '../../../web/pay/messages/index.ts';
 import type { PayModel, Shop } from '../../../web/pay/model.ts';
@@ -75,6 +76,27 @@ const toSolana = [p.created({ from: p.solanaUsdc })].map((event) =>
     : event,
 );
 
+/** The buyer pays the price; its merchant bears the fee. */
+const priced: p.TermsSketch = {
+  type: 'exactIn',
+  amount: '18.50',
+  fee: { fixed: '0.01', basisPoints: 10 },
+  alternatives: [p.polygonUsdc, p.ethereumUsdt, p.bnbUsdc, p.solanaUsdc, p.stellarUsdc],
+};
+const whole = p.payin({ amount: '18.50', tx: 'whole' });
+
+/** An order of 10.00 with so many lines. */
+const listed = (count: number): readonly PaymentEvent[] =>
+  p.unpaid.map((event) => {
+    if (event.type !== 'PaymentCreated') return event;
+    const lineItems = Array.from({ length: count }, (_, nth) => ({
+      name: nth === 0 ? 'Darjeeling First Flush, 250 g, in a tin' : `Shipping and handling, part ${nth}`,
+      quantity: nth === 0 ? 2 : 1,
+      amount: nth === 0 ? (10 - (count - 1) * 0.5).toFixed(2) : '0.50',
+    }));
+    return { ...event, data: { ...event.data, display: { ...event.data.display, lineItems } } };
+  });
+
 const choosable = [p.created({ alternatives: [p.polygonUsdc, p.ethereumUsdt, p.solanaUsdc, p.stellarUsdc] })];
 const chosenSolana = p.chose(p.solanaUsdc, { ...p.terms().deposit, address: solanaDeposit });
 const onSolana = p.payin({ in: p.solanaUsdc, tx: 'solana' });
@@ -101,6 +123,21 @@ export const stories = {
       p.settled(),
     ],
   },
+  exactIn: { history: [p.created(priced)] },
+  exactInElsewhere: { history: [p.created(priced), p.chose(p.polygonUsdc)] },
+  exactInCompleted: {
+    history: [
+      p.created(priced),
+      p.detected(whole),
+      p.confirmed(whole),
+      p.funded([whole], { received: '18.50', sourceAmount: '18.50', fee: '0.0285', payout: '18.4715' }),
+      p.payoutRequested('18.4715'),
+      p.signed(),
+      p.settled(),
+    ],
+  },
+  itemised: { history: listed(3) },
+  itemisedLong: { history: listed(12) },
   timeUp: { history: p.unpaid, at: p.minute(61) },
   detected: { history: [...p.unpaid, p.detected()], head: 100n },
   confirming: { history: [...p.unpaid, p.detected()], head: 103n },
@@ -159,6 +196,7 @@ export function payModel(story: Story, language: Language, say: Say = (text) => 
     orderId: say('A-1042'),
     title: say('Two pounds of Darjeeling'),
     description: say('First flush'),
+    lineItems: view.lineItems?.map((item) => ({ ...item, name: say(item.name) })) ?? null,
   };
   const left = view.sourceAmount === null ? null : (situation.missing?.amount ?? view.sourceAmount);
   return {
@@ -177,9 +215,21 @@ export function payModel(story: Story, language: Language, say: Say = (text) => 
     shop: shop(say),
     sites: ['https://shop.teahouse.example'],
     walletLink: situation.open ? walletLinkOf(shown, left) : null,
+    networkOf: (chainId) => ({
+      final_ms: chainId === 1 ? 150_000 : 15_000,
+      cost_microUsd: chainId === 1 ? 340_000n : 4_000n,
+    }),
+    wanted: emptyForm,
     refused: false,
     madeWith: null,
   };
+}
+
+/** A payment of any amount, whose payer has typed a sum. */
+function wanting(language: Language, say: Say | undefined, text: string): PayModel {
+  const model = payModel(stories.waitingForAny, language, say);
+  const wanted = readWanted(model.facts, text);
+  return { ...model, wanted, walletLink: walletLinkOf(model.facts.payment, wantedAmount(wanted)) };
 }
 
 function refundPages(model: PayModel): Readonly<Record<string, VNode>> {
@@ -209,6 +259,8 @@ export function payPages(language: Language, say?: Say, mode?: Mode): Readonly<R
     expiredAgain: payPage({ ...expired, madeWith: { path: linkPath, closed: false } }),
     expiredOfClosed: payPage({ ...expired, madeWith: { path: linkPath, closed: true } }),
     waitingBare: payPage(bare),
+    anyAmountWanted: payPage(wanting(language, say, '25.00')),
+    anyAmountWrong: payPage(wanting(language, say, 'abc')),
     receipt: receiptPage(payModel(stories.completed, language, say, mode)),
     noReceipt: receiptPage(around),
     ...refundPages(low),

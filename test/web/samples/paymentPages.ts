@@ -110,7 +110,14 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
   paymentPast: paymentPage({
     ...frame,
     moment: { at: ago(600), form: { values: { asOf: ago(600).slice(0, 16) }, errors: {} } },
-    payment: payment(say, { status: 'payment_started', payoutConfirmedAt: null }),
+    payment: payment(say, {
+      status: 'payment_started',
+      payoutConfirmedAt: null,
+      lineItems: [
+        { name: say('Darjeeling First Flush, 250 g'), quantity: 2, amount: '9.00' },
+        { name: say('Shipping'), quantity: 1, amount: '1.00' },
+      ],
+    }),
     story: story.slice(0, 3),
     transactions,
     deliveries: [exhausted(say), delivery(say)],

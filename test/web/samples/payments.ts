@@ -29,6 +29,7 @@ export const payment = (say: Say, changed: Partial<PaymentView> = {}): PaymentVi
   title: say('Two pounds of Darjeeling'),
   description: say('First flush, 2026, in tins'),
   currency: 'USD',
+  lineItems: null,
   metadata: { table: say('seven'), nested: { deep: [1, 2, say('three')] } },
   webhookUrl: 'https://shop.teahouse.example/webhooks',
   createdAt: ago(73_000),

@@ -7,7 +7,13 @@ interface Source {
   readonly chainId: number;
   readonly token: { readonly address: string; readonly decimals: number };
   readonly amount: string | null;
-  readonly fee: { readonly fixed: string; readonly basisPoints: number; readonly amount: string | null };
+  readonly fee: {
+    readonly fixed: string;
+    readonly basisPoints: number;
+    readonly amount: string | null;
+    /** Part of amount: what rounding the asked amount up added. */
+    readonly rounding?: string;
+  };
 }
 
 export interface AuditedTerms {
@@ -82,6 +88,10 @@ function splitFindings(
   );
   if (!due.includes(fee))
     findings.push(findingAt('feeWrong', funded, `the fee is ${fee}; by the payment’s terms it is ${due.join(' or ')}`));
+  if (isRoundedTooFar(source, sources[0] === source))
+    findings.push(
+      findingAt('feeWrong', funded, `the terms round ${source.amount} up by ${source.fee.rounding}: a cent or more`),
+    );
   const agreed = destination.amount === null ? null : BigInt(destination.amount);
   if (agreed !== null && (payout > agreed || (rule !== 'short' && payout !== agreed)))
     findings.push(findingAt('payoutWrong', funded, `${payout} is paid out, ${agreed} was agreed`));
@@ -108,6 +118,11 @@ function splitFindings(
   } else if (dust >= (rule === 'anyAmount' ? unitOf(route) : 1n))
     findings.push(findingAt('splitWrong', funded, `rule ${rule} leaves no dust of ${dust}`));
   return findings;
+}
+
+/** Rounding up adds less than a cent, and nothing to the source that the payment was created with. */
+function isRoundedTooFar({ token, fee: { rounding = '0' } }: Source, isFirst: boolean): boolean {
+  return isFirst ? BigInt(rounding) !== 0n : BigInt(rounding) >= scaled(1n, 2, token.decimals);
 }
 
 interface Parts {
@@ -151,12 +166,18 @@ interface Asked {
 function feesDue(source: Source, { type, rule, received, agreedOut, isFirst }: Asked, route: Route): readonly bigint[] {
   const of = (base: bigint): bigint => feeOf(base, source, route);
   if (agreedOut === null || source.amount === null) return [of(received)];
-  const [byOut, byIn] = [of(scaled(BigInt(agreedOut), route.destination, route.source)), of(BigInt(source.amount))];
+  const rounding = BigInt(source.fee.rounding ?? 0);
+  const exact = of(scaled(BigInt(agreedOut), route.destination, route.source));
+  const [byOut, byIn] = [exact + rounding, of(BigInt(source.amount))];
   // A tolerated source has the fee of the source that it replaces.
   const stated = BigInt(source.fee.amount ?? 0);
   const own = type === 'exactIn' && isFirst ? byIn : byOut;
   const agreed = !isFirst && stated === byIn ? byIn : own;
-  return rule === 'short' ? [agreed, of(received) < agreed ? of(received) : agreed] : [agreed];
+  if (rule !== 'short') return [agreed];
+  // A missing amount reduces the rounding first, then the payout.
+  const missing = BigInt(source.amount) - received;
+  const left = agreed - (missing < rounding ? missing : rounding);
+  return [left, of(received) < left ? of(received) : left];
 }
 
 /** Fixed and basis points, rounded down to what both tokens can represent. */

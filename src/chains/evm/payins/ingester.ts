@@ -7,7 +7,7 @@ import { agreedOn, nodesNeeded, type Statement } from '../../node/agreement.ts';
 import type { Connection } from '../../node/nodes.ts';
 import { type Ingester, type NodeHead, type Pass, passes, sameTransfer } from '../../ports.ts';
 import type { EvmChainConfig, FinalityTag } from '../config.ts';
-import { blocksOnTop, finalHeight, finalityTagOf } from '../finality.ts';
+import { blocksOnTop, finalHeight, finalityTagOf, leastAge_ms } from '../finality.ts';
 import { type Header, knownHeader, type Receipt, receiptOf } from '../reads.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { createHeaders, type Headers, type NodeBlocks } from './headers.ts';
@@ -95,6 +95,7 @@ export function createEvmIngester(config: EvmChainConfig, rpc: EvmRpc = createEv
     exposureMax_usd: config.exposureMax_usd,
     sharedAddresses: [],
     blocksOnTop: (pass) => (pass === 'head' ? 0 : blocksOnTop(config.depths[pass])),
+    leastAge_ms: (pass) => (pass === 'head' ? 0 : leastAge_ms(config.depths[pass])),
     ...scanner,
     resolve,
     lookUp,

@@ -1,0 +1,78 @@
+/** The payer's choice of chain and token, grouped by the wallets that reach them, with what is usual on each. */
+import type { VNode } from 'preact';
+import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
+import type { PaymentView, SourceView } from '../../domain/payment/view.ts';
+import type { NetworkFacts } from '../../src/api/networks.ts';
+import { notice } from '../parts/boxes.ts';
+import { chainName } from '../parts/cells.ts';
+import { chainMark } from '../parts/chainMark.ts';
+import { type Content, html } from '../parts/html.ts';
+import { wantedAmount } from './anyAmount.ts';
+import { costText } from './cost.ts';
+import type { DurationUnit } from './language.ts';
+import type { PayModel } from './model.ts';
+
+const familyNames = { evm: 'withEvm', solana: 'withSolana', stellar: 'withStellar' } as const satisfies Record<
+  ChainFamily,
+  string
+>;
+const families = Object.keys(familyNames) as ChainFamily[];
+
+const familyIn = ({ chainId }: SourceView): ChainFamily => chainOf(chainId).family;
+
+/** A form of buttons, one for each chain and token that the payer may choose. Empty without a choice. POST: source, lang. */
+export function payFrom(model: PayModel): VNode {
+  const { say, facts, path, refused } = model;
+  const { payment, choiceOpen } = facts;
+  const sources = payment.payFrom;
+  const amount = wantedAmount(model.wanted);
+  if (!choiceOpen || !sources) return html`<div id="pay-from" data-live="part"></div>`;
+  const groups = families
+    .map((family) => ({ family, own: sources.filter((source) => familyIn(source) === family) }))
+    .filter(({ own }) => own.length > 0);
+  return html`<div id="pay-from" data-live="part"><form class="from" method="post" action=${path}>
+    ${refused && notice('wait', html`<p>${say('payFromRefused')}</p>`)}
+    <input type="hidden" name="lang" value=${say.language} />
+    ${amount !== null && html`<input type="hidden" name="amount" value=${amount} />`}
+    <fieldset><legend>${say('payFrom')}</legend><div class="groups">${groups.map(({ family, own }) => group(model, family, own, groups.length > 1))}</div></fieldset>
+  </form></div>`;
+}
+
+/** @param isNamed whether there are others */
+function group(model: PayModel, family: ChainFamily, sources: readonly SourceView[], isNamed: boolean): VNode {
+  const id = `from-${family}`;
+  const isNarrow = isNamed && sources.length === 1;
+  return html`<div class=${isNarrow ? 'group one' : 'group'} role="group" aria-labelledby=${isNamed ? id : undefined}>
+    ${isNamed && html`<p class="small muted" id=${id}>${model.say(familyNames[family])}</p>`}
+    <div class="sources">${sources.map((source) => button(model, source))}</div>
+  </div>`;
+}
+
+function button(model: PayModel, { chainId, tokenSymbol, tokenAddress, amount }: SourceView): VNode {
+  const { payment } = model.facts;
+  const current = isCurrent(payment, chainId, tokenAddress);
+  const differs = amount !== null && amount !== payment.sourceAmount;
+  return html`<button class="button small source" name="source" value=${`${chainId} ${tokenSymbol}`} aria-current=${current ? 'true' : undefined}>
+    ${chainMark(chainId)}<span class="what"><span><bdi>${chainName(chainId)}</bdi> <small>${tokenSymbol}</small></span>
+    <small class="muted">${usual(model, model.networkOf(chainId, amount))}${differs && html`<bdi class="whole" dir="ltr">${amount}</bdi>`}</small></span></button>`;
+}
+
+const isCurrent = (payment: PaymentView, chainId: ChainId, tokenAddress: string): boolean =>
+  chainId === payment.sourceChainId && tokenAddress === payment.sourceTokenAddress;
+
+/** In signs for those who see them, in words for those who listen. */
+function usual({ say }: PayModel, { final_ms, cost_microUsd }: NetworkFacts): Content {
+  const [count, unit] = rounded(final_ms);
+  const words = say.text('finalIn', { time: say.duration(count, unit) });
+  const cost = cost_microUsd === null ? null : costText(say, cost_microUsd);
+  return [
+    html`<span class="usual" aria-hidden="true"><bdi class="whole">≈ ${say.short(count, unit)}</bdi>${cost && html`<bdi class="whole" dir="ltr">${cost.sign}</bdi>`}</span>`,
+    html`<span class="visually-hidden"> ${words}${cost && html`<span>, ${say('networkCost', { cost: cost.words })}</span>`}</span>`,
+  ];
+}
+
+/** Nobody counts on seconds: five at a time, then minutes. */
+function rounded(length_ms: number): readonly [count: number, unit: DurationUnit] {
+  const seconds = Math.max(5, Math.ceil(length_ms / 5_000) * 5);
+  return seconds < 60 ? [seconds, 'second'] : [Math.ceil(length_ms / 60_000), 'minute'];
+}
