@@ -31,6 +31,7 @@ export const partOf = ({ requestsMax, parts = 1 }: Rate): number =>
  * address: requests without a valid key. key, app: requests with one. keylessCreation: payments created without a key, by address.
  * keylessOpen: the same for as long as such a payment stays open, and so no fewer than are open; each app is a sharer.
  * linkOpen: payments that payers made with an app's reusable links, for as long as one stays open; each address is a sharer.
+ * wallet, walletPayment: requests of wallets in payers' browsers, by address and by payment.
  * redelivery, webhookTest: webhooks that an app's owner asks for, by app. changes: of an app's settings, by app.
  * signIn: codes to sign in with, by address; signInEmail: by whom they are for, each address a sharer; signInKnown: by the browser, where its owner has signed
  * in before. shortCodesEmail, shortCodes: six-digit codes for one mailbox, and for
@@ -43,6 +44,8 @@ export const rateNames = [
   'keylessCreation',
   'keylessOpen',
   'linkOpen',
+  'wallet',
+  'walletPayment',
   'redelivery',
   'webhookTest',
   'signIn',
@@ -70,6 +73,8 @@ export const defaultRates: RateLimits = {
   keylessCreation: { requestsMax: 300, window_s: minute_s },
   keylessOpen: { requestsMax: 2_000, window_s: open_s, parts: 4 },
   linkOpen: { requestsMax: 10_000, window_s: open_s, parts: 40 },
+  wallet: { requestsMax: 60, window_s: minute_s },
+  walletPayment: { requestsMax: 30, window_s: minute_s },
   redelivery: { requestsMax: 60, window_s: minute_s },
   webhookTest: { requestsMax: 20, window_s: minute_s },
   signIn: { requestsMax: 30, window_s: hour_s },
@@ -151,6 +156,8 @@ const refusals: Readonly<Record<Told, string>> = {
   keylessCreation: 'too many payments created without a key from this address',
   keylessOpen: 'too many open payments created without a key from this address',
   linkOpen: 'too many open payments with links of this app',
+  wallet: 'too many requests of wallets from this address',
+  walletPayment: 'too many requests of wallets for this payment',
   redelivery: 'too many redeliveries of this app',
   webhookTest: 'too many test webhooks of this app',
   changes: 'too many changes of this app’s settings',

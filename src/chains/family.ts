@@ -1,6 +1,7 @@
 /** What a chain family is: everything that the service asks of one. families.ts lists them. */
 
 import type { Observable } from 'rxjs';
+import type { PayerTransactions, WalletOffer } from '../../commands/payerTransactions.ts';
 import type { Clock, SignedMessage } from '../../commands/ports.ts';
 import type { DepositSweep } from '../../commands/sweeps/ports.ts';
 import { type Chain, type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
@@ -53,6 +54,12 @@ export interface Family<T extends Treasury = Treasury> {
    * @param sandbox of a chain that is made up: where the link can, it keeps wallets from paying real money
    */
   walletLink?(payment: PaymentView, amount: string | null, sandbox: boolean): string | null;
+  /**
+   * What a wallet in the payer's browser needs to pay by one press; null for a payment that it cannot pay so.
+   * @param amount in whole tokens
+   * @param localRpcUrls RPC URLs of a simulated chain; null for a real one
+   */
+  walletOffer?(payment: PaymentView, amount: string, localRpcUrls: readonly string[] | null): WalletOffer | null;
   /** Makes deposit addresses whose keys the signer can derive; null on an instance without the seed. */
   depositOwners?(treasury: T): ((salt: string) => DepositOwner) | null;
   /**
@@ -81,6 +88,8 @@ export interface OpenChain {
   unfitNodes?(signal: AbortSignal): Promise<readonly string[]>;
   /** Where deposits hold money that has to be taken to the treasury. @param paymentOf throws Unavailable */
   openSweep?(paymentOf: (paymentId: string) => Promise<PaymentState>): DepositSweep;
+  /** Prepares transactions for payers' wallets. Undefined where a wallet makes its own. */
+  readonly payerTransactions?: PayerTransactions;
   /** Where contracts sign: whether the one at the address takes the signature for its own. @throws Unavailable */
   acceptsMessage?(contract: string, message: SignedMessage): Promise<boolean>;
 }

@@ -33,7 +33,7 @@ import { createClients, unlimited } from '../../src/api/rateLimits.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { type Listening, startHttp } from '../../src/api/server.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
-import { addressBook, canonicalTxHash, walletLinkOf } from '../../src/chains/families.ts';
+import { addressBook, canonicalTxHash, walletLinkOf, walletOfferOf } from '../../src/chains/families.ts';
 import { createMessageSigners } from '../../src/chains/messages.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
@@ -166,6 +166,8 @@ export async function startWorld(
     proof: quietProof,
     paymentSecrets,
     walletLink: walletLinkOf,
+    walletOffer: walletOfferOf,
+    preparedPayments: noPreparedPayments,
     paymentNews: quietPaymentNews,
     findProfile: async () => noProfile,
     embeddingSites: async () => [],
@@ -212,6 +214,13 @@ export const quietProof: HttpDeps['proof'] = {
 
 const quietPaymentNews: HttpDeps['paymentNews'] = {
   listen: () => ({ awaitHead() {}, async *[Symbol.asyncIterator]() {} }),
+};
+
+/** No wallet pays. */
+const noPreparedPayments: HttpDeps['preparedPayments'] = {
+  prepare: async () => refuse('conflict', 'nothing is prepared here'),
+  sendSigned: async () => refuse('conflict', 'nothing is sent here'),
+  register: async () => refuse('conflict', 'nothing is registered here'),
 };
 
 /** Of every world. */

@@ -1,4 +1,5 @@
 /** What the pages of a payment are drawn from. */
+import type { WalletOffer } from '../../commands/payerTransactions.ts';
 import type { Situation } from '../../domain/payment/situation.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import type { Mode } from '../parts/frame.ts';
@@ -32,6 +33,10 @@ export interface PayModel extends Around {
   readonly sites: readonly string[];
   /** Opens a wallet with what is still to be paid; null where there is no such link. */
   readonly walletLink: string | null;
+  /** What a wallet in the payer's browser needs to pay what is still due; null where it cannot. */
+  readonly walletOffer: WalletOffer | null;
+  /** Of the page itself, for links that open it elsewhere. */
+  readonly url: string;
   /** Whether what the payer chose just now cannot be. */
   readonly refused: boolean;
   /** The reusable link that it was made with, once the payer may want to pay again; null else. */

@@ -15,6 +15,7 @@ import { outcome } from './outcome.ts';
 import { story } from './story.ts';
 import { sum } from './sum.ts';
 import { toPay } from './toPay.ts';
+import { walletOffer, wallets } from './wallets.ts';
 
 /** Amber waits, green is final, red needs somebody, grey is over. None while the amount stands there. */
 const signs: Readonly<Record<SituationKind, readonly [state: string, drawing: IconName] | null>> = {
@@ -228,6 +229,8 @@ export function payPage(model: PayModel): VNode {
       ${asked(model)}
       ${payFrom(model)}
       ${countdown(model)}
+      ${walletOffer(model)}
+      ${wallets(model)}
       ${toPay(model)}
       ${story(model)}
       ${outcome(model)}

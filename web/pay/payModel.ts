@@ -1,5 +1,6 @@
 /** What the pages of a payment are drawn from, for whoever has its link. */
 
+import type { WalletOffer } from '../../commands/payerTransactions.ts';
 import { returnUrlOf } from '../../domain/merchant/profile.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
@@ -10,7 +11,7 @@ import { noSuchPage } from '../dashboard/router.ts';
 import type { Site } from '../parts/frame.ts';
 import { languageOf } from './language.ts';
 import { sayIn } from './messages/index.ts';
-import { endedUnpaid, type PayModel, type Shop } from './model.ts';
+import { endedUnpaid, isDue, type PayModel, type Shop } from './model.ts';
 
 /** Reads for payers, who have a payment's link. */
 export interface PayerReads {
@@ -21,11 +22,13 @@ export interface PayerReads {
 }
 
 /** Needs of the pages that are drawn from one payment. */
-export interface PayModelDeps extends PayerReads, Pick<PayLinkDeps, 'paymentSecrets' | 'findProfile'> {
+export interface PayModelDeps extends PayerReads, Pick<PayLinkDeps, 'paymentSecrets' | 'findProfile' | 'publicUrl'> {
   readonly links: LinkDeps;
   readonly site: Site;
   /** URL that opens a wallet to pay an amount in whole tokens; null for a payment without one. */
   readonly walletLink: (payment: PaymentView, amount: string | null) => string | null;
+  /** What a wallet in the payer's browser needs to pay; null for a payment that it cannot pay. */
+  readonly walletOffer: (payment: PaymentView, amount: string | null) => WalletOffer | null;
 }
 
 // Whom a payment or a link is paid to, as its app's profile says.
@@ -64,7 +67,17 @@ export async function payModelOf(
   ]);
   const say = sayIn(languageOf(lang, languages));
   const around = { say, mode: deps.site.mode, path: payPath(secret) };
-  return { ...around, facts, shop, sites, walletLink: walletLinkOf(deps, facts), refused: false, madeWith };
+  return {
+    ...around,
+    facts,
+    shop,
+    sites,
+    walletLink: walletLinkOf(deps, facts),
+    walletOffer: walletOfferOf(deps, facts),
+    url: `${deps.publicUrl()}${around.path}`,
+    refused: false,
+    madeWith,
+  };
 }
 
 /** Anybody can write a link's id into a payment's metadata: it is a link of the payment's own app, or none. */
@@ -79,13 +92,14 @@ async function linkOf(
 }
 
 /** For what is still to be sent. */
-function walletLinkOf(
-  { walletLink }: Pick<PayModelDeps, 'walletLink'>,
-  { payment, situation }: PayerFacts,
-): string | null {
-  if (!situation.open) return null;
-  return walletLink(
-    payment,
-    payment.sourceAmount === null ? null : (situation.missing?.amount ?? payment.sourceAmount),
-  );
+function walletLinkOf({ walletLink }: Pick<PayModelDeps, 'walletLink'>, facts: PayerFacts): string | null {
+  return facts.situation.open ? walletLink(facts.payment, amountDue(facts)) : null;
 }
+
+function walletOfferOf({ walletOffer }: Pick<PayModelDeps, 'walletOffer'>, facts: PayerFacts): WalletOffer | null {
+  return isDue(facts.situation) ? walletOffer(facts.payment, amountDue(facts)) : null;
+}
+
+/** In whole tokens; null where the payer chooses. */
+const amountDue = ({ payment, situation }: PayerFacts): string | null =>
+  payment.sourceAmount === null ? null : (situation.missing?.amount ?? payment.sourceAmount);

@@ -11,6 +11,7 @@ import { qrCode } from '../parts/qr.ts';
 import { isDue, type PayModel, shopName } from './model.ts';
 import { sum } from './sum.ts';
 import { line } from './toPayLine.ts';
+import { phoneApps } from './wallets.ts';
 
 /**
  * The call that pays into the contract on Stellar: `pay(sender, amount, memo)`, with exactly the values that it takes (docs/stellar.md).
@@ -66,8 +67,9 @@ export function toPay(model: PayModel): VNode {
   if (!isDue(situation)) return html`<div id="to-pay" data-live="part"></div>`;
   const called = payment.depositContract !== null;
   return html`<div id="to-pay" data-live="part">
-    ${called ? contractCall(model, amountLeft(model)) : plain(model)}
-    ${called && payment.depositMemo !== null && html`<details class="folded"><summary>${model.say('plainTransfer')}</summary>${plain(model)}</details>`}
+    ${called && html`<div class="told"><p class="muted">${model.say('plainTransfer')}</p></div>`}
+    ${plain(model)}
+    ${called && html`<details class="folded"><summary>${model.say('forDevelopers')}</summary>${contractCall(model, amountLeft(model))}</details>`}
     <p class="note">${rules(model)}</p>
   </div>`;
 }
@@ -80,7 +82,7 @@ function plain(model: PayModel): VNode {
   const { say, walletLink } = model;
   return html`<div>${
     walletLink !== null &&
-    html`<section class="scan">
+    html`${phoneApps(model)}<section class="scan">
       ${qrCode(walletLink, say.text('qr'))}
       <a class="button primary" href=${walletLink} target="_top" title=${say.text('qrText', { link: walletLink })}>${say('openWallet')}</a>
     </section>`

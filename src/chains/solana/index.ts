@@ -9,6 +9,7 @@ import { createSolanaHealth } from './health.ts';
 import { createSolanaHistory } from './history.ts';
 import { solanaMessages } from './messages.ts';
 import { createSolanaIngester } from './payins/ingester.ts';
+import { createSolanaPayerTransactions, solanaWalletOffer } from './payins/payerTransactions.ts';
 import { obstacleTo } from './payouts/preflight.ts';
 import { createSolanaPayoutRail } from './payouts/rail.ts';
 import { createPayoutReference } from './payouts/references.ts';
@@ -31,6 +32,7 @@ export const solana: Family<SolanaTreasury> = {
   messages: solanaMessages,
   readTreasury: readSolanaTreasury,
   walletLink: solanaWalletLink,
+  walletOffer: (payment, _amount, localRpcUrls) => solanaWalletOffer(payment, localRpcUrls !== null),
 
   open([setting], treasury, { takeOwners, watch, lines }) {
     const config = solanaConfig(setting, treasury);
@@ -53,6 +55,7 @@ export const solana: Family<SolanaTreasury> = {
           health: createSolanaHealth(rpc),
           poll_ms: config.pollInterval_ms,
           ...(wsUrls.length > 0 && { pushes: createPushes({ chain: solanaChain(), urls: wsUrls, ...lines }) }),
+          payerTransactions: createSolanaPayerTransactions(config, rpc),
           unfitNodes: rpc.unfit,
         },
       ],

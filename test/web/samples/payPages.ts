@@ -7,12 +7,12 @@ import { situationOf } from '../../../domain/payment/situation.ts';
 import { transactionsOf } from '../../../domain/payment/transactions.ts';
 import { viewOf } from '../../../domain/payment/view.ts';
 import type { Instant } from '../../../domain/time.ts';
-import { walletLinkOf } from '../../../src/chains/families.ts';
+import { walletLinkOf, walletOfferOf } from '../../../src/chains/families.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
 import type { Mode } from '../../../web/parts/frame.ts';
 import type { Language } from '../../../web/pay/language.ts';
 import { sayIn } from '../../../web/pay/messages/index.ts';
-import type { PayModel, Shop } from '../../../web/pay/model.ts';
+import { isDue, type PayModel, type Shop } from '../../../web/pay/model.ts';
 import { payPage } from '../../../web/pay/page.ts';
 import { receiptPage } from '../../../web/pay/receipt.ts';
 import { refundPage } from '../../../web/pay/refund.ts';
@@ -177,6 +177,8 @@ export function payModel(story: Story, language: Language, say: Say = (text) => 
     shop: shop(say),
     sites: ['https://shop.teahouse.example'],
     walletLink: situation.open ? walletLinkOf(shown, left) : null,
+    walletOffer: isDue(situation) ? walletOfferOf(shown, left) : null,
+    url: `https://pay.example/pay/${'s'.repeat(43)}`,
     refused: false,
     madeWith: null,
   };

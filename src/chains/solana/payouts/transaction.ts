@@ -83,6 +83,15 @@ export function coinMessage(treasury: string, order: TransferOrder, reference: s
   ]);
 }
 
+/** Moves an amount from a payer's wallet to a deposit, whose token account the payer creates if need be. The payer pays the fee. */
+export function payinMessage(payer: string, paid: Deposited, reference: string, terms: Terms): Uint8Array {
+  const { owner, token } = paid;
+  return compile(payer, terms, [
+    createTokenAccount(payer, owner, token.address),
+    transferChecked(payer, owner, amountOf(paid), [reference]),
+  ]);
+}
+
 /** What a deposit holds of a token. */
 export interface Deposited extends Moved {
   readonly owner: string;
