@@ -81,11 +81,13 @@ const amountLeft = ({ facts: { situation, payment } }: PayModel): string | null 
 function plain(model: PayModel): VNode {
   const { say, walletLink } = model;
   return html`<div>${
-    walletLink !== null &&
-    html`${phoneApps(model)}<section class="scan">
+    walletLink !== null && [
+      phoneApps(model),
+      html`<section class="scan">
       ${qrCode(walletLink, say.text('qr'))}
       <a class="button primary" href=${walletLink} target="_top" title=${say.text('qrText', { link: walletLink })}>${say('openWallet')}</a>
-    </section>`
+    </section>`,
+    ]
   }<dl class="lines">${rows(model)}</dl></div>`;
 }
 

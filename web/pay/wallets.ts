@@ -18,8 +18,8 @@ export function wallets({ say, walletOffer }: PayModel): VNode | null {
       <ul></ul>
       <p class="told-wallet" hidden></p>
       <button type="button" class="button again" hidden>${say('walletAgain')}</button>
-    </section>
-    <script type="module" src=${paths.asset('wallets.js')}></script>` as unknown as VNode;
+      <script type="module" src=${paths.asset('wallets.js')}></script>
+    </section>`;
 }
 
 /** What the script reads: empty once nothing is due. */
