@@ -116,6 +116,7 @@ describe('the page of a payment, in a browser', () => {
     );
     const { source } = payment;
     await watching(payment, async (page) => {
+      await page.getByText('For developers').click();
       await page.getByRole('heading', { name: 'Call the contract' }).waitFor();
       const command = (await page.locator('code.command').textContent()) ?? '';
       const said = Object.fromEntries(

@@ -9,7 +9,7 @@ import { createLocalService, type LocalService } from '../support/localService.t
 import type { Answer, Json } from '../support/shop.ts';
 import { type Behaviour, type EvmWallet, evmWallet, freighter, type SigningWallet, solanaWallet } from '../support/standInWallets.ts';
 
-const receiver = '0x2222222222222222222222222222222222222222';
+export const receiver = '0x2222222222222222222222222222222222222222';
 
 export const phone: VisitorOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 export const tablet: VisitorOptions = { viewport: { width: 820, height: 1180 } };

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import type { VNode } from 'preact';
+import { type Address, encodeFunctionData, erc20Abi } from 'viem';
 import { payPage } from '../../web/pay/page.ts';
 import { type Visitor, type VisitorOptions, visitor } from '../support/chromium.ts';
 import {
@@ -359,14 +360,27 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe('a payment that a wallet sent', () => {
-  it('sends exactly what the page asks for, and registers it at once', () =>
-    withWallet({}, async ({ page, server, wallet }) => {
-      await buttons(page).first().click();
-      await says(page, /Sent, waiting for the network. Do not pay again/);
-      await until(() => server.asked.includes('POST /pay/payin'));
-      assert.equal(wallet.asked.at(-1), 'eth_sendTransaction');
-      assert.equal(await buttons(page).first().isVisible(), false);
-    }));
+  it('is exactly what the page asks for, and is registered at once', async () => {
+    const usual = answering();
+    const sent: unknown[] = [];
+    const behaviour: Behaviour = (method, params) => {
+      if (method === 'eth_sendTransaction') sent.push(...params);
+      return usual(method, params);
+    };
+    await withWallet(
+      {},
+      async ({ page, server }) => {
+        await buttons(page).first().click();
+        await says(page, /Sent, waiting for the network. Do not pay again/);
+        await until(() => server.asked.includes('POST /pay/payin'));
+        assert.equal(await buttons(page).first().isVisible(), false);
+      },
+      { behaviour },
+    );
+    const { sourceTokenAddress, depositAddress } = payModel(stories.waiting, 'en').facts.payment;
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [depositAddress as Address, 10_010_000n] });
+    assert.deepEqual(sent, [{ from: account, to: sourceTokenAddress, data, value: '0x0', chainId: '0x2105' }]);
+  });
 
   it('is sent once, however often the payer presses', () =>
     withWallet({}, async ({ page, wallet }) => {
