@@ -87,7 +87,9 @@ export function createPreparedPayments(deps: PreparedPaymentsDeps): PreparedPaym
       if (isRefusal(order)) return order;
       const transactions = deps.transactionsOf(order.chainId);
       if (!transactions) return noneOn(order.chainId);
-      const prepared = await inTurn(async () => transactions.prepare(order, await termsOf(order.chainId, transactions)));
+      const prepared = await inTurn(async () =>
+        transactions.prepare(order, await termsOf(order.chainId, transactions)),
+      );
       if (isRefusal(prepared)) return prepared;
       const { transaction, hash } = prepared;
       return { transaction, seal: hash === null ? null : deps.seals.sealOf(sealed(order, hash)) };

@@ -73,7 +73,7 @@ export const defaultRates: RateLimits = {
   keylessCreation: { requestsMax: 300, window_s: minute_s },
   keylessOpen: { requestsMax: 2_000, window_s: open_s, parts: 4 },
   linkOpen: { requestsMax: 10_000, window_s: open_s, parts: 40 },
-  wallet: { requestsMax: 60, window_s: minute_s },
+  wallet: { requestsMax: 300, window_s: minute_s },
   walletPayment: { requestsMax: 30, window_s: minute_s },
   redelivery: { requestsMax: 60, window_s: minute_s },
   webhookTest: { requestsMax: 20, window_s: minute_s },

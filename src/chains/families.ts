@@ -42,7 +42,9 @@ export const walletOfferOf = (
   amount: string | null,
   localRpcUrls: readonly string[] | null = null,
 ): WalletOffer | null =>
-  amount === null ? null : (familyOf(chainOf(payment.sourceChainId)).walletOffer?.(payment, amount, localRpcUrls) ?? null);
+  amount === null
+    ? null
+    : (familyOf(chainOf(payment.sourceChainId)).walletOffer?.(payment, amount, localRpcUrls) ?? null);
 
 /** The accounts that pay out. Null for a family of which no chain is served. */
 export type Treasuries = { readonly [F in ChainFamily]: ReturnType<(typeof families)[F]['readTreasury']> };

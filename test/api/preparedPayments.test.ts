@@ -130,7 +130,13 @@ function counting(): { readonly rates: Rates; readonly counted: (readonly [RateN
       counted.push([name, who]);
       const rate = defaultRates[name];
       const times = counted.filter(([counts, whose]) => counts === name && whose === who).length;
-      return { ...rate, name, allowed: times <= rate.requestsMax, remaining: Math.max(0, rate.requestsMax - times), reset_s: 30 };
+      return {
+        ...rate,
+        name,
+        allowed: times <= rate.requestsMax,
+        remaining: Math.max(0, rate.requestsMax - times),
+        reset_s: 30,
+      };
     },
   };
   return { rates, counted };
@@ -153,17 +159,26 @@ describe('HTTP: what payers’ wallets ask', () => {
       },
     });
     try {
-      const { body } = await world.call('POST', '/payment-api/payments', { headers: world.keys.wallet, body: goodRequest() });
+      const { body } = await world.call('POST', '/payment-api/payments', {
+        headers: world.keys.wallet,
+        body: goodRequest(),
+      });
       const path = `/pay/${paymentSecrets.secretOf(body.id)}/transaction`;
       const ask = (to = path, more: object = {}) => world.call('POST', to, { body: { account, ...more } });
       assert.equal((await ask(`/pay/${'A'.repeat(43)}/transaction`)).status, 404);
-      assert.deepEqual(counted.filter(([name]) => name !== 'address' && name.startsWith('wallet')), []);
+      assert.deepEqual(
+        counted.filter(([name]) => name !== 'address' && name.startsWith('wallet')),
+        [],
+      );
       const most = defaultRates.walletPayment.requestsMax;
       const statuses: number[] = [];
       for (let nth = 0; nth <= most; nth += 1) statuses.push((await ask()).status);
       assert.deepEqual(statuses, [...Array<number>(most).fill(200), 429]);
       assert.equal(prepares, most);
-      assert.deepEqual([...new Set(counted.map(([name]) => name).filter((name) => name.startsWith('wallet')))], ['wallet', 'walletPayment']);
+      assert.deepEqual(
+        [...new Set(counted.map(([name]) => name).filter((name) => name.startsWith('wallet')))],
+        ['wallet', 'walletPayment'],
+      );
       // Other sites cannot call it: no origin but our own may read the answer or send JSON.
       const preflight = await world.call('OPTIONS', path);
       assert.equal(preflight.headers['access-control-allow-origin'], undefined);

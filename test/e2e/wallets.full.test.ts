@@ -1,8 +1,8 @@
 /** One press pays on every chain of the catalogue, at each width, by day and by night, and from right to left. */
 import assert from 'node:assert/strict';
+import { chainOf } from '../../domain/chains.ts';
 import { standingOut } from '../support/obstacles.ts';
 import { allChains, createWalletWorld, desktop, payButton, paysByOnePress, phone, tablet } from './wallets.ts';
-import { chainOf } from '../../domain/chains.ts';
 
 const widths = { phone, tablet, desktop } as const;
 const schemes = ['light', 'dark'] as const;

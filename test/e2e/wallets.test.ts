@@ -32,7 +32,9 @@ let signer: Keypair | undefined;
 function redirected(params: readonly unknown[]): unknown {
   const [{ transactionXdr }] = params as [{ transactionXdr: string }];
   const asked = TransactionBuilder.fromXDR(transactionXdr, publicNetwork) as Transaction;
-  const altered = TransactionBuilder.cloneFrom(asked).addOperation(Operation.bumpSequence({ bumpTo: '0' })).build();
+  const altered = TransactionBuilder.cloneFrom(asked)
+    .addOperation(Operation.bumpSequence({ bumpTo: '0' }))
+    .build();
   if (signer) altered.sign(signer);
   return { signedTransaction: altered.toXDR() };
 }
@@ -89,7 +91,12 @@ describe('a payer with a wallet in the browser', () => {
       (type) => (type === 'REQUEST_NETWORK_DETAILS' ? { networkDetails: { networkPassphrase: 'Test' } } : undefined),
       /is not on Stellar/,
     ],
-    ['signs another transaction', '20', (type, params) => (type === 'SUBMIT_TRANSACTION' ? redirected(params) : undefined), /too long|could not/],
+    [
+      'signs another transaction',
+      '20',
+      (type, params) => (type === 'SUBMIT_TRANSACTION' ? redirected(params) : undefined),
+      /too long|could not/,
+    ],
   ];
   for (const [what, usdc, behaviour, text] of stellarStates) {
     it(`on Stellar ${what}: the page says so, and nothing is sent`, async () => {
@@ -170,11 +177,26 @@ describe('a payer with a wallet in the browser', () => {
         ['of another account', own, { account: other.publicKey(), transaction: signed, seal }, 400],
         ['with the seal of another account’s', own, { account, transaction: signed, seal: theirs.seal }, 409],
         ['with a forged seal', own, { account, transaction: signed, seal: 'A'.repeat(43) }, 409],
-        ['signed for another network', own, { account, transaction: signedBy(transaction, payer, 'Test SDF Network ; September 2015'), seal }, 400],
-        ['with one operation more', own, { account, transaction: altered((b) => b.addOperation(Operation.bumpSequence({ bumpTo: '0' }))), seal }, 409],
+        [
+          'signed for another network',
+          own,
+          { account, transaction: signedBy(transaction, payer, 'Test SDF Network ; September 2015'), seal },
+          400,
+        ],
+        [
+          'with one operation more',
+          own,
+          { account, transaction: altered((b) => b.addOperation(Operation.bumpSequence({ bumpTo: '0' }))), seal },
+          409,
+        ],
         ['with another memo', own, { account, transaction: altered((b) => b.addMemo(Memo.text('1'))), seal }, 409],
         ['with a higher fee', own, { account, transaction: altered(() => {}, { fee: '5000' }), seal }, 409],
-        ['with other time bounds', own, { account, transaction: altered(() => {}, { timebounds: { minTime: 0, maxTime: 0 } }), seal }, 409],
+        [
+          'with other time bounds',
+          own,
+          { account, transaction: altered(() => {}, { timebounds: { minTime: 0, maxTime: 0 } }), seal },
+          409,
+        ],
         ['as a text', own, { account, transaction: 'AAAA', seal }, 400],
         ['very long', own, { account, transaction: 'A'.repeat(16_385), seal }, 400],
       ];

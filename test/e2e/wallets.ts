@@ -7,7 +7,14 @@ import { publicNetwork } from '../../src/chains/stellar/config.ts';
 import { type Visitor, type VisitorOptions, visitor } from '../support/chromium.ts';
 import { createLocalService, type LocalService } from '../support/localService.ts';
 import type { Answer, Json } from '../support/shop.ts';
-import { type Behaviour, type EvmWallet, evmWallet, freighter, type SigningWallet, solanaWallet } from '../support/standInWallets.ts';
+import {
+  type Behaviour,
+  type EvmWallet,
+  evmWallet,
+  freighter,
+  type SigningWallet,
+  solanaWallet,
+} from '../support/standInWallets.ts';
 
 export const receiver = '0x2222222222222222222222222222222222222222';
 
@@ -65,7 +72,11 @@ function walletOn(
   page: Page,
   shop: LocalService,
   chainId: ChainId,
-  { stellarSecret, evm, ...behaviour }: { readonly behaviour?: Behaviour; stellarSecret?: string | undefined; evm?: WalletVisit['evm'] | undefined },
+  {
+    stellarSecret,
+    evm,
+    ...behaviour
+  }: { readonly behaviour?: Behaviour; stellarSecret?: string | undefined; evm?: WalletVisit['evm'] | undefined },
 ): Promise<EvmWallet | SigningWallet> {
   const { family } = chainOf(chainId);
   const { keys } = shop.world();
@@ -91,7 +102,10 @@ export const payButton = (page: Page) => page.locator('#wallets').getByRole('but
 export async function paysByOnePress(page: Page, payment: Answer['body']): Promise<void> {
   await page.goto(payment.paymentLink);
   await payButton(page).click();
-  await page.getByText(/Sent, waiting for the network|Payment detected|has your money/).first().waitFor();
+  await page
+    .getByText(/Sent, waiting for the network|Payment detected|has your money/)
+    .first()
+    .waitFor();
   await page.getByText('has your money').waitFor();
   assert.equal(await page.locator('#wallets').isVisible(), false);
 }

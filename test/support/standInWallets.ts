@@ -7,8 +7,8 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { Connection, VersionedTransaction } from 'solana-web3-v1';
 import { createWalletClient, type Hex, numberToHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { keypairOf } from '../../sandbox/solana/wallet.ts';
 import { localRpc } from '../../sandbox/localRpc.ts';
+import { keypairOf } from '../../sandbox/solana/wallet.ts';
 
 /** What a wallet does in place of its usual answer. Throws `WalletError`, answers, or returns undefined for the usual answer. */
 export type Behaviour = (method: string, params: readonly unknown[]) => unknown;
@@ -22,7 +22,8 @@ export class WalletError extends Error {
   }
 }
 
-export const declines = (asked: string): Behaviour =>
+export const declines =
+  (asked: string): Behaviour =>
   (method) => {
     if (method === asked) throw new WalletError(4001, 'User rejected the request.');
   };
@@ -34,7 +35,8 @@ interface Announced {
   readonly rdns: string;
 }
 
-export const dot = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+export const dot =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /** Errors lose their code on their way into the page, so they travel as values. */
 async function told(work: () => Promise<unknown>): Promise<unknown> {
@@ -135,7 +137,12 @@ export async function evmWallet(context: BrowserContext | Page, options: EvmWall
   walletsMade += 1;
   const call = `standInEvm${walletsMade}`;
   await context.exposeFunction(call, (method: string, params: unknown[]) => told(() => answer(method, params)));
-  const info = { uuid: `00000000-0000-4000-8000-${String(walletsMade).padStart(12, '0')}`, name: 'Stand-in', icon: dot, rdns: 'example.standin' };
+  const info = {
+    uuid: `00000000-0000-4000-8000-${String(walletsMade).padStart(12, '0')}`,
+    name: 'Stand-in',
+    icon: dot,
+    rdns: 'example.standin',
+  };
   await context.addInitScript(announce, { ...info, ...options.info, call });
   return {
     asked,
@@ -150,7 +157,17 @@ export async function evmWallet(context: BrowserContext | Page, options: EvmWall
 export const nothing = Symbol('nothing');
 
 /** Registers a wallet of the Wallet Standard (github.com/wallet-standard, `registerWallet`). */
-function register({ call, name, address, chains }: { call: string; name: string; address: string; chains: string[] }): void {
+function register({
+  call,
+  name,
+  address,
+  chains,
+}: {
+  call: string;
+  name: string;
+  address: string;
+  chains: string[];
+}): void {
   const own = async (method: string, params: unknown[]) => {
     // biome-ignore lint/suspicious/noExplicitAny: exposed by the spec
     const { value, error } = await (globalThis as any)[call](method, params);
@@ -260,7 +277,9 @@ export async function freighter(
       case 'REQUEST_PUBLIC_KEY':
         return { publicKey };
       case 'REQUEST_NETWORK_DETAILS':
-        return { networkDetails: { network: 'PUBLIC', networkName: 'local', networkUrl: '', networkPassphrase: network } };
+        return {
+          networkDetails: { network: 'PUBLIC', networkName: 'local', networkUrl: '', networkPassphrase: network },
+        };
       case 'SUBMIT_TRANSACTION': {
         const transaction = TransactionBuilder.fromXDR(transactionXdr ?? '', networkPassphrase ?? '');
         transaction.sign(keypair);

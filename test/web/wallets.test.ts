@@ -6,8 +6,10 @@ import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import type { VNode } from 'preact';
 import { type Address, encodeFunctionData, erc20Abi } from 'viem';
+import { keepKeys } from '../../sandbox/keys.ts';
 import { payPage } from '../../web/pay/page.ts';
 import { type Visitor, type VisitorOptions, visitor } from '../support/chromium.ts';
+import { obstacles, standingOut } from '../support/obstacles.ts';
 import {
   type Behaviour,
   declines,
@@ -17,7 +19,6 @@ import {
   solanaWallet,
   WalletError,
 } from '../support/standInWallets.ts';
-import { keepKeys } from '../../sandbox/keys.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { type PageServer, servePages } from './pageServer.ts';
 import { payModel, type StoryName, stories } from './samples/payPages.ts';
@@ -66,7 +67,10 @@ interface Setting {
   readonly install?: (page: Page) => Promise<unknown>;
 }
 
-async function paying({ story = 'waiting', options, mode, install }: Setting, pay: (at: Paying) => Promise<void>): Promise<void> {
+async function paying(
+  { story = 'waiting', options, mode, install }: Setting,
+  pay: (at: Paying) => Promise<void>,
+): Promise<void> {
   const pages: Record<string, VNode> = { pay: payPage(payModel(stories[story], 'en', undefined, mode)) };
   await using server = await servePages(pages);
   const visiting = await visitor(server.url(''), options);
@@ -107,7 +111,10 @@ async function bundled(code: string): Promise<string> {
 
 describe('wallets that announce themselves', () => {
   const hostile: readonly { readonly name: string; readonly icon: string }[] = [
-    { name: '<img src=x onerror="globalThis.ran=true"><script>globalThis.ran=true</script>', icon: 'javascript:globalThis.ran=true' },
+    {
+      name: '<img src=x onerror="globalThis.ran=true"><script>globalThis.ran=true</script>',
+      icon: 'javascript:globalThis.ran=true',
+    },
     { name: '\u202eksaMateM\u0000\u2066', icon: `data:image/png;base64,${'A'.repeat(10_000_000)}` },
     { name: 'W'.repeat(5_000), icon: 'data:text/html,<script>globalThis.ran=true</script>' },
     { name: '', icon: 'https://elsewhere.example/pixel.png' },
@@ -122,12 +129,13 @@ describe('wallets that announce themselves', () => {
       {
         options: { viewport: { width: 320, height: 640 } },
         install: async (page) => {
-          for (const info of hostile)
-            await evmWallet(page, { key: keys.customer, rpcUrl: () => '', on: base, info });
+          for (const info of hostile) await evmWallet(page, { key: keys.customer, rpcUrl: () => '', on: base, info });
         },
       },
       async ({ page }) => {
-        await buttons(page).nth(hostile.length - 1).waitFor();
+        await buttons(page)
+          .nth(hostile.length - 1)
+          .waitFor();
         const names = await page.locator('#wallets bdi').allTextContents();
         assert.deepEqual(names, [
           '<img src=x onerror="globalThis.ran=true"',
@@ -169,13 +177,22 @@ describe('wallets that announce themselves', () => {
         install: async (page) => {
           for (const rdns of ['io.metamask', 'example.imitation'])
             wallets.push(
-              await evmWallet(page, { key: keys.customer, rpcUrl: () => '', on: base, info: { ...same, rdns }, behaviour: answering() }),
+              await evmWallet(page, {
+                key: keys.customer,
+                rpcUrl: () => '',
+                on: base,
+                info: { ...same, rdns },
+                behaviour: answering(),
+              }),
             );
         },
       },
       async ({ page }) => {
         await buttons(page).nth(1).waitFor();
-        assert.deepEqual(await page.locator('#wallets small').allTextContents(), [' io.metamask', ' example.imitation']);
+        assert.deepEqual(await page.locator('#wallets small').allTextContents(), [
+          ' io.metamask',
+          ' example.imitation',
+        ]);
         await page.getByRole('button', { name: 'io.metamask' }).click();
         await says(page, /Sent, waiting/);
         const sends = wallets.map(({ asked }) => asked.filter((method) => method === 'eth_sendTransaction').length);
@@ -193,7 +210,8 @@ describe('wallets that announce themselves', () => {
       {
         install: async (page) => {
           await page.addInitScript({ content: store });
-          for (const name of names) await evmWallet(page, { key: keys.customer, rpcUrl: () => '', on: base, info: { name } });
+          for (const name of names)
+            await evmWallet(page, { key: keys.customer, rpcUrl: () => '', on: base, info: { name } });
         },
       },
       async ({ page }) => {
@@ -221,8 +239,11 @@ describe('wallets that announce themselves', () => {
       },
       async ({ page }) => {
         await buttons(page).first().waitFor();
-        // biome-ignore lint/suspicious/noExplicitAny: set by the script above
-        const theirs = await page.evaluate(() => [(globalThis as any).all(), (globalThis as any).able('solana:mainnet')]);
+        const theirs = await page.evaluate(() => {
+          // biome-ignore lint/suspicious/noExplicitAny: set by the script above
+          const { all, able } = globalThis as any;
+          return [all(), able('solana:mainnet')];
+        });
         assert.deepEqual(theirs, [2, ['Stand-in for Solana']]);
         assert.deepEqual(await page.locator('#wallets bdi').allTextContents(), theirs[1]);
       },
@@ -240,7 +261,11 @@ describe('wallets that announce themselves', () => {
 describe('a wallet that does not pay', () => {
   const declined = /You declined in the wallet. Nothing was sent/;
   const refusals: readonly (readonly [what: string, answers: Record<string, unknown>, text: RegExp])[] = [
-    ['has another request open', { eth_requestAccounts: () => fail(-32002, 'Request already pending') }, /has not answered/],
+    [
+      'has another request open',
+      { eth_requestAccounts: () => fail(-32002, 'Request already pending') },
+      /has not answered/,
+    ],
     ['has too little of the token', { eth_call: '0x1' }, /too little USDC on Base/],
     ['has no coin for the network', { eth_getBalance: '0x0' }, /too little ETH for the network cost/],
     ['has no account to show', { eth_accounts: [] }, /could not send/],
@@ -254,7 +279,10 @@ describe('a wallet that does not pay', () => {
       withWallet(answers, async ({ page, server }) => {
         await buttons(page).first().click();
         await says(page, text);
-        assert.deepEqual(server.asked.filter((asked) => asked.startsWith('POST')), []);
+        assert.deepEqual(
+          server.asked.filter((asked) => asked.startsWith('POST')),
+          [],
+        );
       }));
   }
 
@@ -312,14 +340,11 @@ describe('a wallet that does not pay', () => {
     ));
 
   it('is switched to another chain while the payer reads: nothing is sent', () =>
-    withWallet(
-      { eth_chainId: (before: number) => (before === 0 ? '0x2105' : '0x1') },
-      async ({ page, wallet }) => {
-        await buttons(page).first().click();
-        await says(page, /is not on Base. Nothing was sent/);
-        assert.ok(!wallet.asked.includes('eth_sendTransaction'));
-      },
-    ));
+    withWallet({ eth_chainId: (before: number) => (before === 0 ? '0x2105' : '0x1') }, async ({ page, wallet }) => {
+      await buttons(page).first().click();
+      await says(page, /is not on Base. Nothing was sent/);
+      assert.ok(!wallet.asked.includes('eth_sendTransaction'));
+    }));
 
   it('is on the real chain while the page is of a simulated one: nothing is sent', () =>
     withWallet(
@@ -378,15 +403,21 @@ describe('a payment that a wallet sent', () => {
       { behaviour },
     );
     const { sourceTokenAddress, depositAddress } = payModel(stories.waiting, 'en').facts.payment;
-    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [depositAddress as Address, 10_010_000n] });
+    const data = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: 'transfer',
+      args: [depositAddress as Address, 10_010_000n],
+    });
     assert.deepEqual(sent, [{ from: account, to: sourceTokenAddress, data, value: '0x0', chainId: '0x2105' }]);
   });
 
   it('is sent once, however often the payer presses', () =>
     withWallet({}, async ({ page, wallet }) => {
-      await buttons(page).first().evaluate((button: HTMLButtonElement) => {
-        for (let times = 0; times < 5; times += 1) button.click();
-      });
+      await buttons(page)
+        .first()
+        .evaluate((button: HTMLButtonElement) => {
+          for (let times = 0; times < 5; times += 1) button.click();
+        });
       await says(page, /Sent, waiting/);
       assert.equal(wallet.asked.filter((method) => method === 'eth_sendTransaction').length, 1);
       assert.equal(wallet.asked.filter((method) => method === 'eth_requestAccounts').length, 1);
@@ -402,11 +433,22 @@ describe('a payment that a wallet sent', () => {
       assert.equal(wallet.asked.filter((method) => method === 'eth_sendTransaction').length, 1);
     }));
 
-  const fates: readonly (readonly [what: string, answers: Record<string, unknown>, after_ms: number, text: RegExp])[] = [
-    ['was rejected by the network', { eth_getTransactionReceipt: { status: '0x0' } }, 5_000, /rejected the transaction. Nothing was paid/],
-    ['was dropped or replaced', {}, 20_000, /no longer has this transaction/],
-    ['was made of another chain’s or an old hash', { eth_getTransactionReceipt: { status: '0x1' } }, 125_000, /has not shown the payment yet/],
-  ];
+  const fates: readonly (readonly [what: string, answers: Record<string, unknown>, after_ms: number, text: RegExp])[] =
+    [
+      [
+        'was rejected by the network',
+        { eth_getTransactionReceipt: { status: '0x0' } },
+        5_000,
+        /rejected the transaction. Nothing was paid/,
+      ],
+      ['was dropped or replaced', {}, 20_000, /no longer has this transaction/],
+      [
+        'was made of another chain’s or an old hash',
+        { eth_getTransactionReceipt: { status: '0x1' } },
+        125_000,
+        /has not shown the payment yet/,
+      ],
+    ];
   for (const [what, answers, after_ms, text] of fates) {
     it(`${what}: the payer can pay again`, () =>
       withWallet(answers, async ({ page }) => {
@@ -437,9 +479,36 @@ describe('a payment that a wallet sent', () => {
     }));
 });
 
+describe('wallets on the page', () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`can be used by everybody, found, declined and sent, in ${colorScheme}`, () =>
+      withWallet(
+        {
+          eth_sendTransaction: (before: number) => (before === 0 ? fail(4001, 'no') : hash),
+          eth_getTransactionByHash: {},
+        },
+        async ({ page }) => {
+          await buttons(page).first().waitFor();
+          assert.deepEqual(await obstacles(page), []);
+          await buttons(page).first().click();
+          await says(page, /You declined/);
+          assert.deepEqual(await obstacles(page), []);
+          await buttons(page).first().click();
+          await says(page, /Sent, waiting/);
+          assert.deepEqual(await obstacles(page), []);
+          assert.deepEqual(await standingOut(page), []);
+          assert.equal(await page.locator('.qr').isVisible(), false);
+          await page.getByRole('status').filter({ hasText: 'Sent, waiting' }).waitFor();
+        },
+        { options: { viewport: { width: 320, height: 640 }, colorScheme } },
+      ));
+  }
+});
+
 describe('a phone', () => {
   const phone: VisitorOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
-  const links = (page: Page) => page.locator('.apps a').evaluateAll((all) => (all as HTMLAnchorElement[]).map(({ href }) => href));
+  const links = (page: Page) =>
+    page.locator('.apps a').evaluateAll((all) => (all as HTMLAnchorElement[]).map(({ href }) => href));
   const here = encodeURIComponent(`https://pay.example/pay/${'s'.repeat(43)}?lang=en`);
 
   for (const javaScriptEnabled of [true, false]) {
@@ -471,10 +540,14 @@ describe('a phone', () => {
   });
 
   it('has no links to apps once a wallet is here: the page is in that app', () =>
-    withWallet({}, async ({ page }) => {
-      await buttons(page).first().waitFor();
-      assert.equal(await page.locator('.apps').isVisible(), false);
-    }, { options: phone }));
+    withWallet(
+      {},
+      async ({ page }) => {
+        await buttons(page).first().waitFor();
+        assert.equal(await page.locator('.apps').isVisible(), false);
+      },
+      { options: phone },
+    ));
 
   it('is nothing that a desktop shows: there the code stands open', () =>
     paying({ options: { viewport: { width: 1280, height: 900 } } }, async ({ page }) => {
@@ -487,7 +560,9 @@ describe('a phone', () => {
 describe('the scripts of wallets', () => {
   it('weigh at most 15 kB compressed', () => {
     const files = ['wallets', 'evmWallet', 'solanaWallet', 'stellarWallet', 'walletProblem'];
-    const sizes = files.map((name) => gzipSync(readFileSync(new URL(`../../web/client/${name}.js`, import.meta.url))).length);
+    const sizes = files.map(
+      (name) => gzipSync(readFileSync(new URL(`../../web/client/${name}.js`, import.meta.url))).length,
+    );
     const whole = sizes.reduce((sum, size) => sum + size, 0);
     assert.ok(whole <= 15_000, `${whole} bytes`);
   });

@@ -9,6 +9,7 @@ const place = document.getElementById('wallets');
 const list = place.querySelector('ul');
 const told = place.querySelector('.told-wallet');
 const again = place.querySelector('.again');
+const sign = place.querySelector('.sign');
 
 const walletsMax = 12;
 const nameMax = 40;
@@ -85,6 +86,13 @@ function show() {
   document.body.classList.toggle('has-wallets', wallets.size > 0 && offered !== null);
 }
 
+/** Nothing on the page invites to pay what has just been sent. @param {boolean} isSent */
+function showSent(isSent) {
+  list.hidden = isSent;
+  sign.hidden = !isSent;
+  document.body.classList.toggle('wallet-sent', isSent);
+}
+
 /** @param {boolean} closed whether no wallet may be pressed */
 function tell(word, { closed = false, wallet = '', state = '' } = {}) {
   const text = (offered?.words[word] ?? '').replaceAll('%', wallet);
@@ -93,7 +101,7 @@ function tell(word, { closed = false, wallet = '', state = '' } = {}) {
   told.dataset.state = word;
   told.className = `told-wallet ${state}`;
   for (const { button } of wallets.values()) button.disabled = closed;
-  list.hidden = word === 'sent';
+  showSent(word === 'sent');
   again.hidden = true;
   if (text !== '') say(text);
 }
@@ -189,7 +197,6 @@ function follow(wallet) {
     if (sentBefore() === null) return;
     clearInterval(watching);
     tell(word, { closed: true, state: 'bad' });
-    list.hidden = true;
     offerAgain();
   };
   watching = setInterval(look, watch_ms);
@@ -197,14 +204,13 @@ function follow(wallet) {
 
 function offerAgain() {
   for (const { button } of wallets.values()) button.disabled = true;
-  list.hidden = true;
+  showSent(true);
   again.hidden = false;
 }
 
 again.addEventListener('click', () => {
   forget();
-  tell('', {});
-  list.hidden = false;
+  tell('');
   list.querySelector('button')?.focus();
 });
 
@@ -214,10 +220,10 @@ document.addEventListener('renewed', () => {
   if (offered === null) {
     clearInterval(watching);
     forget();
+    showSent(false);
   } else if (told.dataset.state === 'sent' && sentBefore() === null) {
     clearInterval(watching);
-    tell('', {});
-    list.hidden = false;
+    tell('');
   }
   show();
 });

@@ -67,7 +67,7 @@ export function toPay(model: PayModel): VNode {
   if (!isDue(situation)) return html`<div id="to-pay" data-live="part"></div>`;
   const called = payment.depositContract !== null;
   return html`<div id="to-pay" data-live="part">
-    ${called && html`<div class="told"><p class="muted">${model.say('plainTransfer')}</p></div>`}
+    ${called && html`<div class="told"><p class="small muted">${model.say('plainTransfer')}</p></div>`}
     ${plain(model)}
     ${called && html`<details class="folded"><summary>${model.say('forDevelopers')}</summary>${contractCall(model, amountLeft(model))}</details>`}
     <p class="note">${rules(model)}</p>
@@ -84,8 +84,9 @@ function plain(model: PayModel): VNode {
     walletLink !== null && [
       phoneApps(model),
       html`<section class="scan">
-      ${qrCode(walletLink, say.text('qr'))}
       <a class="button primary" href=${walletLink} target="_top" title=${say.text('qrText', { link: walletLink })}>${say('openWallet')}</a>
+      <details class="device"><summary>${say('otherDevice')}</summary></details>
+      ${qrCode(walletLink, say.text('qr'))}
     </section>`,
     ]
   }<dl class="lines">${rows(model)}</dl></div>`;

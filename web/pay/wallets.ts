@@ -3,7 +3,8 @@ import type { VNode } from 'preact';
 import type { WalletOffer } from '../../commands/payerTransactions.ts';
 import { chainOf } from '../../domain/chains.ts';
 import { chainName } from '../parts/cells.ts';
-import { type Content, html } from '../parts/html.ts';
+import { html } from '../parts/html.ts';
+import { icon } from '../parts/icon.ts';
 import { paths, withQuery } from '../parts/paths.ts';
 import type { PayModel } from './model.ts';
 
@@ -15,6 +16,7 @@ export function wallets({ say, walletOffer }: PayModel): VNode | null {
   if (walletOffer === null) return null;
   return html`<section class="wallets" id="wallets" hidden>
       <h2>${say('walletTitle')}</h2>
+      <span class="sign wait" hidden>${icon('clock')}</span>
       <ul></ul>
       <p class="told-wallet" hidden></p>
       <button type="button" class="button again" hidden>${say('walletAgain')}</button>
@@ -33,10 +35,12 @@ const marked = ({ mode }: PayModel, offer: WalletOffer): object =>
   offer.family === 'evm' ? { ...offer, chain: { ...offer.chain, simulated: mode === 'sandbox' } } : offer;
 
 function wordsOf({ say, facts, walletOffer }: PayModel): Readonly<Record<string, string>> {
-  const { sourceTokenSymbol: token, sourceChainId, senderAddress } = facts.payment;
+  const { sourceTokenSymbol: token, sourceChainId } = facts.payment;
+  const sender = walletOffer?.family === 'stellar' ? walletOffer.sender : null;
   const chain = chainName(sourceChainId);
   const wallet = { wallet: place };
-  const coin = coins[chainOf(sourceChainId).family] ?? (walletOffer?.family === 'evm' ? walletOffer.chain.coin.symbol : '');
+  const coin =
+    coins[chainOf(sourceChainId).family] ?? (walletOffer?.family === 'evm' ? walletOffer.chain.coin.symbol : '');
   return {
     pay: say.text('walletPay', wallet),
     unnamed: say.text('walletUnnamed'),
@@ -48,7 +52,7 @@ function wordsOf({ say, facts, walletOffer }: PayModel): Readonly<Record<string,
     sent: say.text('walletSent'),
     refused: say.text('walletRefused'),
     pending: say.text('walletPending', wallet),
-    otherAccount: say.text('walletOtherAccount', { account: senderAddress ?? '' }),
+    otherAccount: sender === null ? say.text('walletFailed') : say.text('walletOtherAccount', { account: sender }),
     otherNetwork: say.text('walletOtherNetwork', { ...wallet, chain }),
     realNetwork: say.text('walletRealNetwork'),
     noToken: say.text('walletNoToken', { token, chain }),
@@ -74,7 +78,10 @@ interface App {
 const encoded = encodeURIComponent;
 const origin = (url: string): string => new URL(url).origin;
 
-const metaMask: App = { name: 'MetaMask', link: (url) => `https://link.metamask.io/dapp/${url.replace(/^https?:\/\//, '')}` };
+const metaMask: App = {
+  name: 'MetaMask',
+  link: (url) => `https://link.metamask.io/dapp/${url.replace(/^https?:\/\//, '')}`,
+};
 const coinbase: App = { name: 'Coinbase Wallet', link: (url) => `https://go.cb-w.com/dapp?cb_url=${encoded(url)}` };
 const trust = (coin: number): App => ({
   name: 'Trust Wallet',
@@ -88,22 +95,23 @@ const browsing = (name: string, base: string): App => ({
 /** Coin ids of SLIP-44, as Trust Wallet takes them: Ethereum's for every EVM chain. */
 const apps: Readonly<Record<WalletOffer['family'], readonly App[]>> = {
   evm: [metaMask, coinbase, trust(60)],
-  solana: [browsing('Phantom', 'https://phantom.app/ul/browse'), browsing('Solflare', 'https://solflare.com/ul/v1/browse'), trust(501)],
+  solana: [
+    browsing('Phantom', 'https://phantom.app/ul/browse'),
+    browsing('Solflare', 'https://solflare.com/ul/v1/browse'),
+    trust(501),
+  ],
   // Freighter's and Lobstr's apps document no link that opens a page in them.
   stellar: [],
 };
 
-/** First on touch screens, and not there elsewhere (pay.css). */
-export function phoneApps(model: PayModel): Content {
+/** First on touch screens, and not there elsewhere (pay.css). Null where no app has such a link. */
+export function phoneApps(model: PayModel): VNode | null {
   const { say, walletOffer: offer, url } = model;
   const known = offer === null ? [] : apps[offer.family];
+  if (known.length === 0) return null;
   const here = withQuery(url, { lang: say.language });
-  return [
-    known.length > 0 &&
-      html`<section class="apps"><h2>${say('appsTitle')}</h2><ul>${known.map(
-        ({ name, link }) =>
-          html`<li><a class="button" href=${link(here)} target="_top" rel="noreferrer">${say('appsOpen', { wallet: name })}</a></li>`,
-      )}</ul></section>`,
-    html`<details class="device"><summary>${say('otherDevice')}</summary></details>`,
-  ];
+  return html`<section class="apps"><h2>${say('appsTitle')}</h2><ul>${known.map(
+    ({ name, link }) =>
+      html`<li><a class="button" href=${link(here)} target="_top" rel="noreferrer"><span>${say('appsOpen', { wallet: name })}</span></a></li>`,
+  )}</ul></section>`;
 }

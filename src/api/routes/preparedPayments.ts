@@ -63,7 +63,10 @@ export function preparedPaymentRoutes({
   rates,
 }: PreparedPaymentRoutesDeps): readonly AnyRoute[] {
   /** A secret of no payment and a text that is none are answered alike, and cost no read. */
-  async function admitted({ params, asker }: Pick<ApiRequest<'none', { secret: string }, unknown, unknown>, 'params' | 'asker'>) {
+  async function admitted({
+    params,
+    asker,
+  }: Pick<ApiRequest<'none', { secret: string }, unknown, unknown>, 'params' | 'asker'>) {
     const paymentId = paymentSecrets.paymentIdOf(params.secret);
     if (paymentId === null) return null;
     await admitApp(rates, 'wallet', asker.address);

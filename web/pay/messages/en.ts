@@ -69,8 +69,10 @@ export const en = {
   walletBusy: 'The payment cannot be prepared right now. Nothing was sent. Try again in a moment.',
   walletExpired: 'It took too long, so nothing was sent. Try again.',
   walletReverted: 'The network rejected the transaction. Nothing was paid.',
-  walletDropped: 'The network no longer has this transaction. If the wallet replaced it, wait. If the wallet cancelled it, pay again.',
-  walletNotSeen: 'The network has not shown the payment yet. Check the wallet: pay again only if the payment failed there.',
+  walletDropped:
+    'The network no longer has this transaction. If the wallet replaced it, wait. If the wallet cancelled it, pay again.',
+  walletNotSeen:
+    'The network has not shown the payment yet. Check the wallet: pay again only if the payment failed there.',
   walletAgain: 'Pay again',
   appsTitle: 'Pay with an app on this phone',
   appsOpen: 'Open in {wallet}',

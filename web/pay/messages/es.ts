@@ -66,11 +66,13 @@ export const es: Messages = {
   walletRealNetwork: 'Esta wallet está en una red real y este pago es una simulación. No se ha enviado nada.',
   walletNoToken: 'La cuenta no tiene suficiente {token} en {chain}. No se ha enviado nada.',
   walletNoCoin: 'La cuenta no tiene suficiente {coin} para el coste de la red en {chain}. No se ha enviado nada.',
-  walletFailed: 'La wallet no ha podido enviar el pago. Compruebe la wallet e inténtelo de nuevo o pague de otra forma.',
+  walletFailed:
+    'La wallet no ha podido enviar el pago. Compruebe la wallet e inténtelo de nuevo o pague de otra forma.',
   walletBusy: 'El pago no se puede preparar ahora. No se ha enviado nada. Inténtelo de nuevo en un momento.',
   walletExpired: 'Ha tardado demasiado y no se ha enviado nada. Inténtelo de nuevo.',
   walletReverted: 'La red ha rechazado la transacción. No se ha pagado nada.',
-  walletDropped: 'La red ya no tiene esta transacción. Si la wallet la ha sustituido, espere. Si la ha cancelado, pague otra vez.',
+  walletDropped:
+    'La red ya no tiene esta transacción. Si la wallet la ha sustituido, espere. Si la ha cancelado, pague otra vez.',
   walletNotSeen: 'La red aún no muestra el pago. Compruebe la wallet: pague otra vez solo si allí ha fallado.',
   walletAgain: 'Pagar otra vez',
   appsTitle: 'Pagar con una aplicación de este teléfono',

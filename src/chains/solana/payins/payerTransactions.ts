@@ -17,16 +17,22 @@ export function createSolanaPayerTransactions(
   { treasury, fees }: Pick<SolanaConfig, 'treasury' | 'fees'>,
   rpc: SolanaRpc,
 ): PayerTransactions<Terms> {
+  const late = rpc.as('late');
   const busy = solanaChain().tokens.map(({ address }) => tokenAccountOf(treasury, address));
   return {
     async readTerms() {
-      const price_microLamports = await freshPrice(rpc, busy, fees);
-      const { blockhash } = await rpc.answer((node) => latestBlockhash(node, { commitment: 'confirmed' }));
+      const price_microLamports = await freshPrice(late, busy, fees);
+      const { blockhash } = await late.answer((node) => latestBlockhash(node, { commitment: 'confirmed' }));
       return { blockhash, units: fees.unitsUsual, price_microLamports };
     },
 
     async prepare({ paymentId, payer, deposit, token, amount }, terms) {
-      const message = payinMessage(payer, { owner: deposit.address, token, amount }, referenceOf('payin', paymentId), terms);
+      const message = payinMessage(
+        payer,
+        { owner: deposit.address, token, amount },
+        referenceOf('payin', paymentId),
+        terms,
+      );
       return {
         transaction: wireOf(message, [new Uint8Array(signature_bytes)]),
         // Wallets add instructions of their own, such as guards against other programs.
@@ -37,7 +43,10 @@ export function createSolanaPayerTransactions(
 }
 
 /** @param isLocal whether the chain is simulated: no wallet pays real money for it */
-export function solanaWalletOffer({ sourceChainId }: Pick<PaymentView, 'sourceChainId'>, isLocal: boolean): SolanaOffer | null {
+export function solanaWalletOffer(
+  { sourceChainId }: Pick<PaymentView, 'sourceChainId'>,
+  isLocal: boolean,
+): SolanaOffer | null {
   if (sourceChainId !== solanaChainId) return null;
   return { family: 'solana', chain: `solana:${isLocal ? 'localnet' : (solanaChain().network ?? 'mainnet')}` };
 }

@@ -1,5 +1,15 @@
 /** Transactions that payers' wallets on Stellar sign and the service sends. */
-import { Address, Contract, Keypair, Memo, nativeToScVal, Operation, Transaction, TransactionBuilder, type xdr } from '@stellar/stellar-sdk';
+import {
+  Address,
+  Contract,
+  Keypair,
+  Memo,
+  nativeToScVal,
+  Operation,
+  Transaction,
+  TransactionBuilder,
+  type xdr,
+} from '@stellar/stellar-sdk';
 import type {
   PayerOrder,
   PayerTransactions,
@@ -45,7 +55,8 @@ export function createStellarPayerTransactions(config: StellarConfig, rpc: Stell
     const { payer, token, amount, deposit } = order;
     const { account, trustlines } = await holdingOf(node, payer, [assetOf(token)]);
     const inclusion = deposit.contract === null ? terms.inclusion : terms.callInclusion;
-    if (!account) return refuse('conflict', `the account ${payer} does not exist on Stellar: fund it with lumens`, '/coin');
+    if (!account)
+      return refuse('conflict', `the account ${payer} does not exist on Stellar: fund it with lumens`, '/coin');
     if (payableFrom(trustlines[0]) < amount) return tooLittle(order);
     if (account.spendable < inclusion)
       return refuse('conflict', 'the account has too few lumens for the network fee: add some', '/coin');
