@@ -9,7 +9,6 @@ import { createSolanaHealth } from './health.ts';
 import { createSolanaHistory } from './history.ts';
 import { solanaMessages } from './messages.ts';
 import { createSolanaIngester } from './payins/ingester.ts';
-import { createSolanaPayerTransactions, solanaWalletOffer } from './payins/payerTransactions.ts';
 import { obstacleTo } from './payouts/preflight.ts';
 import { createSolanaPayoutRail } from './payouts/rail.ts';
 import { createPayoutReference } from './payouts/references.ts';
@@ -20,6 +19,7 @@ import { createRecovery } from './signer/recovery.ts';
 import { createSolanaSigner } from './signer/signer.ts';
 import { readSolanaTreasury, type SolanaTreasury } from './treasury.ts';
 import { solanaWalletLink } from './walletLink.ts';
+import { createSolanaPayerTransactions, solanaWalletOffer } from './wallets/payerTransactions.ts';
 
 /** Solana: one wallet for each deposit, payouts without nonces. */
 export const solana: Family<SolanaTreasury> = {
