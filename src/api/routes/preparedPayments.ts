@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { isRefusal, refuse } from '../../../domain/decider.ts';
+import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { PreparedPayments } from '../preparedPayments.ts';
 import { admitApp, type Rates } from '../rateLimits.ts';
 import type { PayLinkDeps } from '../resource.ts';
@@ -54,6 +54,10 @@ export interface PreparedPaymentRoutesDeps extends Pick<PayLinkDeps, 'paymentSec
   readonly rates: Rates;
 }
 
+/** The account has another name where merchants register payins. */
+const asNamedHere = (refusal: Refusal): Refusal =>
+  refusal.pointer === '/fromAddress' ? { ...refusal, pointer: '/account' } : refusal;
+
 const tag = 'Payments';
 const noPayment = refuse('paymentNotFound', 'no payment has this link: open the page again', '/secret');
 
@@ -74,7 +78,13 @@ export function preparedPaymentRoutes({
     return paymentId;
   }
 
-  const common = { method: 'post', auth: 'none', params: SecretPath } as const satisfies Partial<Route>;
+  // A site that knows the secret could call from its own server as well: CORS gives it nothing more.
+  const common = {
+    method: 'post',
+    auth: 'none',
+    anyOrigin: true,
+    params: SecretPath,
+  } as const satisfies Partial<Route>;
   const errors = ['invalidRequest', 'paymentNotFound', 'paymentNotUpdatable', 'conflict', 'rateLimited'] as const;
   return [
     route({
@@ -137,7 +147,8 @@ export function preparedPaymentRoutes({
         const { txHash, account: fromAddress } = request.body;
         const by = { ...request.by, cause: 'payer' } as const;
         const registered = await preparedPayments.register(paymentId, { txHash, fromAddress }, by);
-        return isRefusal(registered) ? registered : ok({ txHash: registered.payment.registered?.txHash ?? txHash });
+        if (isRefusal(registered)) return asNamedHere(registered);
+        return ok({ txHash: registered.payment.registered?.txHash ?? txHash });
       },
     }),
   ];
