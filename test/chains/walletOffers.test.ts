@@ -9,7 +9,7 @@ import { viewOf } from '../../domain/payment/view.ts';
 import { networkId } from '../../src/chains/evm/config.ts';
 import { walletOfferOf } from '../../src/chains/families.ts';
 import { defaultSolanaConfig } from '../../src/chains/solana/config.ts';
-import { createSolanaPayerTransactions } from '../../src/chains/solana/wallets/payerTransactions.ts';
+import { createSolanaPayerTransactions } from '../../src/chains/solana/payerTransactions.ts';
 import { referenceOf } from '../../src/chains/solana/payouts/transaction.ts';
 import type { SolanaRpc } from '../../src/chains/solana/rpc.ts';
 import { tokenAccountOf } from '../../src/chains/solana/tokenProgram.ts';

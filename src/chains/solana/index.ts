@@ -8,6 +8,7 @@ import { createSolanaSweep } from './deposits/sweep.ts';
 import { createSolanaHealth } from './health.ts';
 import { createSolanaHistory } from './history.ts';
 import { solanaMessages } from './messages.ts';
+import { createSolanaPayerTransactions, solanaWalletOffer } from './payerTransactions.ts';
 import { createSolanaIngester } from './payins/ingester.ts';
 import { obstacleTo } from './payouts/preflight.ts';
 import { createSolanaPayoutRail } from './payouts/rail.ts';
@@ -19,7 +20,6 @@ import { createRecovery } from './signer/recovery.ts';
 import { createSolanaSigner } from './signer/signer.ts';
 import { readSolanaTreasury, type SolanaTreasury } from './treasury.ts';
 import { solanaWalletLink } from './walletLink.ts';
-import { createSolanaPayerTransactions, solanaWalletOffer } from './wallets/payerTransactions.ts';
 
 /** Solana: one wallet for each deposit, payouts without nonces. */
 export const solana: Family<SolanaTreasury> = {

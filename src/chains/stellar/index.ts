@@ -8,6 +8,7 @@ import { createStellarDeposits, stellarDepositOf } from './deposits/scheme.ts';
 import { createStellarHealth } from './health.ts';
 import { createStellarHistory } from './history.ts';
 import { stellarMessages } from './messages.ts';
+import { createStellarPayerTransactions, stellarWalletOffer } from './payerTransactions.ts';
 import { createStellarIngester } from './payins/ingester.ts';
 import { obstacle } from './payouts/preflight.ts';
 import { createStellarPayoutRail } from './payouts/rail.ts';
@@ -15,7 +16,6 @@ import { createStellarRpc } from './rpc.ts';
 import { createStellarSigner } from './signer/signer.ts';
 import { readStellarTreasury, type StellarTreasury } from './treasury.ts';
 import { stellarWalletLink } from './walletLink.ts';
-import { createStellarPayerTransactions, stellarWalletOffer } from './wallets/payerTransactions.ts';
 
 /** Stellar: payins with a memo or through a contract, payouts numbered by the treasury and its channel accounts. */
 export const stellar: Family<StellarTreasury> = {

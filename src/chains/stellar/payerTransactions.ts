@@ -15,22 +15,22 @@ import type {
   PayerTransactions,
   SignedTransactions,
   StellarOffer,
-} from '../../../../commands/payerTransactions.ts';
-import { type Refusal, refuse } from '../../../../domain/decider.ts';
-import { formatAmount } from '../../../../domain/money.ts';
-import type { PaymentView } from '../../../../domain/payment/view.ts';
-import { ask, object } from '../../node/jsonRpc.ts';
-import { sendToAll } from '../../node/nodes.ts';
-import { BroadcastRefused, PayoutBlocked } from '../../ports.ts';
-import { holdingOf, payableFrom } from '../accounts.ts';
-import { accountOf } from '../addresses.ts';
-import { publicNetwork, type StellarConfig } from '../config.ts';
-import { freshInclusion, rehearse } from '../payouts/preflight.ts';
-import { resultCodeOf } from '../payouts/rail.ts';
-import { type Act, buildTransaction } from '../payouts/transaction.ts';
-import { ledgerRange, transactionOf } from '../reads.ts';
-import { RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
-import { assetOf } from '../tokens.ts';
+} from '../../../commands/payerTransactions.ts';
+import { type Refusal, refuse } from '../../../domain/decider.ts';
+import { formatAmount } from '../../../domain/money.ts';
+import type { PaymentView } from '../../../domain/payment/view.ts';
+import { ask, object } from '../node/jsonRpc.ts';
+import { sendToAll } from '../node/nodes.ts';
+import { BroadcastRefused, PayoutBlocked } from '../ports.ts';
+import { holdingOf, payableFrom } from './accounts.ts';
+import { accountOf } from './addresses.ts';
+import { publicNetwork, type StellarConfig } from './config.ts';
+import { freshInclusion, rehearse } from './payouts/preflight.ts';
+import { resultCodeOf } from './payouts/rail.ts';
+import { type Act, buildTransaction } from './payouts/transaction.ts';
+import { ledgerRange, transactionOf } from './reads.ts';
+import { RpcFailed, type StellarNode, type StellarRpc } from './rpc.ts';
+import { assetOf } from './tokens.ts';
 
 /** What every transaction takes from the network's present state. */
 interface Terms {

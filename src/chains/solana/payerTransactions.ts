@@ -1,13 +1,13 @@
 /** Transactions that payers' wallets on Solana sign and send. */
-import type { PayerTransactions, SolanaOffer } from '../../../../commands/payerTransactions.ts';
-import type { PaymentView } from '../../../../domain/payment/view.ts';
-import { signature_bytes } from '../addresses.ts';
-import { type SolanaConfig, solanaChain, solanaChainId } from '../config.ts';
-import { freshPrice } from '../payouts/preflight.ts';
-import { payinMessage, referenceOf, type Terms, wireOf } from '../payouts/transaction.ts';
-import { latestBlockhash } from '../reads.ts';
-import type { SolanaRpc } from '../rpc.ts';
-import { tokenAccountOf } from '../tokenProgram.ts';
+import type { PayerTransactions, SolanaOffer } from '../../../commands/payerTransactions.ts';
+import type { PaymentView } from '../../../domain/payment/view.ts';
+import { signature_bytes } from './addresses.ts';
+import { type SolanaConfig, solanaChain, solanaChainId } from './config.ts';
+import { freshPrice } from './payouts/preflight.ts';
+import { payinMessage, referenceOf, type Terms, wireOf } from './payouts/transaction.ts';
+import { latestBlockhash } from './reads.ts';
+import type { SolanaRpc } from './rpc.ts';
+import { tokenAccountOf } from './tokenProgram.ts';
 
 /**
  * A transaction is made from the terms alone, so that a request for one calls no node. The blockhash in it lives for a minute or so; the
