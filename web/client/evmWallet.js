@@ -1,22 +1,6 @@
 // Wallets of EVM chains: found by EIP-6963, paid with by EIP-1193. A wallet is believed nothing but what the payer sees in it.
 import { problemOf, WalletProblem } from './walletProblem.js';
-
-/** @param {(wallet: object) => void} found called for each announcement, at once and later */
-export function findEvmWallets(found) {
-  window.addEventListener('eip6963:announceProvider', ({ detail }) => {
-    const { info, provider } = detail ?? {};
-    if (typeof provider?.request !== 'function') return;
-    found({ id: provider, name: info?.name, icon: info?.icon, detail: info?.rdns, pay: pay(provider), watch: watch(provider) });
-  });
-  window.dispatchEvent(new Event('eip6963:requestProvider'));
-}
-
-/** Wallets without EIP-6963, which are those of some phones. */
-export function injectedWallet() {
-  const provider = window.ethereum;
-  if (typeof provider?.request !== 'function') return null;
-  return { id: provider, name: '', icon: '', detail: '', pay: pay(provider), watch: watch(provider) };
-}
+import { start } from './wallets.js';
 
 const isAccount = (text) => /^0x[0-9a-f]{40}$/i.test(text);
 const isHash = (text) => /^0x[0-9a-f]{64}$/i.test(text);
@@ -99,3 +83,28 @@ const watch = (provider) => async (hash) => {
     return 'waiting';
   }
 };
+
+/** Wallets without EIP-6963, which are those of some phones, get this long to be the only ones. */
+const injected_ms = 500;
+
+start((_offer, found) => {
+  let announced = 0;
+  const wallet = (provider, { name, icon, rdns } = {}) => ({
+    id: provider,
+    name,
+    icon,
+    detail: rdns,
+    pay: pay(provider),
+    watch: watch(provider),
+  });
+  window.addEventListener('eip6963:announceProvider', ({ detail }) => {
+    const { info, provider } = detail ?? {};
+    if (typeof provider?.request !== 'function') return;
+    announced += 1;
+    found(wallet(provider, info));
+  });
+  window.dispatchEvent(new Event('eip6963:requestProvider'));
+  setTimeout(() => {
+    if (announced === 0 && typeof window.ethereum?.request === 'function') found(wallet(window.ethereum));
+  }, injected_ms);
+});

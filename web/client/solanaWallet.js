@@ -1,27 +1,9 @@
 // Wallets of Solana: found by the Wallet Standard. The service makes the transaction, the wallet signs and sends it.
 import { post, problemOf, WalletProblem } from './walletProblem.js';
+import { start } from './wallets.js';
 
 const connecting = 'standard:connect';
 const sending = 'solana:signAndSendTransaction';
-
-/** @param {(wallet: object) => void} found called for each wallet that can pay on the chain, at once and later */
-export function findSolanaWallets(offer, found) {
-  const register = (...wallets) => {
-    for (const wallet of wallets) {
-      try {
-        if (!wallet.chains.includes(offer.chain) || !wallet.features[connecting] || !wallet.features[sending]) continue;
-        found({ id: wallet, name: wallet.name, icon: wallet.icon, detail: '', pay: pay(wallet) });
-      } catch {
-        // It is no wallet.
-      }
-    }
-    return () => {};
-  };
-  window.addEventListener('wallet-standard:register-wallet', ({ detail }) => {
-    if (typeof detail === 'function') detail({ register });
-  });
-  window.dispatchEvent(new CustomEvent('wallet-standard:app-ready', { detail: { register } }));
-}
 
 const pay = (wallet) => async (offer, tell) => {
   tell('connecting');
@@ -60,3 +42,21 @@ function base58(bytes) {
   const zeros = bytes.findIndex((byte) => byte !== 0);
   return '1'.repeat(zeros < 0 ? bytes.length : zeros) + text;
 }
+
+start((offer, found) => {
+  const register = (...wallets) => {
+    for (const wallet of wallets) {
+      try {
+        if (!wallet.chains.includes(offer.chain) || !wallet.features[connecting] || !wallet.features[sending]) continue;
+        found({ id: wallet, name: wallet.name, icon: wallet.icon, detail: '', pay: pay(wallet) });
+      } catch {
+        // It is no wallet.
+      }
+    }
+    return () => {};
+  };
+  window.addEventListener('wallet-standard:register-wallet', ({ detail }) => {
+    if (typeof detail === 'function') detail({ register });
+  });
+  window.dispatchEvent(new CustomEvent('wallet-standard:app-ready', { detail: { register } }));
+});

@@ -1,16 +1,18 @@
 // Freighter, the wallet of Stellar that browsers have: it answers messages of the page. The service makes the transaction and sends what
 // the wallet has signed.
 import { post, problemOf, WalletProblem } from './walletProblem.js';
+import { start } from './wallets.js';
 
 /** Without the extension nobody answers. */
 const silent_ms = 2_000;
 let asked = 0;
 
-/** @param {(wallet: object) => void} found called if Freighter is there */
-export async function findStellarWallets(found) {
-  const { isConnected } = window.freighter ? { isConnected: true } : await ask('REQUEST_CONNECTION_STATUS', {}, silent_ms);
+start(async (_offer, found) => {
+  const { isConnected } = window.freighter
+    ? { isConnected: true }
+    : await ask('REQUEST_CONNECTION_STATUS', {}, silent_ms);
   if (isConnected) found({ id: 'freighter', name: 'Freighter', icon: '', detail: '', pay });
-}
+});
 
 /** Freighter's own protocol, where `messagedId` is spelled so. @param {number} [patience_ms] null waits for the person */
 function ask(type, more = {}, patience_ms = null) {

@@ -1,8 +1,5 @@
 // Pays from a wallet in the payer's browser: lists the wallets there are, and follows the one that the payer presses to its end.
-import { findEvmWallets, injectedWallet } from './evmWallet.js';
 import { say } from './say.js';
-import { findSolanaWallets } from './solanaWallet.js';
-import { findStellarWallets } from './stellarWallet.js';
 import { post, problemOf } from './walletProblem.js';
 
 const place = document.getElementById('wallets');
@@ -21,7 +18,6 @@ const seen_ms = 120_000;
 const watch_ms = 4_000;
 /** A node that lags knows a transaction a little later. */
 const unknownMax = 4;
-const injected_ms = 500;
 const recorded = 'payin sent';
 
 /** By the object that a wallet brought: two that announce one id are two wallets. */
@@ -228,17 +224,13 @@ document.addEventListener('renewed', () => {
   show();
 });
 
-function start() {
+/**
+ * Lists the wallets that a family's module finds. The page loads the module of its own family alone.
+ * @param {(offer: object, found: (wallet: object) => void) => void} find
+ */
+export function start(find) {
   if (offered === null) return;
-  const { offer } = offered;
-  if (offer.family === 'evm') {
-    findEvmWallets(foundAndFollowed);
-    setTimeout(() => {
-      const wallet = wallets.size === 0 && injectedWallet();
-      if (wallet) foundAndFollowed(wallet);
-    }, injected_ms);
-  } else if (offer.family === 'solana') findSolanaWallets(offer, foundAndFollowed);
-  else findStellarWallets(foundAndFollowed);
+  find(offered.offer, foundAndFollowed);
   if (sentBefore() !== null) follow(null);
 }
 
@@ -250,5 +242,3 @@ function foundAndFollowed(wallet) {
   for (const { button } of wallets.values()) button.disabled = true;
   if (sent.hash && wallet.watch && sent.from === (wallet.detail ?? '')) follow(wallets.get(wallet.id));
 }
-
-start();

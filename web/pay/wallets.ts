@@ -20,7 +20,7 @@ export function wallets({ say, walletOffer }: PayModel): VNode | null {
       <ul></ul>
       <p class="told-wallet" hidden></p>
       <button type="button" class="button again" hidden>${say('walletAgain')}</button>
-      <script type="module" src=${paths.asset('wallets.js')}></script>
+      <script type="module" src=${paths.asset(`${walletOffer.family}Wallet.js`)}></script>
     </section>`;
 }
 
