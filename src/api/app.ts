@@ -41,6 +41,7 @@ import {
   type ReadinessDeps,
 } from './routes/operations.ts';
 import { type PaymentRoutesDeps, paymentRoutes } from './routes/payments.ts';
+import { type PreparedPaymentRoutesDeps, preparedPaymentRoutes } from './routes/preparedPayments.ts';
 import { type ProofRoutesDeps, proofRoutes } from './routes/proof.ts';
 import { type RefundRoutesDeps, refundRoutes } from './routes/refunds.ts';
 import { type SettingsRoutesDeps, settingsRoutes } from './routes/settings.ts';
@@ -74,6 +75,7 @@ export type ApiDeps = ServerDeps &
   AccessDeps &
   CreationRoutesDeps &
   PaymentRoutesDeps &
+  PreparedPaymentRoutesDeps &
   RefundRoutesDeps &
   ProofRoutesDeps &
   FeedRoutesDeps &
@@ -99,6 +101,7 @@ export function createApp(deps: ApiDeps, website: Website): Express {
   const api: readonly AnyRoute[] = [
     ...creationRoutes(deps, access),
     ...paymentRoutes(deps, access),
+    ...preparedPaymentRoutes(deps),
     ...refundRoutes(deps),
     ...proofRoutes(deps),
     ...feedRoutes(deps),

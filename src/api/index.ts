@@ -18,13 +18,14 @@ import { headsOf } from '../../queries/operations.ts';
 import { openObligations, openPromises } from '../../queries/payouts.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
 import type { Site } from '../../web/parts/frame.ts';
-import { canonicalTxHash, familyAddresses, walletLinkOf } from '../chains/families.ts';
+import { canonicalTxHash, familyAddresses, walletLinkOf, walletOfferOf } from '../chains/families.ts';
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
 import { createHeadTree } from '../postgres/headTree.ts';
 import { randomIds } from '../process/system.ts';
 import { createAppNews, createPaymentNews } from '../readmodels/paymentNews.ts';
 import { createPaymentSecrets } from '../security/paymentSecrets.ts';
+import { createPreparedSeals } from '../security/preparedSeals.ts';
 import { parseMasterKey } from '../security/secretBox.ts';
 import { openAccounts } from '../workers/accounts/index.ts';
 import { cashbackOf } from '../workers/cashback/index.ts';
@@ -39,6 +40,7 @@ import { unavailable } from './errors.ts';
 import { defaultLimits } from './middleware.ts';
 import { createOpenPlaces } from './openPlaces.ts';
 import { metrics, readiness } from './operations.ts';
+import { createPreparedPayments } from './preparedPayments.ts';
 import { admitApp, createClients, createRates, type Rates, unlimited } from './rateLimits.ts';
 import { networkFactsOf, queriesOf } from './reads.ts';
 import type { LinkRoutePorts } from './routes/links.ts';
@@ -250,10 +252,11 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
   });
   let listening = '';
   const publicUrl = () => config.publicUrl ?? listening;
+  const read = queriesOf(core);
   const deps: HttpDeps = {
     ...edge(core),
     ...decided,
-    ...queriesOf(core),
+    ...read,
     findSession: accounts.findSession,
     feed: {
       changes: news.changes,
@@ -278,6 +281,15 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     ),
     walletLink: (payment, amount) => walletLinkOf(payment, amount, config.mode === 'sandbox'),
     networkOf: networkFactsOf(core),
+    walletOffer: (payment, amount) => walletOfferOf(payment, amount, localRpcUrls(config, payment.sourceChainId)),
+    preparedPayments: createPreparedPayments({
+      clock,
+      payerFacts: read.payerFacts,
+      transactionsOf: (chainId) => core.chains.get(chainId)?.payerTransactions,
+      canonicalAddress: familyAddresses.canonical,
+      registerPayin: decided.registerPayin,
+      seals: createPreparedSeals(parseMasterKey(config.masterKey)),
+    }),
     paymentNews,
     site: siteOf(config),
     publicUrl,
@@ -302,6 +314,10 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     throw error;
   }
 }
+
+/** Only a simulated chain's RPC URLs may leave the service: real ones may hold API keys. */
+const localRpcUrls = ({ mode, chains }: Config, chainId: Chain['id']): readonly string[] | null =>
+  mode === 'sandbox' ? (chains.find((each) => each.chainId === chainId)?.rpcUrls ?? []) : null;
 
 const siteOf = (config: Config): Site => ({
   mode: config.mode === 'sandbox' ? 'sandbox' : 'live',

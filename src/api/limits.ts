@@ -24,6 +24,7 @@ import { bodyMax_bytes, errorsMax, fieldsMax, formMax_bytes } from './input.ts';
 import { defaultLimits } from './middleware.ts';
 import { defaultListenerLimits, defaultPageListenerLimits } from './news.ts';
 import { defaultOpenLimits } from './openPlaces.ts';
+import { preparing } from './preparedPayments.ts';
 import { defaultRates, shareOfLimit } from './rateLimits.ts';
 import { pageMax, pageSize, waitMax_s } from './schemas/queries.ts';
 import { defaultConnectionLimits, headersMax_bytes } from './server.ts';
@@ -167,6 +168,13 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['changes of one app’s settings in total', count(changesMax), '403 `forbidden`: ask the operator for another app'],
   ['active API keys of one app', count(activeKeysMax), '403 `forbidden`'],
   ['API keys of one app in total', count(keysEverMax), '403 `forbidden`: ask the operator for another app'],
+  ['requests of payers’ wallets, of one address', perMinute(defaultRates.wallet), limited],
+  ['requests of payers’ wallets, for one payment', perMinute(defaultRates.walletPayment), limited],
+  [
+    'transactions for payers’ wallets prepared or sent at a time, of one instance',
+    `${preparing.running}, and ${preparing.waiting} that wait`,
+    busy,
+  ],
   ['redeliveries of one app', perMinute(defaultRates.redelivery), limited],
   ['test webhooks of one app', perMinute(defaultRates.webhookTest), limited],
   ['a webhook’s answer', '10 s, any 2xx', 'the delivery is `exhausted`'],

@@ -1,3 +1,4 @@
+import type { WalletOffer } from '../../commands/payerTransactions.ts';
 import { type Chain, type ChainFamily, chainOf } from '../../domain/chains.ts';
 import type { Deposit } from '../../domain/payment/shapes.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
@@ -30,6 +31,20 @@ export const canonicalTxHash = (chain: Chain, text: string): string | null => fa
  */
 export const walletLinkOf = (payment: PaymentView, amount: string | null, sandbox = false): string | null =>
   familyFor(chainOf(payment.sourceChainId)).walletLink?.(payment, amount, sandbox) ?? null;
+
+/**
+ * Facts that a wallet in the payer's browser needs to pay by one press; null for a payment that it cannot pay.
+ * @param amount in whole tokens; null leaves it to the payer, and makes no offer
+ * @param localRpcUrls RPC URLs of a simulated chain; null for a real one
+ */
+export const walletOfferOf = (
+  payment: PaymentView,
+  amount: string | null,
+  localRpcUrls: readonly string[] | null = null,
+): WalletOffer | null =>
+  amount === null
+    ? null
+    : (familyFor(chainOf(payment.sourceChainId)).walletOffer?.(payment, amount, localRpcUrls) ?? null);
 
 /** Accounts that pay out. Null for a family without a served chain. */
 export type Treasuries = { readonly [F in ChainFamily]: ReturnType<(typeof families)[F]['readTreasury']> };

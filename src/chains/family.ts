@@ -1,6 +1,7 @@
 /** Interface of a chain family; families.ts lists the implementations. */
 
 import type { Observable } from 'rxjs';
+import type { PayerTransactions, WalletOffer } from '../../commands/payerTransactions.ts';
 import type { Clock, SignedMessage } from '../../commands/ports.ts';
 import type { DepositSweep } from '../../commands/sweeps/ports.ts';
 import { type Chain, type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
@@ -53,6 +54,12 @@ export interface Family<T extends Treasury = Treasury> {
    * @param sandbox true for a simulated chain: if the format allows, the link prevents payments of real money
    */
   walletLink?(payment: PaymentView, amount: string | null, sandbox: boolean): string | null;
+  /**
+   * Facts that a wallet in the payer's browser needs to pay by one press; null for a payment that it cannot pay.
+   * @param amount in whole tokens
+   * @param localRpcUrls RPC URLs of a simulated chain; null for a real one
+   */
+  walletOffer?(payment: PaymentView, amount: string, localRpcUrls: readonly string[] | null): WalletOffer | null;
   /** Makes deposit addresses whose keys the signer can derive; null on an instance without the seed. */
   depositOwners?(treasury: T): ((salt: string) => DepositOwner) | null;
   /**
@@ -81,6 +88,8 @@ export interface OpenChain {
   unfitNodes?(signal: AbortSignal): Promise<readonly string[]>;
   /** For families whose deposits must be swept into the treasury. @param paymentOf throws Unavailable */
   openSweep?(paymentOf: (paymentId: string) => Promise<PaymentState>): DepositSweep;
+  /** Prepares transactions for payers' wallets. Undefined for families whose wallets build their own. */
+  readonly payerTransactions?: PayerTransactions;
   /** For families with contract signatures: true if the contract at the address accepts the signature. @throws Unavailable */
   acceptsMessage?(contract: string, message: SignedMessage): Promise<boolean>;
 }

@@ -5,7 +5,7 @@ import { bounced, confirmed, refundAddressSet } from '../support/payments.ts';
 import { isFull } from '../support/suite.ts';
 import type { Answered } from './client.ts';
 import { type Schema, type SchemaValues, schemaValues } from './schemaValues.ts';
-import { goodRequest, receiver, startWorld, type World } from './world.ts';
+import { goodRequest, paymentSecrets, receiver, startWorld, type World } from './world.ts';
 
 /** Generated requests per operation. */
 const runs = isFull ? 400 : 40;
@@ -24,6 +24,7 @@ const likely = {
   intent: [null],
   txHash: [`0x${'ab'.repeat(32)}`],
   fromAddress: [receiver],
+  account: [receiver],
   from_address: [receiver],
   to_handle: ['demo'],
   timestamp: [1_795_251_600_000],
@@ -116,6 +117,7 @@ describe('HTTP: requests made from the OpenAPI document', () => {
         .replace('{id}/refunds', `${held.body.id}/refunds`)
         .replace('/keys/{id}', `/keys/${keyId}`)
         .replace('{id}', body.id)
+        .replace('{secret}', paymentSecrets.secretOf(body.id))
         .replace('{appId}', 'wallet_demo')
         .replace('{orderId}', 'known');
   }

@@ -14,6 +14,8 @@ const limits: RateLimits = {
   keylessCreation: rate(3),
   keylessOpen: rate(3),
   linkOpen: rate(3),
+  wallet: rate(3),
+  walletPayment: rate(3),
   redelivery: rate(3),
   webhookTest: rate(3),
   signIn: rate(3),

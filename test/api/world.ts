@@ -33,7 +33,7 @@ import { createClients, unlimited } from '../../src/api/rateLimits.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { type Listening, startHttp } from '../../src/api/server.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
-import { canonicalTxHash, familyAddresses, walletLinkOf } from '../../src/chains/families.ts';
+import { canonicalTxHash, familyAddresses, walletLinkOf, walletOfferOf } from '../../src/chains/families.ts';
 import { createMessageSigners } from '../../src/chains/messages.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
@@ -167,6 +167,11 @@ export async function startWorld(
     paymentSecrets,
     walletLink: walletLinkOf,
     networkOf: () => ({ final_ms: 20_000, cost_microUsd: 3_000n }),
+    walletOffer: walletOfferOf,
+    preparedPayments: {
+      ...easyTransactions,
+      register: (paymentId, hint, by) => payments.registerPayin({ paymentId, appId: 'wallet_demo' }, hint, by),
+    },
     paymentNews: quietPaymentNews,
     findProfile: async () => noProfile,
     embeddingSites: async () => [],
@@ -213,6 +218,12 @@ export const quietProof: HttpDeps['proof'] = {
 
 const quietPaymentNews: HttpDeps['paymentNews'] = {
   listen: () => ({ awaitHead() {}, async *[Symbol.asyncIterator]() {} }),
+};
+
+/** Prepares and sends everything, without a chain. */
+const easyTransactions: Pick<HttpDeps['preparedPayments'], 'prepare' | 'sendSigned'> = {
+  prepare: async () => ({ transaction: 'AAAA', seal: null }),
+  sendSigned: async () => 'ab'.repeat(32),
 };
 
 /** Of every world. */

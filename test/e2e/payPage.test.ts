@@ -1,5 +1,6 @@
 /** Payers with browsers: their pages follow the money by themselves, on local chains, from the first look to the end of each story. */
 import assert from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
 import { parseSep7Uri, type Sep7Pay } from '@stellar/typescript-wallet-sdk';
 import { parse as parseEip681 } from 'eth-url-parser';
 import type { Page, Request, Route } from 'playwright-core';
@@ -116,6 +117,7 @@ describe('the page of a payment, in a browser', () => {
     );
     const { source } = payment;
     await watching(payment, async (page) => {
+      await page.getByText('For developers').click();
       await page.getByRole('heading', { name: 'Call the contract' }).waitFor();
       const command = (await page.locator('code.command').textContent()) ?? '';
       const said = Object.fromEntries(
@@ -172,6 +174,9 @@ describe('the page of a payment, in a browser', () => {
     const sizes = await Promise.all(loaded.map((request) => request.sizes()));
     const bytes = sizes.reduce((sum, of) => sum + of.responseHeadersSize + of.responseBodySize, 0);
     assert.ok(loaded.length > 5 && bytes > 20_000 && bytes < 100_000, `${bytes} bytes in ${loaded.length} answers`);
+    const bodies = await Promise.all(loaded.map(async (request) => (await request.response())?.body()));
+    const compressed = bodies.reduce((sum, body) => sum + (body ? gzipSync(body).length : 0), 0);
+    assert.ok(compressed > 5_000 && compressed < 40_000, `${compressed} bytes compressed`);
 
     const slow = await newTab();
     const held: Route[] = [];

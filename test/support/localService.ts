@@ -11,6 +11,8 @@ export interface LocalService extends Shop {
   url(): string;
   /** The demo app whose payments say themselves whom they pay. */
   wallet(): DemoApps['wallet'];
+  /** Its chains and keys. */
+  world(): LocalWorld;
   /** Starts chains, Postgres and service, and makes the demo apps. */
   open(): Promise<void>;
   /** Starts the service again, over the same world. */
@@ -53,6 +55,7 @@ export function createLocalService(
     ...shop,
     url: () => running().url,
     wallet: () => its().wallet,
+    world: () => its().world,
     async open() {
       const world = await startLocalWorld(chainIds);
       parts.defer(() => world.destroy());

@@ -1,4 +1,5 @@
 /** Model of the pages of a payment. */
+import type { WalletOffer } from '../../commands/payerTransactions.ts';
 import type { Situation } from '../../domain/payment/situation.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
@@ -35,6 +36,10 @@ export interface PayModel extends Around {
   readonly sites: readonly string[];
   /** Opens a wallet with the amount still due; null without such a link. */
   readonly walletLink: string | null;
+  /** Facts that a wallet in the payer's browser needs to pay the amount due; null where it cannot pay. */
+  readonly walletOffer: WalletOffer | null;
+  /** URL of the page, for links that open it elsewhere. */
+  readonly url: string;
   readonly networkOf: NetworkOf;
   /** Sum that the payer wants to pay if any amount is accepted, as the page's address states it. */
   readonly wanted: FormState;

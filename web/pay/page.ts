@@ -17,6 +17,7 @@ import { outcome } from './outcome.ts';
 import { story } from './story.ts';
 import { sum } from './sum.ts';
 import { toPay } from './toPay.ts';
+import { walletOffer, wallets } from './wallets.ts';
 
 /** Amber waits, green is final, red needs a person, grey is over. None while the amount is displayed. */
 const signs: Readonly<Record<SituationKind, readonly [state: string, drawing: IconName] | null>> = {
@@ -218,6 +219,8 @@ export function payPage(model: PayModel): VNode {
       ${statusHead(model)}
       ${payFrom(model)}
       ${countdown(model)}
+      ${walletOffer(model)}
+      ${wallets(model)}
       ${toPay(model)}
       ${story(model)}
       ${outcome(model)}

@@ -1,5 +1,7 @@
 /** Builds the model of a payment's pages, for holders of its link. */
 
+import type { WalletOffer } from '../../commands/payerTransactions.ts';
+import { chainOf } from '../../domain/chains.ts';
 import { returnUrlOf } from '../../domain/merchant/profile.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
@@ -12,7 +14,7 @@ import type { Site } from '../parts/frame.ts';
 import { readWanted, wantedAmount } from './anyAmount.ts';
 import { languageOf } from './language.ts';
 import { sayIn } from './messages/index.ts';
-import { endedUnpaid, type PayModel, type Shop } from './model.ts';
+import { endedUnpaid, isDue, type PayModel, type Shop } from './model.ts';
 
 /** Reads for payers, who have a payment's link. */
 export interface PayerReads {
@@ -23,12 +25,14 @@ export interface PayerReads {
 }
 
 /** Needs of the pages of one payment. */
-export interface PayModelDeps extends PayerReads, Pick<PayLinkDeps, 'paymentSecrets' | 'findProfile'> {
+export interface PayModelDeps extends PayerReads, Pick<PayLinkDeps, 'paymentSecrets' | 'findProfile' | 'publicUrl'> {
   readonly links: LinkRoutePorts;
   readonly site: Site;
   /** URL that opens a wallet to pay an amount in whole tokens; null for a payment without one. */
   readonly walletLink: (payment: PaymentView, amount: string | null) => string | null;
   readonly networkOf: NetworkOf;
+  /** Facts that a wallet in the payer's browser needs; null for a payment that it cannot pay. */
+  readonly walletOffer: (payment: PaymentView, amount: string | null) => WalletOffer | null;
 }
 
 // Receiver of a payment or a link, from its app's profile.
@@ -75,9 +79,12 @@ export async function payModelOf(
   const say = sayIn(languageOf(lang, languages));
   const around = { say, mode: deps.site.mode, path: payPath(secret) };
   const wanted = readWanted(facts, amount);
-  const walletLink = walletLinkOf(deps, facts, wantedAmount(wanted));
+  const left = amountDue(facts, wantedAmount(wanted));
+  const walletLink = facts.situation.open ? deps.walletLink(facts.payment, left) : null;
+  const walletOffer = walletOfferOf(deps, facts, left);
+  const url = `${deps.publicUrl()}${around.path}`;
   const { networkOf } = deps;
-  return { ...around, facts, shop, sites, walletLink, networkOf, wanted, refused: false, madeWith };
+  return { ...around, facts, shop, sites, walletLink, walletOffer, url, networkOf, wanted, refused: false, madeWith };
 }
 
 /** Anyone can write a link's id into a payment's metadata: it must be a link of the payment's own app. */
@@ -91,15 +98,13 @@ async function linkOf(
   return link?.appId === payment.appId ? { path: linkPath(linkId), closed: link.closedAt !== null } : null;
 }
 
-/** For the amount still due. */
-function walletLinkOf(
-  { walletLink }: Pick<PayModelDeps, 'walletLink'>,
-  { payment, situation }: PayerFacts,
-  wanted: string | null,
-): string | null {
-  if (!situation.open) return null;
-  return walletLink(
-    payment,
-    payment.sourceAmount === null ? wanted : (situation.missing?.amount ?? payment.sourceAmount),
-  );
+/** The service prepares transactions of Solana and Stellar for agreed amounts only; an EVM page holds its own. */
+function walletOfferOf({ walletOffer }: PayModelDeps, { payment, situation }: PayerFacts, left: string | null) {
+  const isPrepared = chainOf(payment.sourceChainId).family !== 'evm';
+  const isOffered = isDue(situation) && !(isPrepared && payment.sourceAmount === null);
+  return isOffered ? walletOffer(payment, left) : null;
 }
+
+/** Amount due in whole tokens; what the payer wants to pay if any amount is accepted, null until they have said it. */
+const amountDue = ({ payment, situation }: PayerFacts, wanted: string | null): string | null =>
+  payment.sourceAmount === null ? wanted : (situation.missing?.amount ?? payment.sourceAmount);

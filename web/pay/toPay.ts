@@ -13,6 +13,7 @@ import { exchange } from './exchange.ts';
 import { isDue, type PayModel, shopName } from './model.ts';
 import { sum } from './sum.ts';
 import { line } from './toPayLine.ts';
+import { phoneApps } from './wallets.ts';
 
 /**
  * Call of the contract on Stellar: `pay(sender, amount, memo)`, with its exact arguments (docs/operate/stellar.md).
@@ -69,8 +70,9 @@ export function toPay(model: PayModel): VNode {
   const called = payment.depositContract !== null;
   return html`<div id="to-pay" data-live="part">
     ${payment.sourceAmount === null && amountForm(model)}
-    ${called ? contractCall(model, amountLeft(model)) : plain(model)}
-    ${called && payment.depositMemo !== null && html`<details class="folded"><summary>${model.say('plainTransfer')}</summary>${plain(model)}</details>`}
+    ${called && html`<div class="told"><p class="small muted">${model.say('plainTransfer')}</p></div>`}
+    ${plain(model)}
+    ${called && html`<details class="folded"><summary>${model.say('forDevelopers')}</summary>${contractCall(model, amountLeft(model))}</details>`}
     ${!called && exchange(model, amountLeft(model))}
     <p class="note">${rules(model)}</p>
   </div>`;
@@ -83,11 +85,14 @@ const amountLeft = ({ facts: { situation, payment }, wanted }: PayModel): string
 function plain(model: PayModel): VNode {
   const { say, walletLink } = model;
   return html`<div>${
-    walletLink !== null &&
-    html`<section class="scan">
-      ${qrCode(walletLink, say.text('qr'))}
+    walletLink !== null && [
+      phoneApps(model),
+      html`<section class="scan">
       <a class="button primary" href=${walletLink} target="_top" title=${say.text('qrText', { link: walletLink })}>${say('openWallet')}</a>
-    </section>`
+      <details class="device"><summary>${say('otherDevice')}</summary></details>
+      ${qrCode(walletLink, say.text('qr'))}
+    </section>`,
+    ]
   }<dl class="lines">${rows(model)}</dl></div>`;
 }
 

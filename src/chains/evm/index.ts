@@ -26,6 +26,7 @@ import { createEvmRpc } from './rpc.ts';
 import { createEvmSigner } from './signer/signer.ts';
 import { readEvmTreasury } from './treasury.ts';
 import { evmWalletLink } from './walletLink.ts';
+import { evmWalletOffer } from './walletOffer.ts';
 
 /** Base, BNB, Ethereum, Arbitrum, Polygon: one treasury account, and the same deposit addresses on all of them. */
 export const evm: Family = {
@@ -38,6 +39,7 @@ export const evm: Family = {
   canonicalTxHash: canonicalEvmHash,
   messages: evmMessages,
   walletLink: evmWalletLink,
+  walletOffer: evmWalletOffer,
   readTreasury: readEvmTreasury,
   open(settings, treasury, { lines }) {
     const account = treasury.address as Address;

@@ -8,6 +8,7 @@ import { createSolanaSweep } from './deposits/sweep.ts';
 import { createSolanaHealth } from './health.ts';
 import { createSolanaHistory } from './history.ts';
 import { solanaMessages } from './messages.ts';
+import { createSolanaPayerTransactions, solanaWalletOffer } from './payerTransactions.ts';
 import { createSolanaIngester } from './payins/ingester.ts';
 import { obstacleTo } from './payouts/preflight.ts';
 import { createSolanaPayoutRail } from './payouts/rail.ts';
@@ -31,6 +32,7 @@ export const solana: Family<SolanaTreasury> = {
   messages: solanaMessages,
   readTreasury: readSolanaTreasury,
   walletLink: solanaWalletLink,
+  walletOffer: (payment, _amount, localRpcUrls) => solanaWalletOffer(payment, localRpcUrls !== null),
 
   open([setting], treasury, { takeOwners, watch, lines }) {
     const config = solanaConfig(setting, treasury);
@@ -53,6 +55,7 @@ export const solana: Family<SolanaTreasury> = {
           health: createSolanaHealth(rpc),
           poll_ms: config.pollInterval_ms,
           ...(wsUrls.length > 0 && { pushes: createPushes({ chain: solanaChain(), urls: wsUrls, ...lines }) }),
+          payerTransactions: createSolanaPayerTransactions(config, rpc),
           unfitNodes: rpc.unfit,
         },
       ],

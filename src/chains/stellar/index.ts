@@ -8,6 +8,7 @@ import { createStellarDeposits, stellarDepositOf } from './deposits/scheme.ts';
 import { createStellarHealth } from './health.ts';
 import { createStellarHistory } from './history.ts';
 import { stellarMessages } from './messages.ts';
+import { createStellarPayerTransactions, stellarWalletOffer } from './payerTransactions.ts';
 import { createStellarIngester } from './payins/ingester.ts';
 import { obstacle } from './payouts/preflight.ts';
 import { createStellarPayoutRail } from './payouts/rail.ts';
@@ -25,6 +26,7 @@ export const stellar: Family<StellarTreasury> = {
   canonicalTxHash: canonicalStellarHash,
   messages: stellarMessages,
   walletLink: (payment, amount, sandbox) => stellarWalletLink(payment, amount, sandbox),
+  walletOffer: stellarWalletOffer,
   readTreasury: readStellarTreasury,
 
   open([setting], treasury, { lines }) {
@@ -39,6 +41,7 @@ export const stellar: Family<StellarTreasury> = {
           history: createStellarHistory(config, rpc),
           health: createStellarHealth(rpc, config.networkPassphrase),
           poll_ms: config.pollInterval_ms,
+          payerTransactions: createStellarPayerTransactions(config, rpc),
           unfitNodes: rpc.unfit,
         },
       ],

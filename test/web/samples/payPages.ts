@@ -7,13 +7,13 @@ import { situationOf } from '../../../domain/payment/situation.ts';
 import { transactionsOf } from '../../../domain/payment/transactions.ts';
 import { viewOf } from '../../../domain/payment/view.ts';
 import type { Instant } from '../../../domain/time.ts';
-import { walletLinkOf } from '../../../src/chains/families.ts';
+import { walletLinkOf, walletOfferOf } from '../../../src/chains/families.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
 import type { Mode } from '../../../web/parts/frame.ts';
 import { readWanted, wantedAmount } from '../../../web/pay/anyAmount.ts';
 import type { Language } from '../../../web/pay/language.ts';
 import { sayIn } from '../../../web/pay/messages/index.ts';
-import type { PayModel, Shop } from '../../../web/pay/model.ts';
+import { isDue, type PayModel, type Shop } from '../../../web/pay/model.ts';
 import { payPage } from '../../../web/pay/page.ts';
 import { receiptPage } from '../../../web/pay/receipt.ts';
 import { refundPage } from '../../../web/pay/refund.ts';
@@ -124,7 +124,7 @@ export const stories = {
     ],
   },
   exactIn: { history: [p.created(priced)] },
-  exactInElsewhere: { history: [p.created(priced), p.chose(p.polygonUsdc)] },
+  exactInElsewhere: { history: [p.created(priced), p.chose(p.polygonUsdc, p.terms().deposit)] },
   exactInCompleted: {
     history: [
       p.created(priced),
@@ -220,6 +220,8 @@ export function payModel(story: Story, language: Language, say: Say = (text) => 
       cost_microUsd: chainId === 1 ? 340_000n : 4_000n,
     }),
     wanted: emptyForm,
+    walletOffer: isDue(situation) ? walletOfferOf(shown, left) : null,
+    url: `https://pay.example/pay/${'s'.repeat(43)}`,
     refused: false,
     madeWith: null,
   };

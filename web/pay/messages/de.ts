@@ -77,6 +77,40 @@ export const de: Messages = {
   amountIn: 'Betrag in {token}',
   amountShow: 'Code für diesen Betrag zeigen',
   onlyThisAny: 'Senden Sie nur {token}, nur auf {chain}, von {min} bis {max}.',
+  walletTitle: 'Mit einer Wallet in diesem Browser zahlen',
+  walletPay: 'Mit {wallet} zahlen',
+  walletUnnamed: 'Ihrer Wallet',
+  walletConnecting: 'Öffnen Sie {wallet} und erlauben Sie die Verbindung.',
+  walletNetwork: 'Bestätigen Sie {chain} als Netzwerk in {wallet}.',
+  walletPreparing: 'Die Zahlung wird vorbereitet.',
+  walletConfirm: 'Bestätigen Sie die Zahlung in {wallet}.',
+  walletSending: 'Die Zahlung wird gesendet.',
+  walletSent: 'Gesendet, das Netzwerk bestätigt noch. Zahlen Sie nicht noch einmal.',
+  walletRefused: 'Sie haben in der Wallet abgelehnt. Es wurde nichts gesendet.',
+  walletPending:
+    '{wallet} hat nicht geantwortet. Dort kann eine Anfrage offen sein: Öffnen Sie die Wallet und beantworten Sie sie.',
+  walletOtherAccount: 'Nur das Konto {account} kann zahlen. Wählen Sie es in der Wallet. Es wurde nichts gesendet.',
+  walletOtherNetwork:
+    '{wallet} ist nicht auf {chain}. Es wurde nichts gesendet. Wählen Sie dieses Netzwerk und versuchen Sie es noch einmal.',
+  walletRealNetwork:
+    'Diese Wallet ist in einem echten Netzwerk, und diese Zahlung ist eine Simulation. Es wurde nichts gesendet.',
+  walletNoToken: 'Das Konto hat zu wenig {token} auf {chain}. Es wurde nichts gesendet.',
+  walletNoCoin: 'Das Konto hat zu wenig {coin} für die Netzwerkkosten auf {chain}. Es wurde nichts gesendet.',
+  walletFailed:
+    'Die Wallet konnte die Zahlung nicht senden. Prüfen Sie die Wallet, versuchen Sie es noch einmal oder zahlen Sie anders.',
+  walletBusy:
+    'Die Zahlung kann gerade nicht vorbereitet werden. Es wurde nichts gesendet. Versuchen Sie es gleich noch einmal.',
+  walletExpired: 'Es hat zu lange gedauert, darum wurde nichts gesendet. Versuchen Sie es noch einmal.',
+  walletReverted: 'Das Netzwerk hat die Transaktion abgelehnt. Es wurde nichts bezahlt.',
+  walletDropped:
+    'Das Netzwerk kennt diese Transaktion nicht mehr. Hat die Wallet sie ersetzt, warten Sie. Hat die Wallet sie abgebrochen, zahlen Sie noch einmal.',
+  walletNotSeen:
+    'Das Netzwerk zeigt die Zahlung noch nicht. Prüfen Sie die Wallet: Zahlen Sie nur noch einmal, wenn die Zahlung dort fehlgeschlagen ist.',
+  walletAgain: 'Noch einmal zahlen',
+  appsTitle: 'Mit einer App auf diesem Telefon zahlen',
+  appsOpen: 'In {wallet} öffnen',
+  otherDevice: 'Von einem anderen Gerät zahlen',
+  forDevelopers: 'Für Entwickler',
   details: 'Details',
 
   timeUpTitle: 'Die Zahlungsfrist ist abgelaufen',

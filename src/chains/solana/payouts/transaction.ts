@@ -92,6 +92,15 @@ export function coinMessage(
   ]);
 }
 
+/** Moves an amount from a payer's wallet to a deposit, whose token account the payer creates if need be. The payer pays the fee. */
+export function payinMessage(payer: string, paid: Deposited, reference: string, terms: TransactionTerms): Uint8Array {
+  const { owner, token } = paid;
+  return compile(payer, terms, [
+    createTokenAccount(payer, owner, token.address),
+    transferChecked(payer, owner, amountOf(paid), [reference]),
+  ]);
+}
+
 /** Balance of a deposit in a token. */
 export interface Deposited extends Moved {
   readonly owner: string;

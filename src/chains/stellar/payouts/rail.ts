@@ -219,13 +219,13 @@ function broadcastTo(rpc: StellarRpc, bytes: string): Promise<void> {
   return sendToAll(rpc, async (node) => {
     const { status, errorResultXdr } = await ask(node, method, { transaction: bytes }, object);
     if (status !== 'ERROR') return;
-    const code = codeOf(String(errorResultXdr ?? ''));
+    const code = resultCodeOf(String(errorResultXdr ?? ''));
     if (!resolvedElsewhere.has(code)) throw new RpcFailed(node.name, method, 'refused', code);
   });
 }
 
 /** Name of the result; for a fee bump, the result of the wrapped transaction. */
-function codeOf(resultXdr: string): string {
+export function resultCodeOf(resultXdr: string): string {
   try {
     const result = xdr.TransactionResult.fromXDR(resultXdr, 'base64').result();
     const name = result.switch().name;

@@ -1,0 +1,52 @@
+/** Transactions that payers' wallets on Solana sign and send. */
+import type { PayerTransactions, SolanaOffer } from '../../../commands/payerTransactions.ts';
+import type { PaymentView } from '../../../domain/payment/view.ts';
+import { solanaSignature_bytes } from './addresses.ts';
+import { type SolanaConfig, solanaChain, solanaChainId } from './config.ts';
+import { freshPrice } from './payouts/preflight.ts';
+import { payinMessage, publicReferenceOf, type TransactionTerms, wireOf } from './payouts/transaction.ts';
+import { latestBlockhash } from './reads.ts';
+import type { SolanaRpc } from './rpc.ts';
+import { tokenAccountOf } from './tokenProgram.ts';
+
+/**
+ * A transaction is made from the terms alone, so that a request for one calls no node. The blockhash in it lives for a minute or so; the
+ * wallet checks the payer's balances, and the chain refuses a transaction whose blockhash is too old.
+ */
+export function createSolanaPayerTransactions(
+  { treasury, fees }: Pick<SolanaConfig, 'treasury' | 'fees'>,
+  rpc: SolanaRpc,
+): PayerTransactions<TransactionTerms> {
+  const late = rpc.as('late');
+  const busy = solanaChain().tokens.map(({ address }) => tokenAccountOf(treasury, address));
+  return {
+    async readTerms() {
+      const price_microLamports = await freshPrice(late, busy, fees);
+      const { blockhash } = await late.answer((node) => latestBlockhash(node, { commitment: 'confirmed' }));
+      return { blockhash, units: fees.unitsUsual, price_microLamports };
+    },
+
+    async prepare({ paymentId, payer, deposit, token, amount }, terms) {
+      const message = payinMessage(
+        payer,
+        { owner: deposit.address, token, amount },
+        publicReferenceOf('payin', paymentId),
+        terms,
+      );
+      return {
+        transaction: wireOf(message, [new Uint8Array(solanaSignature_bytes)]),
+        // Wallets add instructions of their own, such as guards against other programs.
+        hash: null,
+      };
+    },
+  };
+}
+
+/** @param isLocal whether the chain is simulated: no wallet pays real money for it */
+export function solanaWalletOffer(
+  { sourceChainId }: Pick<PaymentView, 'sourceChainId'>,
+  isLocal: boolean,
+): SolanaOffer | null {
+  if (sourceChainId !== solanaChainId) return null;
+  return { family: 'solana', chain: `solana:${isLocal ? 'localnet' : (solanaChain().network ?? 'mainnet')}` };
+}

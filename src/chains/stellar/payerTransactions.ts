@@ -1,0 +1,193 @@
+/** Transactions that payers' wallets on Stellar sign and the service sends. */
+import {
+  Address,
+  Contract,
+  Keypair,
+  Memo,
+  nativeToScVal,
+  Operation,
+  Transaction,
+  TransactionBuilder,
+  type xdr,
+} from '@stellar/stellar-sdk';
+import type {
+  PayerOrder,
+  PayerTransactions,
+  SignedTransactions,
+  StellarOffer,
+} from '../../../commands/payerTransactions.ts';
+import { type Refusal, refuse } from '../../../domain/decider.ts';
+import { formatAmount } from '../../../domain/money.ts';
+import type { PaymentView } from '../../../domain/payment/view.ts';
+import { ask, object } from '../node/jsonRpc.ts';
+import { sendToAll } from '../node/nodes.ts';
+import { BroadcastRefused, PayoutBlocked } from '../ports.ts';
+import { holdingOf, payableThrough } from './accounts.ts';
+import { accountOf } from './addresses.ts';
+import { publicNetwork, type StellarConfig } from './config.ts';
+import { freshInclusion, rehearse } from './payouts/preflight.ts';
+import { resultCodeOf } from './payouts/rail.ts';
+import { type Act, buildTransaction } from './payouts/transaction.ts';
+import { ledgerRange, transactionOf } from './reads.ts';
+import { RpcFailed, type StellarNode, type StellarRpc } from './rpc.ts';
+import { assetOf } from './tokens.ts';
+
+/** Facts of the network's current state in every transaction. */
+interface Terms {
+  /** Unix seconds, by the network's clock. */
+  readonly closedAt_s: number;
+  /** Stroops for a payment's operation, and for a contract's call. */
+  readonly inclusion: bigint;
+  readonly callInclusion: bigint;
+}
+
+/** How long a payer may look at a prepared transaction before they sign it. */
+const validity_s = 180;
+
+/** More than a call of the payin contract has, with every signature that an account can need. */
+const signedMax_characters = 16_384;
+
+export function createStellarPayerTransactions(config: StellarConfig, rpc: StellarRpc): PayerTransactions<Terms> {
+  const { networkPassphrase, fees } = config;
+  const late = rpc.as('late');
+
+  async function prepareAt(node: StellarNode, order: PayerOrder, terms: Terms) {
+    const { payer, token, amount, deposit } = order;
+    const { account, trustlines } = await holdingOf(node, payer, [assetOf(token)]);
+    const inclusion = deposit.contract === null ? terms.inclusion : terms.callInclusion;
+    if (!account)
+      return refuse('conflict', `the account ${payer} does not exist on Stellar: fund it with lumens`, '/coin');
+    if (payableThrough(trustlines[0]) < amount) return tooLittle(order);
+    if (account.spendable < inclusion)
+      return refuse('conflict', 'the account has too few lumens for the network fee: add some', '/coin');
+    const plain = buildTransaction(actOf(order), {
+      account: payer,
+      nonce: account.sequence + 1n,
+      networkPassphrase,
+      validUntil_s: terms.closedAt_s + validity_s,
+      inclusion,
+    });
+    const transaction = deposit.contract === null ? plain : (await rehearse(node, plain, fees)).assembled;
+    if (account.spendable < BigInt(transaction.fee))
+      return refuse('conflict', 'the account has too few lumens for the network fee: add some', '/coin');
+    return { transaction: transaction.toEnvelope().toXDR('base64'), hash: transaction.hash().toString('hex') };
+  }
+
+  return {
+    readTerms: () =>
+      late.answer(async (node) => ({
+        closedAt_s: (await ledgerRange(node)).latest.closedAt_s,
+        inclusion: await freshInclusion(node, 'inclusionFee', fees),
+        callInclusion: await freshInclusion(node, 'sorobanInclusionFee', fees),
+      })),
+
+    async prepare(order, terms) {
+      // A contract can hold the token, and no wallet signs its transactions.
+      if (accountOf(order.payer) !== order.payer)
+        return refuse('invalidRequest', 'must be an account of Stellar (G…): choose another one', '/account');
+      try {
+        return await late.answer((node) => prepareAt(node, order, terms));
+      } catch (error) {
+        // The simulation of the call failed, or the network asks for more than a payment is worth.
+        if (error instanceof PayoutBlocked) return refuse('conflict', error.message);
+        throw error;
+      }
+    },
+
+    signed: signedTransactions(networkPassphrase, late),
+  };
+}
+
+const tooLittle = ({ payer, token, amount }: PayerOrder): Refusal =>
+  refuse(
+    'conflict',
+    `the account ${payer} has less than ${formatAmount(amount, token.decimals)} ${token.symbol}: choose another one`,
+    '/token',
+  );
+
+/** The payment with its memo, or the call of the contract's `pay(sender, amount, memo)`. */
+function actOf({ payer, token, amount, deposit }: PayerOrder): Act {
+  const { address, memo, contract, contractMemo } = deposit;
+  if (contract === null) {
+    const operation = Operation.payment({
+      destination: address,
+      asset: assetOf(token),
+      amount: formatAmount(amount, token.decimals),
+    });
+    return { operation, memo: memo === null ? Memo.none() : Memo.text(memo) };
+  }
+  const values: readonly xdr.ScVal[] = [
+    new Address(payer).toScVal(),
+    nativeToScVal(amount, { type: 'i128' }),
+    nativeToScVal(contractMemo ?? '', { type: 'string' }),
+  ];
+  return { operation: new Contract(contract).call('pay', ...values), memo: Memo.none() };
+}
+
+const badSignature = refuse(
+  'invalidRequest',
+  'is not signed by the account that the transaction was prepared for: sign it with that account',
+  '/transaction',
+);
+
+function signedTransactions(networkPassphrase: string, rpc: StellarRpc): SignedTransactions {
+  return {
+    hashOf(signed, payer) {
+      const transaction = readTransaction(signed, networkPassphrase);
+      if (transaction?.source !== payer) return badSignature;
+      const key = Keypair.fromPublicKey(payer);
+      const hash = transaction.hash();
+      const isSigned = transaction.signatures.some((each) => key.verify(hash, each.signature()));
+      return isSigned ? hash.toString('hex') : badSignature;
+    },
+
+    async send(signed) {
+      try {
+        await sendToAll(rpc, async (node) => {
+          const { status, errorResultXdr } = await ask(node, 'sendTransaction', { transaction: signed }, object);
+          if (status === 'ERROR') await refuseUnlessLanded(node, signed, resultCodeOf(String(errorResultXdr ?? '')));
+        });
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof BroadcastRefused)) throw error;
+        return refusalOf(error.message);
+      }
+    },
+  };
+
+  /** The network calls a transaction that it has already carried out a wrong number of its account. */
+  async function refuseUnlessLanded(node: StellarNode, signed: string, code: string): Promise<void> {
+    const hash = readTransaction(signed, networkPassphrase)?.hash().toString('hex') ?? '';
+    if (code === 'txBadSeq' && (await transactionOf(node, hash)).status === 'SUCCESS') return;
+    throw new RpcFailed(node.name, 'sendTransaction', 'refused', code);
+  }
+}
+
+const refusalOf = (message: string): Refusal => {
+  if (/txInsufficientBalance|txInsufficientFee/.test(message))
+    return refuse('conflict', 'the account has too few lumens for the network fee: add some', '/coin');
+  if (/txTooLate|txBadSeq/.test(message))
+    return refuse('conflict', 'the prepared transaction is too old: prepare another one', '/expired');
+  return refuse('conflict', 'the network refuses the transaction: prepare another one');
+};
+
+/** Undefined for a text that is no transaction, and for a fee bump. */
+function readTransaction(text: string, networkPassphrase: string): Transaction | undefined {
+  if (text.length > signedMax_characters) return undefined;
+  try {
+    const read = TransactionBuilder.fromXDR(text, networkPassphrase);
+    return read instanceof Transaction ? read : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Null for a deposit that neither a memo nor the contract names. */
+export function stellarWalletOffer({
+  depositMemo,
+  depositContract,
+  senderAddress,
+}: Pick<PaymentView, 'depositMemo' | 'depositContract' | 'senderAddress'>): StellarOffer | null {
+  if (depositMemo === null && depositContract === null) return null;
+  return { family: 'stellar', network: publicNetwork, sender: depositContract === null ? null : senderAddress };
+}

@@ -1,0 +1,62 @@
+// Wallets of Solana: found by the Wallet Standard. The service makes the transaction, the wallet signs and sends it.
+import { post, problemOf, WalletProblem } from './walletProblem.js';
+import { start } from './wallets.js';
+
+const connecting = 'standard:connect';
+const sending = 'solana:signAndSendTransaction';
+
+const pay = (wallet) => async (offer, tell) => {
+  tell('connecting');
+  const { accounts } = await wallet.features[connecting].connect().catch(rethrow);
+  const account = accounts?.find(({ chains }) => chains.includes(offer.chain));
+  if (!account) throw new WalletProblem('otherNetwork');
+  tell('preparing');
+  const { transaction } = await post('transaction', { account: account.address });
+  const prepared_ms = Date.now();
+  tell('confirm');
+  const bytes = Uint8Array.from(atob(transaction), (letter) => letter.charCodeAt(0));
+  const asked = { account, chain: offer.chain, transaction: bytes };
+  const [sent] = await wallet.features[sending].signAndSendTransaction(asked).catch((error) => {
+    const problem = problemOf(error);
+    // The network forgets the block that a transaction names after a minute.
+    const tooOld = problem.word === 'failed' && Date.now() - prepared_ms > expires_ms;
+    throw tooOld ? new WalletProblem('expired') : problem;
+  });
+  if (sent?.signature?.length !== 64) throw new WalletProblem('notSeen', true);
+  return { hash: base58(sent.signature), account: account.address };
+};
+
+const expires_ms = 60_000;
+
+const rethrow = (error) => {
+  throw problemOf(error);
+};
+
+const letters = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+/** @param {Uint8Array} bytes */
+function base58(bytes) {
+  let value = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
+  let text = '';
+  for (; value > 0n; value /= 58n) text = letters[Number(value % 58n)] + text;
+  const zeros = bytes.findIndex((byte) => byte !== 0);
+  return '1'.repeat(zeros < 0 ? bytes.length : zeros) + text;
+}
+
+start((offer, found) => {
+  const register = (...wallets) => {
+    for (const wallet of wallets) {
+      try {
+        if (!wallet.chains.includes(offer.chain) || !wallet.features[connecting] || !wallet.features[sending]) continue;
+        found({ id: wallet, name: wallet.name, icon: wallet.icon, detail: '', pay: pay(wallet) });
+      } catch {
+        // It is no wallet.
+      }
+    }
+    return () => {};
+  };
+  window.addEventListener('wallet-standard:register-wallet', ({ detail }) => {
+    if (typeof detail === 'function') detail({ register });
+  });
+  window.dispatchEvent(new CustomEvent('wallet-standard:app-ready', { detail: { register } }));
+});

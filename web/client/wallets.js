@@ -1,0 +1,244 @@
+// Pays from a wallet in the payer's browser: lists the wallets there are, and follows the one that the payer presses to its end.
+import { say } from './say.js';
+import { post, problemOf } from './walletProblem.js';
+
+const place = document.getElementById('wallets');
+const list = place.querySelector('ul');
+const told = place.querySelector('.told-wallet');
+const again = place.querySelector('.again');
+const sign = place.querySelector('.sign');
+
+const walletsMax = 12;
+const nameMax = 40;
+const iconMax = 65_536;
+/** A wallet that does not answer for so long is no reason to keep the other ways shut. */
+const silent_ms = 60_000;
+/** Time after sending from which the page offers more than to wait. */
+const seen_ms = 120_000;
+const watch_ms = 4_000;
+/** A node that lags knows a transaction a little later. */
+const unknownMax = 4;
+const recorded = 'payin sent';
+
+/** By the object that a wallet brought: two that announce one id are two wallets. */
+const wallets = new Map();
+let offered = readOffer();
+let turn = 0;
+let watching = null;
+
+/** Amount due and the words of the page's language. Null once nothing is due. */
+function readOffer() {
+  try {
+    return JSON.parse(document.getElementById('wallet-offer').textContent);
+  } catch {
+    return null;
+  }
+}
+
+/** Without marks that turn a text around, and short: it is the wallet's word for itself. */
+const plain = (text) =>
+  Array.from(String(text ?? '').replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim())
+    .slice(0, nameMax)
+    .join('');
+
+const isIcon = (text) =>
+  typeof text === 'string' && text.length <= iconMax && /^data:image\/(png|jpeg|webp|gif|svg\+xml)[;,]/.test(text);
+
+function found(wallet) {
+  if (wallets.has(wallet.id) || wallets.size >= walletsMax) return;
+  const name = plain(wallet.name) || offered.words.unnamed;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'button';
+  const icon = Object.assign(document.createElement(isIcon(wallet.icon) ? 'img' : 'span'), { className: 'mark' });
+  if (icon instanceof HTMLImageElement) Object.assign(icon, { src: wallet.icon, alt: '', width: 24, height: 24 });
+  else icon.setAttribute('aria-hidden', 'true');
+  const [before, after] = offered.words.pay.split('%');
+  const bdi = Object.assign(document.createElement('bdi'), { textContent: name });
+  const text = document.createElement('span');
+  text.append(before, bdi, after);
+  button.append(icon, text);
+  button.addEventListener('click', () => press(wallet));
+  const item = document.createElement('li');
+  item.append(button);
+  list.append(item);
+  wallets.set(wallet.id, { ...wallet, name, button, text });
+  tellApart(name);
+  show();
+}
+
+/** Wallets of one name show where they say they are from. */
+function tellApart(name) {
+  const same = [...wallets.values()].filter((wallet) => wallet.name === name);
+  if (same.length < 2) return;
+  for (const { text, detail } of same) {
+    if (text.querySelector('small') || !plain(detail)) continue;
+    text.append(Object.assign(document.createElement('small'), { className: 'muted', textContent: ` ${plain(detail)}` }));
+  }
+}
+
+function show() {
+  place.hidden = offered === null || (wallets.size === 0 && sentBefore() === null);
+  document.body.classList.toggle('has-wallets', wallets.size > 0 && offered !== null);
+}
+
+/** Nothing on the page invites to pay what has just been sent. @param {boolean} isSent */
+function showSent(isSent) {
+  list.hidden = isSent;
+  sign.hidden = !isSent;
+  document.body.classList.toggle('wallet-sent', isSent);
+}
+
+/** @param {boolean} closed whether no wallet may be pressed */
+function tell(word, { closed = false, wallet = '', state = '' } = {}) {
+  const text = (offered?.words[word] ?? '').replaceAll('%', wallet);
+  told.textContent = text;
+  told.hidden = text === '';
+  told.dataset.state = word;
+  told.className = `told-wallet ${state}`;
+  for (const { button } of wallets.values()) button.disabled = closed;
+  showSent(word === 'sent');
+  again.hidden = true;
+  if (text !== '') say(text);
+}
+
+async function press({ id }) {
+  const wallet = wallets.get(id);
+  const offer = offered?.offer;
+  if (!offer) return;
+  turn += 1;
+  const mine = turn;
+  const isMine = () => mine === turn;
+  const step = (word) => isMine() && tell(word, { closed: true, wallet: wallet.name });
+  // A wallet that is silent may still send: what it answers later is taken up all the same.
+  const silent = setTimeout(() => isMine() && tell('pending', { wallet: wallet.name, state: 'wait' }), silent_ms);
+  try {
+    const sent = await wallet.pay(offer, step);
+    turn += 1;
+    record({ ...sent, due: dueOf(), from: wallet.detail ?? '', at: Date.now() });
+    follow(wallet);
+    if (!sent.registered) await registered(sent);
+  } catch (error) {
+    if (!isMine()) return;
+    const { word, maySent } = problemOf(error);
+    if (maySent) record({ hash: null, due: dueOf(), from: '', at: Date.now() - seen_ms });
+    tell(word, { wallet: wallet.name, state: 'bad' });
+    if (maySent) offerAgain();
+  } finally {
+    clearTimeout(silent);
+  }
+}
+
+const pause = (length_ms) => new Promise((resolve) => setTimeout(resolve, length_ms));
+
+/** The scan of the chain finds the payin as well: it is only faster so. */
+async function registered({ hash: txHash, account }) {
+  for (let tries = 0; tries < 3; tries += 1) {
+    try {
+      return await post('payin', { txHash, account });
+    } catch (problem) {
+      if (problem.word !== 'busy') return undefined;
+      await pause(2_000);
+    }
+  }
+}
+
+// The tab remembers the sent transaction until the page shows it: a reload must not invite to pay twice.
+
+const dueOf = () => JSON.stringify(offered.offer);
+const recordName = `${recorded} ${location.pathname}`;
+
+function record(sent) {
+  try {
+    sessionStorage.setItem(recordName, JSON.stringify(sent));
+  } catch {
+    // Storage is shut here: a reload forgets.
+  }
+}
+
+function forget() {
+  try {
+    sessionStorage.removeItem(recordName);
+  } catch {
+    // There is none.
+  }
+}
+
+/** Null for none, and for one of other terms: the page asks for another amount since. */
+function sentBefore() {
+  try {
+    const sent = JSON.parse(sessionStorage.getItem(recordName));
+    return sent && offered && sent.due === dueOf() ? sent : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Waits for the page to show the payment, and says so when it does not come. */
+function follow(wallet) {
+  clearInterval(watching);
+  let unknown = 0;
+  tell('sent', { closed: true, wallet: wallet?.name ?? '', state: 'wait' });
+  show();
+  const look = async () => {
+    const sent = sentBefore();
+    if (sent === null) return clearInterval(watching);
+    const fate = sent.hash && wallet?.watch ? await wallet.watch(sent.hash) : 'waiting';
+    unknown = fate === 'unknown' ? unknown + 1 : 0;
+    if (fate === 'reverted') end('reverted');
+    else if (unknown >= unknownMax) end('dropped');
+    else if (Date.now() - sent.at > seen_ms) end('notSeen');
+  };
+  const end = (word) => {
+    if (sentBefore() === null) return;
+    clearInterval(watching);
+    tell(word, { closed: true, state: 'bad' });
+    offerAgain();
+  };
+  watching = setInterval(look, watch_ms);
+}
+
+function offerAgain() {
+  for (const { button } of wallets.values()) button.disabled = true;
+  showSent(true);
+  again.hidden = false;
+}
+
+again.addEventListener('click', () => {
+  forget();
+  tell('');
+  list.querySelector('button')?.focus();
+});
+
+/** The page was read again: what is due may have changed, or be paid. */
+document.addEventListener('renewed', () => {
+  offered = readOffer();
+  if (offered === null) {
+    clearInterval(watching);
+    forget();
+    showSent(false);
+  } else if (told.dataset.state === 'sent' && sentBefore() === null) {
+    clearInterval(watching);
+    tell('');
+  }
+  show();
+});
+
+/**
+ * Lists the wallets that a family's module finds. The page loads the module of its own family alone.
+ * @param {(offer: object, found: (wallet: object) => void) => void} find
+ */
+export function start(find) {
+  if (offered === null) return;
+  find(offered.offer, foundAndFollowed);
+  if (sentBefore() !== null) follow(null);
+}
+
+/** After a reload, the wallet that sent is asked what became of it. */
+function foundAndFollowed(wallet) {
+  found(wallet);
+  const sent = sentBefore();
+  if (!sent) return;
+  for (const { button } of wallets.values()) button.disabled = true;
+  if (sent.hash && wallet.watch && sent.from === (wallet.detail ?? '')) follow(wallets.get(wallet.id));
+}
