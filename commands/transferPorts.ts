@@ -4,6 +4,7 @@ import type { ChainId } from '../domain/chains.ts';
 import type { Refusal } from '../domain/decider.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Order, Owed } from '../domain/transfer/leg.ts';
+import type { RelayEnd } from '../domain/relay/events.ts';
 import type { Outcome, Seen } from '../domain/transfer/record.ts';
 import type {
   AssetRef,
@@ -221,9 +222,12 @@ export class BroadcastRefused extends TransientError {
 export class PayoutBlocked extends Error {
   override readonly name = 'PayoutBlocked';
   readonly reason: BlockReason;
-  constructor(reason: PayoutBlocked['reason'], message: string) {
+  /** Of a relay that no later try can make: how it ends. */
+  readonly ends: RelayEnd | null;
+  constructor(reason: PayoutBlocked['reason'], message: string, ends: RelayEnd | null = null) {
     super(message);
     this.reason = reason;
+    this.ends = ends;
   }
 }
 
@@ -288,7 +292,7 @@ export interface TransferOwner {
    * Told that nothing can be signed for it at present. Left out where it waits until that changes.
    * @returns whether it does not wait: its next step is another one
    */
-  cannotSign?(key: TransferKey, why: string): Promise<boolean>;
+  cannotSign?(key: TransferKey, why: PayoutBlocked | SigningRefused): Promise<boolean>;
   /**
    * Appends signed bytes. Only bytes that were read back from the stream are sent.
    * @param attempt of what `load` said is to be signed, or outbids the one before under the same nonce

@@ -20,6 +20,15 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
     about:
       'One thing that is done with the treasury’s money besides paying out: a withdrawal, a rebalance, a collection of deposits, a deployment, an anchor of a head.',
   },
+  relay: {
+    name: 'relay-<paymentId>-<number>',
+    about:
+      'A payer’s signed authorization that the relay account sends to the token: the payer’s money goes to the payment’s deposit, and the operator pays the gas. The payin alone funds the payment.',
+  },
+  relayGas: {
+    name: 'relayGas-<hour>',
+    about: 'What relays may cost in one hour of the clock: each takes its share before it is ordered.',
+  },
   books: {
     name: 'books-<chainId>-<account>',
     about:
@@ -183,6 +192,18 @@ export const meanings: {
     OperationConfirmed: 'It is on its chain for good',
     OperationShort: 'It is on its chain for good, and less than was ordered arrived; nothing more is sent',
     RebalanceArrived: 'The money of a rebalance has come to the other account, in this transaction',
+  },
+  relay: {
+    RelayOrdered: 'A payer’s authorization was checked and accepted: it is to be sent to the token',
+    RelaySigned: 'A signed transaction with the authorization, recorded before it is broadcast',
+    RelayDied: 'A transaction of the relay can provably never land, or was reverted',
+    RelayOrphaned: 'A relay that had landed left its chain: the process goes on from its recorded bytes',
+    RelayConfirmed: 'The relay is final on its chain: the payer’s money is at the deposit',
+    RelayShort: 'The relay is on its chain for good, and less than was authorized reached the deposit',
+    RelayEnded: 'Nothing is sent for it any more, with the reason; nothing that was signed for it can land',
+  },
+  relayGas: {
+    RelayGasReserved: 'A relay took its share of what an hour’s relays may cost, in all, for its app and for its payer',
   },
   books: {
     BooksOpened: 'What the account held at the end of a final block: the books begin there',

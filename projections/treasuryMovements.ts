@@ -21,6 +21,8 @@ export const treasuryMovements = ofEvents('treasuryMovements', (seen) => {
       return ofPayment(seen);
     case 'operation':
       return ofOperation(seen);
+    case 'relay':
+      return ofRelay(seen);
     case 'unmatched':
       return ofUnmatched(seen);
     case 'treasury':
@@ -55,6 +57,14 @@ function ofOperation({ event, before, after, stored }: Seen<'operation'>): reado
   const reference = referenceOf({ kind: 'operation', id: instanceOf(stored.stream), part: 1 });
   const arrived = after.brought === null ? {} : { arrived: after.brought };
   return ofLeg(stored, told, { kind, reference, account, ...arrived, before: before?.leg, after: after.leg });
+}
+
+/** What moved was the payer's: of ours, the gas alone. */
+function ofRelay({ event, before, after, stored }: Seen<'relay'>): readonly RowChange[] {
+  const recorded = unprefixed('Relay', event);
+  if (!recorded) return [];
+  const reference = referenceOf({ kind: 'relay', id: instanceOf(stored.stream), part: 1 });
+  return ofLeg(stored, recorded, { kind: 'relay', reference, before: before?.leg, after: after.leg });
 }
 
 function ofUnmatched({ event, before, after, stored }: Seen<'unmatched'>): readonly RowChange[] {

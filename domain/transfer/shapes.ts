@@ -107,7 +107,22 @@ export type Form =
   /** Writes a hash on the chain, as hex, for whoever looks it up there. It moves nothing; the receiver is the treasury itself. */
   | { readonly kind: 'anchor'; readonly hash: string }
   /** Pays several receivers in one transaction, in this order; the order's amount is their sum, its receiver the contract that does it. */
-  | { readonly kind: 'payMany'; readonly payments: readonly PaidTogether[] };
+  | { readonly kind: 'payMany'; readonly payments: readonly PaidTogether[] }
+  /** Sends a payer's EIP-3009 authorization to the token: the payer's money goes to the payment's deposit, the receiver. It moves nothing of ours. */
+  | {
+      readonly kind: 'authorization';
+      readonly deposit: FlushedDeposit;
+      readonly payer: string;
+      /** Seconds since 1970. */
+      readonly validAfter: string;
+      readonly validBefore: string;
+      /** 32 bytes, in hex. */
+      readonly nonce: string;
+      /** r, s and v in hex. */
+      readonly signature: string;
+      /** Most that the first transaction may cost, in the smallest unit of the chain's coin. */
+      readonly costMax: string;
+    };
 
 export const ourContracts = ['forwarder', 'payMany'] as const;
 export type OurContract = (typeof ourContracts)[number];
@@ -127,9 +142,15 @@ export interface FlushedDeposit {
   readonly salt: string;
 }
 
-const movesNothing: ReadonlySet<string> = new Set<Form['kind']>(['flush', 'deploy', 'allow', 'anchor']);
+const movesNothing: ReadonlySet<string> = new Set<Form['kind']>([
+  'flush',
+  'deploy',
+  'allow',
+  'anchor',
+  'authorization',
+]);
 
-/** What an order takes of the treasury's balance of its token: flushes, deployments, allowances and anchors pay nobody. */
+/** What an order takes of the treasury's balance of its token: flushes, deployments, allowances, anchors and relays pay nobody. */
 export const floatTaken = ({ form, amount }: { readonly form?: Form; readonly amount: bigint }): bigint =>
   form && movesNothing.has(form.kind) ? 0n : amount;
 
@@ -145,16 +166,17 @@ export const purposeKinds = [
   'cancel',
   'batch',
   'anchor',
+  'relay',
 ] as const;
 export type PurposeKind = (typeof purposeKinds)[number];
 
-export const transferKinds = ['payout', 'refund', 'unmatchedRefund', 'operation', 'batch'] as const;
-/** Which stream a transfer belongs to: a payment's for payouts and refunds, that of unmatched money, that of a treasury operation or of a batch of payouts. */
+export const transferKinds = ['payout', 'refund', 'unmatchedRefund', 'operation', 'batch', 'relay'] as const;
+/** Which stream a transfer belongs to: a payment's for payouts and refunds, that of unmatched money, that of a treasury operation, of a batch of payouts, or of a relay. */
 export type TransferKind = (typeof transferKinds)[number];
 
 export interface TransferKey {
   readonly kind: TransferKind;
-  /** Of the stream: payment id, transfer id of unmatched money, operation id, batch id. */
+  /** Of the stream: payment id, transfer id of unmatched money, operation id, batch id, relay id. */
   readonly id: string;
   /** The number of a payment's refund, or of a way back of unmatched money; 1 for everything that a stream has one of. */
   readonly part: number;
@@ -173,6 +195,8 @@ export function referenceOf({ kind, id, part }: TransferKey): string {
       return `operation-${id}`;
     case 'batch':
       return `batch-${id}`;
+    case 'relay':
+      return `relay-${id}`;
   }
 }
 
@@ -185,6 +209,7 @@ export function keyOf(reference: string): TransferKey {
   if (reference.startsWith('operation-'))
     return { kind: 'operation', id: reference.slice('operation-'.length), part: 1 };
   if (reference.startsWith('batch-')) return { kind: 'batch', id: reference.slice('batch-'.length), part: 1 };
+  if (reference.startsWith('relay-')) return { kind: 'relay', id: reference.slice('relay-'.length), part: 1 };
   return { kind: 'payout', id: reference, part: 1 };
 }
 

@@ -169,8 +169,8 @@ CREATE TABLE transfers (
   settled_at    timestamptz
 );
 COMMENT ON TABLE transfers IS 'What leaves the treasury, or has left it, and what is next of each. A hint: workers look at the stream before they act.';
-COMMENT ON COLUMN transfers.reference IS 'Of a payout its payment''s id; <payment>/refund-<number>, unmatched-<transfer>, operation-<id>, batch-<id>.';
-COMMENT ON COLUMN transfers.kind IS 'As limits count it: payout, refund, withdrawal, sweep, deployment or anchor; batch: several payouts in one transaction.';
+COMMENT ON COLUMN transfers.reference IS 'Of a payout its payment''s id; <payment>/refund-<number>, unmatched-<transfer>, operation-<id>, batch-<id>, relay-<id>.';
+COMMENT ON COLUMN transfers.kind IS 'As limits count it: payout, refund, withdrawal, sweep, deployment, anchor or relay; batch: several payouts in one transaction.';
 COMMENT ON COLUMN transfers.token_address IS 'The contract; "coin" for the chain''s own.';
 COMMENT ON COLUMN transfers.amount IS 'In whole tokens.';
 COMMENT ON COLUMN transfers.app_id IS 'Whose limits it counts for; empty for the treasury''s own.';

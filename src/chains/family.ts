@@ -20,6 +20,7 @@ import {
   type Ingester,
   PayoutBlocked,
   type PayoutRail,
+  type Relaying,
   type Signer,
   type TransferOrder,
 } from './ports.ts';
@@ -47,6 +48,8 @@ export interface Family<T extends Treasury = Treasury> {
   open(settings: readonly [ChainSettings, ...ChainSettings[]], treasury: T, needs: FamilyNeeds): OpenFamily;
   /** Null on an instance without the treasury's key. */
   openSigner(treasury: T, deps: SignerDeps): Signer | null;
+  /** Signer of the relay account, which signs relays alone; null on an instance without its key. */
+  openRelaySigner?(treasury: T, deps: SignerDeps): Signer | null;
   /**
    * What a wallet needs to pay, as a link of this family's own; null for a payment that has none.
    * @param amount in whole tokens; null leaves it to the payer
@@ -75,6 +78,8 @@ export interface OpenChain {
   readonly health: ChainHealth;
   /** How often the chain is polled. */
   readonly poll_ms: number;
+  /** Sends payers' authorizations; left out where no relay account is configured. */
+  readonly relaying?: Relaying;
   /** What nodes push while it is subscribed to; left out where no WebSocket is configured. */
   readonly pushes?: Observable<Push>;
   /** Why nodes of the configuration cannot serve the chain, a sentence each; those that do not answer in time are left out. */

@@ -3,4 +3,5 @@
 export * from '../../commands/accountHistory.ts';
 export * from '../../commands/chainPorts.ts';
 export type { AddressBook, CanReceive, DepositScheme, ReceiverChecks } from '../../commands/ports.ts';
+export * from '../../commands/relayPorts.ts';
 export * from '../../commands/transferPorts.ts';

@@ -112,6 +112,7 @@ const associated = ({ N, r, p, salt }: Sealed['scrypt']): Buffer =>
 /** Each treasury key may be in it, under its variable's name, and nothing else. */
 export const keystoreNames = [
   'TREASURY_PRIVATE_KEY',
+  'RELAY_PRIVATE_KEY',
   'STELLAR_TREASURY_SECRET',
   'STELLAR_CHANNEL_SECRETS',
   'SOLANA_TREASURY_PRIVATE_KEY',

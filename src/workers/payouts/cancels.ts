@@ -267,6 +267,8 @@ async function isNeedless(
 
 export interface NoncesDeps extends Omit<AnyTendDeps, 'failed'> {
   readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
+  /** Of the worker. Default: that of the chain's payouts. */
+  readonly name?: string;
 }
 
 const round_ms = 5_000;
@@ -280,7 +282,7 @@ export function noncesWorker(deps: NoncesDeps): Worker<ChainId> {
   let next_ms = 0;
 
   return {
-    name: noncesWorkerName(chainId),
+    name: deps.name ?? noncesWorkerName(chainId),
     concurrency: 1,
     async due(_, now) {
       if (epochMs(now) < next_ms) return [];

@@ -204,6 +204,7 @@ const listOf: Readonly<Record<TransferKind, string>> = {
   unmatchedRefund: 'npm run refunds -- list',
   operation: 'npm run treasury -- operations',
   batch: 'npm run treasury -- batches',
+  relay: 'docs/relays.md',
 };
 
 const noteAgain_ms = minute_ms;

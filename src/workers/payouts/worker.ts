@@ -187,6 +187,8 @@ export interface TransfersDeps
   readonly due: (max: number, now: Instant) => Promise<readonly TransferItem[]>;
   /** How often the chain is asked what became of an attempt. */
   readonly poll_ms: number;
+  /** Of the worker. Default: that of the chain's payouts. */
+  readonly name?: string;
 }
 
 export interface TransferItem {
@@ -233,7 +235,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
   const news = createTransferNews(deps);
 
   return {
-    name: transfersWorkerName(rail.chainId),
+    name: deps.name ?? transfersWorkerName(rail.chainId),
     concurrency,
     async due(max, now) {
       // Those that wait are in the list as well: it is asked for so many more, and they crowd out no other.
@@ -302,7 +304,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
       return accepted(outcome);
     } catch (error) {
       if (!(error instanceof PayoutBlocked || error instanceof SigningRefused)) throw error;
-      if (await owner.cannotSign?.(key, error.message)) return true;
+      if (await owner.cannotSign?.(key, error)) return true;
       return wait(outgoing, error.reason, error.message);
     }
   }

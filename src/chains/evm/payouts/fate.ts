@@ -15,7 +15,7 @@ import { type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import type { LookUpUse, NonceAsked } from './nonceUse.ts';
 
 /**
- * The sum of the token's own transfers to the receiver, from the account or, of a flush, from its deposits. Logs of other contracts say
+ * The sum of the token's own transfers to the receiver, from the account or, of a flush, from its deposits; of a relay, from the payer. Logs of other contracts say
  * nothing: since EIP-7708 the system address logs movements of the coin in the same words.
  */
 export function arrivedIn(
@@ -27,6 +27,7 @@ export function arrivedIn(
     return broughtIn({ logs }, account, { token, form }).reduce((sum, each) => sum + each, 0n);
   // The hash says what was signed, to the last wei: where it succeeded, that has moved.
   if (form?.kind === 'coin') return BigInt(amount);
+  if (form?.kind === 'authorization') return movedIn(logs, token, { from: [form.payer], to: [receiver] });
   const from = form?.kind === 'flush' ? form.deposits.map(({ address }) => address) : [account];
   return movedIn(logs, token, { from, to: [receiver] });
 }

@@ -6,6 +6,7 @@ import { lower } from '../../../lib/inParallel.ts';
 import type { TransferOrder, Unsigned } from '../../ports.ts';
 import { flushCall, forwarderDeployment } from '../forwarder.ts';
 import { allowanceCall, payManyCall, payManyDeployment } from '../payMany.ts';
+import { authorizationCall } from '../relays/authorization.ts';
 
 /** A type 2 transaction (EIP-1559) without its signature; numbers as digit texts. */
 export interface EvmPayload {
@@ -45,6 +46,8 @@ export function callFor(order: TransferOrder, account: Address): Call {
       return allowanceCall(order);
     case 'payMany':
       return payManyCall(order);
+    case 'authorization':
+      return authorizationCall(order);
     case 'coin':
       return { to: order.receiver as Address, data: '0x', value: order.amount };
     default:

@@ -66,7 +66,7 @@ export function createEvmSigner({
     async sign(unsigned, purpose) {
       const { payload, count } = examine(unsigned, purpose);
       count();
-      const bytes = await key.signTransaction(transaction(unsigned, payload));
+      const bytes = await key.signTransaction(transactionOf(unsigned, payload));
       return { bytes, hash: keccak256(bytes) };
     },
   };
@@ -79,7 +79,7 @@ interface Framed {
   readonly fee: bigint;
 }
 
-function checkFrame(
+export function checkFrame(
   unsigned: Unsigned,
   { kind }: SigningPurpose,
   account: Address,
@@ -159,7 +159,7 @@ function checkCoin({ to, data, value }: EvmPayload, order: TransferOrder, { kind
     throw new SigningRefused('mismatch', `the transaction is not the ${coin.symbol} that ${kind} ${reference} orders`);
 }
 
-function checkCancel({ to, data, value }: EvmPayload, account: Address): void {
+export function checkCancel({ to, data, value }: EvmPayload, account: Address): void {
   if (isAddressEqual(to, account) && data === '0x' && value === undefined) return;
   throw new SigningRefused('mismatch', 'a cancel is an empty transaction to the treasury itself');
 }
@@ -181,7 +181,7 @@ function checkSweep(payload: EvmPayload, chain: Chain, order: TransferOrder, acc
     throw new SigningRefused('mismatch', 'a sweep flushes a catalogue token of the treasury’s own deposits to it');
 }
 
-const isSalt = (text: string): text is Hex => /^0x[0-9a-f]{64}$/.test(text);
+export const isSalt = (text: string): text is Hex => /^0x[0-9a-f]{64}$/.test(text);
 
 /** Of our own contracts; and that the one that pays many may spend a token, which it does for whoever calls it alone. */
 function checkDeployment(payload: EvmPayload, chain: Chain, order: TransferOrder, account: Address): void {
@@ -193,10 +193,10 @@ function checkDeployment(payload: EvmPayload, chain: Chain, order: TransferOrder
   throw new SigningRefused('mismatch', 'a deployment puts one of our own contracts on the chain, and pays nobody');
 }
 
-const isSame = ({ to, data, value }: EvmPayload, call: Call): boolean =>
+export const isSame = ({ to, data, value }: EvmPayload, call: Call): boolean =>
   isAddressEqual(to, call.to) && data === call.data && value === undefined;
 
-const transaction = ({ chainId, nonce }: Unsigned, payload: EvmPayload) => ({
+export const transactionOf = ({ chainId, nonce }: Unsigned, payload: EvmPayload) => ({
   type: 'eip1559' as const,
   chainId: networkId(chainId),
   nonce: Number(nonce),
