@@ -1,5 +1,6 @@
 /** Configuration comes from the environment only; .env.example explains every variable. A wrong value names itself and stops the start. */
 import { type Chain, chainOf, chains, onTestNetworks } from '../domain/chains.ts';
+import type { RelayLimits } from '../domain/relay/gas.ts';
 import { type RegistrationPolicy, registrationPolicies } from './accounts/deps.ts';
 import { isSender, type MailSettings } from './accounts/smtp.ts';
 import { defaultOpenLimits, type OpenLimits } from './api/openPlaces.ts';
@@ -55,6 +56,8 @@ export interface Config {
   readonly auditAt: string;
   /** Deposits are swept to the treasury by schedule. `every_min`: null is not at all. */
   readonly sweeps: { readonly every_min: number | null; readonly least_microUsd: bigint };
+  /** What payers' gas may cost. */
+  readonly relays: RelayLimits;
   /** A payout that its receiver cannot take is given up after so long; never when 0. */
   readonly payoutImpossible_hours: number;
   /** How long an owner's change of the settlement wallet waits. */
@@ -181,6 +184,13 @@ export function readConfig(env: Env): Config {
     sweeps: {
       every_min: read.integer('SWEEP_EVERY_MINUTES', 0, 0, 44_640) || null,
       least_microUsd: read.microUsd('SWEEP_MIN_USD', '5'),
+    },
+    relays: {
+      perRelay_microUsd: read.microUsd('RELAY_MAX_USD', '1'),
+      perPayerHour_microUsd: read.microUsd('RELAY_PAYER_HOUR_USD', '2'),
+      perAppHour_microUsd: read.microUsd('RELAY_APP_HOUR_USD', '20'),
+      perHour_microUsd: read.microUsd('RELAY_HOUR_USD', '50'),
+      aboveFee_microUsd: read.microUsd('RELAY_ABOVE_FEE_USD', '0.01'),
     },
     payoutImpossible_hours: read.integer('PAYOUT_IMPOSSIBLE_HOURS', 0, 0, 8_760),
     settlementCoolDown_hours: read.integer('SETTLEMENT_COOLDOWN_HOURS', 48, 0, 720),

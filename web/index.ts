@@ -3,11 +3,12 @@ import type { Website } from '../src/api/app.ts';
 import { createDashboard, type DashboardDeps } from './dashboard/index.ts';
 import { documentationRoutes } from './guides/routes.ts';
 import { createPayPages, type PayersDeps } from './pay/index.ts';
+import { createRelayDoors, type RelayDoorsDeps } from '../src/api/relays/doors.ts';
 
 /** Needs of all pages for people. */
-export type WebsiteDeps = PayersDeps & DashboardDeps;
+export type WebsiteDeps = PayersDeps & DashboardDeps & RelayDoorsDeps;
 
 export const createWebsite = (deps: WebsiteDeps): Website => ({
-  pages: [createPayPages(deps), createDashboard(deps)],
+  pages: [createRelayDoors(deps), createPayPages(deps), createDashboard(deps)],
   documentation: documentationRoutes,
 });

@@ -35,14 +35,14 @@ import { owedBy, payoutOwed } from '../../../domain/payment/backing.ts';
 import { copyBatch, isMemberOf, joinBatch } from '../../../domain/payment/batched.ts';
 import type { PaymentEvent, Transfer } from '../../../domain/payment/events.ts';
 import { payoutLeg, refundLeg, requestPayout } from '../../../domain/payment/payout.ts';
-import { whyNoRelay } from '../../../domain/payment/relayed.ts';
+import { refusalToRelay } from '../../../domain/payment/relayed.ts';
 import { lostFunding } from '../../../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
 import { failedAttempts, type Owed } from '../../../domain/transfer/leg.ts';
 import type { ChainLegOwner } from '../../../domain/transfer/owner.ts';
 import { referenceOf, type TransferKey } from '../../../domain/transfer/shapes.ts';
-import type { RelayOrdered } from '../../../domain/relay/events.ts';
 import { endRelay, isRelaySpent, relay, relayLeg, relayOwed, relayRevertsMax } from '../../../domain/relay/relay.ts';
+import { payinOf } from '../../../domain/relay/result.ts';
 import { epochMs } from '../../../domain/time.ts';
 import { addressBook, addressBookInstance, isUsable } from '../../../domain/treasury/addressBook.ts';
 import { type Operation, operation, operationLeg, operationOwed } from '../../../domain/treasury/operation.ts';
@@ -398,19 +398,13 @@ async function isRelayWanted({ handle, clock }: Deps, id: string): Promise<void>
   if (BigInt(form.validBefore) <= BigInt(Math.ceil(epochMs(clock.now()) / 1_000)))
     throw new PayoutBlocked('refusedByToken', `the authorization was valid until ${form.validBefore}`, 'expired');
   const payment = await currentState(handle, paymentDecider, paymentId);
-  const why = payment ? whyNoRelay(payment) : 'there is no such payment';
+  const why = payment ? refusalToRelay(payment, clock.now()) : refuse('paymentNotFound', 'there is no such payment');
   if (!why) return;
-  const own = payment?.payins.find(({ transfer }) => isPaidBy(transfer, state.ordered));
-  if (own) throw new PayoutBlocked('refusedByToken', `the payer's money came with ${own.transfer.txHash}`, 'superseded');
-  throw new PayoutBlocked('refusedByToken', why, 'paid');
+  const own = payment && payinOf(payment, state.ordered);
+  if (own)
+    throw new PayoutBlocked('refusedByToken', `the payer’s money arrived with ${own.transfer.txHash}`, 'superseded');
+  throw new PayoutBlocked('refusedByToken', why.message, 'paid');
 }
-
-/** What the authorization moves has arrived: somebody else sent it, or the payer made the same transfer. */
-const isPaidBy = (transfer: Transfer, { chainId, token, amount, form }: RelayOrdered): boolean =>
-  transfer.chainId === chainId &&
-  transfer.token.address === token.address &&
-  transfer.from === form.payer &&
-  transfer.amount === amount;
 
 // Money that no payment takes up owns its way back.
 
