@@ -1,8 +1,8 @@
 /** A payer's signed authorization is checked, priced and ordered. What happens next the workers of relays do. */
 import { type ChainId, chainOf, type Token } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, type RefusalCode, refuse } from '../domain/decider.ts';
-import { type CoinPrice, coinInMicroUsd } from '../domain/payment/fees.ts';
 import type { Deposit } from '../domain/payment/events.ts';
+import { type CoinPrice, coinInMicroUsd } from '../domain/payment/fees.ts';
 import { feeFrom_microUsd, type RelayedSource, refusalToRelay, relayedSources } from '../domain/payment/relayed.ts';
 import { familyOf } from '../domain/payment/sources.ts';
 import { type Payment, paymentDecider } from '../domain/payment/state.ts';

@@ -2,9 +2,9 @@
 
 import type { ChainId } from '../domain/chains.ts';
 import type { Refusal } from '../domain/decider.ts';
+import type { RelayEnd } from '../domain/relay/events.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Order, Owed } from '../domain/transfer/leg.ts';
-import type { RelayEnd } from '../domain/relay/events.ts';
 import type { Outcome, Seen } from '../domain/transfer/record.ts';
 import type {
   AssetRef,

@@ -1,9 +1,9 @@
 /** What people read of the service: payment pages, the dashboard, and the documentation. */
 import type { Website } from '../src/api/app.ts';
+import { createRelayDoors, type RelayDoorsDeps } from '../src/api/relays/doors.ts';
 import { createDashboard, type DashboardDeps } from './dashboard/index.ts';
 import { documentationRoutes } from './guides/routes.ts';
 import { createPayPages, type PayersDeps } from './pay/index.ts';
-import { createRelayDoors, type RelayDoorsDeps } from '../src/api/relays/doors.ts';
 
 /** Needs of all pages for people. */
 export type WebsiteDeps = PayersDeps & DashboardDeps & RelayDoorsDeps;

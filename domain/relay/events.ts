@@ -2,15 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { chainIds } from '../chains.ts';
 import { Address, Amount, closed, Id, oneOf, Text, Time } from '../schema.ts';
-import {
-  AssetRef,
-  Attempt,
-  DeathProof,
-  Orphaned,
-  Settled,
-  Short,
-  SignedAttempt,
-} from '../transfer/shapes.ts';
+import { AssetRef, Attempt, DeathProof, Orphaned, Settled, Short, SignedAttempt } from '../transfer/shapes.ts';
 
 export const relaySchemaVersion = 1;
 

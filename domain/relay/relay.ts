@@ -5,7 +5,15 @@
  */
 import { type Decider, type Decision, InvariantBroken, type Refusal, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
-import { failedAttempts, liveAttempts, newLeg, type Owed, stepOf, type TransferLeg, type TransferStep } from '../transfer/leg.ts';
+import {
+  failedAttempts,
+  liveAttempts,
+  newLeg,
+  type Owed,
+  stepOf,
+  type TransferLeg,
+  type TransferStep,
+} from '../transfer/leg.ts';
 import { type ChainLegOwner, chainLegOwner } from '../transfer/owner.ts';
 import { evolveLeg, unprefixed } from '../transfer/record.ts';
 import { referenceOf } from '../transfer/shapes.ts';
@@ -122,5 +130,7 @@ export const relayLeg = chainLegOwner({
   prefix,
   legOf: (state: RelayState) => state?.leg ?? noRelay,
   guard: (state) =>
-    state?.ended ? refuse('illegalStep', `the relay has ended (${state.ended.reason}): sign nothing for it`) : undefined,
+    state?.ended
+      ? refuse('illegalStep', `the relay has ended (${state.ended.reason}): sign nothing for it`)
+      : undefined,
 }) as ChainLegOwner<RelayState, RelayEvent>;

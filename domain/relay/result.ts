@@ -11,7 +11,12 @@ export type RelayResult =
   /** The money moves, or may move: the same authorization gets its result later. `hash`: null before a transaction is signed. */
   | { readonly kind: 'pending'; readonly hash: string | null }
   /** The authorization has not paid and will not. `hash`: of a transaction that moved the money all the same; it is held for a refund. */
-  | { readonly kind: 'failed'; readonly reason: RelayEnd | 'late'; readonly detail: string; readonly hash: string | null };
+  | {
+      readonly kind: 'failed';
+      readonly reason: RelayEnd | 'late';
+      readonly detail: string;
+      readonly hash: string | null;
+    };
 
 /** Whether a transfer is what the authorization moves: somebody else sent it, or the payer made an equal transfer. */
 export const isPaidBy = (
@@ -33,7 +38,8 @@ export function relayResultOf(payment: Payment, relay: Relay): RelayResult {
   if (own && payment.funded?.transferIds.includes(own.id)) return { kind: 'paid', hash: own.transfer.txHash };
   const { ended } = relay;
   if (payment.closed || payment.funded) return overBefore(payment, relay, hash);
-  if (own || isRelayOpen(relay) || relay.leg.settled || ended?.reason === 'superseded') return { kind: 'pending', hash };
+  if (own || isRelayOpen(relay) || relay.leg.settled || ended?.reason === 'superseded')
+    return { kind: 'pending', hash };
   if (ended) return { kind: 'failed', reason: ended.reason, detail: ended.detail, hash: null };
   return { kind: 'failed', reason: 'refused', detail: 'less than was authorized reached the deposit', hash };
 }

@@ -112,7 +112,9 @@ export function survivesRelayCrashes({ points, eventStoreUrl }: RelayCrashOption
       const history = await sandbox.history();
       for (const [stream, events] of history) assert.equal(verifyChain(events), null, stream);
       const types = (prefix: string) =>
-        [...history].filter(([stream]) => stream.startsWith(prefix)).flatMap(([, events]) => events.map(({ type }) => type));
+        [...history]
+          .filter(([stream]) => stream.startsWith(prefix))
+          .flatMap(([, events]) => events.map(({ type }) => type));
       assert.deepEqual(types('relay-'), ['RelayOrdered', 'RelaySigned', 'RelayConfirmed']);
       assert.deepEqual(types('relayGas-'), ['RelayGasReserved']);
     });

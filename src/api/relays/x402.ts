@@ -39,7 +39,10 @@ export const x402Cors: ReadonlyMap<string, string> = new Map([
 export const x402Preflight: ReadonlyMap<string, string> = new Map([
   ['Access-Control-Allow-Origin', '*'],
   ['Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE'],
-  ['Access-Control-Allow-Headers', [headerNames.payment, headerNames.oldPayment, 'Content-Type', 'X-Request-Id'].join(', ')],
+  [
+    'Access-Control-Allow-Headers',
+    [headerNames.payment, headerNames.oldPayment, 'Content-Type', 'X-Request-Id'].join(', '),
+  ],
   ['Access-Control-Max-Age', '7200'],
 ]);
 
@@ -78,7 +81,8 @@ export function x402Handler(deps: RelayDoorsDeps, settling: Settling, gate: Gate
 }
 
 /** Version 1 names no token: it is USDC, the only token with authorizations. */
-const usdcOf = (chainId: ChainId): string => chainOf(chainId).tokens.find(({ symbol }) => symbol === 'USDC')?.address ?? '';
+const usdcOf = (chainId: ChainId): string =>
+  chainOf(chainId).tokens.find(({ symbol }) => symbol === 'USDC')?.address ?? '';
 
 function headerIn(headers: NodeJS.Dict<string | string[]>): string | null {
   const found = [headerNames.payment, headerNames.oldPayment].flatMap((name) => headers[name.toLowerCase()] ?? []);
@@ -163,7 +167,11 @@ function answered(sent: SentPayment, { relay, result }: Accepted, bill: Bill): A
 function refused(sent: SentPayment, refusal: RelayRefusal, bill: Bill): Answered {
   const { fault, message, refused: code } = refusal;
   if (code === 'unavailable' || code === 'rateLimited') throw errorOfRefusal(refusal);
-  return failed(sent, { reason: fault, message, hash: null }, fault === 'duplicate_settlement' ? { ...bill, offers: [] } : bill);
+  return failed(
+    sent,
+    { reason: fault, message, hash: null },
+    fault === 'duplicate_settlement' ? { ...bill, offers: [] } : bill,
+  );
 }
 
 const refusedBy = (sent: SentPayment, reason: string, bill: Bill): Answered =>

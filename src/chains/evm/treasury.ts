@@ -34,7 +34,10 @@ function readRelay(read: Reader, treasury: Treasury | null): Treasury | null {
   const spelled = stated && checksummed(stated.slice(2).toLowerCase());
   const relay = readAccount(read, names, { stated: spelled, key, accountOf });
   const own = relay === null || treasury === null || relay.address !== treasury.address;
-  read.check(own, 'RELAY_ADDRESS is the treasury: relays need an account of their own, or a flood of them delays payouts');
+  read.check(
+    own,
+    'RELAY_ADDRESS is the treasury: relays need an account of their own, or a flood of them delays payouts',
+  );
   return relay;
 }
 

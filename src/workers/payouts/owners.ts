@@ -38,12 +38,12 @@ import { payoutLeg, refundLeg, requestPayout } from '../../../domain/payment/pay
 import { refusalToRelay } from '../../../domain/payment/relayed.ts';
 import { lostFunding } from '../../../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
-import { failedAttempts, type Owed } from '../../../domain/transfer/leg.ts';
-import type { ChainLegOwner } from '../../../domain/transfer/owner.ts';
-import { referenceOf, type TransferKey } from '../../../domain/transfer/shapes.ts';
 import { endRelay, isRelaySpent, relay, relayLeg, relayOwed, relayRevertsMax } from '../../../domain/relay/relay.ts';
 import { payinOf } from '../../../domain/relay/result.ts';
 import { epochMs } from '../../../domain/time.ts';
+import { failedAttempts, type Owed } from '../../../domain/transfer/leg.ts';
+import type { ChainLegOwner } from '../../../domain/transfer/owner.ts';
+import { referenceOf, type TransferKey } from '../../../domain/transfer/shapes.ts';
 import { addressBook, addressBookInstance, isUsable } from '../../../domain/treasury/addressBook.ts';
 import { type Operation, operation, operationLeg, operationOwed } from '../../../domain/treasury/operation.ts';
 import { type UnmatchedState, unmatched } from '../../../domain/unmatched.ts';

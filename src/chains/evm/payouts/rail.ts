@@ -17,6 +17,7 @@ import {
 import { coinBalance, nonceAt } from '../accounts.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { type Header, isOnChain } from '../reads.ts';
+import { gasToRelay } from '../relays/preflight.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { createBatching, gasToPayMany } from './batch.ts';
 import { fateOf, isFree } from './fate.ts';
@@ -33,7 +34,6 @@ import {
   type Payer,
 } from './preflight.ts';
 import { createPrices, createTransferGas, gasForCall, priceFor, priceToReplace, usualCost } from './prices.ts';
-import { gasToRelay } from '../relays/preflight.ts';
 import { buildUnsigned, callFor, noOrder } from './transaction.ts';
 
 /** What nodes mean when they refuse a transaction. JSON-RPC has no codes for it: each client has its own words, which change. */
@@ -222,7 +222,8 @@ function railOf(config: EvmChainConfig, account: Address, rpc: EvmRpc, forms: re
 
       async prepare(order, nonce, replaces) {
         assert(order.chainId === chainId, `this rail serves chain ${chainId}`);
-        if (order.form?.kind !== 'authorization') assert(!forms.includes('authorization'), 'relays alone are sent here');
+        if (order.form?.kind !== 'authorization')
+          assert(!forms.includes('authorization'), 'relays alone are sent here');
         checkForm(order, ...forms);
         return rpc.answer((node) => build(node, order, nonce, replaces));
       },
@@ -271,7 +272,10 @@ const gasOf = ({ fee }: SignedAttempt): bigint => BigInt(fee['gas'] ?? 0);
 /** @throws PayoutBlocked when gas has become dearer than was reserved: the relay waits until its time is over */
 function checkRelayCost({ form }: RelayOrder, cost: bigint): void {
   if (cost <= BigInt(form.costMax)) return;
-  throw new PayoutBlocked('gas', `it would cost ${cost} wei, and ${form.costMax} were reserved: it waits for cheaper gas`);
+  throw new PayoutBlocked(
+    'gas',
+    `it would cost ${cost} wei, and ${form.costMax} were reserved: it waits for cheaper gas`,
+  );
 }
 
 /** @throws ChainUnavailable, BroadcastRefused as `sendToAll` does */

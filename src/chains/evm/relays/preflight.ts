@@ -19,7 +19,6 @@ const [used, cancelled] = ['AuthorizationUsed', 'AuthorizationCanceled'].map((na
 /** Ranges of blocks that are searched for the transaction that used an authorization. */
 const rangesMax = 10;
 
-
 /** @throws PayoutBlocked whose `ends` says how the relay ends */
 export async function gasToRelay(
   node: EvmNode,
@@ -40,11 +39,15 @@ export async function gasToRelay(
     if (!isRevert(error)) throw error;
     // Between two calls somebody else may send it.
     if (await isUsed(node, order)) throw await usedUp(node, order, rangeBlocksMax);
-    throw ended(/expired/i.test(error.detail) ? 'expired' : 'refused', `${token.symbol} on ${chain.name} refuses it: ${error.detail}`);
+    throw ended(
+      /expired/i.test(error.detail) ? 'expired' : 'refused',
+      `${token.symbol} on ${chain.name} refuses it: ${error.detail}`,
+    );
   }
 }
 
-const ended = (reason: RelayEnd, why: string): PayoutBlocked => new PayoutBlocked('refusedByToken', why.slice(0, 400), reason);
+const ended = (reason: RelayEnd, why: string): PayoutBlocked =>
+  new PayoutBlocked('refusedByToken', why.slice(0, 400), reason);
 
 async function isUsed(node: EvmNode, { token, form }: RelayOrder): Promise<boolean> {
   const args = [form.payer as Address, form.nonce as Hex] as const;
@@ -62,12 +65,17 @@ async function usedUp(node: EvmNode, { token, form }: RelayOrder, rangeBlocksMax
     const from = higher(to - BigInt(rangeBlocksMax) + 1n, 0n);
     const topics = [[used, cancelled], topicOf(form.payer), form.nonce];
     const filter = { address: token.address, topics, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
-    const [found]: readonly { readonly topic: Hex; readonly txHash: Hex }[] = await ask(node, 'eth_getLogs', [filter], (answer) =>
-      list(answer)
-        .map(object)
-        .map((log) => ({ topic: hex(list(log['topics'])[0]), txHash: hex(log['transactionHash']) })),
+    const [found]: readonly { readonly topic: Hex; readonly txHash: Hex }[] = await ask(
+      node,
+      'eth_getLogs',
+      [filter],
+      (answer) =>
+        list(answer)
+          .map(object)
+          .map((log) => ({ topic: hex(list(log['topics'])[0]), txHash: hex(log['transactionHash']) })),
     );
-    if (found && found.topic === cancelled) return ended('cancelled', `the payer cancelled the authorization: ${found.txHash}`);
+    if (found && found.topic === cancelled)
+      return ended('cancelled', `the payer cancelled the authorization: ${found.txHash}`);
     if (found) return ended('superseded', `somebody else sent the authorization: ${found.txHash}`);
     to = from - 1n;
   }

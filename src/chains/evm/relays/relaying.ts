@@ -2,9 +2,9 @@
 import type { Address } from 'viem';
 import { chainOf } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
+import type { AuthorizationDomain, Relaying } from '../../ports.ts';
 import { accountIn } from '../addresses.ts';
 import { type EvmChainConfig, networkId } from '../config.ts';
-import type { AuthorizationDomain, Relaying } from '../../ports.ts';
 import { isRevert } from '../payouts/preflight.ts';
 import { createEvmRelayRail } from '../payouts/rail.ts';
 import type { EvmNode, EvmRpc } from '../rpc.ts';
