@@ -1,6 +1,7 @@
 /** What people read of the service: payment pages, the dashboard, and the documentation. */
 import type { Website } from '../src/api/app.ts';
-import { createRelayDoors, type RelayDoorsDeps } from '../src/api/relays/doors.ts';
+import { createRelayDoors } from '../src/api/relays/doors.ts';
+import type { RelayDoorsDeps } from '../src/api/relays/link.ts';
 import { createDashboard, type DashboardDeps } from './dashboard/index.ts';
 import { documentationRoutes } from './guides/routes.ts';
 import { createPayPages, type PayersDeps } from './pay/index.ts';

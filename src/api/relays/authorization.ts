@@ -12,7 +12,7 @@ import { compileBody, readBody } from '../input.ts';
 import { localsOf } from '../middleware.ts';
 import { anyOriginHeaders, type Gate, send } from '../router.ts';
 import { closed } from '../schemas/base.ts';
-import { closing, paymentIn, type RelayDoorsDeps } from './doors.ts';
+import { closing, paymentIn, type RelayDoorsDeps } from './link.ts';
 import type { Settling } from './settling.ts';
 
 export const authorizationPath = '/pay/:secret/authorization';

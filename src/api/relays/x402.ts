@@ -9,7 +9,7 @@ import { ApiError, errorOfRefusal } from '../errors.ts';
 import { localsOf } from '../middleware.ts';
 import { payPath } from '../resource.ts';
 import { type Gate, send } from '../router.ts';
-import { closing, paymentIn, type RelayDoorsDeps } from './doors.ts';
+import { closing, paymentIn, type RelayDoorsDeps } from './link.ts';
 import type { Settling } from './settling.ts';
 import {
   type Bill,

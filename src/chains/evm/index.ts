@@ -22,7 +22,7 @@ import { createEvmAcceptance, evmMessages } from './messages.ts';
 import { createEvmIngester } from './payins/ingester.ts';
 import { createEvmPayoutRail } from './payouts/rail.ts';
 import { createPushes } from './pushes.ts';
-import { createEvmRelaying } from './relays/relaying.ts';
+import { createEvmRelaying } from './relaying.ts';
 import { createEvmRpc } from './rpc.ts';
 import { createEvmRelaySigner } from './signer/relaySigner.ts';
 import { createEvmSigner } from './signer/signer.ts';

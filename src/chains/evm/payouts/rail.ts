@@ -17,7 +17,6 @@ import {
 import { coinBalance, nonceAt } from '../accounts.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { type Header, isOnChain } from '../reads.ts';
-import { gasToRelay } from '../relays/preflight.ts';
 import { createEvmRpc, type EvmNode, type EvmRpc, RpcFailed } from '../rpc.ts';
 import { createBatching, gasToPayMany } from './batch.ts';
 import { fateOf, isFree } from './fate.ts';
@@ -34,6 +33,7 @@ import {
   type Payer,
 } from './preflight.ts';
 import { createPrices, createTransferGas, gasForCall, priceFor, priceToReplace, usualCost } from './prices.ts';
+import { gasToRelay } from './relay.ts';
 import { buildUnsigned, callFor, noOrder } from './transaction.ts';
 
 /** What nodes mean when they refuse a transaction. JSON-RPC has no codes for it: each client has its own words, which change. */

@@ -4,9 +4,9 @@ import type { Chain } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
 import { lower } from '../../../lib/inParallel.ts';
 import type { TransferOrder, Unsigned } from '../../ports.ts';
+import { authorizationCall } from '../authorization.ts';
 import { flushCall, forwarderDeployment } from '../forwarder.ts';
 import { allowanceCall, payManyCall, payManyDeployment } from '../payMany.ts';
-import { authorizationCall } from '../relays/authorization.ts';
 
 /** A type 2 transaction (EIP-1559) without its signature; numbers as digit texts. */
 export interface EvmPayload {

@@ -3,10 +3,10 @@ import { type Address, type Hex, hexToBytes, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type Chain, tokenAt } from '../../../../domain/chains.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
+import { acceptedSignature, authorizationCall, authorizationIn, knownDomain } from '../authorization.ts';
 import { evmChainIds } from '../config.ts';
 import { depositAddresses } from '../forwarder.ts';
 import type { EvmPayload } from '../payouts/transaction.ts';
-import { acceptedSignature, authorizationCall, authorizationIn, knownDomain } from '../relays/authorization.ts';
 import { checkCancel, checkFrame, type EvmSignerDeps, isSalt, isSame, transactionOf } from './signer.ts';
 
 export interface RelaySignerDeps extends EvmSignerDeps {

@@ -1,15 +1,15 @@
 /** Relays on one EVM chain: a rail of the relay account, and what is asked about authorizations. */
 import type { Address } from 'viem';
-import { chainOf } from '../../../../domain/chains.ts';
-import { assert } from '../../../../domain/decider.ts';
-import type { AuthorizationDomain, Relaying } from '../../ports.ts';
-import { accountIn } from '../addresses.ts';
-import { type EvmChainConfig, networkId } from '../config.ts';
-import { isRevert } from '../payouts/preflight.ts';
-import { createEvmRelayRail } from '../payouts/rail.ts';
-import type { EvmNode, EvmRpc } from '../rpc.ts';
+import { chainOf } from '../../../domain/chains.ts';
+import { assert } from '../../../domain/decider.ts';
+import type { AuthorizationDomain, Relaying } from '../ports.ts';
+import { accountIn } from './addresses.ts';
 import { acceptedSignature, knownDomain, nonceFrom, separatorOf } from './authorization.ts';
-import { separatorAt } from './preflight.ts';
+import { type EvmChainConfig, networkId } from './config.ts';
+import { isRevert } from './payouts/preflight.ts';
+import { createEvmRelayRail } from './payouts/rail.ts';
+import { separatorAt } from './payouts/relay.ts';
+import type { EvmNode, EvmRpc } from './rpc.ts';
 
 export function createEvmRelaying(config: EvmChainConfig, account: Address, rpc: EvmRpc): Relaying {
   const { chainId } = config;

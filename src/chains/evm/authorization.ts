@@ -10,11 +10,10 @@ import {
   recoverTypedDataAddress,
   stringToBytes,
 } from 'viem';
-import type { Authorization, AuthorizationDomain } from '../../../../commands/relayPorts.ts';
-import { type Chain, findToken } from '../../../../domain/chains.ts';
-import type { TransferOrder } from '../../ports.ts';
-import { networkId } from '../config.ts';
-import type { Call } from '../payouts/transaction.ts';
+import type { Authorization, AuthorizationDomain } from '../../../commands/relayPorts.ts';
+import { type Chain, findToken } from '../../../domain/chains.ts';
+import type { TransferOrder } from '../ports.ts';
+import { networkId } from './config.ts';
 
 export const authorizationAbi = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
@@ -99,6 +98,11 @@ export async function acceptedSignature(
 }
 
 export const nonceFrom = (text: string): Hex => keccak256(stringToBytes(text));
+
+interface Call {
+  readonly to: Address;
+  readonly data: Hex;
+}
 
 /** The call that sends an order's authorization to its token. */
 export function authorizationCall({ token, receiver, amount, form }: TransferOrder): Call {

@@ -6,12 +6,12 @@ import { higher } from '../../../lib/inParallel.ts';
 import { ask, list, object } from '../../node/jsonRpc.ts';
 import { PayoutBlocked, type RelayOrder } from '../../ports.ts';
 import { gasNeeded, simulate, tokenBalance, topicOf } from '../accounts.ts';
+import { authorizationAbi, authorizationCall } from '../authorization.ts';
 import type { EvmFees } from '../config.ts';
-import { isRevert, type Payer } from '../payouts/preflight.ts';
-import { withMargin } from '../payouts/prices.ts';
 import { hex, knownHeader } from '../reads.ts';
 import type { EvmNode } from '../rpc.ts';
-import { authorizationAbi, authorizationCall } from './authorization.ts';
+import { isRevert, type Payer } from './preflight.ts';
+import { withMargin } from './prices.ts';
 
 const [used, cancelled] = ['AuthorizationUsed', 'AuthorizationCanceled'].map((name) =>
   toEventSelector(`${name}(address,bytes32)`),
