@@ -163,7 +163,10 @@ for (const [name, plant] of Object.entries(tokens))
       const sent = await signed(order);
       await cancel(payer, order);
       const numbering = relayingOf().rail.numbering as NonceNumbering;
-      const replaced = { ...sent, fee: { gas: '100000', maxFeePerGas: '2000000000', maxPriorityFeePerGas: '1000000000' } };
+      const replaced = {
+        ...sent,
+        fee: { gas: '100000', maxFeePerGas: '2000000000', maxPriorityFeePerGas: '1000000000' },
+      };
       const bump = await numbering.prepare(order, BigInt(sent.nonce ?? 0), replaced as never);
       assert.deepEqual([bump.nonce, bump.fee['gas']], [BigInt(sent.nonce ?? 0), '100000']);
     });

@@ -90,7 +90,7 @@ describe('relay signer', () => {
       },
       'another contract than the order’s token': () => unsignedOf(good, { ...authorizationCall(good), to: elsewhere }),
       'other decimals': () => unsigned({ ...good, token: { ...usdcOf(8453), decimals: 18 } }),
-      'nothing': async () => unsigned(await relayOrder(payer, { amount: 0n })),
+      nothing: async () => unsigned(await relayOrder(payer, { amount: 0n })),
       'another amount than the payer signed': () => unsigned({ ...good, amount: good.amount + 1n }),
       'another payer than the signature’s': () => unsigned(withForm(good, { payer: elsewhere })),
       'a memo': () => unsigned({ ...good, receiverMemo: '1' }),
