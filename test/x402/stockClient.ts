@@ -1,5 +1,5 @@
 /**
- * An unmodified `@x402/fetch` buys in a local world: `npm run x402`. It is no part of the suite, for its package is installed apart: its
+ * An unmodified `@x402/fetch` buys in a local world: `npm run stock-clients`. It is no part of the suite, for its package is installed apart: its
  * dependencies clash with the service's.
  */
 import assert from 'node:assert/strict';
