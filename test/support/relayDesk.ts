@@ -1,7 +1,13 @@
 /** A payment on Base whose payers sign real authorizations, over a store in memory and a chain that does what a spec says. */
 import { currentState } from '../../commands/handle.ts';
 import type { RelayOrder } from '../../commands/relayPorts.ts';
-import { type Accepted, createRelays, type RelayRefusal, type SignedAuthorization } from '../../commands/relays.ts';
+import {
+  type Accepted,
+  createRelays,
+  type RelayRefusal,
+  type Relays,
+  type SignedAuthorization,
+} from '../../commands/relays.ts';
 import { PayoutBlocked } from '../../commands/transferPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
@@ -100,6 +106,12 @@ export async function relayDesk({ sketch = {} as TermsSketch, limits = {} as Par
     record,
     signed,
     accept,
+    /** As an instance has them, with what costs may be now. */
+    relays: {
+      desk: (...asked) => relaysWith().desk(...asked),
+      find: (...asked) => relaysWith().find(...asked),
+      accept: (...asked) => relaysWith().accept(...asked),
+    } satisfies Relays as Relays,
     desk: () => relaysWith().desk(paymentId, signal),
     find: (sent: SignedAuthorization) => relaysWith().find(paymentId, sent),
     /** The fault of a refusal, or how the relay stands. */

@@ -44,9 +44,11 @@ export function createSettling({ relays, paymentNews, clock }: SettlingDeps): Se
     let found = first;
     let next = news?.next();
     while (found.result.kind === 'pending' && !signal.aborted) {
-      const looked = clock.sleep(look_ms, signal).catch(() => {});
-      await place.aside(() => Promise.race(next ? [next, looked] : [looked]));
-      next = next && news?.next();
+      const looked = clock.sleep(look_ms, signal).catch(() => null);
+      const told = await place.aside(() => Promise.race(next ? [next, looked] : [looked]));
+      // The news end with the service: whoever waits is answered before it stops.
+      if (told?.done) return found;
+      if (told) next = news?.next();
       found = (await relays.find(paymentId, signed)) ?? found;
     }
     return found;

@@ -183,10 +183,6 @@ export function relayWorkers(core: Core, signers: Signers): readonly RoleWorker[
       due: (max, now) => dueTransfers(database, { worker: name, chainId, max, now, relays: true }),
       refused: (kind, detail) => telemetry.countRefusal(chainId, kind, detail),
       alarm: (key, reason, message) => telemetry.alarm(reason, factsOf(chainId, key), message),
-      noteWait: (key, reason, message) => {
-        const wait = { paymentId: referenceOf(key), chainId, reason, message };
-        void notePayoutWait(database, wait, clock.now()).catch(() => {});
-      },
       // An authorization takes nothing of what the relay account holds but gas.
       unsettledAmounts: createUnsettledAmounts(async () => 0n, clock),
     });
