@@ -2,6 +2,7 @@
 
 import type { ChainId } from '../domain/chains.ts';
 import type { Refusal } from '../domain/decider.ts';
+import type { RelayEnd } from '../domain/relay/events.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Order, Owed } from '../domain/transfer/leg.ts';
 import type { Outcome, Seen } from '../domain/transfer/record.ts';
@@ -223,9 +224,12 @@ export class BroadcastRefused extends TransientError {
 export class PayoutBlocked extends Error {
   override readonly name = 'PayoutBlocked';
   readonly reason: BlockReason;
-  constructor(reason: PayoutBlocked['reason'], message: string) {
+  /** End of a relay that no later try can send. */
+  readonly ends: RelayEnd | null;
+  constructor(reason: PayoutBlocked['reason'], message: string, ends: RelayEnd | null = null) {
     super(message);
     this.reason = reason;
+    this.ends = ends;
   }
 }
 
@@ -296,7 +300,7 @@ export interface TransferOwner {
    * Reports that nothing can be signed for it at present. Omitted if it waits until that changes.
    * @returns true if it does not wait: it has another next step
    */
-  cannotSign?(key: TransferKey, why: string): Promise<boolean>;
+  cannotSign?(key: TransferKey, why: PayoutBlocked | SigningRefused): Promise<boolean>;
   /**
    * Appends signed bytes. Only bytes that were read back from the stream are sent.
    * @param attempt for the order that `load` returned, or a fee bump of the previous attempt with the same nonce

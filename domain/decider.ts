@@ -44,6 +44,7 @@ export type RefusalCode =
   | 'refundAddressUnproven'
   | 'refundExceedsHeld'
   | 'refundTooSmall'
+  | 'relayTooDear'
   | 'rateLimited';
 
 export interface Refusal {

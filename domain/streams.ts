@@ -10,6 +10,9 @@ import { merchantEventSchemas, merchantSchemaVersion, merchantUpcasters } from '
 import { merchant } from './merchant/state.ts';
 import { paymentEventSchemas, paymentSchemaVersion } from './payment/events.ts';
 import { paymentDecider } from './payment/state.ts';
+import { relayEventSchemas, relaySchemaVersion } from './relay/events.ts';
+import { relayGas, relayGasEventSchemas, relayGasSchemaVersion } from './relay/gas.ts';
+import { relay } from './relay/relay.ts';
 import { sealing, sealingEventSchemas, sealingSchemaVersion } from './sealing.ts';
 import {
   fundingUse,
@@ -38,6 +41,8 @@ export const streams = {
   payoutBatch: { decider: payoutBatch, schemas: payoutBatchEventSchemas, version: payoutBatchSchemaVersion },
   treasury: { decider: treasury, schemas: treasuryEventSchemas, version: treasurySchemaVersion },
   operation: { decider: operation, schemas: operationEventSchemas, version: operationSchemaVersion },
+  relay: { decider: relay, schemas: relayEventSchemas, version: relaySchemaVersion },
+  relayGas: { decider: relayGas, schemas: relayGasEventSchemas, version: relayGasSchemaVersion },
   books: { decider: books, schemas: booksEventSchemas, version: booksSchemaVersion },
   addressBook: { decider: addressBook, schemas: addressBookEventSchemas, version: addressBookSchemaVersion },
   allowance: { decider: allowance, schemas: allowanceEventSchemas, version: allowanceSchemaVersion },

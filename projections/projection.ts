@@ -14,6 +14,7 @@ export const unprojected = [
   'fundingUse',
   'moneyUse',
   'signingHour',
+  'relayGas',
 ] as const satisfies readonly Category[];
 type ProjectedCategory = Exclude<Category, (typeof unprojected)[number]>;
 

@@ -21,6 +21,7 @@ import {
   transfersOfBatches,
   transfersOfOperations,
   transfersOfPayments,
+  transfersOfRelays,
   transfersOfUnmatched,
   unmatchedPayins,
 } from './transfers.ts';
@@ -56,6 +57,7 @@ export const workSet: ProjectionSet = {
     operations,
     transfersOfOperations,
     transfersOfBatches,
+    transfersOfRelays,
   ],
   channels: {
     transfers: 'transfers',

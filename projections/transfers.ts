@@ -3,6 +3,7 @@ import { instanceOf } from '../domain/decider.ts';
 import { formatAmount, microUsdDecimals } from '../domain/money.ts';
 import { owedBy } from '../domain/payment/backing.ts';
 import { transferId } from '../domain/payment/events.ts';
+import { relayOwed } from '../domain/relay/relay.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Owed, TransferLeg } from '../domain/transfer/leg.ts';
 import { type Operation, operationOwed, operationStatus } from '../domain/treasury/operation.ts';
@@ -34,6 +35,14 @@ export const transfersOfBatches = ofEvents('transfersOfBatches', (seen) => {
   const { before, after, stored } = seen;
   const id = instanceOf(stored.stream);
   return transferRows(before ? [batchOwed(id, before)] : [], [batchOwed(id, after)], stored.metadata.at);
+});
+
+/** Transactions that send payers' authorizations. */
+export const transfersOfRelays = ofEvents('transfersOfRelays', (seen) => {
+  if (seen.category !== 'relay') return [];
+  const { before, after, stored } = seen;
+  const id = instanceOf(stored.stream);
+  return transferRows(before ? [relayOwed(id, before)] : [], [relayOwed(id, after)], stored.metadata.at);
 });
 
 /** Refunds of unmatched money. */

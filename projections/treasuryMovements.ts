@@ -21,6 +21,8 @@ export const treasuryMovements = ofEvents('treasuryMovements', (seen) => {
       return ofPayment(seen);
     case 'operation':
       return ofOperation(seen);
+    case 'relay':
+      return ofRelay(seen);
     case 'unmatched':
       return ofUnmatched(seen);
     case 'treasury':
@@ -55,6 +57,14 @@ function ofOperation({ event, before, after, stored }: SeenEventOf<'operation'>)
   const reference = referenceOf({ kind: 'operation', id: instanceOf(stored.stream), part: 1 });
   const arrived = after.brought === null ? {} : { arrived: after.brought };
   return ofLeg(stored, told, { kind, reference, account, ...arrived, before: before?.leg, after: after.leg });
+}
+
+/** Gas of a relay: the moved money is the payer's. */
+function ofRelay({ event, before, after, stored }: SeenEventOf<'relay'>): readonly RowChange[] {
+  const recorded = unprefixed('Relay', event);
+  if (!recorded) return [];
+  const reference = referenceOf({ kind: 'relay', id: instanceOf(stored.stream), part: 1 });
+  return ofLeg(stored, recorded, { kind: 'relay', reference, before: before?.leg, after: after.leg });
 }
 
 function ofUnmatched({ event, before, after, stored }: SeenEventOf<'unmatched'>): readonly RowChange[] {

@@ -29,6 +29,8 @@ export interface DueTransfers {
   readonly now: Instant;
   /** Excludes unsigned payouts due after this time, which the batch worker groups, except these. */
   readonly together?: { readonly since: Instant; readonly but: readonly string[] };
+  /** Relays alone, which have an account and workers of their own. Default: all other transfers. */
+  readonly relays?: boolean;
 }
 
 interface Referred {
@@ -50,7 +52,7 @@ const isDue = `step IN ('order', 'sign', 'broadcast', 'tell', 'batched')`;
  * call.
  * @throws Unavailable
  */
-export async function dueTransfers(sql: Sql, { worker, now, chainId, max, together }: DueTransfers) {
+export async function dueTransfers(sql: Sql, { worker, now, chainId, max, together, relays = false }: DueTransfers) {
   const rows = await sql.query<Referred>(
     `WITH RECURSIVE owing AS (
          SELECT (SELECT min(app_id) FROM transfers WHERE chain_id = $3 AND ${isDue}) AS app_id
@@ -62,11 +64,11 @@ export async function dueTransfers(sql: Sql, { worker, now, chainId, max, togeth
                FROM owing, LATERAL (
                  SELECT reference, todo.app_id, due_at FROM transfers AS todo
                   WHERE todo.chain_id = $3 AND todo.app_id = owing.app_id AND ${isDue}
-                    AND due_at <= $2 AND ${notWaiting('reference')}
+                    AND due_at <= $2 AND (kind = 'relay') = $7 AND ${notWaiting('reference')}
                     AND NOT ($5::timestamptz IS NOT NULL AND ${isUnsigned} AND due_at > $5 AND reference <> ALL ($6))
                   ORDER BY due_at, reference LIMIT $4) AS oldest) AS due
       ORDER BY nth, due_at LIMIT $4`,
-    [worker, now, chainId, max, together?.since ?? null, together?.but ?? []],
+    [worker, now, chainId, max, together?.since ?? null, together?.but ?? [], relays],
   );
   return rows.map(listed);
 }
@@ -110,7 +112,7 @@ export async function recentTransfers(
     `SELECT reference, kind, chain_id AS "chainId", app_id AS "appId", token_address AS "tokenAddress", amount,
             settled_at AS "settledAt"
        FROM transfers
-      WHERE ((signed AND settled_at IS NULL AND step <> 'done') OR settled_at > $1) AND kind <> 'batch'
+      WHERE ((signed AND settled_at IS NULL AND step <> 'done') OR settled_at > $1) AND kind NOT IN ('batch', 'relay')
       ORDER BY settled_at DESC NULLS FIRST LIMIT $2`,
     [since, max],
   );

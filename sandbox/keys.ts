@@ -12,6 +12,8 @@ export interface SandboxKeys {
   readonly masterKey: string;
   readonly treasury: Hex;
   readonly customer: Hex;
+  /** Key of the account that sends payers' authorizations. */
+  readonly relay: Hex;
   /** Settlement wallet of the demo merchant. Only its address is used. */
   readonly merchantWallet: Hex;
   /** Secrets of the same on Stellar: S…. */
@@ -30,7 +32,7 @@ export interface SandboxKeys {
 export function keepKeys(dataDir: string): SandboxKeys {
   const file = join(dataDir, 'sandbox-keys.json');
   const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<SandboxKeys>) : {};
-  if (kept.stellar && kept.solana) return kept as SandboxKeys;
+  if (kept.stellar && kept.solana && kept.relay) return kept as SandboxKeys;
   const keys = { ...newKeys(), ...kept };
   writeWhole(file, JSON.stringify(keys, null, 2));
   return keys;
@@ -42,6 +44,7 @@ const newKeys = (): SandboxKeys => ({
   masterKey: randomBytes(32).toString('hex'),
   treasury: generatePrivateKey(),
   customer: generatePrivateKey(),
+  relay: generatePrivateKey(),
   merchantWallet: generatePrivateKey(),
   stellar: { treasury: stellarSecret(), customer: stellarSecret(), merchantWallet: stellarSecret() },
   solana: {

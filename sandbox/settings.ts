@@ -28,6 +28,7 @@ export function settingsFor(world: World, keys: SandboxKeys, blockTime_s: number
     DATABASE_URL: world.databaseUrl,
     MASTER_KEY: keys.masterKey,
     TREASURY_PRIVATE_KEY: keys.treasury,
+    RELAY_PRIVATE_KEY: keys.relay,
     SMTP_URL: world.mailbox.smtpUrl,
     MAIL_FROM: 'Payment Intents <no-reply@sandbox.example>',
     MAILBOX_URL: world.mailbox.url,

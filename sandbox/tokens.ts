@@ -13,6 +13,7 @@ import { type ChainId, chainOf, type Token, type TokenSymbol } from '../domain/c
 import { deployer, forwarderAddresses, forwarderDeployment } from '../src/chains/evm/forwarder.ts';
 import { sandboxTether } from './contracts/artifacts/SandboxTether.ts';
 import { sandboxToken } from './contracts/artifacts/SandboxToken.ts';
+import { sandboxUsdc } from './contracts/artifacts/SandboxUsdc.ts';
 import { localRpc } from './localRpc.ts';
 
 /** The account that anvil signs for; it mints and deploys. Test money only. */
@@ -86,9 +87,12 @@ export async function fund(rpcUrl: string, chainId: ChainId, account: Address, f
 
 function creationCode(chainId: ChainId, token: Token): Hex {
   if (chainId === 1 && token.symbol === 'USDT') return sandboxTether.bytecode;
-  const { abi, bytecode } = sandboxToken;
+  const { abi, bytecode } = hasAuthorizations(chainId, token) ? sandboxUsdc : sandboxToken;
   return encodeDeployData({ abi, bytecode, args: [token.symbol, token.decimals] });
 }
+
+/** As on the chains that they stand for: BNB's USDC is Binance's own token. */
+const hasAuthorizations = (chainId: ChainId, { symbol }: Token): boolean => symbol === 'USDC' && chainId !== 56;
 
 /** Sends transactions from the minter and mines them at once. */
 async function settle(rpcUrl: string, calls: readonly { to: Address; data: Hex }[]): Promise<void> {

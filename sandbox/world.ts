@@ -248,12 +248,15 @@ async function blockClock(
 async function plant({ keys, realNodes, ownNodes }: WorldOptions, chainId: ChainId, rpcUrl: string): Promise<void> {
   const treasury = privateKeyToAddress(keys.treasury);
   const customer = privateKeyToAddress(keys.customer);
+  const relay = privateKeyToAddress(keys.relay);
   const accounts = [treasury, customer];
   const endow = async (isEnough: IsEnough) => {
     for (const account of accounts) {
       const { gas: coin = 0n, tokens = {} } = await missing(rpcUrl, chainId, account, isEnough);
       await endowOnGeth(rpcUrl, chainId, account, { coin, tokens });
     }
+    const { gas: coin = 0n } = await missing(rpcUrl, chainId, relay, isEnough);
+    await endowOnGeth(rpcUrl, chainId, relay, { coin, tokens: {} });
     // The customer deploys, not the treasury: only the service may use the treasury's nonces.
     await deployForwarderOnGeth(rpcUrl, treasury, keys.customer);
   };
@@ -268,6 +271,9 @@ async function plant({ keys, realNodes, ownNodes }: WorldOptions, chainId: Chain
   for (const account of accounts) {
     await fund(rpcUrl, chainId, account, await missing(rpcUrl, chainId, account, mostIsLeft));
   }
+  // It pays gas and holds no token.
+  const { gas: coin = 0n } = await missing(rpcUrl, chainId, relay, mostIsLeft);
+  await fund(rpcUrl, chainId, relay, { gas: coin });
 }
 
 /** Money for play that an account lacks: as much as at the first start, of each token of which it has not enough. */

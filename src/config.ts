@@ -3,6 +3,7 @@
  * start.
  */
 import { type Chain, chainOf, chains, onTestNetworks } from '../domain/chains.ts';
+import type { RelayLimits } from '../domain/relay/gas.ts';
 import { type RegistrationPolicy, registrationPolicies } from './accounts/deps.ts';
 import { isSender, type MailSettings } from './accounts/smtp.ts';
 import { defaultOpenLimits, type OpenLimits } from './api/openPlaces.ts';
@@ -60,6 +61,8 @@ export interface Config {
   readonly auditAt: string;
   /** Scheduled sweeps of deposits. `every_min`: null means never. */
   readonly sweeps: { readonly every_min: number | null; readonly least_microUsd: bigint };
+  /** Limits of the gas that relays pay. */
+  readonly relays: RelayLimits;
   /** Hours after which a payout that its receiver cannot receive is given up; 0 means never. */
   readonly payoutImpossible_hours: number;
   /** Cool-down of an owner's change of the settlement wallet. */
@@ -189,6 +192,13 @@ export function readConfig(env: Env, readerOf: typeof createReader = createReade
     sweeps: {
       every_min: read.integer('SWEEP_EVERY_MINUTES', 0, 0, 44_640) || null,
       least_microUsd: read.microUsd('SWEEP_MIN_USD', '5'),
+    },
+    relays: {
+      perRelay_microUsd: read.microUsd('RELAY_MAX_USD', '1'),
+      perPayerHour_microUsd: read.microUsd('RELAY_PAYER_HOUR_USD', '2'),
+      perAppHour_microUsd: read.microUsd('RELAY_APP_HOUR_USD', '20'),
+      perHour_microUsd: read.microUsd('RELAY_HOUR_USD', '50'),
+      aboveFee_microUsd: read.microUsd('RELAY_ABOVE_FEE_USD', '0.01'),
     },
     payoutImpossible_hours: read.integer('PAYOUT_IMPOSSIBLE_HOURS', 0, 0, 8_760),
     settlementCoolDown_hours: read.integer('SETTLEMENT_COOLDOWN_HOURS', 48, 0, 720),

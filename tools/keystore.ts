@@ -71,6 +71,7 @@ function showPublic(path: string, options: Options): void {
   if (problems.length > 0) throw new KeystoreError(problems.join('; '));
   const lines = {
     TREASURY_ADDRESS: evm?.address,
+    RELAY_ADDRESS: evm?.relay?.address,
     SOLANA_TREASURY_ADDRESS: solana?.address,
     SOLANA_REFERENCE_KEY: solana?.referenceKey && Buffer.from(solana.referenceKey).toString('hex'),
     STELLAR_TREASURY_ADDRESS: stellar?.address,

@@ -24,6 +24,7 @@ export const artifacts: readonly Artifact[] = [
   },
   { source: 'contracts/evm/PayMany.sol', contract: 'PayMany', folder: 'contracts/evm/artifacts', runs: true },
   { source: 'sandbox/contracts/SandboxToken.sol', contract: 'SandboxToken', folder: 'sandbox/contracts/artifacts' },
+  { source: 'sandbox/contracts/SandboxUsdc.sol', contract: 'SandboxUsdc', folder: 'sandbox/contracts/artifacts' },
   { source: 'sandbox/contracts/SandboxTether.sol', contract: 'SandboxTether', folder: 'sandbox/contracts/artifacts' },
 ];
 

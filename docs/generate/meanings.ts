@@ -37,6 +37,15 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
     about:
       'One app: its owner, settings and API keys. The person of a `developerId` and the texts of a profile are only in Postgres and can be deleted there.',
   },
+  relay: {
+    name: 'relay-<paymentId>-<number>',
+    about:
+      'A payer’s signed authorization that the relay account sends to the token: the payer’s money goes to the payment’s deposit, and the operator pays the gas. The payin alone funds the payment.',
+  },
+  relayGas: {
+    name: 'relayGas-<hour>',
+    about: 'Gas limit of the relays in one hour of the clock: each takes its share before it is ordered.',
+  },
   webhook: {
     name: 'webhook-<deliveryId>',
     about: 'One webhook delivery: at most one POST, claimed before it is sent. A redelivery is a separate delivery.',
@@ -216,6 +225,18 @@ export const meanings: {
     ApiKeyIssued: 'An API key; only its SHA-256 is stored',
     ApiKeyRenamed: 'The new name of the key',
     ApiKeyRevoked: 'The key is no longer accepted',
+  },
+  relay: {
+    RelayOrdered: 'A payer’s authorization was checked and accepted. The worker sends it to the token',
+    RelaySigned: 'A signed transaction with the authorization, recorded before it is broadcast',
+    RelayDied: 'A transaction of the relay can provably never land, or was reverted',
+    RelayOrphaned: 'A landed relay left its chain: the service continues with the recorded bytes',
+    RelayConfirmed: 'The relay is final on its chain: the payer’s money is at the deposit',
+    RelayShort: 'The relay is final, and less than was authorized reached the deposit',
+    RelayEnded: 'The relay ended, with the reason: no signed transaction of it can land any more',
+  },
+  relayGas: {
+    RelayGasReserved: 'A relay took its share of the hour’s gas limits: in all, of its app and of its payer',
   },
   webhook: {
     WebhookSendStarted:

@@ -107,7 +107,22 @@ export type Form =
   /** Writes a hash on the chain, as hex, as public evidence. Moves no money; the receiver is the treasury itself. */
   | { readonly kind: 'anchor'; readonly hash: string }
   /** Pays several receivers in one transaction, in this order. The order's amount is their sum; its receiver is the contract. */
-  | { readonly kind: 'payMany'; readonly payments: readonly PaidTogether[] };
+  | { readonly kind: 'payMany'; readonly payments: readonly PaidTogether[] }
+  /** Sends a payer's EIP-3009 authorization to the token: the payer's money goes to the payment's deposit, the receiver. It moves no money of the treasury. */
+  | {
+      readonly kind: 'authorization';
+      readonly deposit: FlushedDeposit;
+      readonly payer: string;
+      /** Seconds since 1970. */
+      readonly validAfter: string;
+      readonly validBefore: string;
+      /** 32 bytes, in hex. */
+      readonly nonce: string;
+      /** r, s and v in hex. */
+      readonly signature: string;
+      /** Maximum cost of the first transaction, in the smallest unit of the chain's coin. */
+      readonly costMax: string;
+    };
 
 export const ourContracts = ['forwarder', 'payMany'] as const;
 export type OurContract = (typeof ourContracts)[number];
@@ -127,7 +142,13 @@ export interface FlushedDeposit {
   readonly salt: string;
 }
 
-const movesNothing: ReadonlySet<string> = new Set<Form['kind']>(['flush', 'deploy', 'allow', 'anchor']);
+const movesNothing: ReadonlySet<string> = new Set<Form['kind']>([
+  'flush',
+  'deploy',
+  'allow',
+  'anchor',
+  'authorization',
+]);
 
 /** Amount that an order uses of the treasury's token balance: flushes, deployments, allowances and anchors pay nobody. */
 export const floatTaken = ({ form, amount }: { readonly form?: Form; readonly amount: bigint }): bigint =>
@@ -145,11 +166,12 @@ export const purposeKinds = [
   'cancel',
   'batch',
   'anchor',
+  'relay',
 ] as const;
 export type PurposeKind = (typeof purposeKinds)[number];
 
-export const transferKinds = ['payout', 'refund', 'unmatchedRefund', 'operation', 'batch'] as const;
-/** Kind of the stream that owns a transfer: payment (payouts, refunds), unmatched money, treasury operation, batch. */
+export const transferKinds = ['payout', 'refund', 'unmatchedRefund', 'operation', 'batch', 'relay'] as const;
+/** Kind of the stream that owns a transfer: payment (payouts, refunds), unmatched money, treasury operation, batch, relay. */
 export type TransferKind = (typeof transferKinds)[number];
 
 export interface TransferKey {
@@ -175,6 +197,8 @@ export function referenceOf({ kind, id, part }: TransferKey): string {
       return `operation-${id}`;
     case 'batch':
       return `batch-${id}`;
+    case 'relay':
+      return `relay-${id}`;
   }
 }
 
@@ -187,6 +211,7 @@ export function keyOf(reference: string): TransferKey {
   if (reference.startsWith('operation-'))
     return { kind: 'operation', id: reference.slice('operation-'.length), part: 1 };
   if (reference.startsWith('batch-')) return { kind: 'batch', id: reference.slice('batch-'.length), part: 1 };
+  if (reference.startsWith('relay-')) return { kind: 'relay', id: reference.slice('relay-'.length), part: 1 };
   return { kind: 'payout', id: reference, part: 1 };
 }
 

@@ -45,7 +45,8 @@ function movedBy(
   cost: Cost | undefined,
   arrived: bigint | undefined,
 ): bigint {
-  if (form?.kind === 'deploy' || form?.kind === 'allow' || form?.kind === 'anchor') return 0n;
+  if (form?.kind === 'deploy' || form?.kind === 'allow' || form?.kind === 'anchor' || form?.kind === 'authorization')
+    return 0n;
   return form?.kind === 'flush' ? (arrived ?? amount) : -BigInt(cost?.left ?? amount);
 }
 

@@ -171,8 +171,8 @@ CREATE TABLE transfers (
   settled_at    timestamptz
 );
 COMMENT ON TABLE transfers IS 'Outgoing transfers of the treasury, with the next step of each. A hint: workers read the stream before they act.';
-COMMENT ON COLUMN transfers.reference IS 'The payment''s id for a payout; <payment>/refund-<number>, unmatched-<transfer>, operation-<id>, batch-<id>.';
-COMMENT ON COLUMN transfers.kind IS 'Kind, as in the limits: payout, refund, withdrawal, sweep, deployment or anchor; batch: several payouts in one transaction.';
+COMMENT ON COLUMN transfers.reference IS 'The payment''s id for a payout; <payment>/refund-<number>, unmatched-<transfer>, operation-<id>, batch-<id>, relay-<id>.';
+COMMENT ON COLUMN transfers.kind IS 'Kind, as in the limits: payout, refund, withdrawal, sweep, deployment, anchor or relay; batch: several payouts in one transaction.';
 COMMENT ON COLUMN transfers.token_address IS 'The contract; "coin" for the chain''s own.';
 COMMENT ON COLUMN transfers.amount IS 'In whole tokens.';
 COMMENT ON COLUMN transfers.app_id IS 'App whose limits the transfer uses; empty for the treasury''s own transfers.';

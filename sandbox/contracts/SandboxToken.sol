@@ -22,7 +22,7 @@ contract SandboxToken is ERC20 {
         _decimals = decimals_;
     }
 
-    function name() public view override returns (string memory) {
+    function name() public view virtual override returns (string memory) {
         return _label.toString();
     }
 

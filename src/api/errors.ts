@@ -29,6 +29,7 @@ const kinds = {
   refundAddressUnproven: [409, 'Refund address is not proven'],
   refundExceedsHeld: [409, 'Refund exceeds the refundable amount'],
   refundTooSmall: [409, 'Refund does not cover its network cost'],
+  relayTooDear: [409, 'Gas costs too much to pay it for the payer'],
   payloadTooLarge: [413, 'Request body too large'],
   unsupportedMediaType: [415, 'Unsupported media type'],
   rateLimited: [429, 'Too many requests'],
@@ -151,6 +152,7 @@ const codeOfRefusal: Readonly<Record<RefusalCode, ErrorCode>> = {
   refundAddressUnproven: 'refundAddressUnproven',
   refundExceedsHeld: 'refundExceedsHeld',
   refundTooSmall: 'refundTooSmall',
+  relayTooDear: 'relayTooDear',
 };
 
 const retryLater_s: Partial<Record<ErrorCode, number>> = { routeUnavailable: 60, unavailable: 1 };

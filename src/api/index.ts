@@ -5,9 +5,11 @@ import { currentState, readStream } from '../../commands/handle.ts';
 import { createFindEvidence, type EvidenceDeps } from '../../commands/heads/evidence.ts';
 import { entriesFrom, headKeysSince, newestEntry } from '../../commands/heads/sign.ts';
 import { createManageLinks } from '../../commands/links.ts';
+import { Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/recordPayin.ts';
+import { createRelays } from '../../commands/relays.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
-import { type Chain, chainOf } from '../../domain/chains.ts';
+import { type Chain, chainOf, findToken } from '../../domain/chains.ts';
 import { isLinkId, link } from '../../domain/link.ts';
 import { changesPage, listOtherChanges } from '../../queries/appHistory.ts';
 import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../queries/apps.ts';
@@ -125,6 +127,49 @@ export function linksOf({ handle, clock, chains, reads }: Core, rates: Rates): L
     close: manage.close,
     find: async (linkId) => (isLinkId(linkId) ? currentState(handle, link, linkId) : null),
     list: (appId, page) => listLinks(reads, appId, page),
+  };
+}
+
+// Payments by payers' authorizations.
+
+const askTokens_ms = 10_000;
+
+/** A token whose domain is not the one that payers would sign takes no authorizations; the operator reads why. */
+export function relaysOf(
+  { config, handle, clock, crash, chains, deposits, telemetry }: Core,
+  chooseSource: PaymentCommands['chooseSource'],
+): Pick<HttpDeps, 'relays' | 'networks'> {
+  const coins = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin]));
+  const relayed = [...chains].flatMap(([chainId, { relaying }]) => (relaying ? [[chainId, relaying] as const] : []));
+  for (const [chainId, relaying] of relayed) {
+    const usdc = findToken(chainOf(chainId), 'USDC');
+    if (!usdc) continue;
+    const asked = relaying.domainOf(usdc, AbortSignal.timeout(askTokens_ms));
+    asked.then(
+      (domain) => {
+        if (domain === null)
+          telemetry.logger.warn({ chainId }, 'no gas-free payment is offered: the domain of USDC is not the known one');
+      },
+      // Asked again by each payment.
+      () => {},
+    );
+  }
+  return {
+    networks: new Map(relayed.map(([chainId, { networkId }]) => [networkId, chainId])),
+    relays: createRelays({
+      handle,
+      clock,
+      crash,
+      relayOn: (chainId) => chains.get(chainId)?.relaying,
+      priceOf: (chainId) => coins.get(chainId),
+      limits: config.relays,
+      async depositOf(paymentId, token) {
+        const scheme = deposits.evm;
+        if (!scheme) throw new Unavailable('no EVM chain is served');
+        return scheme.assign(paymentId, token, null);
+      },
+      chooseSource,
+    }),
   };
 }
 
@@ -291,6 +336,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
       seals: createPreparedSeals(parseMasterKey(config.masterKey)),
     }),
     paymentNews,
+    ...relaysOf(core, decided.chooseSource),
     site: siteOf(config),
     publicUrl,
   };

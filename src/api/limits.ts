@@ -14,6 +14,7 @@ import { registrationsMax } from '../../domain/payment/payins.ts';
 import { refundAddressesMax } from '../../domain/payment/refundAddress.ts';
 import { refundsMax } from '../../domain/payment/refundOrder.ts';
 import { alternativesMax, anyAmountLimits } from '../../domain/payment/sources.ts';
+import { relaysPerPaymentMax } from '../../domain/relay/events.ts';
 import { previewCharacters, redeliveriesMax } from '../../domain/webhook.ts';
 import { codeLife_ms } from '../accounts/emails.ts';
 import { triesMax } from '../accounts/passcodes.ts';
@@ -158,6 +159,17 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ],
   ['alternative sources of one payment', count(alternativesMax), '400'],
   ['changes of the source of one payment', count(choicesMax), '409; the page stays as it is'],
+  ['authorizations of one payment, one at a time', count(relaysPerPaymentMax), '402 or 409: an ordinary transfer pays'],
+  [
+    'gas of one payment that is paid for its payer',
+    '`RELAY_MAX_USD` (1 USD), and `RELAY_ABOVE_FEE_USD` (0.01 USD) beyond the fee',
+    '402 `gas_limit`, 409 `relayTooDear`',
+  ],
+  [
+    'gas that is paid in an hour, for one payer, for one app, and for all',
+    '`RELAY_PAYER_HOUR_USD` (2 USD), `RELAY_APP_HOUR_USD` (20 USD), `RELAY_HOUR_USD` (50 USD)',
+    limited,
+  ],
   ['payin transactions registered with one payment', count(registrationsMax), '409 `paymentNotUpdatable`'],
   ['refunds of one payment', count(refundsMax), '409 `conflict`'],
   ['changes of the refund address of one sender', count(refundAddressesMax), '409 `conflict`'],

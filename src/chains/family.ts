@@ -21,6 +21,7 @@ import {
   type Ingester,
   PayoutBlocked,
   type PayoutRail,
+  type Relaying,
   type Signer,
   type TransferOrder,
 } from './ports.ts';
@@ -48,6 +49,8 @@ export interface Family<T extends Treasury = Treasury> {
   open(settings: readonly [ChainSettings, ...ChainSettings[]], treasury: T, needs: FamilyNeeds): OpenFamily;
   /** Null on an instance without the treasury's key. */
   openSigner(treasury: T, deps: SignerDeps): Signer | null;
+  /** Signer of the relay account, which signs relays alone; null on an instance without its key. */
+  openRelaySigner?(treasury: T, deps: SignerDeps): Signer | null;
   /**
    * Payment link in the family's format; null for a payment that has none.
    * @param amount in whole tokens; null leaves it to the payer
@@ -82,6 +85,8 @@ export interface OpenChain {
   readonly health: ChainHealth;
   /** Poll interval of the chain. */
   readonly poll_ms: number;
+  /** Sends payers' authorizations; omitted without a relay account. */
+  readonly relaying?: Relaying;
   /** Notifications of nodes while subscribed; omitted if no WebSocket is configured. */
   readonly pushes?: Observable<Push>;
   /** Reasons why configured nodes cannot serve the chain, one sentence each; nodes that do not answer in time are omitted. */

@@ -43,6 +43,18 @@ export function openChains({ chains, treasuries }: Configured, needs: FamilyNeed
   };
 }
 
+/** A signer of the relay account for each family whose relay key this instance holds. Its limits of coin count apart from the treasury's. */
+export function openRelaySigners({ treasuries, chains }: Configured, clock: Pick<Clock, 'now'>): Signers {
+  const coinPerHour = new Map(chains.map(({ chainId, coin }) => [chainId, coin.perHour]));
+  const spending = createSpending({ perTransfer_usd: 0n, perHour_usd: 0n, coinPerHour }, clock);
+  const open = allFamilies.flatMap((family) => {
+    const treasury = treasuries[family.name];
+    const signer = treasury && family.openRelaySigner?.(treasury, { clock, spending, settings: chains });
+    return signer ? [[family.name, signer] as const] : [];
+  });
+  return new Map(open);
+}
+
 export type Signers = ReadonlyMap<ChainFamily, Signer>;
 
 /** One signer per family whose treasury key this instance holds. Their limits are common to all chains. */

@@ -8,4 +8,5 @@ export type {
   DepositScheme,
   ReceiverChecks,
 } from '../../commands/ports.ts';
+export * from '../../commands/relayPorts.ts';
 export * from '../../commands/transferPorts.ts';

@@ -115,6 +115,7 @@ const associated = ({ N, r, p, salt }: Sealed['scrypt']): Buffer =>
 /** Names of the treasury keys that it may contain. */
 export const keystoreNames = [
   'TREASURY_PRIVATE_KEY',
+  'RELAY_PRIVATE_KEY',
   'STELLAR_TREASURY_SECRET',
   'STELLAR_CHANNEL_SECRETS',
   'SOLANA_TREASURY_PRIVATE_KEY',

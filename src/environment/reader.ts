@@ -12,6 +12,7 @@ const most_bytes = 64 * 1024;
 export const secretNames: ReadonlySet<string> = new Set([
   ...['MASTER_KEY', 'MASTER_KEY_OLD', 'TREASURY_PRIVATE_KEY', 'STELLAR_TREASURY_SECRET', 'STELLAR_CHANNEL_SECRETS'],
   ...[
+    'RELAY_PRIVATE_KEY',
     'SOLANA_TREASURY_PRIVATE_KEY',
     'SOLANA_DEPOSIT_SEED',
     'HEADS_KEY',

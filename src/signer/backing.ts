@@ -141,6 +141,8 @@ export function createBacking(deps: BackingDeps): ProveBacking {
         return operation(order, owed.purpose.kind === 'withdrawal');
       case 'batch':
         throw notOrdered('a signer of its own signs each payout by itself: unset PAYOUT_BATCH_<chainId>');
+      case 'relay':
+        throw notOrdered('a signer of its own holds no relay key: relays are signed where RELAY_PRIVATE_KEY is');
     }
   };
 }

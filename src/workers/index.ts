@@ -12,6 +12,7 @@ import { createRates } from '../api/rateLimits.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { DepositOwner } from '../chains/family.ts';
 import { createSpentLately } from '../chains/money/spending.ts';
+import { openRelaySigners } from '../chains/open.ts';
 import type { Core } from '../core.ts';
 import { createCursors, endPassedChannel } from '../postgres/cursors.ts';
 import { createDepositOwners, stockChannel } from '../postgres/depositOwners.ts';
@@ -29,7 +30,7 @@ import { runChainHealth } from './health/index.ts';
 import { depositOwnersWorker } from './payins/depositOwners.ts';
 import { followChanges, payinWorkers } from './payins/index.ts';
 import { unfinishedMatchesName, unfinishedMatchesWorker } from './payins/unfinishedMatches.ts';
-import { impossiblePayouts, transferAudits, transferWorkers } from './payouts/index.ts';
+import { impossiblePayouts, relayWorkers, transferAudits, transferWorkers } from './payouts/index.ts';
 import { refundsOf } from './refunds/index.ts';
 import { policyRefundsWorker, policyRefundsWorkerName } from './refunds/policyRefunds.ts';
 import { type RoleWorker, runRoleWorkers, runSharedWorkers } from './run.ts';
@@ -45,6 +46,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
   const changes = followChanges(core, signal);
   const lately = createSpentLately();
   const signers = signersOf(core, lately);
+  const relaySigners = openRelaySigners(core.config, core.clock);
   const told = (name: string): Observable<unknown> =>
     core.notifications.pipe(filter(({ channel }) => channel === name));
   const run = (role: string, wake: Observable<unknown>, ...workers: readonly RoleWorker[]) =>
@@ -61,6 +63,8 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     ),
     // An instance without the treasury's keys leaves the payouts to one with them.
     ...(signers.size > 0 ? [run('payouts', told('transfers'), ...transferWorkers(core, signers, lately))] : []),
+    // A role of its own: payouts go on when relays do not, and the other way round.
+    ...(relaySigners.size > 0 ? [run('relays', told('transfers'), ...relayWorkers(core, relaySigners))] : []),
     run('books', NEVER, ...booksWorkers(core)),
     run('payoutAudit', NEVER, ...transferAudits(core)),
     ...impossiblePayouts(core).map((worker) => run('impossiblePayouts', NEVER, worker)),

@@ -67,6 +67,13 @@ const app = (appId: string, more: Partial<App> = {}): App => ({
 /** Of cleo. */
 export const merchantApp = app('merchant_demo', { settlement });
 
+/** No chain has a relay account. */
+const noRelays: HttpDeps['relays'] = {
+  desk: async () => null,
+  find: async () => null,
+  accept: async () => ({ ...refuse('notFound', 'there is no such payment'), fault: 'invalid_network' }),
+};
+
 export interface World {
   readonly url: string;
   readonly call: Client;
@@ -173,6 +180,8 @@ export async function startWorld(
       register: (paymentId, hint, by) => payments.registerPayin({ paymentId, appId: 'wallet_demo' }, hint, by),
     },
     paymentNews: quietPaymentNews,
+    relays: noRelays,
+    networks: new Map(),
     findProfile: async () => noProfile,
     embeddingSites: async () => [],
     rates: unlimited,

@@ -103,10 +103,10 @@ export async function paysByOnePress(page: Page, payment: Answer['body']): Promi
   await page.goto(payment.paymentLink);
   await payButton(page).click();
   await page
-    .getByText(/Sent, waiting for the network|Payment detected|has your money/)
+    .getByText(/Sent, waiting for the network|Payment detected|has been paid/)
     .first()
     .waitFor();
-  await page.getByText('has your money').waitFor();
+  await page.getByText('has been paid').waitFor();
   assert.equal(await page.locator('#wallets').isVisible(), false);
 }
 

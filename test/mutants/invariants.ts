@@ -57,6 +57,12 @@ export const invariants = {
     kept: ['domain/payment/close.ts', 'domain/payment/fees.ts', 'domain/money.ts'],
     command: 'npm run audit',
   },
+  relayedOnce: {
+    says: 'A payer’s authorization is sent for one payment, to its deposit, for the amount that is due; a bill has one under way.',
+    how: 'terms decide, not what is sent; the streams number a payment’s relays; the relay key signs authorizations to our deposits alone; payins decide what is paid',
+    kept: ['commands/relays.ts', 'domain/relay/result.ts', 'src/chains/evm/signer/relaySigner.ts'],
+    command: 'npm run audit',
+  },
   refundsWithinHeld: {
     says: 'Refunds of a payment never exceed its held money.',
     how: 'The stream that orders a refund counts the held money and all earlier orders.',

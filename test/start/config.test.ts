@@ -56,6 +56,23 @@ describe('configuration', () => {
     ]);
   });
 
+  it('takes a relay account, by its key or its address, that is not the treasury; none by default', () => {
+    const relay = `0x${'fedcba9876543210'.repeat(4)}` as const;
+    const address = privateKeyToAddress(relay);
+    const of = (env: object) => readConfig({ ...good, ...env }).treasuries.evm?.relay;
+    assert.equal(of({}), null);
+    assert.deepEqual(of({ RELAY_PRIVATE_KEY: relay }), { address, key: relay });
+    assert.deepEqual(of({ RELAY_ADDRESS: address.toLowerCase() }), { address, key: null });
+    assert.match(problemsOf({ ...good, RELAY_PRIVATE_KEY: privateKey }).join(), /RELAY_ADDRESS is the treasury/);
+    const another = { RELAY_PRIVATE_KEY: relay, RELAY_ADDRESS: privateKeyToAddress(privateKey) };
+    assert.match(problemsOf({ ...good, ...another }).join(), /not the account of RELAY_PRIVATE_KEY/);
+    assert.match(
+      problemsOf({ ...good, RELAY_PRIVATE_KEY: '0x1' }).join(),
+      /RELAY_PRIVATE_KEY is not 0x and 64 hex digits/,
+    );
+    assert.equal(readConfig(good).relays.perRelay_microUsd, 1_000_000n);
+  });
+
   it('takes WebSockets of nodes that push, beyond this machine encrypted ones, and none of a chain that is polled', () => {
     const chains = {
       ...{ RPC_URLS_501: 'https://solana.example.com', RPC_URLS_1500: 'https://stellar.example.com' },

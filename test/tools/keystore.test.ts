@@ -150,5 +150,5 @@ describe('KEYSTORE', () => {
   });
 
   it('takes nothing but treasury keys', () =>
-    assert.ok(keystoreNames.every((name) => /TREASURY|CHANNEL|DEPOSIT/.test(name))));
+    assert.ok(keystoreNames.every((name) => /TREASURY|CHANNEL|DEPOSIT|RELAY/.test(name))));
 });

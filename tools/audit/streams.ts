@@ -14,6 +14,7 @@ import {
 } from './reckon/others.ts';
 import { createPaymentReckoner } from './reckon/payment.ts';
 import { type Reckoner, together } from './reckon/reckoner.ts';
+import { createRelayReckoner } from './reckon/relays.ts';
 import { createNewsReckoner, createWebhookReckoner } from './reckon/webhooks.ts';
 import type { Record as Sorted } from './spill.ts';
 
@@ -49,6 +50,8 @@ function reckonerOf(stream: string, { out, book, approvalFrom_microUsd }: Stream
       return createTreasuryReckoner(out, book);
     case 'operation':
       return createOperationReckoner(out, book, approvalFrom_microUsd);
+    case 'relay':
+      return createRelayReckoner(out);
     case 'books':
       return createBooksReckoner(out);
     case 'payoutBatch':

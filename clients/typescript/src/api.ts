@@ -1541,7 +1541,7 @@ export interface components {
          * @description stable code
          * @enum {string}
          */
-        ErrorCode: "invalidRequest" | "codeWrong" | "codeExpired" | "unauthenticated" | "scope_insufficient" | "forbidden" | "registrationClosed" | "paymentNotFound" | "deliveryNotFound" | "handleNotFound" | "notFound" | "methodNotAllowed" | "requestTimeout" | "paymentNotUpdatable" | "orderConflict" | "conflict" | "settlementMissing" | "appIdTaken" | "deliveryNotRedeliverable" | "webhookUrlMissing" | "refundAddressUnproven" | "refundExceedsHeld" | "refundTooSmall" | "payloadTooLarge" | "unsupportedMediaType" | "rateLimited" | "headersTooLarge" | "internal" | "routeUnavailable" | "unavailable";
+        ErrorCode: "invalidRequest" | "codeWrong" | "codeExpired" | "unauthenticated" | "scope_insufficient" | "forbidden" | "registrationClosed" | "paymentNotFound" | "deliveryNotFound" | "handleNotFound" | "notFound" | "methodNotAllowed" | "requestTimeout" | "paymentNotUpdatable" | "orderConflict" | "conflict" | "settlementMissing" | "appIdTaken" | "deliveryNotRedeliverable" | "webhookUrlMissing" | "refundAddressUnproven" | "refundExceedsHeld" | "refundTooSmall" | "relayTooDear" | "payloadTooLarge" | "unsupportedMediaType" | "rateLimited" | "headersTooLarge" | "internal" | "routeUnavailable" | "unavailable";
         /** ErrorResponse */
         ErrorResponse: {
             error: components["schemas"]["ErrorCode"];

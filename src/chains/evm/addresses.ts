@@ -44,6 +44,14 @@ export function canonicalEvmAddress(chain: Pick<Chain, 'tokens'>, text: string):
   return text === address || text === lower ? address : null;
 }
 
+/** An account's address, with its checksum; null for any other text, and for a wrong checksum. */
+export function accountIn(text: string): Address | null {
+  if (!evmAddress.test(text)) return null;
+  const lower = text.toLowerCase();
+  const address = checksummed(lower.slice(2));
+  return text === address || text === lower ? address : null;
+}
+
 /** An indexed address is right-aligned in a topic of 32 bytes. */
 export const addressIn = (topic: string): Address => checksummed(topic.slice(-40).toLowerCase());
 

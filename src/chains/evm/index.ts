@@ -22,14 +22,16 @@ import { createEvmAcceptance, evmMessages } from './messages.ts';
 import { createEvmIngester } from './payins/ingester.ts';
 import { createEvmPayoutRail } from './payouts/rail.ts';
 import { createPushes } from './pushes.ts';
+import { createEvmRelaying } from './relaying.ts';
 import { createEvmRpc } from './rpc.ts';
+import { createEvmRelaySigner } from './signer/relaySigner.ts';
 import { createEvmSigner } from './signer/signer.ts';
-import { readEvmTreasury } from './treasury.ts';
+import { type EvmTreasury, readEvmTreasury } from './treasury.ts';
 import { evmWalletLink } from './walletLink.ts';
 import { evmWalletOffer } from './walletOffer.ts';
 
 /** Base, BNB, Ethereum, Arbitrum, Polygon: one treasury account, and the same deposit addresses on all of them. */
-export const evm: Family = {
+export const evm: Family<EvmTreasury> = {
   name: 'evm',
   coinDecimals: 18,
   choosesDepth: true,
@@ -45,7 +47,7 @@ export const evm: Family = {
     const account = treasury.address as Address;
     return {
       family: 'evm',
-      chains: settings.flatMap((setting) => openChain(setting, account, lines)),
+      chains: settings.flatMap((setting) => openChain(setting, { account, relay: treasury.relay }, lines)),
       deposits: createEvmDeposits({ treasury: account }),
       canReceive: null,
       misfit: null,
@@ -60,9 +62,19 @@ export const evm: Family = {
     const feesOn = (chainId: EvmChainId) => feesOf(chainId, settings.find((each) => each.chainId === chainId) ?? {});
     return key === null ? null : createEvmSigner({ privateKey: key as Hex, feesOn, spending });
   },
+  openRelaySigner({ address, relay }, { spending, settings }) {
+    if (relay === null || relay.key === null) return null;
+    const feesOn = (chainId: EvmChainId) => feesOf(chainId, settings.find((each) => each.chainId === chainId) ?? {});
+    return createEvmRelaySigner({ privateKey: relay.key as Hex, treasury: address as Address, feesOn, spending });
+  },
 };
 
-function openChain(setting: ChainSettings, treasury: Address, lines: NodeLines): OpenChain[] {
+interface Accounts {
+  readonly account: Address;
+  readonly relay: EvmTreasury['relay'];
+}
+
+function openChain(setting: ChainSettings, { account: treasury, relay }: Accounts, lines: NodeLines): OpenChain[] {
   if (!isEvmChain(setting.chainId)) return [];
   const config = evmConfig(setting, defaultEvmChainConfig(setting.chainId, setting.rpcUrls));
   const rpc = createEvmRpc({ ...config, lines });
@@ -75,6 +87,7 @@ function openChain(setting: ChainSettings, treasury: Address, lines: NodeLines):
       openSweep: () => createEvmSweep(config, treasury, rpc),
       health: createEvmHealth(config, rpc),
       poll_ms: config.pollInterval_ms,
+      ...(relay && { relaying: createEvmRelaying(config, relay.address as Address, rpc) }),
       ...(wsUrls.length > 0 && { pushes: createPushes({ chain: chainOf(config.chainId), urls: wsUrls, ...lines }) }),
       acceptsMessage: createEvmAcceptance({ ...config, lines }),
       unfitNodes: rpc.unfit,

@@ -17,14 +17,39 @@ const developmentAccounts: ReadonlySet<string> = new Set([
   '0xa0ee7a142d267c1f36714e4a8f75612f20a79720',
 ]);
 
+export interface EvmTreasury extends Treasury {
+  /** Account that sends payers' authorizations, and pays their gas; null where no gas-free payment is offered. */
+  readonly relay: Treasury | null;
+}
+
+const evmAccount = (read: Reader, name: string): string | null =>
+  read.matching(name, /^0x[0-9a-fA-F]{40}$/, 'an EVM address');
+
+/** Reads the relay account. It holds gas only, so its key cannot move the treasury's money. */
+function readRelay(read: Reader, treasury: Treasury | null): Treasury | null {
+  const names = { address: 'RELAY_ADDRESS', key: 'RELAY_PRIVATE_KEY' };
+  const stated = evmAccount(read, names.address);
+  const key = read.hex(names.key, /^0x[0-9a-f]{64}$/, '0x and 64 hex digits');
+  if (stated === null && key === null) return null;
+  const spelled = stated && checksummed(stated.slice(2).toLowerCase());
+  const relay = readTreasuryAccount(read, names, { stated: spelled, key, accountOf });
+  const own = relay === null || treasury === null || relay.address !== treasury.address;
+  read.check(
+    own,
+    'RELAY_ADDRESS is the treasury: relays need an account of their own, or a flood of them delays payouts',
+  );
+  return relay;
+}
+
 /** One account on every EVM chain. */
-export function readEvmTreasury(read: Reader, production: boolean): Treasury | null {
+export function readEvmTreasury(read: Reader, production: boolean): EvmTreasury | null {
   const names = { address: 'TREASURY_ADDRESS', key: 'TREASURY_PRIVATE_KEY' };
-  const stated = read.matching(names.address, /^0x[0-9a-fA-F]{40}$/, 'an EVM address');
+  const stated = evmAccount(read, names.address);
   const key = read.hex(names.key, /^0x[0-9a-f]{64}$/, '0x and 64 hex digits');
   const spelled = stated && checksummed(stated.slice(2).toLowerCase());
   const treasury = readTreasuryAccount(read, names, { stated: spelled, key, accountOf });
   const known = production && treasury !== null && developmentAccounts.has(treasury.address.toLowerCase());
   read.check(!known, 'the treasury is a well-known development account that anybody can spend from: use a new key');
-  return treasury;
+  const relay = readRelay(read, treasury);
+  return treasury && { ...treasury, relay };
 }

@@ -271,6 +271,8 @@ async function isNeedless(
 
 export interface NoncesDeps extends Omit<AnyTendDeps, 'failed'> {
   readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
+  /** Name of the worker. Default: the worker of the chain's payouts. */
+  readonly name?: string;
 }
 
 const round_ms = 5_000;
@@ -284,7 +286,7 @@ export function noncesWorker(deps: NoncesDeps): Worker<ChainId> {
   let next_ms = 0;
 
   return {
-    name: noncesWorkerName(chainId),
+    name: deps.name ?? noncesWorkerName(chainId),
     concurrency: 1,
     async due(_, now) {
       if (epochMs(now) < next_ms) return [];

@@ -203,6 +203,7 @@ const listOf: Readonly<Record<TransferKind, string>> = {
   unmatchedRefund: 'npm run refunds -- list',
   operation: 'npm run treasury -- operations',
   batch: 'npm run treasury -- batches',
+  relay: 'docs/operate/relays.md',
 };
 
 const noteAgain_ms = minute_ms;

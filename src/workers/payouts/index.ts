@@ -41,7 +41,7 @@ import {
 } from './fundingProof.ts';
 import { impossibleWorker } from './impossible.ts';
 import { numberingMemory } from './numberingAccounts.ts';
-import { batchOwner, operationOwner, payoutOwner, refundOwner, unmatchedRefundOwner } from './owners.ts';
+import { batchOwner, operationOwner, payoutOwner, refundOwner, relayOwner, unmatchedRefundOwner } from './owners.ts';
 import { createRecall, pauseAfterRestore } from './recall.ts';
 import { createUnsettledAmounts, type OwedOn } from './unsettledAmounts.ts';
 import { transfersWorker, transfersWorkerName } from './worker.ts';
@@ -71,6 +71,7 @@ export function transferOwners({ workHandle: handle, clock, chains, owed, own, u
     payout: payoutOwner(ofPayments),
     refund: refundOwner(ofPayments),
     batch: batchOwner(ofPayments),
+    relay: relayOwner({ handle, clock }),
     operation: operationOwner({ handle, clock, railOf, owedOn: owed }),
     unmatchedRefund: unmatchedRefundOwner({ handle, clock, proveMoney: createUnmatchedProof(chains, own, uses) }),
   };
@@ -157,6 +158,40 @@ export function transferWorkers(core: Core, signers: Signers, lately: SpentLatel
     return [transfers, nonces, { worker: batches, idle_ms: batchesIdle_ms }];
   });
 }
+
+/**
+ * Relays of payers' authorizations: of each chain with a relay account, transfers and nonces of that account alone. They share no nonce, no
+ * signer, no worker and no limit with payouts.
+ */
+export function relayWorkers(core: Core, signers: Signers): readonly RoleWorker[] {
+  const { workHandle: handle, clock, crash, chains, database, telemetry } = core;
+  const turn = serializeByKey();
+  const owners = ownersOn(core);
+  return [...chains].flatMap(([chainId, { relaying, poll_ms }]) => {
+    const signer = signers.get(chainOf(chainId).family);
+    if (!relaying || !signer) return [];
+    const { rail } = relaying;
+    const name = relaysWorkerName(chainId);
+    const inTurn = <T>(work: () => Promise<T>) => turn(name, work);
+    const signing = { handle, clock, rail, signer, memory: numberingMemory(), owners, inTurn };
+    const worker = transfersWorker({
+      ...signing,
+      name,
+      crash,
+      poll_ms,
+      look_ms: lookAt(chainId, poll_ms),
+      due: (max, now) => dueTransfers(database, { worker: name, chainId, max, now, relays: true }),
+      refused: (kind, detail) => telemetry.countRefusal(chainId, kind, detail),
+      alarm: (key, reason, message) => telemetry.alarm(reason, factsOf(chainId, key), message),
+      // An authorization takes nothing of what the relay account holds but gas.
+      unsettledAmounts: createUnsettledAmounts(async () => 0n, clock),
+    });
+    const nonces = noncesWorker({ ...signing, name: `${name}:nonces`, alarm: telemetry.alarm });
+    return [{ worker }, { worker: nonces, idle_ms: noncesIdle_ms }];
+  });
+}
+
+const relaysWorkerName = (chainId: ChainId): string => `relays:${chainId}`;
 
 /** A nonce becomes free with a block: a busy account is checked once per block, at most a few times a second. */
 const lookAt = (chainId: ChainId, poll_ms: number): number =>

@@ -37,8 +37,12 @@ import { owedBy, payoutOwed } from '../../../domain/payment/backing.ts';
 import { copyBatch, isMemberOf, joinBatch } from '../../../domain/payment/batched.ts';
 import type { PaymentEvent, Transfer } from '../../../domain/payment/events.ts';
 import { payoutLeg, refundLeg, requestPayout } from '../../../domain/payment/payout.ts';
+import { refusalToRelay } from '../../../domain/payment/relayed.ts';
 import { lostFunding } from '../../../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
+import { endRelay, isRelaySpent, relay, relayLeg, relayOwed, relayRevertsMax } from '../../../domain/relay/relay.ts';
+import { payinOf } from '../../../domain/relay/result.ts';
+import { epochMs } from '../../../domain/time.ts';
 import { failedAttempts, type Owed } from '../../../domain/transfer/leg.ts';
 import type { ChainLegOwner } from '../../../domain/transfer/owner.ts';
 import { referenceOf, type TransferKey } from '../../../domain/transfer/shapes.ts';
@@ -58,7 +62,7 @@ interface Stream<S, E extends DomainEvent> {
   readonly decider: Decider<S, E>;
   readonly leg: ChainLegOwner<S, E>;
   /** Worker that its events name as their cause. */
-  readonly cause: 'worker:payouts' | 'worker:refunds' | 'worker:operations';
+  readonly cause: 'worker:payouts' | 'worker:refunds' | 'worker:operations' | 'worker:relays';
   /** True if a loader may use this process's known state. Default: the stream is read each time. */
   readonly mayBeKnown?: boolean;
   owed(state: S, key: TransferKey): Owed | undefined;
@@ -209,7 +213,7 @@ export function batchOwner(deps: PaymentDeps): TransferOwner {
     ...owner,
     tell: (key) => tellMembers(deps, key),
     async cannotSign(key, why) {
-      const outcome = await record(key, '', (state) => dissolveBatch(state, why.slice(0, 400), clock.now()));
+      const outcome = await record(key, '', (state) => dissolveBatch(state, why.message.slice(0, 400), clock.now()));
       return !isRefusal(outcome) && outcome.appended > 0;
     },
     proveFunding: ({ id }, signal) => proveMembers(deps, id, signal),
@@ -351,6 +355,60 @@ async function isInBook({ handle, clock }: OperationDeps, { ordered }: Operation
   if (isUsable(book, { chainId, address, memo: receiverMemo }, clock.now())) return;
   const message = `${address} was taken out of the address book, or added again and not usable yet: npm run treasury -- addresses, or call-off`;
   throw new PayoutBlocked('addressNotInBook', message);
+}
+
+// Relays own the one transaction by which each authorization is sent. No money of ours moves: what is proven before a signature is that the
+// payment still waits for the payer's money, and that the authorization is still good.
+//
+// Crash after RelayOrdered: the worker finds it in its list. After the nonce, or the signature, before RelaySigned: as for every transfer.
+// After RelaySigned, or after sending: the recorded bytes are sent until their fate is known. Before RelayEnded: the next look ends it.
+
+export const relayOwner = (deps: Deps): TransferOwner => {
+  const { handle, clock } = deps;
+  const { record, ...owner } = streamOwner(deps, {
+    decider: relay,
+    leg: relayLeg,
+    cause: 'worker:relays',
+    mayBeKnown: true,
+    owed: (state, { id }) => (state ? relayOwed(id, state) : undefined),
+    terms(state) {
+      assert(state !== null, 'what is owed has a relay');
+      return { owedSince: state.ordered.orderedAt, isSecret: false };
+    },
+    appIdOf: (state) => state?.ordered.appId ?? null,
+  });
+  return {
+    ...owner,
+    async cannotSign(key, why) {
+      if (!(why instanceof PayoutBlocked) || why.ends === null) return false;
+      const { ends: reason, message: detail } = why;
+      const outcome = await record(key, ` ${reason}`, (state) => endRelay(state, { reason, detail, now: clock.now() }));
+      return !isRefusal(outcome) && outcome.appended > 0;
+    },
+    async proveFunding({ id }) {
+      const stillWanted = () => isRelayWanted({ handle, clock }, id);
+      await stillWanted();
+      return stillWanted;
+    },
+  };
+};
+
+/** @throws PayoutBlocked when a transaction would only cost gas */
+async function isRelayWanted({ handle, clock }: Deps, id: string): Promise<void> {
+  const state = await currentState(handle, relay, id, { asKnown: true });
+  if (!state) return;
+  const { paymentId, form } = state.ordered;
+  if (isRelaySpent(state))
+    throw new PayoutBlocked('refusedByToken', `${relayRevertsMax} of its transactions were reverted`, 'refused');
+  if (BigInt(form.validBefore) <= BigInt(Math.ceil(epochMs(clock.now()) / 1_000)))
+    throw new PayoutBlocked('refusedByToken', `the authorization was valid until ${form.validBefore}`, 'expired');
+  const payment = await currentState(handle, paymentDecider, paymentId);
+  const why = payment ? refusalToRelay(payment, clock.now()) : refuse('paymentNotFound', 'there is no such payment');
+  if (!why) return;
+  const own = payment && payinOf(payment, state.ordered);
+  if (own)
+    throw new PayoutBlocked('refusedByToken', `the payer’s money arrived with ${own.transfer.txHash}`, 'superseded');
+  throw new PayoutBlocked('refusedByToken', why.message, 'paid');
 }
 
 // Unmatched money owns its refunds.

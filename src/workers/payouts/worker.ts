@@ -189,6 +189,8 @@ export interface TransfersDeps
   readonly due: (max: number, now: Instant) => Promise<readonly TransferItem[]>;
   /** Poll interval of an attempt's fate. */
   readonly poll_ms: number;
+  /** Name of the worker. Default: the worker of the chain's payouts. */
+  readonly name?: string;
 }
 
 export interface TransferItem {
@@ -235,7 +237,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
   const news = createTransferNews(deps);
 
   return {
-    name: transfersWorkerName(rail.chainId),
+    name: deps.name ?? transfersWorkerName(rail.chainId),
     concurrency,
     async due(max, now) {
       // Waiting transfers are in the list as well: the limit grows by their number, so they displace no others.
@@ -304,7 +306,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
       return accepted(outcome);
     } catch (error) {
       if (!(error instanceof PayoutBlocked || error instanceof SigningRefused)) throw error;
-      if (await owner.cannotSign?.(key, error.message)) return true;
+      if (await owner.cannotSign?.(key, error)) return true;
       return wait(outgoing, error.reason, error.message);
     }
   }

@@ -117,15 +117,16 @@ export function unknownTransactionsOn(
 
 const booksIdle_ms = 15_000;
 
-/** The account itself, and those that number its transfers. @throws ChainUnavailable */
+/** The account itself, those that number its transfers, and the relay account. @throws ChainUnavailable */
 export async function booksAccountsOf(
-  { rail, ingester }: OpenChain,
+  { rail, ingester, relaying }: OpenChain,
   signal: AbortSignal,
 ): Promise<readonly BooksAccount[]> {
   const { chainId, account: own } = rail;
   const { numbering } = rail;
   const numberedBy = numbering.kind === 'sequence' ? await numbering.accounts(signal) : [];
-  const accounts = new Set([own, ...numberedBy.map(({ account }) => account)]);
+  const relay = relaying ? [relaying.rail.account] : [];
+  const accounts = new Set([own, ...numberedBy.map(({ account }) => account), ...relay]);
   const shared = ingester.sharedAddresses.includes(own) ? ingester.sharedAddresses : [];
   return [...accounts].map((account) => ({ chainId, account, payinAddresses: account === own ? shared : [] }));
 }

@@ -84,7 +84,7 @@ describe('a start with EVM nodes', () => {
 async function misfits(nodes: readonly ScriptedNode[]): Promise<readonly string[]> {
   const rpcUrls = nodes.map(({ url }) => `${url}/secret-key`);
   const setting = { chainId: base, rpcUrls, agree: { usual: 1, large: 1 }, coin: freeCoin(18) } as const;
-  const treasuries = { evm: { address: treasury, key: null }, solana: null, stellar: null };
+  const treasuries = { evm: { address: treasury, key: null, relay: null }, solana: null, stellar: null };
   const nobody = async () => [];
   const needs = { lines: createLines(), takeOwners: nobody, watch: () => ({ open: nobody, late: nobody }) };
   return openChains({ chains: [setting], treasuries }, needs).misfits(AbortSignal.timeout(patience_ms));

@@ -27,6 +27,7 @@ export function arrivedIn(
     return broughtIn({ logs }, account, { token, form }).reduce((sum, each) => sum + each, 0n);
   // The hash covers the signed amount: a successful transaction has moved it exactly.
   if (form?.kind === 'coin') return BigInt(amount);
+  if (form?.kind === 'authorization') return movedIn(logs, token, { from: [form.payer], to: [receiver] });
   const from = form?.kind === 'flush' ? form.deposits.map(({ address }) => address) : [account];
   return movedIn(logs, token, { from, to: [receiver] });
 }

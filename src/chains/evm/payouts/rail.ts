@@ -6,7 +6,14 @@ import { higher } from '../../../lib/inParallel.ts';
 import { checkForm } from '../../family.ts';
 import { allDeny } from '../../node/agreement.ts';
 import { sendToAll } from '../../node/nodes.ts';
-import type { NonceNumbering, PayoutRail, TransferOrder, Unsigned } from '../../ports.ts';
+import {
+  type NonceNumbering,
+  PayoutBlocked,
+  type PayoutRail,
+  type RelayOrder,
+  type TransferOrder,
+  type Unsigned,
+} from '../../ports.ts';
 import { coinBalance, nonceAt } from '../accounts.ts';
 import type { EvmChainConfig } from '../config.ts';
 import { type Header, isOnChain } from '../reads.ts';
@@ -26,6 +33,7 @@ import {
   type Payer,
 } from './preflight.ts';
 import { createPrices, createTransferGas, gasForCall, priceFor, priceToReplace, usualCost } from './prices.ts';
+import { gasToRelay } from './relay.ts';
 import { buildUnsigned, callFor, noOrder } from './transaction.ts';
 
 /** Classifies nodes' refusals of a transaction. JSON-RPC has no codes for them: each client has its own texts, which change. */
@@ -109,6 +117,20 @@ export function createEvmPayoutRail(
   account: Address,
   rpc: EvmRpc = createEvmRpc(config),
 ): PayoutRail<NonceNumbering> {
+  const { rail, payer } = railOf(config, account, rpc, ['coin', 'flush', 'deploy', 'allow', 'payMany']);
+  return { ...rail, batching: createBatching(rpc, payer) };
+}
+
+/**
+ * Sends payers' authorizations from the relay account of one EVM chain, and nothing else.
+ * @returns the rail, and what a relay costs now at most on a node, in wei; that throws PayoutBlocked as `prepare` does
+ */
+export function createEvmRelayRail(config: EvmChainConfig, account: Address, rpc: EvmRpc) {
+  const { rail, costOf } = railOf(config, account, rpc, ['authorization']);
+  return { rail, costOf };
+}
+
+function railOf(config: EvmChainConfig, account: Address, rpc: EvmRpc, forms: readonly FormKind[]) {
   const { chainId, fees, depths } = config;
   const urgent = rpc.as('payout');
   const payer: Payer = { chain: chainOf(chainId), account };
@@ -123,12 +145,13 @@ export function createEvmPayoutRail(
     const priced = prices(node);
     const head = priced.then(({ latest }) => latest);
     const coin = coinBalance(node, account);
-    const trying = tried(node, order, head);
+    const trying = replaces && isRelay(order) ? Promise.resolve(gasOf(replaces)) : tried(node, order, head);
     for (const asked of [head, coin, trying]) asked.catch(() => {});
     const { latest, tip_wei } = await priced;
     const gas = await trying;
     const fresh = priceFor(latest.baseFee_wei, tip_wei, fees);
     const chosen = replaces ? priceToReplace(replaces, fresh, fees) : fresh;
+    if (isRelay(order) && !replaces) checkRelayCost(order, gas * chosen.maxFeePerGas);
     if (order.form?.kind === 'coin')
       checkCoinAndGas(payer, order, { held: await coin, most: gas * chosen.maxFeePerGas });
     else checkGas(payer, { held: await coin, most: gas * chosen.maxFeePerGas });
@@ -137,6 +160,7 @@ export function createEvmPayoutRail(
 
   /** @returns the gas to allow */
   async function tried(node: EvmNode, order: TransferOrder, latest: Promise<Header>): Promise<bigint> {
+    if (isRelay(order)) return gasToRelay(node, payer, order, config);
     if (order.form?.kind === 'flush') return gasToFlush(node, payer, order, fees);
     if (order.form?.kind === 'deploy') return gasToDeploy(node, payer, order, fees);
     if (order.form?.kind === 'coin') return gasForCoin(node, payer, order, fees);
@@ -179,10 +203,9 @@ export function createEvmPayoutRail(
     return usualCost(gas, latest.baseFee_wei, tip_wei, fees);
   }
 
-  return {
+  const rail: PayoutRail<NonceNumbering> = {
     chainId,
     account,
-    batching: createBatching(rpc, payer),
 
     numbering: {
       kind: 'nonce',
@@ -199,7 +222,9 @@ export function createEvmPayoutRail(
 
       async prepare(order, nonce, replaces) {
         assert(order.chainId === chainId, `this rail serves chain ${chainId}`);
-        checkForm(order, 'coin', 'flush', 'deploy', 'allow', 'payMany');
+        if (order.form?.kind !== 'authorization')
+          assert(!forms.includes('authorization'), 'relays alone are sent here');
+        checkForm(order, ...forms);
         return rpc.answer((node) => build(node, order, nonce, replaces));
       },
 
@@ -227,6 +252,30 @@ export function createEvmPayoutRail(
 
     balances: (signal) => rpc.answer((node) => balancesOf(node, payer), signal),
   };
+
+  async function costOf(node: EvmNode, order: RelayOrder): Promise<bigint> {
+    const gas = await gasToRelay(node, payer, order, config);
+    const { latest, tip_wei } = await prices(node);
+    return gas * priceFor(latest.baseFee_wei, tip_wei, fees).maxFeePerGas;
+  }
+
+  return { rail, payer, costOf };
+}
+
+type FormKind = NonNullable<TransferOrder['form']>['kind'];
+
+const isRelay = (order: TransferOrder): order is RelayOrder => order.form?.kind === 'authorization';
+
+/** A replacement is not tried again: its nonce has to be used, whatever has become of the authorization. */
+const gasOf = ({ fee }: SignedAttempt): bigint => BigInt(fee['gas'] ?? 0);
+
+/** @throws PayoutBlocked when gas has become dearer than was reserved: the relay waits until its time is over */
+function checkRelayCost({ form }: RelayOrder, cost: bigint): void {
+  if (cost <= BigInt(form.costMax)) return;
+  throw new PayoutBlocked(
+    'gas',
+    `it would cost ${cost} wei, and ${form.costMax} were reserved: it waits for cheaper gas`,
+  );
 }
 
 /** @throws ChainUnavailable, BroadcastRefused as `sendToAll` does */

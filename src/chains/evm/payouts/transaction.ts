@@ -4,6 +4,7 @@ import type { Chain } from '../../../../domain/chains.ts';
 import { assert } from '../../../../domain/decider.ts';
 import { lower } from '../../../lib/inParallel.ts';
 import type { TransferOrder, Unsigned } from '../../ports.ts';
+import { authorizationCall } from '../authorization.ts';
 import { flushCall, forwarderDeployment } from '../forwarder.ts';
 import { allowanceCall, payManyCall, payManyDeployment } from '../payMany.ts';
 
@@ -45,6 +46,8 @@ export function callFor(order: TransferOrder, account: Address): Call {
       return allowanceCall(order);
     case 'payMany':
       return payManyCall(order);
+    case 'authorization':
+      return authorizationCall(order);
     case 'coin':
       return { to: order.receiver as Address, data: '0x', value: order.amount };
     default:

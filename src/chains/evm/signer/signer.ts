@@ -46,7 +46,7 @@ export function createEvmSigner({
 
   /** @returns the signing input, and the function that counts it towards the hourly limit */
   function examine(unsigned: Unsigned, purpose: SigningPurpose) {
-    const { chain, payload, fee } = checkFrame(unsigned, purpose, key.address, chainIds, feesOn);
+    const { chain, payload, fee } = checkTransactionFrame(unsigned, purpose, key.address, chainIds, feesOn);
     if (purpose.kind === 'cancel') checkCancel(payload, key.address);
     else if (purpose.kind === 'sweep') checkSweep(payload, chain, unsigned.order, key.address);
     else if (purpose.kind === 'deployment') checkDeployment(payload, chain, unsigned.order, key.address);
@@ -65,7 +65,7 @@ export function createEvmSigner({
     async sign(unsigned, purpose) {
       const { payload, count } = examine(unsigned, purpose);
       count();
-      const bytes = await key.signTransaction(transaction(unsigned, payload));
+      const bytes = await key.signTransaction(signableTransactionOf(unsigned, payload));
       return { bytes, hash: keccak256(bytes) };
     },
   };
@@ -78,7 +78,7 @@ interface Framed {
   readonly fee: bigint;
 }
 
-function checkFrame(
+export function checkTransactionFrame(
   unsigned: Unsigned,
   { kind }: SigningPurpose,
   account: Address,
@@ -158,7 +158,7 @@ function checkCoin({ to, data, value }: EvmPayload, order: TransferOrder, { kind
     throw new SigningRefused('mismatch', `the transaction is not the ${coin.symbol} that ${kind} ${reference} orders`);
 }
 
-function checkCancel({ to, data, value }: EvmPayload, account: Address): void {
+export function checkCancel({ to, data, value }: EvmPayload, account: Address): void {
   if (isAddressEqual(to, account) && data === '0x' && value === undefined) return;
   throw new SigningRefused('mismatch', 'a cancel is an empty transaction to the treasury itself');
 }
@@ -180,7 +180,7 @@ function checkSweep(payload: EvmPayload, chain: Chain, order: TransferOrder, acc
     throw new SigningRefused('mismatch', 'a sweep flushes a catalogue token of the treasury’s own deposits to it');
 }
 
-const isSalt = (text: string): text is Hex => /^0x[0-9a-f]{64}$/.test(text);
+export const isSalt = (text: string): text is Hex => /^0x[0-9a-f]{64}$/.test(text);
 
 /** Deployments of our own contracts, and the allowance of the batch contract, which pays only on its caller's order. */
 function checkDeployment(payload: EvmPayload, chain: Chain, order: TransferOrder, account: Address): void {
@@ -192,10 +192,10 @@ function checkDeployment(payload: EvmPayload, chain: Chain, order: TransferOrder
   throw new SigningRefused('mismatch', 'a deployment puts one of our own contracts on the chain, and pays nobody');
 }
 
-const isSame = ({ to, data, value }: EvmPayload, call: Call): boolean =>
+export const isSame = ({ to, data, value }: EvmPayload, call: Call): boolean =>
   isAddressEqual(to, call.to) && data === call.data && value === undefined;
 
-const transaction = ({ chainId, nonce }: Unsigned, payload: EvmPayload) => ({
+export const signableTransactionOf = ({ chainId, nonce }: Unsigned, payload: EvmPayload) => ({
   type: 'eip1559' as const,
   chainId: networkId(chainId),
   nonce: Number(nonce),

@@ -24,13 +24,17 @@ export const transferStatements: Statements = [
   ],
   [
     'WITH RECURSIVE owing AS',
-    (view, [worker, now, chainId, max, since, but]) => {
+    (view, [worker, now, chainId, max, since, but, relays]) => {
       const isHeldBack = (row: Row) =>
         since !== null && isUnsigned(row) && row['due_at'] > since && !but.includes(row['reference']);
       const due = onChain(view, chainId)
         .filter(
           (row) =>
-            isDue(row) && !isHeldBack(row) && row['due_at'] <= now && notWaiting(view, worker, row['reference'], now),
+            isDue(row) &&
+            (row['kind'] === 'relay') === relays &&
+            !isHeldBack(row) &&
+            row['due_at'] <= now &&
+            notWaiting(view, worker, row['reference'], now),
         )
         .sort(by('due_at', 'reference'));
       const counts = new Map<string, number>();
@@ -52,7 +56,7 @@ export const transferStatements: Statements = [
         .filter((row) =>
           row['settled_at'] === null ? row['signed'] && row['step'] !== 'done' : row['settled_at'] > since,
         )
-        .filter(({ kind }) => kind !== 'batch')
+        .filter(({ kind }) => kind !== 'batch' && kind !== 'relay')
         .sort((a, b) => by('-settled_at')(a, b))
         .slice(0, max)
         .map((row) => ({

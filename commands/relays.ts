@@ -1,0 +1,376 @@
+/** A payer's signed authorization is checked, priced and ordered. What happens next the workers of relays do. */
+import { type ChainId, chainOf, type Token } from '../domain/chains.ts';
+import { assert, isRefusal, type Refusal, type RefusalCode, refuse } from '../domain/decider.ts';
+import type { Deposit } from '../domain/payment/events.ts';
+import { type CoinPrice, coinInMicroUsd } from '../domain/payment/fees.ts';
+import { feeFrom_microUsd, type RelayedSource, refusalToRelay, relayedSources } from '../domain/payment/relayed.ts';
+import { familyOf } from '../domain/payment/sources.ts';
+import { type Payment, paymentDecider } from '../domain/payment/state.ts';
+import { type RelayEnd, type RelayOrdered, relaysPerPaymentMax } from '../domain/relay/events.ts';
+import { type RelayLimits, refusalOfCost, relayGas, relayHourOf, reserveRelayGas } from '../domain/relay/gas.ts';
+import { isRelayOpen, isSameAuthorization, orderRelay, type Relay, relay, relayIdOf } from '../domain/relay/relay.ts';
+import { type RelayResult, relayResultOf } from '../domain/relay/result.ts';
+import { epochMs, type Instant, minute_ms } from '../domain/time.ts';
+import type { ChosenSource } from './chooseSource.ts';
+import { type By, currentState, type Handle } from './handle.ts';
+import { type Clock, type CrashPoint, refuseUnavailable, TransientError, Unavailable } from './ports.ts';
+import type { AuthorizationDomain, Relaying } from './relayPorts.ts';
+import { PayoutBlocked } from './transferPorts.ts';
+
+export interface RelayDeps {
+  readonly handle: Handle;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly crash?: CrashPoint;
+  /** Undefined for a chain without a relay account. */
+  readonly relayOn: (chainId: ChainId) => Omit<Relaying, 'rail'> | undefined;
+  readonly priceOf: (chainId: ChainId) => CoinPrice | undefined;
+  readonly limits: RelayLimits;
+  /** The payment's deposit on EVM chains. It is derived, and nothing is recorded. */
+  readonly depositOf: (paymentId: string, token: Token) => Promise<Deposit>;
+  readonly chooseSource: (paymentId: string, source: ChosenSource, by: By) => Promise<Payment | Refusal>;
+}
+
+/** One source of the payment, which an authorization can pay. */
+export interface RelayOffer {
+  readonly source: RelayedSource;
+  readonly deposit: Deposit;
+  readonly networkId: number;
+  readonly domain: AuthorizationDomain;
+  /** Nonce that the server chose for the payment's next authorization from this source. */
+  readonly nonce: string;
+}
+
+/** As the payer sent it. */
+export interface SignedAuthorization {
+  readonly chainId: number;
+  readonly tokenAddress: string;
+  readonly from: string;
+  readonly to: string;
+  readonly value: string;
+  /** Seconds since 1970. */
+  readonly validAfter: string;
+  readonly validBefore: string;
+  readonly nonce: string;
+  readonly signature: string;
+}
+
+/** Why an authorization is not accepted, in the words of x402. */
+export type RelayFault =
+  | 'invalid_network'
+  | 'invalid_payload'
+  | 'invalid_exact_evm_signature'
+  | 'invalid_exact_evm_payload_recipient_mismatch'
+  | 'invalid_exact_evm_payload_authorization_value_mismatch'
+  | 'invalid_exact_evm_payload_authorization_valid_after'
+  | 'invalid_exact_evm_payload_authorization_valid_before'
+  | 'invalid_exact_evm_nonce_already_used'
+  | 'invalid_exact_evm_insufficient_balance'
+  | 'invalid_exact_evm_transaction_simulation_failed'
+  | 'invalid_payer'
+  | 'payment_over'
+  | 'gas_limit'
+  | 'duplicate_settlement'
+  | 'unavailable';
+
+export interface RelayRefusal extends Refusal {
+  readonly fault: RelayFault;
+}
+
+export interface Accepted {
+  readonly payment: Payment;
+  readonly relay: Relay;
+  readonly result: RelayResult;
+}
+
+/** Where a payment stands that its payer wants to pay by authorization. */
+export interface RelayDesk {
+  readonly payment: Payment;
+  /** Empty while nothing can be paid so. */
+  readonly offers: readonly RelayOffer[];
+  /** The payment's last relay. */
+  readonly last: { readonly relay: Relay; readonly result: RelayResult } | null;
+}
+
+export interface Relays {
+  /** @returns null for an unknown payment. Records nothing. @throws Unavailable */
+  desk(paymentId: string, signal: AbortSignal): Promise<RelayDesk | null>;
+  /** Accepts an authorization once; the same one again gets the relay that it has. @throws Unavailable */
+  accept(paymentId: string, signed: SignedAuthorization, by: By, signal: AbortSignal): Promise<Accepted | RelayRefusal>;
+  /** The relay of an authorization; null where it was not accepted. @throws Unavailable */
+  find(paymentId: string, signed: SignedAuthorization): Promise<Accepted | null>;
+}
+
+/** A transaction takes this long to be sent and mined, at least; the reference facilitator asks for it too. */
+const validLeast_s = 6n;
+/** An authorization is a cheque to the deposit: none is kept that is good for longer. */
+const validMost_s = 86_400n;
+/** Money that arrives after the payment's end is held for a refund: a relay needs this time. */
+const openLeast_ms = minute_ms / 2;
+
+const faultOf: Readonly<Record<RelayEnd, RelayFault>> = {
+  superseded: 'invalid_exact_evm_nonce_already_used',
+  cancelled: 'invalid_exact_evm_nonce_already_used',
+  expired: 'invalid_exact_evm_payload_authorization_valid_before',
+  drained: 'invalid_exact_evm_insufficient_balance',
+  refused: 'invalid_exact_evm_transaction_simulation_failed',
+  paid: 'payment_over',
+};
+
+const refused = (fault: RelayFault, message: string, code: RefusalCode = 'invalidRequest'): RelayRefusal => ({
+  ...refuse(code, message),
+  fault,
+});
+const because = (fault: RelayFault, refusal: Refusal): RelayRefusal => ({ ...refusal, fault });
+
+/** Inputs of the server's nonces: a payment, a source, and the number of the next relay. */
+const nonceText = (paymentId: string, { chainId, token }: RelayedSource, number: number): string =>
+  `payment-intents/authorization-1/${paymentId}/${chainId}/${token.address}/${number}`;
+
+export function createRelays(deps: RelayDeps): Relays {
+  const { handle, clock, relayOn } = deps;
+
+  /** In their order. A further one is ordered only after all of these ended without money. */
+  async function relaysOf(paymentId: string): Promise<readonly Relay[]> {
+    const found: Relay[] = [];
+    for (let number = 1; number <= relaysPerPaymentMax; number += 1) {
+      const state = await currentState(handle, relay, relayIdOf(paymentId, number));
+      if (!state) break;
+      found.push(state);
+    }
+    return found;
+  }
+
+  async function offerOf(payment: Payment, source: RelayedSource, number: number, signal: AbortSignal) {
+    const relaying = relayOn(source.chainId);
+    const domain = await relaying?.domainOf(source.token, signal);
+    if (!relaying || !domain) return [];
+    const { paymentId } = payment.terms;
+    const deposit = payment.deposits[familyOf(source)] ?? (await deps.depositOf(paymentId, source.token as Token));
+    const nonce = relaying.nonceOf(nonceText(paymentId, source, number));
+    return [{ source, deposit, networkId: relaying.networkId, domain, nonce }];
+  }
+
+  async function desk(paymentId: string, signal: AbortSignal): Promise<RelayDesk | null> {
+    const payment = await currentState(handle, paymentDecider, paymentId);
+    if (!payment) return null;
+    const relays = await relaysOf(paymentId);
+    const own = relays.at(-1);
+    const last = own ? { relay: own, result: relayResultOf(payment, own) } : null;
+    if (refusalOfMore(payment, relays, clock.now())) return { payment, offers: [], last };
+    const offers = relayedSources(payment).map((source) =>
+      // A chain whose nodes do not answer offers nothing now.
+      offerOf(payment, source, relays.length + 1, signal).catch(unlessAway),
+    );
+    return { payment, offers: (await Promise.all(offers)).flat(), last };
+  }
+
+  async function find(paymentId: string, signed: SignedAuthorization): Promise<Accepted | null> {
+    const payment = await currentState(handle, paymentDecider, paymentId);
+    const payer = payment && accountIn(deps, signed);
+    if (!payment || !payer) return null;
+    const same = { ...signed, payer, nonce: signed.nonce.toLowerCase() };
+    const known = (await relaysOf(paymentId)).find(
+      (each) => isSameAuthorization(each, same) && isSameSignature(each.ordered.form.signature, signed.signature),
+    );
+    return known ? { payment, relay: known, result: relayResultOf(payment, known) } : null;
+  }
+
+  return {
+    desk,
+    find,
+    async accept(paymentId, signed, by, signal) {
+      const known = await find(paymentId, signed);
+      if (known) return known;
+      const payment = await currentState(handle, paymentDecider, paymentId);
+      if (!payment) return refused('invalid_payload', 'there is no such payment', 'paymentNotFound');
+      const relays = await relaysOf(paymentId);
+      const number = relays.length + 1;
+      const more = refusalOfMore(payment, relays, clock.now());
+      if (more) return more;
+      const source = relayedSources(payment).find(
+        (each) => each.chainId === signed.chainId && each.token.address === signed.tokenAddress,
+      );
+      const [offer] = source ? await offerOf(payment, source, number, signal) : [];
+      if (!source || !offer) return refused('invalid_network', 'this payment takes no authorization of this token');
+      const checked = await check(deps, payment, offer, signed);
+      if (isRefusal(checked)) return checked;
+      return order(deps, { payment, offer, number, checked }, by, signal);
+    },
+  };
+}
+
+/** Both halves alike: wallets number the last byte in two ways. Nobody but the payer gets the result of an authorization. */
+const isSameSignature = (accepted: string, sent: string): boolean =>
+  sent.length === accepted.length && sent.slice(0, -2).toLowerCase() === accepted.slice(0, -2);
+
+/** A source is not offered while its nodes do not answer. */
+function unlessAway(error: unknown): readonly RelayOffer[] {
+  if (error instanceof TransientError) return [];
+  throw error;
+}
+
+const accountIn = ({ relayOn }: RelayDeps, { chainId, from }: SignedAuthorization): string | null =>
+  relayOn(chainId as ChainId)?.accountOf(from) ?? null;
+
+/** Why no further relay of the payment is accepted now. Of two authorizations of one payment only one is under way. */
+function refusalOfMore(payment: Payment, relays: readonly Relay[], now: Instant): RelayRefusal | undefined {
+  const open = relays.find((each) => isRelayOpen(each) || relayResultOf(payment, each).kind === 'pending');
+  if (open)
+    return refused(
+      'duplicate_settlement',
+      'another authorization of this payment is being settled: wait for its result',
+      'conflict',
+    );
+  const over = refusalToRelay(payment, now);
+  if (over) return because('payment_over', over);
+  if (epochMs(payment.terms.expiresAt) - epochMs(now) < openLeast_ms)
+    return refused('payment_over', 'the time to pay is nearly over: make another payment', 'paymentNotUpdatable');
+  if (relays.length >= relaysPerPaymentMax)
+    return refused(
+      'payment_over',
+      `${relaysPerPaymentMax} authorizations of this payment failed: pay with an ordinary transfer`,
+      'conflict',
+    );
+  return undefined;
+}
+
+type Checked = Pick<RelayOrdered['form'], 'payer' | 'validAfter' | 'validBefore' | 'nonce' | 'signature'>;
+
+const seconds = /^(0|[1-9][0-9]{0,11})$/;
+const word = /^0x[0-9a-fA-F]{64}$/;
+
+/** Checks all that needs no node, against the payment's own terms alone: nothing of what a caller echoes is believed. */
+async function check(
+  deps: RelayDeps,
+  { terms }: Payment,
+  { source, deposit, domain }: RelayOffer,
+  signed: SignedAuthorization,
+): Promise<Checked | RelayRefusal> {
+  const relaying = deps.relayOn(source.chainId);
+  assert(relaying !== undefined, 'what is offered has a relay account');
+  const payer = relaying.accountOf(signed.from);
+  const { validAfter, validBefore, signature } = signed;
+  if (payer === null || !seconds.test(validAfter) || !seconds.test(validBefore) || !word.test(signed.nonce))
+    return refused('invalid_payload', 'the authorization has a field that the token could not read');
+  if (relaying.accountOf(signed.to) !== deposit.address)
+    return refused('invalid_exact_evm_payload_recipient_mismatch', `it must pay ${deposit.address}`);
+  if (signed.value !== source.amount)
+    return refused('invalid_exact_evm_payload_authorization_value_mismatch', `it must pay exactly ${source.amount}`);
+  const now = BigInt(Math.floor(epochMs(deps.clock.now()) / 1_000));
+  if (BigInt(validAfter) > now)
+    return refused('invalid_exact_evm_payload_authorization_valid_after', 'it is not valid yet');
+  if (BigInt(validBefore) < now + validLeast_s || BigInt(validBefore) > now + validMost_s)
+    return refused(
+      'invalid_exact_evm_payload_authorization_valid_before',
+      `it must be valid for ${validLeast_s} to ${validMost_s} seconds more`,
+    );
+  // A contract's call names its sender. The announced sender of a plain transfer is a hint: any signer can pay.
+  if (terms.intent !== null && payer !== terms.source.senderAddress)
+    return refused('invalid_payer', 'another account was named to pay this');
+  const nonce = signed.nonce.toLowerCase();
+  const { token, amount } = source;
+  const authorization = { token, payer, receiver: deposit.address, amount: BigInt(amount) };
+  const window = { validAfter: BigInt(validAfter), validBefore: BigInt(validBefore) };
+  const accepted = await relaying.signatureOf({ ...authorization, ...window, nonce }, domain, signature);
+  if (accepted === null)
+    return refused(
+      'invalid_exact_evm_signature',
+      'the signature is not that of the payer’s key (65 bytes, EIP-712): signatures of contract wallets (EIP-1271, EIP-6492) are not accepted',
+    );
+  return { payer, validAfter, validBefore, nonce, signature: accepted };
+}
+
+interface Ordering {
+  readonly payment: Payment;
+  readonly offer: RelayOffer;
+  readonly number: number;
+  readonly checked: Checked;
+}
+
+/** More than it costs now, so that the first transaction is sent when gas is somewhat dearer by then. */
+const reserve = (cost: bigint): bigint => (cost * 3n) / 2n;
+
+/**
+ * Prices the relay by a simulation, takes its share of the hour's gas, and orders it.
+ *
+ * Crash after the choice of the source: the payer pays from there. After the share was taken: it stays taken, and the same authorization has
+ * it already. After RelayOrdered: the workers go on. Two authorizations at once: one is ordered, the other is refused by the stream.
+ */
+async function order(
+  deps: RelayDeps,
+  { payment, offer, number, checked }: Ordering,
+  by: By,
+  signal: AbortSignal,
+): Promise<Accepted | RelayRefusal> {
+  const { handle, clock, crash, limits } = deps;
+  const { paymentId, appId } = payment.terms;
+  const { source, deposit } = offer;
+  const { chainId, token, amount } = source;
+  const priced = await price(deps, { offer, checked }, signal);
+  if (isRefusal(priced)) return priced;
+  const dear = refusalOfCost(priced.cost_microUsd, feeFrom_microUsd(source), limits);
+  if (dear) return because('gas_limit', dear);
+  const id = relayIdOf(paymentId, number);
+  const now = clock.now();
+  const facts = { ...by, appId };
+  const reserving = {
+    relay: `${id} ${checked.nonce}`,
+    appId,
+    payer: checked.payer,
+    cost_microUsd: priced.cost_microUsd.toString(),
+    reservedAt: now,
+  };
+  const share = await handle(relayGas, relayHourOf(now), (state) => reserveRelayGas(state, reserving, limits), facts);
+  if (isRefusal(share)) return because('gas_limit', share);
+  await crash?.('relay.afterReserve');
+  // Only a disclosed deposit's money counts.
+  if (!payment.deposits[familyOf(source)]) {
+    const chosen = await deps.chooseSource(paymentId, { chainId, tokenSymbol: token.symbol }, by);
+    if (isRefusal(chosen)) return because('payment_over', chosen);
+  }
+  const ordered: RelayOrdered = {
+    paymentId,
+    appId,
+    relay: number,
+    chainId,
+    token,
+    receiver: deposit.address,
+    amount,
+    form: {
+      kind: 'authorization',
+      deposit: { address: deposit.address, salt: deposit.salt },
+      ...checked,
+      costMax: priced.costMax.toString(),
+    },
+    orderedAt: now,
+  };
+  const handled = await handle(relay, id, (state) => orderRelay(state, ordered), facts);
+  if (isRefusal(handled)) return because('duplicate_settlement', handled);
+  assert(handled.state !== null, 'what was ordered is there');
+  return { payment, relay: handled.state, result: relayResultOf(payment, handled.state) };
+}
+
+async function price(
+  { relayOn, priceOf }: RelayDeps,
+  { offer: { source, deposit }, checked }: Pick<Ordering, 'offer' | 'checked'>,
+  signal: AbortSignal,
+): Promise<{ readonly costMax: bigint; readonly cost_microUsd: bigint } | RelayRefusal> {
+  const { chainId, token, amount } = source;
+  const coin = priceOf(chainId);
+  const relaying = relayOn(chainId);
+  assert(coin !== undefined && relaying !== undefined, 'what is offered has a relay account and a coin');
+  const form = { kind: 'authorization', deposit, ...checked, costMax: '0' } as const;
+  const wanted = { chainId, token, receiver: deposit.address, receiverMemo: null, amount: BigInt(amount), form };
+  try {
+    const costMax = reserve(await relaying.simulate(wanted, signal));
+    return { costMax, cost_microUsd: coinInMicroUsd(costMax, coin) };
+  } catch (error) {
+    if (error instanceof PayoutBlocked)
+      return error.ends === null
+        ? refused('gas_limit', `${chainOf(chainId).name} is too dear at present: ${error.message}`, 'relayTooDear')
+        : refused(faultOf[error.ends], error.message);
+    if (!(error instanceof TransientError)) throw error;
+    const away = error instanceof Unavailable ? error : new Unavailable(`${chainOf(chainId).name} cannot be asked`, 5);
+    return because('unavailable', refuseUnavailable(away));
+  }
+}

@@ -1,0 +1,73 @@
+/** Every event of a relay, as it is stored. Stream `relay-<paymentId>-<attempt>`. */
+import Type, { type Static } from 'typebox';
+import { chainIds } from '../chains.ts';
+import { Address, Amount, closed, Id, oneOf, Text, Time } from '../schema.ts';
+import { AssetRef, Attempt, DeathProof, Orphaned, Settled, Short, SignedAttempt } from '../transfer/shapes.ts';
+
+export const relaySchemaVersion = 1;
+
+/** Relays that one payment can have. A further one needs that all earlier ones ended without money. */
+export const relaysPerPaymentMax = 10;
+
+/**
+ * `superseded`: somebody else has sent the authorization, and the payin counts. `cancelled`: the payer has cancelled it in the token.
+ * `expired`: its time is over. `drained`: the payer holds too little. `refused`: the token refuses it, such as a frozen payer.
+ * `paid`: the payment was paid, or is over, before it was signed.
+ */
+export const relayEnds = ['superseded', 'cancelled', 'expired', 'drained', 'refused', 'paid'] as const;
+export type RelayEnd = (typeof relayEnds)[number];
+
+/** Seconds since 1970, as the token's contract compares them with its block. */
+const Seconds = Type.String({ pattern: '^(0|[1-9][0-9]{0,11})$' });
+const Word = Type.String({ pattern: '^0x[0-9a-f]{64}$' });
+
+/** The payer's EIP-3009 authorization with its signature, and the deposit that it pays. */
+const Authorization = Type.Object(
+  {
+    kind: Type.Literal('authorization'),
+    deposit: Type.Object({ address: Address, salt: Text(128) }, closed),
+    payer: Address,
+    validAfter: Seconds,
+    validBefore: Seconds,
+    nonce: Word,
+    /** r, s and v: 65 bytes. It authorizes this payment to our deposit alone. */
+    signature: Type.String({ pattern: '^0x[0-9a-f]{130}$' }),
+    /** Most that the first transaction may cost, in the smallest unit of the chain's coin. */
+    costMax: Amount,
+  },
+  closed,
+);
+
+export const relayEventSchemas = {
+  RelayOrdered: Type.Object(
+    {
+      paymentId: Id,
+      /** App whose payment it is. */
+      appId: Id,
+      /** 1, 2, … of the payment's relays. */
+      relay: Type.Integer({ minimum: 1, maximum: relaysPerPaymentMax }),
+      chainId: oneOf(chainIds),
+      token: AssetRef,
+      /** The payment's deposit. */
+      receiver: Address,
+      amount: Amount,
+      form: Authorization,
+      orderedAt: Time,
+    },
+    closed,
+  ),
+  RelaySigned: Type.Object(SignedAttempt, closed),
+  RelayDied: Type.Object({ attempt: Attempt, proof: DeathProof }, closed),
+  RelayOrphaned: Type.Object(Orphaned, closed),
+  RelayConfirmed: Type.Object(Settled, closed),
+  RelayShort: Type.Object(Short, closed),
+  /** Nothing more is sent. Only possible while nothing that was signed for it can land. */
+  RelayEnded: Type.Object({ reason: oneOf(relayEnds), detail: Text(400), endedAt: Time }, closed),
+} as const;
+
+type Schemas = typeof relayEventSchemas;
+export type RelayEventType = keyof Schemas;
+export type RelayEvent = {
+  [T in RelayEventType]: { readonly type: T; readonly data: Static<Schemas[T]> };
+}[RelayEventType];
+export type RelayOrdered = Static<Schemas['RelayOrdered']>;

@@ -1,0 +1,33 @@
+/** The payment of a link, and what both ways to hand in an authorization need. */
+import type { Request, Response } from 'express';
+import type { Relays } from '../../../commands/relays.ts';
+import type { ChainId } from '../../../domain/chains.ts';
+import { ApiError } from '../errors.ts';
+import type { Clients } from '../rateLimits.ts';
+import type { PayLinkDeps } from '../resource.ts';
+import type { SettlingDeps } from './settling.ts';
+
+export interface RelayDoorsDeps extends SettlingDeps, Pick<PayLinkDeps, 'paymentSecrets' | 'publicUrl'> {
+  readonly relays: Relays;
+  readonly clients: Pick<Clients, 'of'>;
+  /** Chains with a relay account, by the id of their network. */
+  readonly networks: ReadonlyMap<number, ChainId>;
+  /** How long an answer waits for the payer's money. Default: 45 s. */
+  readonly settleWait_ms?: number;
+}
+
+/** The payment of a link. @throws ApiError notFound */
+export function paymentIn({ paymentSecrets }: Pick<RelayDoorsDeps, 'paymentSecrets'>, request: Request) {
+  const secret = String(request.params['secret']);
+  const paymentId = paymentSecrets.paymentIdOf(secret);
+  if (paymentId === null) throw new ApiError('notFound', 'there is no such payment: check the address');
+  return { secret, paymentId };
+}
+
+/** Aborts when the caller has gone away, or has been answered. */
+export function closing(response: Response): AbortSignal {
+  const closed = new AbortController();
+  if (response.closed) closed.abort();
+  else response.once('close', () => closed.abort());
+  return closed.signal;
+}

@@ -1,0 +1,196 @@
+/** x402 on a payment: 402 with what is to be paid, and 200 once the payer's signed authorization has funded the payment. */
+import type { RequestHandler } from 'express';
+import type { Accepted, RelayDesk, RelayRefusal } from '../../../commands/relays.ts';
+import { type ChainId, chainOf } from '../../../domain/chains.ts';
+import { isRefusal } from '../../../domain/decider.ts';
+import { formatAmount } from '../../../domain/money.ts';
+import { epochMs } from '../../../domain/time.ts';
+import { ApiError, errorOfRefusal } from '../errors.ts';
+import { localsOf } from '../middleware.ts';
+import { payPath } from '../resource.ts';
+import { type Gate, send } from '../router.ts';
+import { closing, paymentIn, type RelayDoorsDeps } from './link.ts';
+import type { Settling } from './settling.ts';
+import {
+  type Bill,
+  encoded,
+  headerNames,
+  oldPaymentRequired,
+  paymentRequired,
+  readPayment,
+  type SentPayment,
+} from './wire.ts';
+
+export const x402Path = '/pay/:secret/x402';
+
+/** An answer waits this long for the payer's money; a client that gets none in time sends the same header again. */
+const wait_ms = 45_000;
+const again_s = 5;
+
+/** Headers of browsers' clients. */
+export const x402Cors: ReadonlyMap<string, string> = new Map([
+  ['Access-Control-Allow-Origin', '*'],
+  [
+    'Access-Control-Expose-Headers',
+    [headerNames.required, headerNames.response, headerNames.oldResponse, 'Retry-After', 'X-Request-Id'].join(', '),
+  ],
+]);
+
+export const x402Preflight: ReadonlyMap<string, string> = new Map([
+  ['Access-Control-Allow-Origin', '*'],
+  ['Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE'],
+  [
+    'Access-Control-Allow-Headers',
+    [headerNames.payment, headerNames.oldPayment, 'Content-Type', 'X-Request-Id'].join(', '),
+  ],
+  ['Access-Control-Max-Age', '7200'],
+]);
+
+type Answered = Parameters<typeof send>[1];
+
+export function x402Handler(deps: RelayDoorsDeps, settling: Settling, gate: Gate): RequestHandler {
+  return async (request, response) => {
+    localsOf(response).route = '/pay/{secret}/x402';
+    response.setHeaders(x402Cors as Map<string, string>);
+    await gate.admission.ofStranger(request, response);
+    const place = gate.limit.enter(response);
+    const { secret, paymentId } = paymentIn(deps, request);
+    const away = closing(response);
+    const sent = headerIn(request.headers);
+    const desk = await deps.relays.desk(paymentId, away);
+    if (!desk) throw new ApiError('notFound', 'there is no such payment: check the address');
+    const bill = billOf(deps, secret, desk);
+    if (sent === null) return send(response, asked(desk, bill));
+    const payment = readPayment(sent);
+    const chainId = deps.networks.get(payment.networkId);
+    const fault = chainId === undefined ? 'invalid_network' : null;
+    if (fault !== null || chainId === undefined) return send(response, refusedBy(payment, 'invalid_network', bill));
+    const tokenAddress = payment.accepted?.asset ?? usdcOf(chainId);
+    const settled = await settling.settle({
+      paymentId,
+      signed: { ...payment.signed, chainId, tokenAddress },
+      by: { cause: 'payer', requestId: localsOf(response).requestId },
+      address: deps.clients.of(request),
+      place,
+      away,
+      wait_ms: deps.settleWait_ms ?? wait_ms,
+    });
+    if (isRefusal(settled)) return send(response, refused(payment, settled, bill));
+    send(response, answered(payment, settled, bill));
+  };
+}
+
+/** Version 1 names no token: it is USDC, the only token with authorizations. */
+const usdcOf = (chainId: ChainId): string =>
+  chainOf(chainId).tokens.find(({ symbol }) => symbol === 'USDC')?.address ?? '';
+
+function headerIn(headers: NodeJS.Dict<string | string[]>): string | null {
+  const found = [headerNames.payment, headerNames.oldPayment].flatMap((name) => headers[name.toLowerCase()] ?? []);
+  if (found.length > 1) throw new ApiError('invalidRequest', 'the request has several payment headers: send one');
+  return found[0] ?? null;
+}
+
+const billOf = ({ publicUrl, clock }: RelayDoorsDeps, secret: string, { payment, offers }: RelayDesk): Bill => ({
+  url: `${publicUrl()}${payPath(secret)}/x402`,
+  description: payment.terms.display.title ?? 'Payment',
+  left_s: (epochMs(payment.terms.expiresAt) - epochMs(clock.now())) / 1_000,
+  offers,
+});
+
+const requiredHeader = 'PAYMENT-SIGNATURE header is required';
+
+/** A request without a payment. A paid bill asks for nothing, and one that is being settled must not be signed again. */
+function asked({ payment, last }: RelayDesk, bill: Bill): Answered {
+  if (payment.funded) return { status: 200, body: { status: 'paid', transaction: last?.result.hash ?? null } };
+  if (last?.result.kind === 'pending')
+    throw new ApiError('conflict', 'an authorization of this payment is being settled: send its header again', {
+      headers: { 'Retry-After': String(again_s) },
+    });
+  if (bill.offers.length === 0)
+    throw new ApiError('paymentNotUpdatable', 'this payment takes no authorization: pay it with an ordinary transfer');
+  return required(bill, requiredHeader);
+}
+
+const required = (bill: Bill, error: string): Answered => ({
+  status: 402,
+  body: oldPaymentRequired(bill, error),
+  headers: { [headerNames.required]: encoded(paymentRequired(bill, error)) },
+});
+
+/** Result for the client: in the header of its version, and in the body. */
+interface Told {
+  readonly success: boolean;
+  readonly errorReason?: string;
+  readonly errorMessage?: string;
+  readonly transaction: string;
+  readonly amount?: string;
+}
+
+function told({ version, network, signed }: SentPayment, { amount, ...about }: Told): Record<string, string> {
+  const response = { ...about, network, payer: signed.from };
+  return version === 1
+    ? { [headerNames.oldResponse]: encoded(response) }
+    : { [headerNames.response]: encoded({ ...response, ...(amount !== undefined && { amount }) }) };
+}
+
+/** The same authorization gets the same answer, whenever it is sent again. */
+function answered(sent: SentPayment, { relay, result }: Accepted, bill: Bill): Answered {
+  const { amount, token } = relay.ordered;
+  if (result.kind === 'paid') {
+    const body = {
+      status: 'paid',
+      transaction: result.hash,
+      network: sent.network,
+      payer: relay.ordered.form.payer,
+      amount: formatAmount(BigInt(amount), token.decimals),
+      asset: token.symbol,
+    };
+    return { status: 200, body, headers: told(sent, { success: true, transaction: result.hash, amount }) };
+  }
+  if (result.kind === 'pending') {
+    // No requirements: a client that signs again would pay twice.
+    const reason = 'settlement_pending';
+    const message = 'the payment is being settled: send the same header again';
+    return {
+      status: 402,
+      body: { x402Version: sent.version, error: reason, message, transaction: result.hash },
+      headers: {
+        'Retry-After': String(again_s),
+        ...told(sent, { success: false, errorReason: reason, errorMessage: message, transaction: result.hash ?? '' }),
+      },
+    };
+  }
+  const { reason, detail, hash } = result;
+  return failed(sent, { reason, message: detail, hash }, bill);
+}
+
+function refused(sent: SentPayment, refusal: RelayRefusal, bill: Bill): Answered {
+  const { fault, message, refused: code } = refusal;
+  if (code === 'unavailable' || code === 'rateLimited') throw errorOfRefusal(refusal);
+  return failed(
+    sent,
+    { reason: fault, message, hash: null },
+    fault === 'duplicate_settlement' ? { ...bill, offers: [] } : bill,
+  );
+}
+
+const refusedBy = (sent: SentPayment, reason: string, bill: Bill): Answered =>
+  failed(sent, { reason, message: 'this payment takes no authorization on that network', hash: null }, bill);
+
+interface Failure {
+  readonly reason: string;
+  readonly message: string;
+  readonly hash: string | null;
+}
+
+function failed(sent: SentPayment, { reason, message, hash }: Failure, bill: Bill): Answered {
+  const { body, headers } = required(bill, reason);
+  return {
+    status: 402,
+    body: { ...(body as object), message },
+    headers: {
+      ...headers,
+      ...told(sent, { success: false, errorReason: reason, errorMessage: message, transaction: hash ?? '' }),
+    },
+  };
+}

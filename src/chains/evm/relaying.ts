@@ -1,0 +1,52 @@
+/** Relays on one EVM chain: a rail of the relay account, and what is asked about authorizations. */
+import type { Address } from 'viem';
+import { chainOf } from '../../../domain/chains.ts';
+import { assert } from '../../../domain/decider.ts';
+import type { AuthorizationDomain, Relaying } from '../ports.ts';
+import { accountIn } from './addresses.ts';
+import { acceptedSignature, knownDomain, nonceFrom, separatorOf } from './authorization.ts';
+import { type EvmChainConfig, networkId } from './config.ts';
+import { isRevert } from './payouts/preflight.ts';
+import { createEvmRelayRail } from './payouts/rail.ts';
+import { separatorAt } from './payouts/relay.ts';
+import type { EvmNode, EvmRpc } from './rpc.ts';
+
+export function createEvmRelaying(config: EvmChainConfig, account: Address, rpc: EvmRpc): Relaying {
+  const { chainId } = config;
+  const chain = chainOf(chainId);
+  const { rail, costOf } = createEvmRelayRail(config, account, rpc);
+  /** Contracts whose separator was found to fit. It does not change while the contract keeps its name and its chain. */
+  const fitting = new Set<string>();
+
+  async function isAsKnown(token: string, domain: AuthorizationDomain, signal: AbortSignal): Promise<boolean> {
+    if (fitting.has(token)) return true;
+    // One node that differs is enough to offer nothing: a wrong domain would make payers sign what the token refuses.
+    const said = await rpc.allSoon((node) => separatorOrNone(node, token), signal);
+    const same = said.every((separator) => separator === separatorOf(chain, token, domain));
+    if (same) fitting.add(token);
+    return same;
+  }
+
+  return {
+    rail,
+    networkId: networkId(chainId),
+    async domainOf({ address }, signal) {
+      const domain = knownDomain(chain, address);
+      return domain && (await isAsKnown(address, domain, signal)) ? domain : null;
+    },
+    signatureOf: (authorization, domain, signature) => acceptedSignature(chainId, authorization, domain, signature),
+    nonceOf: nonceFrom,
+    accountOf: accountIn,
+    simulate(order, signal) {
+      assert(order.chainId === chainId, `this relay serves chain ${chainId}`);
+      return rpc.answer((node) => costOf(node, order), signal);
+    },
+  };
+}
+
+async function separatorOrNone(node: EvmNode, token: string): Promise<string | null> {
+  return separatorAt(node, token).catch((error) => {
+    if (isRevert(error)) return null;
+    throw error;
+  });
+}

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { isRefusal } from '../../domain/decider.ts';
+import { endRelay, relay, relayIdOf } from '../../domain/relay/relay.ts';
+import { hour_ms, minute_ms } from '../../domain/time.ts';
+import { confirmed, detected, ethereumUsdc, funded, minute, solanaUsdc, stellarUsdc } from '../support/payments.ts';
+import { accepted, Crashed } from '../support/processes.ts';
+import { appId, paymentId, relayDesk } from '../support/relayDesk.ts';
+import { anyPayer } from '../support/x402.ts';
+
+const gasHour = 'relayGas-2026-11-21T09';
+
+describe('accepting an authorization', () => {
+  it('orders a relay to the payment’s deposit, of what is due, under the payment’s next number', async () => {
+    const { accept, signed, relay, simulated } = await opened();
+    const payer = anyPayer();
+    const answer = await accept(await signed(payer));
+    assert.ok(!isRefusal(answer));
+    assert.deepEqual(answer.result, { kind: 'pending', hash: null });
+    const { ordered } = (await relay(1)) ?? assert.fail();
+    const { amount, receiver, form } = ordered;
+    assert.deepEqual(
+      [amount, receiver, form.payer, form.costMax],
+      ['10010000', form.deposit.address, payer.address, '1500'],
+    );
+    assert.equal(simulated.length, 1);
+  });
+
+  it('once: the same again, from another process, finds it and asks no node', async () => {
+    const { accept, signed, simulated, typesIn } = await opened();
+    const sent = await signed();
+    const [first, second] = [
+      await accept(sent),
+      await accept({ ...sent, signature: sent.signature.toUpperCase().replace('0X', '0x') }),
+    ];
+    assert.deepEqual(second, first);
+    assert.equal(simulated.length, 1);
+    assert.deepEqual(await typesIn(`relay-${relayIdOf(paymentId, 1)}`), ['RelayOrdered']);
+    assert.deepEqual(await typesIn(gasHour), ['RelayGasReserved']);
+  });
+
+  it('of many at once, one: by the same payer or by others', async () => {
+    const { outcome, signed, relay } = await opened();
+    const payer = anyPayer();
+    const all = await Promise.all([payer, payer, anyPayer(), anyPayer()].map((each) => signed(each)));
+    const outcomes = await Promise.all(all.map(outcome));
+    assert.deepEqual(outcomes.toSorted(), [...Array(3).fill('duplicate_settlement'), 'pending']);
+    assert.equal(await relay(2), null);
+  });
+
+  it('not another one while one may still move money, nor after it did', async () => {
+    const { outcome, signed, record, paidBy, start, clock } = await opened();
+    const payer = anyPayer();
+    const first = await signed(payer);
+    await outcome(first);
+    assert.equal(await outcome(await signed()), 'duplicate_settlement');
+    const end = { reason: 'superseded', detail: 'by somebody', now: clock.now() } as const;
+    await accepted(
+      start()(relay, relayIdOf(paymentId, 1), (state) => endRelay(state, end), { cause: 'worker:test', appId }),
+    );
+    assert.equal(await outcome(await signed()), 'duplicate_settlement');
+    const transfer = paidBy(payer.address);
+    await record([detected(transfer)]);
+    assert.equal(await outcome(await signed()), 'duplicate_settlement');
+    await record([confirmed(transfer), funded([transfer])]);
+    assert.equal(await outcome(first), 'paid');
+    assert.equal(await outcome(await signed()), 'payment_over');
+  });
+
+  it('another one after one that failed, up to ten', async () => {
+    const { outcome, signed, start, clock } = await opened();
+    for (let number = 1; number <= 10; number += 1) {
+      assert.equal(await outcome(await signed()), 'pending', String(number));
+      const end = { reason: 'drained', detail: 'nothing there', now: clock.now() } as const;
+      await accepted(
+        start()(relay, relayIdOf(paymentId, number), (state) => endRelay(state, end), { cause: 'worker:test', appId }),
+      );
+    }
+    assert.equal(await outcome(await signed()), 'payment_over');
+  });
+
+  it('not of a payment that is paid, over, nearly over, or has money already', async () => {
+    const nearly = await opened();
+    nearly.time.now = minute(60);
+    assert.equal(await nearly.outcome(await nearly.signed()), 'payment_over');
+    nearly.time.now = minute(61);
+    assert.equal(await nearly.outcome(await nearly.signed()), 'payment_over');
+    const partly = await opened();
+    await partly.record([detected({ ...partly.paidBy(anyPayer().address), amount: '5000000' })]);
+    assert.equal(await partly.outcome(await partly.signed()), 'payment_over');
+    assert.deepEqual((await partly.desk())?.offers, []);
+  });
+
+  it('not where the payment takes none: of any amount, from another family, or from a token whose domain differs', async () => {
+    for (const sketch of [
+      { type: 'anyAmount' },
+      { from: solanaUsdc },
+      { from: stellarUsdc },
+      { from: ethereumUsdc },
+    ] as const) {
+      const { outcome, signed, desk } = await opened({ sketch });
+      assert.deepEqual((await desk())?.offers, [], JSON.stringify(sketch));
+      assert.equal(await outcome(await signed()), 'invalid_network');
+    }
+    const differs = await opened();
+    differs.around.offers = false;
+    assert.equal(await differs.outcome(await differs.signed()), 'invalid_network');
+  });
+
+  it('asks no node for what is wrong by itself', async () => {
+    const { outcome, signed, simulated, accept } = await opened();
+    const good = await signed();
+    const wrong = [
+      { ...good, signature: `0x${'11'.repeat(65)}` },
+      { ...good, signature: `${good.signature}00` },
+      { ...good, value: '1' },
+      { ...good, value: '0x98bd90' },
+      { ...good, to: good.from },
+      { ...good, validBefore: '1' },
+      { ...good, nonce: '0x1' },
+      await signed(undefined, { value: '10010001' }),
+    ];
+    for (const each of wrong) assert.match(await outcome(each), /^invalid_/);
+    assert.deepEqual(simulated, []);
+    const unknown = await accept(good, { of: '0198f3c2-0000-8000-8000-00000000dead' });
+    assert.equal(isRefusal(unknown) && unknown.refused, 'paymentNotFound');
+  });
+
+  it('says why the token would refuse it, and orders nothing', async () => {
+    const { outcome, signed, around, relay, typesIn } = await opened();
+    const told = [];
+    for (const ends of ['superseded', 'cancelled', 'expired', 'drained', 'refused', 'gas'] as const) {
+      around.ends = ends;
+      told.push(await outcome(await signed()));
+    }
+    assert.deepEqual(told, [
+      'invalid_exact_evm_nonce_already_used',
+      'invalid_exact_evm_nonce_already_used',
+      'invalid_exact_evm_payload_authorization_valid_before',
+      'invalid_exact_evm_insufficient_balance',
+      'invalid_exact_evm_transaction_simulation_failed',
+      'gas_limit',
+    ]);
+    assert.equal(await relay(1), null);
+    assert.deepEqual(await typesIn(gasHour), []);
+  });
+
+  it('shows the nonce that the server chose, the same until a relay failed, another one for each payment', async () => {
+    const { desk, signed, outcome } = await opened();
+    const nonceOf = async () => (await desk())?.offers[0]?.nonce;
+    const first = await nonceOf();
+    assert.match(first ?? '', /^0x[0-9a-f]{64}$/);
+    assert.equal(await nonceOf(), first);
+    assert.equal(await outcome(await signed(undefined, { nonce: first as `0x${string}` })), 'pending');
+  });
+});
+
+describe('what relays may cost', () => {
+  it('one that costs more than its limit, or than the fee and what is given beside it, is refused by name', async () => {
+    for (const [limits, words] of [
+      [{ perRelay_microUsd: 1_499n }, /the limit is \$0.001499/],
+      // The fee of the payment is a cent.
+      [{ aboveFee_microUsd: 0n }, /its fee pays \$0.01/],
+    ] as const) {
+      const { accept, signed, around, relay } = await opened({ limits });
+      if ('aboveFee_microUsd' in limits) around.cost = 7_000n;
+      const answer = await accept(await signed());
+      assert.ok(isRefusal(answer));
+      assert.deepEqual([answer.refused, answer.fault], ['relayTooDear', 'gas_limit']);
+      assert.match(answer.message, words);
+      assert.equal(await relay(1), null);
+    }
+  });
+
+  for (const limit of ['perHour_microUsd', 'perAppHour_microUsd', 'perPayerHour_microUsd'] as const)
+    it(`${limit}: what is used up is refused until the hour is over, and crashes give nothing back twice`, async () => {
+      const { accept, signed, start, clock, pass, relay: relayOf } = await opened({ limits: { [limit]: 4_000n } });
+      const payer = anyPayer();
+      const next = async (number: number) => {
+        const answer = await accept(await signed(payer));
+        if (isRefusal(answer)) return answer;
+        const end = { reason: 'drained', detail: 'nothing there', now: clock.now() } as const;
+        const facts = { cause: 'worker:test', appId } as const;
+        await accepted(start()(relay, relayIdOf(paymentId, number), (state) => endRelay(state, end), facts));
+        return null;
+      };
+      const died = await signed(payer);
+      await assert.rejects(accept(died, { at: 'relay.afterReserve' }), Crashed);
+      assert.equal(await relayOf(1), null);
+      assert.ok(!isRefusal(await accept(died)));
+      const end = { reason: 'drained', detail: 'nothing there', now: clock.now() } as const;
+      await accepted(
+        start()(relay, relayIdOf(paymentId, 1), (state) => endRelay(state, end), { cause: 'worker:test', appId }),
+      );
+      assert.equal(await next(2), null);
+      const full = await next(3);
+      assert.deepEqual([full?.refused, full?.fault, full?.retryAfter_s], ['rateLimited', 'gas_limit', 59 * 60]);
+      // The payment is open for an hour only.
+      pass(hour_ms - 2 * minute_ms);
+      assert.equal((await next(3))?.fault, 'gas_limit');
+    });
+});
+
+async function opened(options?: Parameters<typeof relayDesk>[0]) {
+  const desk = await relayDesk(options);
+  return { ...desk, simulated: desk.around.simulated };
+}

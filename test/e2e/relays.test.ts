@@ -1,0 +1,240 @@
+/** Payers with no coin for gas, on local chains: one signature pays a payment, which is paid out on another chain. */
+import assert from 'node:assert/strict';
+import { type Address, createWalletClient, encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem';
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { chainOf, findToken } from '../../domain/chains.ts';
+import { localRpc } from '../../sandbox/localRpc.ts';
+import { fund } from '../../sandbox/tokens.ts';
+import { systemClock } from '../../src/process/system.ts';
+import { chainClient } from '../support/anvil.ts';
+import { createLocalService } from '../support/localService.ts';
+import type { LocalWorld } from '../support/localWorld.ts';
+import type { Answer } from '../support/shop.ts';
+import { anyPayer, ask402, authorize, headerOf, nowSeconds, type Requirement } from '../support/x402.ts';
+
+const [base, ethereum] = [8453, 1] as const;
+const { address: usdc } = findToken(chainOf(base), 'USDC') ?? assert.fail();
+const receiver = '0x3333333333333333333333333333333333333333';
+const abi = parseAbi([
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+  'function transfer(address to, uint256 amount) returns (bool)',
+]);
+
+describe('paying without gas', () => {
+  let world: LocalWorld;
+  const shop = createLocalService([base, ethereum], systemClock, async (own) => {
+    world = own;
+    return { ...own.settings, POLL_MS_8453: '100', POLL_MS_1: '100' };
+  });
+  before(() => shop.open());
+  after(() => shop.close());
+
+  async function create(more: object = {}): Promise<Answer['body']> {
+    const { status, body } = await shop.create({
+      appId: shop.wallet().appId,
+      type: 'exactOut',
+      display: { title: 'Tea', currency: 'USD' },
+      source: { chainId: base, tokenSymbol: 'USDC' },
+      destination: { chainId: ethereum, tokenSymbol: 'USDC', amount: '3.00', receiverAddress: receiver },
+      ...more,
+    });
+    assert.equal(status, 201, JSON.stringify(body));
+    return body;
+  }
+
+  async function payerWith(units: bigint): Promise<PrivateKeyAccount> {
+    const payer = anyPayer();
+    await fund(world.rpcUrl(base), base, payer.address, { tokens: { USDC: units } });
+    return payer;
+  }
+
+  const linkOf = ({ paymentLink }: Answer['body']): string => `${shop.url()}${new URL(paymentLink).pathname}`;
+  const billOf = async (link: string): Promise<Requirement> => (await ask402(link)).required.accepts[0];
+  const coinOf = (address: Address) => chainClient(world.rpcUrl(base)).getBalance({ address });
+  const paidTo = (to: string) => shop.balance(base, 'USDC', to);
+
+  it('asks for the payment’s own terms, and stores nothing for it', async () => {
+    const payment = await create();
+    const { status, required, body, headers } = await ask402(linkOf(payment));
+    assert.equal(status, 402);
+    const { accepts, ...rest } = required;
+    assert.deepEqual(rest, {
+      x402Version: 2,
+      error: 'PAYMENT-SIGNATURE header is required',
+      resource: { url: `${linkOf(payment)}/x402`, description: 'Tea', mimeType: 'application/json' },
+    });
+    const { maxTimeoutSeconds, ...terms } = accepts[0];
+    assert.ok(maxTimeoutSeconds > 60 && maxTimeoutSeconds <= 300);
+    assert.deepEqual(terms, {
+      scheme: 'exact',
+      network: 'eip155:8453',
+      amount: String(Math.round(Number(payment.source.amount) * 1e6)),
+      asset: usdc,
+      payTo: payment.source.receiverAddress,
+      extra: { name: 'USD Coin', version: '2' },
+    });
+    assert.equal(body.accepts[0].maxAmountRequired, terms.amount);
+    assert.match(headers.get('access-control-expose-headers') ?? '', /PAYMENT-REQUIRED, PAYMENT-RESPONSE/);
+    assert.equal((await shop.read(payment.id)).status, 'payment_unpaid');
+  });
+
+  it('buys with one header and an empty gas tank, paid out on another chain; copies of the header get the same answer', async () => {
+    const payment = await create();
+    const link = linkOf(payment);
+    const requirement = await billOf(link);
+    const payer = await payerWith(10_000000n);
+    const header = headerOf(requirement, await authorize(payer, requirement));
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => ask402(link, header)));
+    const later = await ask402(link, header, { method: 'POST' });
+    for (const { status, response, body } of [...answers, later]) {
+      assert.equal(status, 200, JSON.stringify(body));
+      assert.deepEqual([response.success, response.network, response.payer], [true, 'eip155:8453', payer.address]);
+      assert.deepEqual(body, answers[0]?.body);
+    }
+    const done = await shop.follow(payment.id);
+    assert.equal(done.status, 'payment_payout_completed');
+    assert.equal(answers[0]?.body.transaction, done.source.txHash);
+    assert.equal(await coinOf(payer.address), 0n);
+    assert.equal(await paidTo(payer.address), 10_000000n - BigInt(requirement.amount));
+  });
+
+  it('takes the header of version 1', async () => {
+    const payment = await create();
+    const link = linkOf(payment);
+    const [old] = (await ask402(link)).body.accepts;
+    const requirement = { ...old, network: 'eip155:8453', amount: old.maxAmountRequired };
+    const payload = await authorize(await payerWith(10_000000n), requirement);
+    const header = Buffer.from(JSON.stringify({ x402Version: 1, scheme: 'exact', network: 'base', payload }));
+    const { status, headers, body } = await ask402(link, undefined, {
+      headers: { 'X-PAYMENT': header.toString('base64') },
+    });
+    assert.equal(status, 200, JSON.stringify(body));
+    const told = JSON.parse(Buffer.from(headers.get('x-payment-response') ?? '', 'base64').toString());
+    assert.deepEqual([told.success, told.network], [true, 'base']);
+  });
+
+  it('refuses what is not exactly what is due, with a name for each reason', async () => {
+    const payment = await create();
+    const link = linkOf(payment);
+    const requirement = await billOf(link);
+    const payer = await payerWith(10_000000n);
+    const send = async (payload: object, accepted = requirement) =>
+      (await ask402(link, headerOf(accepted, payload))).response?.errorReason;
+    const less = String(BigInt(requirement.amount) - 1n);
+    const to = anyPayer().address;
+    const sign = (altered: Parameters<typeof authorize>[2], by = payer) => authorize(by, requirement, altered);
+    const { authorization } = await sign({});
+    const forged = await anyPayer().signMessage({ message: 'x' });
+    assert.deepEqual(
+      [
+        await send(await sign({ value: less })),
+        // What a client says that it accepted counts for nothing.
+        await send(await sign({ value: less }), { ...requirement, amount: less }),
+        await send(await sign({ to })),
+        await send(await sign({ to }), { ...requirement, payTo: to }),
+        await send(await sign({ validBefore: String(nowSeconds() + 2) })),
+        await send(await sign({ validBefore: String(nowSeconds() + 100_000) })),
+        await send(await sign({ validAfter: String(nowSeconds() + 100) })),
+        await send({ authorization, signature: forged }),
+        await send({ authorization, signature: `${forged}${'00'.repeat(64)}` }),
+        await send(await sign({}, anyPayer())),
+        await send(await sign({}), { ...requirement, network: 'eip155:56' }),
+        await send(await authorize(payer, { ...requirement, extra: { name: 'USDC', version: '2' } })),
+      ],
+      [
+        'invalid_exact_evm_payload_authorization_value_mismatch',
+        'invalid_exact_evm_payload_authorization_value_mismatch',
+        'invalid_exact_evm_payload_recipient_mismatch',
+        'invalid_exact_evm_payload_recipient_mismatch',
+        'invalid_exact_evm_payload_authorization_valid_before',
+        'invalid_exact_evm_payload_authorization_valid_before',
+        'invalid_exact_evm_payload_authorization_valid_after',
+        'invalid_exact_evm_signature',
+        'invalid_exact_evm_signature',
+        'invalid_exact_evm_insufficient_balance',
+        'invalid_network',
+        'invalid_exact_evm_signature',
+      ],
+    );
+    for (const wrong of ['no base64 %', Buffer.from('{}').toString('base64'), 'x'.repeat(9_000)])
+      assert.equal((await ask402(link, wrong)).status, 400);
+    assert.equal((await shop.read(payment.id)).status, 'payment_unpaid');
+    assert.equal(await paidTo(payer.address), 10_000000n);
+  });
+
+  it('settles one of two different authorizations of one bill: nobody pays twice', async () => {
+    const payment = await create();
+    const link = linkOf(payment);
+    const requirement = await billOf(link);
+    const [ann, bob] = [await payerWith(10_000000n), await payerWith(10_000000n)];
+    const headers = await Promise.all(
+      [ann, bob].map(async (payer) => headerOf(requirement, await authorize(payer, requirement))),
+    );
+    const answers = await Promise.all(headers.map((header) => ask402(link, header)));
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 402]);
+    assert.equal(answers.find(({ status }) => status === 402)?.response.errorReason, 'duplicate_settlement');
+    await shop.follow(payment.id);
+    const left = (await paidTo(ann.address)) + (await paidTo(bob.address));
+    assert.equal(left, 20_000000n - BigInt(requirement.amount));
+    const asked = await ask402(link);
+    assert.deepEqual([asked.status, asked.body.status, asked.required], [200, 'paid', null]);
+  });
+
+  it('counts the payin when somebody else sends the authorization first', async () => {
+    const payment = await create();
+    const link = linkOf(payment);
+    const requirement = await billOf(link);
+    const payer = await payerWith(10_000000n);
+    const signed = await authorize(payer, requirement);
+    await sendByStranger(signed);
+    const { status, body } = await ask402(link, headerOf(requirement, signed));
+    // The token says that it is used: nothing of ours is sent, and the payin pass finds the money.
+    assert.ok(status === 402 || status === 200, JSON.stringify(body));
+    const done = await shop.follow(payment.id);
+    assert.equal(done.status, 'payment_payout_completed');
+    assert.equal(await paidTo(payer.address), 10_000000n - BigInt(requirement.amount));
+  });
+
+  it('shows a page what a wallet signs, with a nonce of the server’s, and takes the signature once', async () => {
+    const payment = await create();
+    const link = linkOf(payment);
+    const seen = await (await fetch(`${link}/authorization`)).json();
+    const [offer] = seen.authorizations;
+    assert.deepEqual([offer.chainId, offer.tokenSymbol, seen.last], [base, 'USDC', null]);
+    const payer = await payerWith(10_000000n);
+    const { EIP712Domain: _, ...types } = offer.typedData.types;
+    const message = { ...offer.typedData.message, from: payer.address };
+    const signature = await payer.signTypedData({ ...offer.typedData, types, message });
+    const again = (await (await fetch(`${link}/authorization`)).json()).authorizations[0];
+    assert.equal(again.typedData.message.nonce, message.nonce);
+    const { chainId, tokenAddress } = offer;
+    const hand = (body: object) =>
+      fetch(`${link}/authorization`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ chainId, tokenAddress, ...message, signature, ...body }),
+      });
+    const refused = await hand({ value: '1' });
+    assert.equal(refused.status, 400, await refused.text());
+    const taken = await hand({});
+    assert.ok([200, 202].includes(taken.status), await taken.text());
+    await shop.follow(payment.id);
+    const told = await (await hand({})).json();
+    assert.equal(told.status, 'paid');
+    assert.equal((await (await fetch(`${link}/authorization`)).json()).last.transaction, told.transaction);
+    assert.equal(await paidTo(payer.address), 10_000000n - BigInt(message.value));
+  });
+
+  async function sendByStranger({ signature, authorization }: Awaited<ReturnType<typeof authorize>>): Promise<Hex> {
+    const { r, s, v } = parseSignature(signature);
+    const { from, to, value, validAfter, validBefore, nonce } = authorization;
+    const args = [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, Number(v), r, s] as const;
+    const data = encodeFunctionData({ abi, functionName: 'transferWithAuthorization', args });
+    const account = privateKeyToAccount(world.keys.customer);
+    const wallet = createWalletClient({ account, transport: localRpc(world.rpcUrl(base)) });
+    const hash = await wallet.sendTransaction({ chain: null, to: usdc as Address, data, gas: 200_000n });
+    const receipt = await chainClient(world.rpcUrl(base)).waitForTransactionReceipt({ hash });
+    assert.equal(receipt.status, 'success');
+    return hash;
+  }
+});

@@ -1,0 +1,129 @@
+/** A payment on Base whose payers sign real authorizations, over a store in memory and a chain that does what a spec says. */
+import { currentState } from '../../commands/handle.ts';
+import type { RelayOrder } from '../../commands/relayPorts.ts';
+import {
+  type Accepted,
+  createRelays,
+  type RelayRefusal,
+  type Relays,
+  type SignedAuthorization,
+} from '../../commands/relays.ts';
+import { PayoutBlocked } from '../../commands/transferPorts.ts';
+import type { ChainId } from '../../domain/chains.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import type { PaymentEvent, Transfer } from '../../domain/payment/events.ts';
+import { paymentDecider } from '../../domain/payment/state.ts';
+import type { RelayEnd } from '../../domain/relay/events.ts';
+import type { RelayLimits } from '../../domain/relay/gas.ts';
+import { relay, relayIdOf } from '../../domain/relay/relay.ts';
+import { epochMs, plus } from '../../domain/time.ts';
+import { accountIn } from '../../src/chains/evm/addresses.ts';
+import { acceptedSignature, knownDomain, nonceFrom } from '../../src/chains/evm/authorization.ts';
+import { baseUsdc, created, depositAddress, minute, payin, type TermsSketch, terms } from './payments.ts';
+import { accepted, crashAt, processes } from './processes.ts';
+import { anyPayer, authorize, type SignedFields } from './x402.ts';
+
+export const { paymentId, appId } = terms();
+const by = { cause: 'payer' } as const;
+const { signal } = new AbortController();
+
+/** Whole dollars. */
+const usd = (amount: number): bigint => BigInt(Math.round(amount * 1e6));
+
+export const wide: RelayLimits = {
+  perRelay_microUsd: usd(1),
+  perPayerHour_microUsd: usd(10),
+  perAppHour_microUsd: usd(10),
+  perHour_microUsd: usd(10),
+  aboveFee_microUsd: usd(1),
+};
+
+export async function relayDesk({ sketch = {} as TermsSketch, limits = {} as Partial<RelayLimits> } = {}) {
+  const world = processes({ now: minute(1) });
+  const { start, time, clock } = world;
+  const around = {
+    /** What a relay costs now, in millionths of a coin that is worth a dollar. */
+    cost: 1_000n,
+    ends: null as RelayEnd | 'gas' | null,
+    offers: true,
+    simulated: [] as RelayOrder[],
+    limits: { ...wide, ...limits },
+  };
+  const handle = start();
+  const record = (events: readonly PaymentEvent[]) =>
+    accepted(handle(paymentDecider, paymentId, () => events, { cause: 'worker:test', appId }));
+  await record([created(sketch)]);
+
+  const relaysWith = (point = '') =>
+    createRelays({
+      handle: start(),
+      clock,
+      crash: crashAt(point),
+      relayOn: (chainId: ChainId) =>
+        chainId === 8453
+          ? {
+              networkId: chainId,
+              domainOf: async () => (around.offers ? knownDomain(baseUsdc.chain, baseUsdc.token.address) : null),
+              signatureOf: (of, domain, text) => acceptedSignature(chainId, of, domain, text),
+              nonceOf: nonceFrom,
+              accountOf: accountIn,
+              async simulate(order) {
+                around.simulated.push(order);
+                if (around.ends === 'gas') throw new PayoutBlocked('gas', 'the chain is dear');
+                if (around.ends) throw new PayoutBlocked('refusedByToken', `it is ${around.ends}`, around.ends);
+                return around.cost;
+              },
+            }
+          : undefined,
+      priceOf: () => ({ price_microUsd: usd(1), decimals: 6 }),
+      limits: around.limits,
+      depositOf: async () => ({ ...terms().deposit, address: depositAddress }),
+      chooseSource: async () => ({ refused: 'conflict', message: 'nothing is chosen here' }),
+    });
+
+  /** Signs what is due, by the clock of the spec. */
+  async function signed(payer = anyPayer(), altered: Partial<SignedFields> = {}): Promise<SignedAuthorization> {
+    const requirement = {
+      scheme: 'exact',
+      network: 'eip155:8453',
+      amount: '10010000',
+      asset: baseUsdc.token.address as `0x${string}`,
+      payTo: depositAddress as `0x${string}`,
+      maxTimeoutSeconds: 300,
+      extra: { name: 'USD Coin', version: '2' },
+    };
+    const validBefore = String(Math.floor(epochMs(clock.now()) / 1_000) + 300);
+    const { signature, authorization } = await authorize(payer, requirement, { validBefore, ...altered });
+    return { chainId: 8453, tokenAddress: requirement.asset, ...authorization, signature };
+  }
+
+  const accept = (sent: SignedAuthorization, { at = '', of = paymentId } = {}): Promise<Accepted | RelayRefusal> =>
+    relaysWith(at).accept(of, sent, by, signal);
+
+  return {
+    ...world,
+    around,
+    record,
+    signed,
+    accept,
+    /** As an instance has them, with what costs may be now. */
+    relays: {
+      desk: (...asked) => relaysWith().desk(...asked),
+      find: (...asked) => relaysWith().find(...asked),
+      accept: (...asked) => relaysWith().accept(...asked),
+    } satisfies Relays as Relays,
+    desk: () => relaysWith().desk(paymentId, signal),
+    find: (sent: SignedAuthorization) => relaysWith().find(paymentId, sent),
+    /** The fault of a refusal, or how the relay stands. */
+    async outcome(sent: SignedAuthorization): Promise<string> {
+      const answer = await accept(sent);
+      return isRefusal(answer) ? answer.fault : answer.result.kind;
+    },
+    relay: (number: number) => currentState(start(), relay, relayIdOf(paymentId, number)),
+    /** The payer's money, as the chain shows it. */
+    paidBy: (payer: string): Transfer => ({ ...payin({ amount: '10.01' }), from: payer }),
+    pass(duration_ms: number) {
+      time.now = plus(time.now, duration_ms);
+    },
+  };
+}
