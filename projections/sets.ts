@@ -13,6 +13,7 @@ import {
 } from './cashback.ts';
 import { links } from './links.ts';
 import { deposits, payins, payments, transactions } from './payments.ts';
+import { paymentWords } from './paymentWords.ts';
 import type { ProjectionSet } from './projection.ts';
 import { dailyDurations, hourlyPayments, hourlyStats } from './stats.ts';
 import { deliveries, todoPayments, todoPolicyRefunds, todoWebhooks } from './todos.ts';
@@ -29,7 +30,7 @@ import { treasuryMovements } from './treasuryMovements.ts';
 /** What the service needs to act. */
 export const workSet: ProjectionSet = {
   name: 'work',
-  version: 9,
+  version: 10,
   rebuildBatch_events: 20_000,
   projections: [
     payments,
@@ -72,9 +73,18 @@ export const workSet: ProjectionSet = {
 /** What people read: the feed, transactions, statistics, deliveries, movements of the treasury. */
 export const reportsSet: ProjectionSet = {
   name: 'reports',
-  version: 3,
+  version: 4,
   unhurried: true,
-  projections: [appEvents, transactions, hourlyStats, hourlyPayments, dailyDurations, deliveries, treasuryMovements],
+  projections: [
+    appEvents,
+    transactions,
+    paymentWords,
+    hourlyStats,
+    hourlyPayments,
+    dailyDurations,
+    deliveries,
+    treasuryMovements,
+  ],
   channels: { app_events: 'app_events' },
 };
 

@@ -5,7 +5,7 @@ import type { PaymentView, RefundView } from '../domain/payment/view.ts';
 import type { Instant } from '../domain/time.ts';
 import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
 import type { Sql } from '../projections/sql.ts';
-import { listPayments, type PaymentFilter } from './listPayments.ts';
+import { type FindFilter, findPage } from './findPayments.ts';
 import { periodAt, type StatsPeriod } from './reports.ts';
 
 /** CSV (RFC 4180) that no spreadsheet takes for formulas: texts in it may come from strangers. */
@@ -36,7 +36,7 @@ export const csvLine = (cells: readonly (string | Figure | null)[]): string => `
 /** What is exported: payments paid out in a period, which sum up to its statistics; or those that a list with this filter has. */
 export type CsvFilter =
   | { readonly appId: string; readonly period: StatsPeriod }
-  | (Omit<PaymentFilter, 'limit' | 'cursor'> & { readonly period?: never });
+  | (FindFilter & { readonly period?: never });
 
 const pageRows = 500;
 
@@ -51,14 +51,11 @@ export async function* paymentsCsv(sql: Sql, filter: CsvFilter, now: Instant): A
   }
 }
 
-/** Newest first. */
-async function* listed(
-  sql: Sql,
-  filter: Omit<PaymentFilter, 'limit' | 'cursor'>,
-): AsyncGenerator<readonly PaymentView[]> {
+/** In the order of the list. */
+async function* listed(sql: Sql, filter: FindFilter): AsyncGenerator<readonly PaymentView[]> {
   let cursor: string | null | undefined;
   while (cursor !== null) {
-    const found = await listPayments(sql, { ...filter, limit: pageRows, ...(cursor !== undefined && { cursor }) });
+    const found = await findPage(sql, filter, { limit: pageRows, ...(cursor !== undefined && { cursor }) });
     const page = ownCursor(found);
     yield page.payments;
     cursor = page.nextCursor;
@@ -126,6 +123,9 @@ const columns: readonly (readonly [name: string, of: (payment: PaymentView) => s
   ['receiver_memo', (p) => p.receiverMemo],
   ['payin_tx_hash', (p) => p.payinTxHash],
   ['payout_tx_hash', (p) => p.payoutTxHash],
+  ['cancelled_at', (p) => p.cancelledAt],
+  ['note', (p) => p.note],
+  ['tags', (p) => p.tags?.join(' ') ?? null],
 ];
 
 /** One after the other; null where nothing was ordered back. */

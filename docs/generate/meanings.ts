@@ -129,6 +129,8 @@ export const meanings: {
     PayoutHeld: 'An operator put the payout on hold: nothing more is signed for it',
     PayoutRetried:
       'An operator has the payout tried again: his hold ends, as many attempts again are allowed, or one that brought nothing counts as dead',
+    PaymentCancelled: 'The app ended the time to pay early; what a block holds by then still counts',
+    PaymentAnnotated: 'The app’s people wrote a note or tags on the payment, for themselves alone',
     PaymentExpired: 'Not funded in time, by the source chain’s clock',
     PaymentBounced: 'Money came and cannot be paid out; it is held for refund',
     RefundAddressSet: 'Where a payer’s money goes back to, with what proves that it is his word',

@@ -27,9 +27,10 @@ export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.t
  * receiver's account. 5: a payout may land with less than was ordered, which an operator may accept. 6: a refund says what sending it costs,
  * who asked for it and why; its address says how it was proven; an app's policy for money that is not what was agreed, and what was decided
  * by it; all that may become of a transfer may become of a refund; a bounce says why a payout is impossible. 7: a payout may be paid with
- * others in one transaction. 8: a registered transaction may transfer no accepted token to the payment.
+ * others in one transaction. 8: a registered transaction may transfer no accepted token to the payment. 9: an app may cancel a payment, and
+ * write a note and tags on it.
  */
-export const paymentSchemaVersion = 8;
+export const paymentSchemaVersion = 9;
 
 export const paymentTypes = ['exactIn', 'exactOut', 'anyAmount'] as const;
 
@@ -159,6 +160,13 @@ export const paymentEventSchemas = {
   PayoutAccepted: Type.Object({ reason: Reason, acceptedAt: Time }, closed),
   PayoutHeld: Type.Object({ reason: Reason, heldAt: Time }, closed),
   PayoutRetried: Type.Object({ reason: Reason, retriedAt: Time }, closed),
+  /** The app ended the time to pay early. `expiresAt`: the new end, by the chains' clocks. */
+  PaymentCancelled: Type.Object({ expiresAt: Time, cancelledAt: Time }, closed),
+  /** For the people of the app alone. Replaces the note and the tags from before. */
+  PaymentAnnotated: Type.Object(
+    { note: nullable(Text(1_000)), tags: Type.Array(Text(32), { maxItems: 10 }), annotatedAt: Time },
+    closed,
+  ),
   PaymentExpired: Type.Object({ chainTime: Time, expiredAt: Time }, closed),
   PaymentBounced: Type.Object(
     {

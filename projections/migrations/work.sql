@@ -48,6 +48,11 @@ CREATE TABLE payments (
   pay_from                  json,
   payout_tx_hash            text,
   payout_confirmed_at       timestamptz,
+  missing                   numeric,
+  held                      json,
+  cancelled_at              timestamptz,
+  note                      text,
+  tags                      json,
   revision                  bigint      NOT NULL
 );
 COMMENT ON TABLE payments IS 'Every payment as its last event left it: the fields of the public API. Amounts in whole tokens.';
@@ -66,6 +71,11 @@ COMMENT ON COLUMN payments.payin_seen_at IS 'Time of the block that holds the fi
 COMMENT ON COLUMN payments.payin_confirmed_at IS 'When the payment was funded.';
 COMMENT ON COLUMN payments.destination_amount IS 'What the receiver gets; null for anyAmount until it is funded.';
 COMMENT ON COLUMN payments.keyless IS 'Created without an API key (quick start).';
+COMMENT ON COLUMN payments.missing IS 'What is still to be sent of an open payment that received too little; null otherwise.';
+COMMENT ON COLUMN payments.held IS 'Money that can only go back and is not ordered back: chain, token, amount. Null for none.';
+COMMENT ON COLUMN payments.cancelled_at IS 'When the app ended the time to pay early; expires_at is that end.';
+COMMENT ON COLUMN payments.note IS 'What the app''s people wrote for themselves.';
+COMMENT ON COLUMN payments.tags IS 'Their tags, in lower case; null for none.';
 COMMENT ON COLUMN payments.revision IS 'The last event of stream payment-<payment_id> that is in this row.';
 
 CREATE TABLE payins (

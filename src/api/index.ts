@@ -6,6 +6,7 @@ import { createFindEvidence, type EvidenceDeps } from '../../commands/heads/evid
 import { entriesFrom, headKeysSince, newestEntry } from '../../commands/heads/sign.ts';
 import { createManageLinks } from '../../commands/links.ts';
 import { registerPayin } from '../../commands/recordPayin.ts';
+import { createTendPayment, type TendPayment } from '../../commands/tendPayment.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chainOf } from '../../domain/chains.ts';
 import { isLinkId, link } from '../../domain/link.ts';
@@ -123,6 +124,18 @@ export function linksOf({ handle, clock, chains, reads }: Core, rates: Rates): L
     close: manage.close,
     find: async (linkId) => (isLinkId(linkId) ? currentState(handle, link, linkId) : null),
     list: (appId, page) => listLinks(reads, appId, page),
+  };
+}
+
+/** What an app's people do with its payments. Nobody fills a payment's stream with notes; to cancel one is never too much. */
+function tendOf({ handle, clock }: Core, rates: Rates): TendPayment {
+  const tend = createTendPayment({ handle, clock });
+  return {
+    cancel: tend.cancel,
+    async annotate(appId, paymentId, annotation, by) {
+      await admitApp(rates, 'changes', appId);
+      return tend.annotate(appId, paymentId, annotation, by);
+    },
   };
 }
 
@@ -263,6 +276,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     refunds: refundsOf(core),
     refundAddresses: refundAddressesOf(core, publicUrl),
     links: linksOf(core, rates),
+    tend: tendOf(core, rates),
     proof: proofOf(core),
     clients,
     rates,

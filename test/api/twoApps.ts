@@ -14,6 +14,7 @@ import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
 import { cashbackMovements, getCashback } from '../../queries/cashback.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
+import { findPayments, paymentsInNeed } from '../../queries/findPayments.ts';
 import { getPayment, getPaymentAsOf, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
 import { getOverview } from '../../queries/overview.ts';
@@ -223,6 +224,8 @@ function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDep
     getPaymentAsOf: (paymentId, asOf) => getPaymentAsOf(reading, paymentId, asOf),
     getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
     listPayments: (filter) => listPayments(sql, filter),
+    findPayments: (filter, page) => findPayments(sql, filter, page),
+    paymentsInNeed: (appId) => paymentsInNeed(sql, appId),
     listTransactions: (paymentId) => listTransactions(sql, paymentId),
     exportPayments: limitExports((filter) => paymentsCsv(sql, filter, p.minute(30))),
     paymentStory: (appId, paymentId) => paymentStory(reading, appId, paymentId),

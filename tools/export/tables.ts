@@ -26,7 +26,7 @@ export interface View {
 
 type Kinds<T> = Readonly<Record<keyof T & string, Kind | 'leftOut'>>;
 
-/** Addresses of webhooks are left out: some hold a password. */
+/** Addresses of webhooks are left out: some hold a password. So is what an app's people wrote for themselves. */
 const payments: Kinds<Tables['payments']> = {
   payment_id: 'text',
   app_id: 'text',
@@ -75,6 +75,11 @@ const payments: Kinds<Tables['payments']> = {
   pay_from: 'json',
   payout_tx_hash: 'text',
   payout_confirmed_at: 'time',
+  missing: 'decimal',
+  held: 'json',
+  cancelled_at: 'time',
+  note: 'leftOut',
+  tags: 'leftOut',
   revision: 'position',
 };
 
