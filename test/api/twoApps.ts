@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { eventCodec } from '../../commands/codec.ts';
-import { readStream } from '../../commands/handle.ts';
+import { type Handle, readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
+import { createTendPayment } from '../../commands/tendPayment.ts';
 import type { CreditEvent } from '../../domain/credit.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { HeadSigned } from '../../domain/heads/events.ts';
@@ -82,7 +83,11 @@ export interface TwoApps {
 export async function startTwoApps(more: Partial<HttpDeps> = {}): Promise<TwoApps> {
   const database = await freshDatabase();
   const log = createWorld();
-  const world = await startWorld({ ...realDeps(database, log), ...more });
+  // Owners are in the log of the people, payments in this one.
+  const handle: Handle = (decider, ...rest) =>
+    (decider.category === 'merchant' ? world.people : log).handle(decider, ...rest);
+  const tend = createTendPayment({ handle, clock: log.clock });
+  const world: World = await startWorld({ ...realDeps(database, log), tend, ...more });
   return { world, theirs: await fillBoth(world, database, log) };
 }
 

@@ -15,7 +15,7 @@ const unchanging = 'public, max-age=31536000, immutable';
 
 const types: Readonly<Record<string, string>> = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' };
 
-const folders: Readonly<Record<string, string>> = { 'look.css': '', 'pay.css': 'pay/' };
+const folders: Readonly<Record<string, string>> = { 'look.css': '', 'pay.css': 'pay/', 'desk.css': 'dashboard/' };
 
 export interface PageServer extends AsyncDisposable {
   readonly url: (page: string) => string;

@@ -101,8 +101,7 @@ function underpaidEntry(appId: string, payment: PaymentView, now: Instant): Entr
   return {
     href: appPaths(appId).payment(payment.paymentId),
     drawing: 'clock',
-    title: html`<span>${bdi(nameOf(payment))}: ${grouped(payment.amountReceived ?? '0.00')} of
-      ${amountText(dueOf(payment), sourceTokenSymbol)} received</span>`,
+    title: html`<span>${bdi(nameOf(payment))}: ${`${grouped(payment.amountReceived ?? '0.00')} of ${amountText(dueOf(payment), sourceTokenSymbol)} received`}</span>`,
     text:
       left_ms > 0
         ? `The time to pay is over in ${lengthText(left_ms)}. Send the payer the link again.`

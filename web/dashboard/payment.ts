@@ -103,9 +103,7 @@ export function toPay(payment: PaymentView, link: string | null): VNode {
     inside(html`<div class="rows">
       ${
         missing !== null &&
-        html`<p><strong>${amountText(payment.amountReceived, sourceTokenSymbol)} of ${amountText(dueOf(payment), sourceTokenSymbol)}
-        received, waiting until ${when(payment.expiresAt)}.</strong> What is still missing then decides what happens, by your rule
-        for too little.</p>`
+        html`<p><strong>${`${amountText(payment.amountReceived, sourceTokenSymbol)} of ${amountText(dueOf(payment), sourceTokenSymbol)} received, waiting until `}${when(payment.expiresAt)}.</strong> ${'When the time to pay is over, your rule for too little decides what happens with it.'}</p>`
       }
       ${
         link !== null &&

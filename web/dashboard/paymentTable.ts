@@ -58,5 +58,5 @@ function nameCell(appId: string, payment: PaymentView): Content {
 function receivedCell(payment: PaymentView): Content {
   const came = cameOf(payment);
   if (came.length === 0) return null;
-  return html`<span class="money" dir="ltr">${came.join(' + ')}</span>`;
+  return html`<span dir="ltr">${came.flatMap((each, place) => [place > 0 && ' + ', html`<span class="money">${each}</span>`])}</span>`;
 }

@@ -128,10 +128,13 @@ function sumLine({ count, capped, tokens }: FoundSums, searchCapped: boolean): V
       .filter((each) => Number(each[field]) > 0)
       .map((each) => amountText(each[field], each.tokenSymbol))
       .join(' + ') || '0.00';
-  return html`<p class="sums small muted">${capped ? `The newest ${grouped(String(count))} payments` : counted(count, 'payment')}:
-    ${of('due')} due, ${of('came')} received.
-    ${capped && ' Sorting by amount is among these.'}
-    ${searchCapped && ' The search found more than it can list: type more.'}</p>`;
+  const what = capped ? `The newest ${grouped(String(count))} payments` : counted(count, 'payment');
+  const sentences = [
+    `${what}: ${of('due')} due, ${of('came')} received.`,
+    capped ? 'Sorting by amount is among these.' : null,
+    searchCapped ? 'The search found more than it can list: type more.' : null,
+  ];
+  return html`<p class="sums small muted">${sentences.filter((each) => each !== null).join(' ')}</p>`;
 }
 
 interface FilterState {
@@ -151,7 +154,7 @@ const filters = (path: string, form: FormState, { filtered, query, now }: Filter
       maxlength: 128,
       placeholder: 'Order, title, address, transaction, amount, #tag',
     })}
-    ${selectField({ form, name: 'sort', label: 'Order', optional: true, options: sortings.map((value) => ({ value: value === 'newest' ? '' : value, label: sortingWords[value] })) })}
+    ${selectField({ form, name: 'sort', label: 'Sort', optional: true, options: sortings.map((value) => ({ value: value === 'newest' ? '' : value, label: sortingWords[value] })) })}
     ${textField({ form, name: 'from', label: 'From (UTC)', type: 'date', optional: true })}
     ${textField({ form, name: 'to', label: 'To (UTC)', type: 'date', optional: true })}
     ${form.values['group'] && html`<input type="hidden" name="group" value=${form.values['group']} />`}

@@ -111,7 +111,7 @@ ${link}
 
 If you paid from an exchange, answer this mail.`;
   return html`<div class="rows"><p class="controls">
-    ${linkButton(mailLink(`Your payment ${nameOf(payment)}: where does the money go back to?`, text), 'Ask for a refund address', 'plain', 'mail')}
+    ${linkButton(mailLink(`Your payment ${nameOf(payment)}: where does the money go back to?`, text), 'Ask for an address', 'plain', 'mail')}
     ${copyButton(text, 'Text')}</p></div>`;
 }
 
