@@ -1,34 +1,14 @@
 /** What a payment is found by. A search is one range of the table's key, so it costs the same with a million payments. */
+import { amountWord, searchWord, tagWord } from '../domain/payment/searchWords.ts';
 import type { Payment, PaymentState } from '../domain/payment/state.ts';
 import { viewOf } from '../domain/payment/view.ts';
 import type { Instant } from '../domain/time.ts';
 import { ofStates, remove, upsert } from './projection.ts';
 
-/** Characters of a word that are kept and compared. */
-export const wordMax = 64;
 /** Beginnings of a title that are kept: a title is found by any of its first words. */
 const titleWords = 4;
 /** Transactions of a payment that it is found by. */
 const hashesMax = 20;
-
-/** Texts as they are compared: in lower case, with single spaces, cut. */
-export const searchWord = (text: string): string =>
-  text
-    .normalize('NFC')
-    .toLowerCase()
-    .replaceAll('\0', '\ufffd')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, wordMax)
-    .toWellFormed();
-
-/** `12.5` and `12.50` are one amount. @param decimal without a sign */
-export function amountWord(decimal: string): string {
-  const [whole = '0', fraction = ''] = decimal.split('.');
-  return `$${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
-}
-
-export const tagWord = (tag: string): string => `#${searchWord(tag)}`;
 
 export const paymentWords = ofStates('paymentWords', 'payment', ({ before, after }) => {
   const { appId: app_id, paymentId: payment_id } = after.terms;

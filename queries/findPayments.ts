@@ -4,9 +4,9 @@
  */
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { formatAmount, parseAmount } from '../domain/money.ts';
+import { amountWord, searchWord } from '../domain/payment/searchWords.ts';
 import type { PaymentStatus, PaymentView } from '../domain/payment/view.ts';
 import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
-import { amountWord, searchWord } from '../projections/paymentWords.ts';
 import type { Sql } from '../projections/sql.ts';
 import { paymentIdIn } from './getPayment.ts';
 import { readCursor, writeCursor } from './pages.ts';

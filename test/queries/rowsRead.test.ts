@@ -6,13 +6,7 @@ import { projectionSets } from '../../projections/sets.ts';
 import type { Sql } from '../../projections/sql.ts';
 import { type DeliveryFilter, listDeliveries } from '../../queries/deliveries.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
-import {
-  type FindFilter,
-  findPayments,
-  foundMax,
-  paymentsInNeed,
-  windowMax,
-} from '../../queries/findPayments.ts';
+import { type FindFilter, findPayments, foundMax, paymentsInNeed, windowMax } from '../../queries/findPayments.ts';
 import { listPayments, type PaymentFilter } from '../../queries/listPayments.ts';
 import { getOverview } from '../../queries/overview.ts';
 import { paymentsCsv } from '../../queries/paymentsCsv.ts';

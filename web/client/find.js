@@ -49,6 +49,8 @@ function made() {
     timer = setTimeout(() => find(target.value), pause_ms);
   });
   own.addEventListener('keydown', (event) => {
+    // A search field with text takes the first Escape to clear itself.
+    if (event.key === 'Escape') own.close();
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) {
       event.preventDefault();
