@@ -178,6 +178,18 @@ describe('an app’s payments as CSV', () => {
     assert.equal(row?.['title'], `'+1;'=2\r\n"x",'=3`);
   });
 
+  it('has the note and the tags of its people as texts', async () => {
+    const note = '=1+1\n<b>@SUM(A1)</b>';
+    await pay(1, [
+      ...p.unpaid,
+      p.event('PaymentAnnotated', { note, tags: ['vip', 'wholesale'], annotatedAt: p.minute(5) }),
+    ]);
+    await project();
+    const [row] = await table({ appId: 'wallet_demo' });
+    assert.equal(row?.['note'], `'=1+1\n<b>@SUM(A1)</b>`);
+    assert.equal(row?.['tags'], 'vip wholesale');
+  });
+
   it('is the app’s own; without payments it is its head', async () => {
     await pay(1, p.done);
     await project();
