@@ -93,7 +93,7 @@ function whatToDo({ payment, link }: RefundsModel): Content {
     );
   return notice(
     'wait',
-    html`<div><p><strong>Nobody has proven where it goes back to.</strong> The sender may be an exchange, which credits nobody. Send the
+    html`<div class="rows"><p><strong>Nobody has proven where it goes back to.</strong> The sender may be an exchange, which credits nobody. Send the
     payer the payment’s page: there they give an address, and sign with the account that paid.</p>
     ${link !== null && html`<p>${copyable(html`<span class="mono">${link}</span>`, link, 'Link')}</p>`}
     ${link !== null && askForAddress(payment, link)}</div>`,
