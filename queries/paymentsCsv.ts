@@ -6,6 +6,7 @@ import type { Instant } from '../domain/time.ts';
 import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
 import type { Sql } from '../projections/sql.ts';
 import { type FindFilter, findPage } from './findPayments.ts';
+import { listPayments, type PaymentFilter } from './listPayments.ts';
 import { periodAt, type StatsPeriod } from './reports.ts';
 
 /** CSV (RFC 4180) that no spreadsheet takes for formulas: texts in it may come from strangers. */
@@ -36,7 +37,11 @@ export const csvLine = (cells: readonly (string | Figure | null)[]): string => `
 /** What is exported: payments paid out in a period, which sum up to its statistics; or those that a list with this filter has. */
 export type CsvFilter =
   | { readonly appId: string; readonly period: StatsPeriod }
-  | (FindFilter & { readonly period?: never });
+  | (Omit<PaymentFilter, 'limit' | 'cursor'> & { readonly period?: never; readonly find?: never })
+  /** As the list of the dashboard finds them. */
+  | { readonly appId: string; readonly find: Omit<FindFilter, 'appId'>; readonly period?: never };
+
+type Listed = Exclude<CsvFilter, { readonly period: StatsPeriod }>;
 
 const pageRows = 500;
 
@@ -52,10 +57,14 @@ export async function* paymentsCsv(sql: Sql, filter: CsvFilter, now: Instant): A
 }
 
 /** In the order of the list. */
-async function* listed(sql: Sql, filter: FindFilter): AsyncGenerator<readonly PaymentView[]> {
+async function* listed(sql: Sql, filter: Listed): AsyncGenerator<readonly PaymentView[]> {
   let cursor: string | null | undefined;
   while (cursor !== null) {
-    const found = await findPage(sql, filter, { limit: pageRows, ...(cursor !== undefined && { cursor }) });
+    const asked = { limit: pageRows, ...(cursor !== undefined && { cursor }) };
+    const found =
+      filter.find === undefined
+        ? await listPayments(sql, { ...filter, ...asked })
+        : await findPage(sql, { ...filter.find, appId: filter.appId }, asked);
     const page = ownCursor(found);
     yield page.payments;
     cursor = page.nextCursor;

@@ -160,10 +160,13 @@ describe('an app’s payments as CSV', () => {
         count({}),
         count({ status: 'payment_unpaid' }),
         count({ search: 'A-1' }),
+        count({ orderId: 'A-1' }),
+        count({ search: 'A' }),
+        count({ find: { search: 'A' } }),
         count({ createdAfter: p.minute(5) }),
         count({ createdBefore: p.minute(5), status: 'payment_unpaid' }),
       ]),
-      [2, 1, 1, 1, 0],
+      [2, 1, 1, 1, 0, 1, 1, 0],
     );
   });
 

@@ -266,7 +266,7 @@ const csv = ({ exportPayments }: PaymentPagesDeps): AnyPage =>
       const [wrong] = Object.values(filter.errors);
       if (wrong !== undefined) throw new ApiError('invalidRequest', wrong);
       // Newest first, whatever the list is sorted by: the export has all, and the list sorts a part by amount.
-      return exportPayments({ appId, ...asked, sort: 'newest' }, gone);
+      return exportPayments({ appId, find: { ...asked, sort: 'newest' } }, gone);
     },
   });
 
