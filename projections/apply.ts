@@ -55,7 +55,7 @@ function statementsOf(target: string, key: readonly Column[], others: readonly C
   const same = key.map(({ name }) => `held.${quoted(name)} = given.${quoted(name)}`).join(' AND ');
   return {
     upsert: `INSERT INTO ${target} (${names(all)}) SELECT ${names(all)} FROM ${given(all)}
-             ON CONFLICT (${names(key)}) DO UPDATE SET ${replaced}`,
+             ON CONFLICT (${names(key)}) DO ${others.length === 0 ? 'NOTHING' : `UPDATE SET ${replaced}`}`,
     remove: `DELETE FROM ${target} AS held USING ${given(key)} WHERE ${same}`,
     add: `INSERT INTO ${target} AS held (${names(all)}) SELECT ${names(key)}, ${sums} FROM ${given(all)} GROUP BY ${names(key)}
           ON CONFLICT (${names(key)}) DO UPDATE SET ${added}`,

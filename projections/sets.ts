@@ -13,6 +13,7 @@ import {
 } from './cashback.ts';
 import { links } from './links.ts';
 import { deposits, payins, payments, transactions } from './payments.ts';
+import { paymentWords } from './paymentWords.ts';
 import type { ProjectionSet } from './projection.ts';
 import { dailyDurations, hourlyPayments, hourlyStats } from './stats.ts';
 import { deliveries, todoPayments, todoPolicyRefunds, todoWebhooks } from './todos.ts';
@@ -74,9 +75,18 @@ export const workSet: ProjectionSet = {
 /** Read models for people: feed, transactions, statistics, deliveries, treasury movements. */
 export const reportsSet: ProjectionSet = {
   name: 'reports',
-  version: 3,
+  version: 4,
   unhurried: true,
-  projections: [appEvents, transactions, hourlyStats, hourlyPayments, dailyDurations, deliveries, treasuryMovements],
+  projections: [
+    appEvents,
+    transactions,
+    paymentWords,
+    hourlyStats,
+    hourlyPayments,
+    dailyDurations,
+    deliveries,
+    treasuryMovements,
+  ],
   channels: { app_events: 'app_events' },
 };
 

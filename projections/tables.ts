@@ -213,6 +213,11 @@ export interface Tables {
     readonly phase: string;
     readonly standing: string;
   };
+  readonly payment_words: {
+    readonly app_id: string;
+    readonly word: string;
+    readonly payment_id: string;
+  };
   readonly payments: {
     readonly payment_id: string;
     readonly app_id: string;
@@ -262,6 +267,11 @@ export interface Tables {
     readonly pay_from: object | null;
     readonly payout_tx_hash: string | null;
     readonly payout_confirmed_at: string | null;
+    readonly missing: string | null;
+    readonly held: object | null;
+    readonly cancelled_at: string | null;
+    readonly note: string | null;
+    readonly tags: object | null;
     readonly revision: string | number;
   };
   readonly todo_cashback: {
@@ -396,6 +406,7 @@ export interface TableKeys {
   readonly links: 'link_id';
   readonly operations: 'operation_id';
   readonly payins: 'transfer_id' | 'payment_id';
+  readonly payment_words: 'app_id' | 'word' | 'payment_id';
   readonly payments: 'payment_id';
   readonly todo_cashback: 'digest';
   readonly todo_credits: 'payment_id' | 'account';

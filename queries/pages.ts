@@ -45,7 +45,7 @@ export async function newestFirst<R extends object>(
 
 export const writeCursor = (at: unknown, id: unknown): string => Buffer.from(`${at} ${id}`).toString('base64url');
 
-function readCursor(cursor: string): readonly [at: string, id: string] | Refusal {
+export function readCursor(cursor: string): readonly [at: string, id: string] | Refusal {
   const [, time = '', id] = /^(\S{24}) ([\w-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const at = parseInstant(time);
   if (at !== undefined && id !== undefined) return [at, id];

@@ -35,6 +35,9 @@ interface AttemptFact extends LegFact {
 }
 
 export type PaymentFact =
+  /** The app ended the time to pay early. */
+  | { readonly type: 'cancelled'; readonly expiresAt: Instant }
+  | { readonly type: 'annotated'; readonly note: string | null; readonly tags: readonly string[] }
   | {
       readonly type: 'created';
       /** Null for anyAmount. */

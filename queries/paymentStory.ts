@@ -37,6 +37,10 @@ export function factOf(event: PaymentEvent, after: Payment, now: Payment): Payme
       const { rule, verdict, amount, token, chainId } = event.data;
       return { type: 'policyApplied', rule, verdict, money: money(amount, token), chainId };
     }
+    case 'PaymentCancelled':
+      return { type: 'cancelled', expiresAt: event.data.expiresAt };
+    case 'PaymentAnnotated':
+      return { type: 'annotated', note: event.data.note, tags: event.data.tags };
     case 'PaymentExpired':
       return { type: 'expired', chainTime: event.data.chainTime };
     case 'PaymentBounced':

@@ -5,6 +5,7 @@ import type { PaymentView, RefundView } from '../domain/payment/view.ts';
 import type { Instant } from '../domain/time.ts';
 import { type PaymentRow, viewOfRow } from '../projections/payments.ts';
 import type { Sql } from '../projections/sql.ts';
+import { type FindFilter, pageOfIds } from './findPayments.ts';
 import { listPayments, type PaymentFilter } from './listPayments.ts';
 import { periodAt, type StatsPeriod } from './reports.ts';
 
@@ -36,7 +37,11 @@ export const csvLine = (cells: readonly (string | Figure | null)[]): string => `
 /** Rows to export: payments paid out in a period, which add up to its statistics; or the payments of a filtered list. */
 export type CsvFilter =
   | { readonly appId: string; readonly period: StatsPeriod }
-  | (Omit<PaymentFilter, 'limit' | 'cursor'> & { readonly period?: never });
+  | (Omit<PaymentFilter, 'limit' | 'cursor'> & { readonly period?: never; readonly find?: never })
+  /** As the list of the dashboard finds them. */
+  | { readonly appId: string; readonly find: Omit<FindFilter, 'appId'>; readonly period?: never };
+
+type Listed = Exclude<CsvFilter, { readonly period: StatsPeriod }>;
 
 const pageRows = 500;
 
@@ -51,14 +56,15 @@ export async function* paymentsCsv(sql: Sql, filter: CsvFilter, now: Instant): A
   }
 }
 
-/** Newest first. */
-async function* listed(
-  sql: Sql,
-  filter: Omit<PaymentFilter, 'limit' | 'cursor'>,
-): AsyncGenerator<readonly PaymentView[]> {
+/** In the order of the list. */
+async function* listed(sql: Sql, filter: Listed): AsyncGenerator<readonly PaymentView[]> {
   let cursor: string | null | undefined;
   while (cursor !== null) {
-    const found = await listPayments(sql, { ...filter, limit: pageRows, ...(cursor !== undefined && { cursor }) });
+    const asked = { limit: pageRows, ...(cursor !== undefined && { cursor }) };
+    const found =
+      filter.find === undefined
+        ? await listPayments(sql, { ...filter, ...asked })
+        : await pageOfIds(sql, { ...filter.find, appId: filter.appId }, asked);
     const page = ownCursor(found);
     yield page.payments;
     cursor = page.nextCursor;
@@ -126,6 +132,9 @@ const columns: readonly (readonly [name: string, of: (payment: PaymentView) => s
   ['receiver_memo', (p) => p.receiverMemo],
   ['payin_tx_hash', (p) => p.payinTxHash],
   ['payout_tx_hash', (p) => p.payoutTxHash],
+  ['cancelled_at', (p) => p.cancelledAt],
+  ['note', (p) => p.note],
+  ['tags', (p) => p.tags?.join(' ') ?? null],
 ];
 
 /** Values of the refunds, separated; null without refunds. */

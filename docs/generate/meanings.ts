@@ -134,6 +134,8 @@ export const meanings: {
     PayoutHeld: 'An operator put the payout on hold: nothing more is signed for the payout',
     PayoutRetried:
       'An operator retries the payout: a hold ends, further attempts are allowed, or an attempt that moved no money counts as dead',
+    PaymentCancelled: 'The app ended the time to pay early; money in a block by then still counts',
+    PaymentAnnotated: 'The app’s people wrote a note or tags on the payment. Payers do not see them',
     PaymentExpired: 'Not funded in time, by the source chain’s clock',
     PaymentBounced: 'Money arrived and cannot be paid out; it is held for a refund',
     RefundAddressSet: 'The payer’s refund address, with the proof that the payer stated it',

@@ -29,9 +29,9 @@ export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.t
  * fee, a requester and a reason; its address has a proof; a policy for wrong amounts and its decisions; refunds have the same outcomes as
  * payouts; a bounce says why a payout is impossible. 7: a payout may join a batch. 8: a registered transaction may transfer no accepted
  * token to the payment. 9: the app may have chosen further types of webhooks. 10: an alternative's
- * fee states what rounding its price up adds; a payment may list what is bought.
+ * fee states what rounding its price up adds; a payment may list what is bought. 11: an app may cancel a payment, and write a note and tags on it.
  */
-export const paymentSchemaVersion = 10;
+export const paymentSchemaVersion = 11;
 
 export const paymentTypes = ['exactIn', 'exactOut', 'anyAmount'] as const;
 
@@ -169,6 +169,13 @@ export const paymentEventSchemas = {
   PayoutAccepted: Type.Object({ reason: Reason, acceptedAt: Time }, closed),
   PayoutHeld: Type.Object({ reason: Reason, heldAt: Time }, closed),
   PayoutRetried: Type.Object({ reason: Reason, retriedAt: Time }, closed),
+  /** The app ended the time to pay early. `expiresAt`: the new end, by the chains' clocks. */
+  PaymentCancelled: Type.Object({ expiresAt: Time, cancelledAt: Time }, closed),
+  /** For the people of the app alone. Replaces the note and the tags from before. */
+  PaymentAnnotated: Type.Object(
+    { note: nullable(Text(1_000)), tags: Type.Array(Text(32), { maxItems: 10 }), annotatedAt: Time },
+    closed,
+  ),
   PaymentExpired: Type.Object({ chainTime: Time, expiredAt: Time }, closed),
   PaymentBounced: Type.Object(
     {

@@ -99,6 +99,10 @@ export interface Payment extends Paid {
   readonly refunds: readonly Refund[];
   /** Decisions of the app's policy on wrong money that are still in force. */
   readonly applied: readonly PolicyApplied[];
+  /** When the app ended the time to pay early; `terms.expiresAt` is that end. */
+  readonly cancelledAt: Instant | null;
+  /** Note and tags of the app's people, and the number of changes. */
+  readonly annotation: Pick<PaymentEventData<'PaymentAnnotated'>, 'note' | 'tags'> & { readonly changes: number };
 }
 
 /** `null` before the payment is created. */
@@ -141,6 +145,8 @@ const newPayment = (terms: PaymentCreated): Payment => ({
   refunds: [],
   closed: null,
   applied: [],
+  cancelledAt: null,
+  annotation: { note: null, tags: [], changes: 0 },
 });
 
 function evolvePayin(p: Payment, event: PaymentEvent): Payment | undefined {
@@ -200,6 +206,14 @@ function evolvePayout(p: Payment, event: PaymentEvent): Payment | undefined {
 
 function evolveClosing(p: Payment, event: PaymentEvent): Payment | undefined {
   switch (event.type) {
+    case 'PaymentCancelled': {
+      const { expiresAt, cancelledAt } = event.data;
+      return { ...p, terms: { ...p.terms, expiresAt }, cancelledAt };
+    }
+    case 'PaymentAnnotated': {
+      const { note, tags } = event.data;
+      return { ...p, annotation: { note, tags, changes: p.annotation.changes + 1 } };
+    }
     case 'PaymentExpired':
       return { ...p, closed: { kind: 'expired', at: event.data.expiredAt } };
     case 'PaymentBounced': {

@@ -8,9 +8,9 @@ import type { BounceCode, PaymentType } from './events.ts';
 import type { Intent } from './intent.ts';
 import type { LineItem } from './lineItems.ts';
 import type { Metadata } from './metadata.ts';
-import { isWhollyRefunded } from './refund.ts';
+import { isWhollyRefunded, refundable } from './refund.ts';
 import type { RefundAsker } from './refundShapes.ts';
-import { allCounted, counted, isSameAsset, type Source, sumOf } from './sources.ts';
+import { allCounted, counted, dueFrom, isSameAsset, type Source, sumOf } from './sources.ts';
 import type { Payment, Refund } from './state.ts';
 
 // Public fields of a payment's refunds.
@@ -178,6 +178,21 @@ export interface PaymentView {
   readonly payFrom: readonly SourceView[] | null;
   readonly payoutTxHash: string | null;
   readonly payoutConfirmedAt: Instant | null;
+  /** Amount still due from the current source after a payin that was too little; null otherwise. */
+  readonly missing: string | null;
+  /** Money that can only go back and is not ordered back, one entry per chain and token; null for none. */
+  readonly held: readonly HeldView[] | null;
+  /** When the app ended the time to pay early. */
+  readonly cancelledAt: Instant | null;
+  /** For the app's own people. Payers, webhooks and answers of the API never contain it. */
+  readonly note: string | null;
+  readonly tags: readonly string[] | null;
+}
+
+export interface HeldView {
+  readonly chainId: ChainId;
+  readonly tokenSymbol: TokenSymbol;
+  readonly amount: string;
 }
 
 /** @param updatedAt when the last folded event was written */
@@ -204,7 +219,30 @@ export function viewOf(p: Payment, updatedAt: Instant): PaymentView {
     ...sourceOf(p),
     payFrom: p.sources.length > 1 ? p.sources.map(sourceView) : null,
     ...destinationOf(p),
+    missing: missingOf(p),
+    held: heldViews(p),
+    cancelledAt: p.cancelledAt,
+    note: p.annotation.note,
+    tags: p.annotation.tags.length > 0 ? p.annotation.tags : null,
   };
+}
+
+function missingOf(p: Payment): string | null {
+  const { source, limits } = p.terms;
+  const least = source.amount ?? limits?.min ?? null;
+  const came = sumOf(counted(p));
+  if (p.closed || p.funded || least === null || came === 0n) return null;
+  if (came >= dueFrom(p.terms, { ...source, limits })) return null;
+  return formatAmount(BigInt(least) - came, source.token.decimals);
+}
+
+function heldViews(p: Payment): readonly HeldView[] | null {
+  const held = refundable(p).map(({ chainId, token, amount }) => ({
+    chainId,
+    tokenSymbol: token.symbol,
+    amount: formatAmount(amount, token.decimals),
+  }));
+  return held.length > 0 ? held : null;
 }
 
 const sourceView = ({ chainId, token, amount }: Source): SourceView => ({

@@ -26,6 +26,14 @@ COMMENT ON COLUMN transactions.status IS 'Payins: detected, confirmed, orphaned,
 COMMENT ON COLUMN transactions.standing IS 'Payins: counted towards the payment, or why the money is held.';
 COMMENT ON COLUMN transactions.at IS 'Payins: block time. Payouts and refunds: when the attempt was signed.';
 
+CREATE TABLE payment_words (
+  app_id     text COLLATE "C" NOT NULL,
+  word       text COLLATE "C" NOT NULL,
+  payment_id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (app_id, word, payment_id)
+);
+COMMENT ON TABLE payment_words IS 'Words that find each payment, in lower case: id, order, beginnings of the title''s words, addresses, transactions, $amounts, #tags. A search reads one range of the key.';
+
 CREATE TABLE hourly_stats (
   app_id   text        NOT NULL,
   hour     timestamptz NOT NULL,

@@ -2,6 +2,9 @@
 
 CREATE INDEX IF NOT EXISTS payments_newest     ON payments (app_id, created_at DESC, payment_id DESC);
 CREATE INDEX IF NOT EXISTS payments_by_status  ON payments (app_id, status, created_at DESC, payment_id DESC);
+-- Held money, and payments that received too little: what an app's people have to look at.
+CREATE INDEX IF NOT EXISTS payments_needing_somebody ON payments (app_id, created_at DESC, payment_id DESC)
+  WHERE held IS NOT NULL OR missing IS NOT NULL;
 CREATE INDEX IF NOT EXISTS payments_by_order   ON payments (app_id, order_id) WHERE order_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS payments_by_update  ON payments (app_id, updated_at);
 CREATE INDEX IF NOT EXISTS payments_to_pay_in  ON payments (created_at) WHERE status IN ('payment_unpaid', 'payment_started');

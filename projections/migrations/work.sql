@@ -49,6 +49,11 @@ CREATE TABLE payments (
   pay_from                  json,
   payout_tx_hash            text,
   payout_confirmed_at       timestamptz,
+  missing                   numeric,
+  held                      json,
+  cancelled_at              timestamptz,
+  note                      text,
+  tags                      json,
   revision                  bigint      NOT NULL
 );
 COMMENT ON TABLE payments IS 'Every payment after its last event: the fields of the public API. Amounts in whole tokens.';
@@ -68,6 +73,11 @@ COMMENT ON COLUMN payments.payin_seen_at IS 'Time of the block that holds the fi
 COMMENT ON COLUMN payments.payin_confirmed_at IS 'When the payment was funded.';
 COMMENT ON COLUMN payments.destination_amount IS 'Amount that the receiver gets; null for anyAmount until funding.';
 COMMENT ON COLUMN payments.keyless IS 'Created without an API key (quick start).';
+COMMENT ON COLUMN payments.missing IS 'Amount still due of an open payment that received too little; null otherwise.';
+COMMENT ON COLUMN payments.held IS 'Money that is refundable only and has no ordered refund: chain, token, amount. Null for none.';
+COMMENT ON COLUMN payments.cancelled_at IS 'Time at which the app ended the time to pay early; expires_at is that end.';
+COMMENT ON COLUMN payments.note IS 'Note of the app''s people. Payers do not see it.';
+COMMENT ON COLUMN payments.tags IS 'Tags of the app''s people, in lower case; null for none.';
 COMMENT ON COLUMN payments.revision IS 'Number of the last event of the stream payment-<payment_id> that is in this row.';
 
 CREATE TABLE payins (

@@ -44,6 +44,10 @@ const askers: Readonly<Record<NonNullable<PaymentEventData<'RefundRequested'>['r
 const own: Sentences = {
   PaymentCreated: created,
   ...payinSentences,
+  PaymentCancelled: ({ expiresAt }) =>
+    `The app ended the time to pay early, at ${expiresAt}. A transfer that a block of its chain holds by then still counts.`,
+  PaymentAnnotated: ({ tags }) =>
+    `The app's people changed the note or the tags (${tags.length === 0 ? 'no tags' : tags.join(', ')}), which only they read.`,
   PayoutRequested: ({ chainId, token, receiverAddress, amount }) =>
     `The payout of ${tokenText(amount, token)} to ${receiverAddress} on ${nameOfChain(chainId)} was ordered.`,
   PayoutBatched: ({ batch, position }) =>

@@ -8,6 +8,7 @@ import { createManageLinks } from '../../commands/links.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/recordPayin.ts';
 import { createRelays } from '../../commands/relays.ts';
+import { createTendPayment, type TendPayment } from '../../commands/tendPayment.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chainOf, findToken } from '../../domain/chains.ts';
 import { isLinkId, link } from '../../domain/link.ts';
@@ -173,6 +174,18 @@ export function relaysOf(
   };
 }
 
+/** Actions of an app's people on its payments. Notes count as changes of the app, so they cannot fill a payment's stream; a cancel is always allowed. */
+function tendOf({ handle, clock }: Core, rates: Rates): TendPayment {
+  const tend = createTendPayment({ handle, clock });
+  return {
+    cancel: tend.cancel,
+    async annotate(appId, paymentId, annotation, by) {
+      await admitApp(rates, 'changes', appId);
+      return tend.annotate(appId, paymentId, annotation, by);
+    },
+  };
+}
+
 // Settings and apps for signed-in owners.
 
 /** Maximum time that a change of settings waits for the read models. */
@@ -314,6 +327,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     refunds: refundsOf(core),
     refundAddresses: refundAddressesOf(core, publicUrl),
     links: linksOf(core, rates),
+    tend: tendOf(core, rates),
     proof: proofOf(core),
     clients,
     rates,

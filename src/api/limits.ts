@@ -6,6 +6,7 @@ import { aboutMax } from '../../domain/credit.ts';
 import { activeKeysMax, keysEverMax } from '../../domain/merchant/keys.ts';
 import { embeddingSitesMax } from '../../domain/merchant/settings.ts';
 import { changesMax } from '../../domain/merchant/state.ts';
+import { noteLimits } from '../../domain/payment/annotate.ts';
 import { choicesMax } from '../../domain/payment/choose.ts';
 import { lifetime_ms, lifetimeLeast_s, lifetimeMost_s } from '../../domain/payment/create.ts';
 import { lineItemsMax, lineItemsMax_bytes, lineNameMax } from '../../domain/payment/lineItems.ts';
@@ -16,6 +17,7 @@ import { refundsMax } from '../../domain/payment/refundOrder.ts';
 import { alternativesMax, anyAmountLimits } from '../../domain/payment/sources.ts';
 import { relaysPerPaymentMax } from '../../domain/relay/events.ts';
 import { previewCharacters, redeliveriesMax } from '../../domain/webhook.ts';
+import { foundMax, windowMax } from '../../queries/findPayments.ts';
 import { codeLife_ms } from '../accounts/emails.ts';
 import { triesMax } from '../accounts/passcodes.ts';
 import { sessionIdle_ms, sessionLife_ms, sessionsMax } from '../accounts/sessions.ts';
@@ -127,6 +129,14 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ],
   ['`errors` of one answer', count(errorsMax), 'further errors are omitted'],
   ['`limit` of a list', `1 to ${pageMax}, default ${pageSize}`, '400'],
+  ['payments that a search in the dashboard finds', count(foundMax), 'the page says so: type more'],
+  ['payments that the dashboard sums up or sorts by amount', `the newest ${count(windowMax)}`, 'the page says so'],
+  [
+    'a payment’s note and tags',
+    `${count(noteLimits.note_characters)} characters; ${noteLimits.tags} tags of ${noteLimits.tag_characters}`,
+    '400 `invalidRequest`',
+  ],
+  ['changes of a payment’s note and tags', count(noteLimits.changes), '409 `conflict`'],
   ['`orderId`, `receiverMemo`', '128 characters; a memo on Stellar 28 bytes', '400'],
   ['`display.title`, `display.name`', '200 characters', '400'],
   ['`display.description`', '1,000 characters', '400'],

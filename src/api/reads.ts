@@ -5,6 +5,7 @@ import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { embeddingSites, findApp, findProfile } from '../../queries/apps.ts';
+import { findPayments, paymentsInNeed } from '../../queries/findPayments.ts';
 import { getPayment, getPaymentAsOf, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
 import { getOverview } from '../../queries/overview.ts';
@@ -51,8 +52,8 @@ type ApiReads = Pick<AccessDeps, 'findApiKey' | 'findApp'> &
   PayerReads &
   MerchantRoutesDeps &
   Pick<PayLinkDeps, 'findProfile'> &
-  Pick<PaymentPagesDeps, 'paymentStory'> &
-  Pick<OverviewPagesDeps, 'getOverview'>;
+  Pick<PaymentPagesDeps, 'paymentStory' | 'findPayments'> &
+  Pick<OverviewPagesDeps, 'getOverview' | 'paymentsInNeed'>;
 
 export function queriesOf(core: Core): ApiReads {
   const { clock, reads, reports, store } = core;
@@ -69,6 +70,8 @@ export function queriesOf(core: Core): ApiReads {
     getPaymentAsOf: (paymentId, asOf) => getPaymentAsOf(reading, paymentId, asOf),
     getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
     listPayments: (filter) => listPayments(reports, filter),
+    findPayments: (filter, page) => findPayments(reports, filter, page),
+    paymentsInNeed: (appId) => paymentsInNeed(reports, appId),
     payerFacts: (paymentId) => payerFacts(reading, paymentId, clock.now()),
     findProfile: coalesce((appId) => findProfile(reads, appId)),
     embeddingSites: (appId) => embeddingSites(reads, appId),

@@ -115,4 +115,9 @@ export const sampleView: PaymentView = {
   payFrom: null,
   payoutTxHash: null,
   payoutConfirmedAt: null,
+  missing: null,
+  held: null,
+  cancelledAt: null,
+  note: null,
+  tags: null,
 };

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { eventCodec } from '../../commands/codec.ts';
-import { readStream } from '../../commands/handle.ts';
+import { type Handle, readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
+import { createTendPayment } from '../../commands/tendPayment.ts';
 import type { CreditEvent } from '../../domain/credit.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { HeadSigned } from '../../domain/heads/events.ts';
@@ -14,6 +15,7 @@ import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
 import { cashbackMovements, getCashback } from '../../queries/cashback.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
+import { findPayments, paymentsInNeed } from '../../queries/findPayments.ts';
 import { getPayment, getPaymentAsOf, getPaymentByOrder } from '../../queries/getPayment.ts';
 import { listPayments } from '../../queries/listPayments.ts';
 import { getOverview } from '../../queries/overview.ts';
@@ -81,7 +83,11 @@ export interface TwoApps {
 export async function startTwoApps(more: Partial<HttpDeps> = {}): Promise<TwoApps> {
   const database = await freshDatabase();
   const log = createWorld();
-  const world = await startWorld({ ...realDeps(database, log), ...more });
+  // Owners are in the log of the people, payments in this one.
+  const handle: Handle = (decider, ...rest) =>
+    (decider.category === 'merchant' ? world.people : log).handle(decider, ...rest);
+  const tend = createTendPayment({ handle, clock: log.clock });
+  const world: World = await startWorld({ ...realDeps(database, log), tend, ...more });
   return { world, theirs: await fillBoth(world, database, log) };
 }
 
@@ -223,6 +229,8 @@ function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDep
     getPaymentAsOf: (paymentId, asOf) => getPaymentAsOf(reading, paymentId, asOf),
     getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
     listPayments: (filter) => listPayments(sql, filter),
+    findPayments: (filter, page) => findPayments(sql, filter, page),
+    paymentsInNeed: (appId) => paymentsInNeed(sql, appId),
     listTransactions: (paymentId) => listTransactions(sql, paymentId),
     exportPayments: limitExports((filter) => paymentsCsv(sql, filter, p.minute(30))),
     paymentStory: (appId, paymentId) => paymentStory(reading, appId, paymentId),

@@ -10,6 +10,7 @@ import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.t
 import { registerPayin } from '../../commands/recordPayin.ts';
 import { createRefundAddresses } from '../../commands/refundAddress.ts';
 import { createRefunds } from '../../commands/refunds.ts';
+import { createTendPayment } from '../../commands/tendPayment.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import type { AsOf } from '../../domain/asOf.ts';
 import { type Chain, chains } from '../../domain/chains.ts';
@@ -139,6 +140,11 @@ export async function startWorld(
     getStats: async (_appId, period) => ({ ...sampleStats, period }),
     getOverview: async (_appId, period) => ({ ...sampleOverview, stats: { ...sampleStats, period } }),
     paymentStory: async () => null,
+    findPayments: async (filter, page) => {
+      const found = await payments.listPayments({ ...filter, ...page });
+      return isRefusal(found) ? found : { ...found, ...noSums };
+    },
+    paymentsInNeed: async () => ({ holding: { count: 0, sums: [] }, underpaid: [], capped: false }),
     exportPayments: limitExports(async function* () {
       yield '"payment_id"\r\n';
     }),
@@ -209,6 +215,12 @@ export async function startWorld(
     stop: server.close,
   };
 }
+
+const noSums = {
+  counts: { all: 0, groups: { waiting: 0, paid: 0, needs: 0, expired: 0, refunded: 0 }, needsCapped: false },
+  sums: { count: 0, capped: false, tokens: [] },
+  searchCapped: false,
+};
 
 /** Nothing ever happens in it. */
 const quietFeed: HttpDeps['feed'] = {
@@ -293,6 +305,7 @@ export function commandsOn(
   | 'withdrawCashback'
   | 'refunds'
   | 'refundAddresses'
+  | 'tend'
 > {
   const creating = {
     handle,
@@ -313,6 +326,7 @@ export function commandsOn(
     chooseSource: (paymentId, source, by) => chooseSource(creating, paymentId, source, by),
     registerPayin: (own, hint, by) => registerPayin(registering, own, hint, by),
     withdrawCashback: createWithdrawCashback(creating),
+    tend: createTendPayment({ handle, clock }),
     refunds: createRefunds({
       handle,
       clock,
@@ -357,6 +371,7 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>, servi
     }) satisfies HttpDeps['createPayment'],
 
     refunds: commands.refunds,
+    tend: commands.tend,
     refundAddresses: commands.refundAddresses,
     quotePayment: commands.quotePayment,
     chooseSource: commands.chooseSource,

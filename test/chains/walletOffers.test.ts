@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { PublicKey, TransactionMessage, VersionedTransaction } from 'solana-web3-v1';
 import { decodeFunctionData, erc20Abi, type Hex } from 'viem';
 import * as viemChains from 'viem/chains';
-import { type ChainId, chainOf, chains, findToken } from '../../domain/chains.ts';
+import { type ChainId, chainOf, chains, findToken, type TokenSymbol } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { viewOf } from '../../domain/payment/view.ts';
 import { networkId } from '../../src/chains/evm/config.ts';
@@ -16,7 +16,7 @@ import { tokenAccountOf } from '../../src/chains/solana/tokenProgram.ts';
 import * as p from '../support/payments.ts';
 
 const deposit = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
-const view = (chainId: ChainId, symbol: 'USDC' | 'USDT' = 'USDC') => ({
+const view = (chainId: ChainId, symbol: TokenSymbol = 'USDC') => ({
   ...viewOf(p.paymentAfter(p.unpaid), p.minute(46)),
   sourceChainId: chainId,
   sourceTokenSymbol: symbol,

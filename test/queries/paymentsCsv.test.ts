@@ -160,10 +160,13 @@ describe('an app’s payments as CSV', () => {
         count({}),
         count({ status: 'payment_unpaid' }),
         count({ search: 'A-1' }),
+        count({ orderId: 'A-1' }),
+        count({ search: 'A' }),
+        count({ find: { search: 'A' } }),
         count({ createdAfter: p.minute(5) }),
         count({ createdBefore: p.minute(5), status: 'payment_unpaid' }),
       ]),
-      [2, 1, 1, 1, 0],
+      [2, 1, 1, 1, 0, 1, 1, 0],
     );
   });
 
@@ -176,6 +179,18 @@ describe('an app’s payments as CSV', () => {
     const [row] = await table({ appId: 'wallet_demo' });
     assert.equal(row?.['order_id'], `'=HYPERLINK("http://evil.example","pay")`);
     assert.equal(row?.['title'], `'+1;'=2\r\n"x",'=3`);
+  });
+
+  it('has the note and the tags of its people as texts', async () => {
+    const note = '=1+1\n<b>@SUM(A1)</b>';
+    await pay(1, [
+      ...p.unpaid,
+      p.event('PaymentAnnotated', { note, tags: ['vip', 'wholesale'], annotatedAt: p.minute(5) }),
+    ]);
+    await project();
+    const [row] = await table({ appId: 'wallet_demo' });
+    assert.equal(row?.['note'], `'=1+1\n<b>@SUM(A1)</b>`);
+    assert.equal(row?.['tags'], 'vip wholesale');
   });
 
   it('is the app’s own; without payments it is its head', async () => {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { isRefusal } from '../../domain/decider.ts';
 import { type Instant, instant } from '../../domain/time.ts';
 import { inSchema } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import type { Sql } from '../../projections/sql.ts';
 import { type DeliveryFilter, listDeliveries } from '../../queries/deliveries.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
+import { type FindFilter, findPayments, foundMax, paymentsInNeed, windowMax } from '../../queries/findPayments.ts';
 import { listPayments, type PaymentFilter } from '../../queries/listPayments.ts';
 import { getOverview } from '../../queries/overview.ts';
 import { paymentsCsv } from '../../queries/paymentsCsv.ts';
@@ -88,7 +90,14 @@ describe('an app with very many payments', () => {
     const times = `jsonb_build_object('created_at', at, 'updated_at', at, 'payout_confirmed_at', at)`;
     await copy(
       `${work}.payments`,
-      `${times} || jsonb_build_object('payment_id', id, 'order_id', id, 'payin_tx_hash', id)`,
+      `${times} || jsonb_build_object('payment_id', id, 'order_id', id, 'payin_tx_hash', id) ||
+       CASE WHEN n % 50 = 0 THEN '{"status": "payment_bounced", "held": [{"chainId": 8453, "tokenSymbol": "USDT", "amount": "2.00"}]}' ELSE '{}' END::jsonb`,
+    );
+    await database.query(
+      `INSERT INTO ${reports}.payment_words (app_id, word, payment_id)
+       SELECT $1::text, word, $1::text || '-' || n
+         FROM generate_series(1, $2::int) AS n, unnest(ARRAY['coffee beans', '$10.01', '#wholesale', $1::text || '-' || n]) AS word`,
+      [appId, payments],
     );
     await database.query(
       `INSERT INTO ${work}.transfers (reference, kind, chain_id, token_address, amount, app_id, step, due_at, signed)
@@ -186,6 +195,32 @@ describe('an app with very many payments', () => {
     await bounded(21, list({ status: 'payment_payout_completed' }));
     for (const n of [1, 299, many]) await bounded(8, list({ search: `large-${n}` }));
     await bounded(8, list({ search: paymentIdOf(1) }));
+  });
+  it('has its payments found, counted, sorted and summed up by a bounded part of them', async () => {
+    const hours = 60 * 24 + 1;
+    const needing = foundMax + 1;
+    const find = (filter: Omit<FindFilter, 'appId'>) => (sql: Sql, appId: string) =>
+      findPayments(sql, { ...filter, appId }, { limit: 20 });
+    const listed = 21 + windowMax + hours + needing;
+    await bounded(listed, find({}));
+    await bounded(listed, find({ sort: 'oldest' }));
+    await bounded(listed + windowMax, find({ sort: 'largest' }));
+    await bounded(listed, find({ group: 'needs' }));
+    for (const group of ['paid', 'waiting', 'expired'] as const) await bounded(listed, find({ group }));
+    // Every payment has these words: no more than the first of them are looked at, in the index and then in each statement.
+    for (const search of ['c', '10.01', '#wholesale']) await bounded(5 * (foundMax + 1), find({ search }));
+    await bounded(20, find({ search: `large-${many}` }));
+    await bounded(needing, (sql, appId) => paymentsInNeed(sql, appId));
+  });
+  it('finds in one app nothing of another', async () => {
+    const search = `large-${many}`;
+    const of = async (appId: string) => {
+      const found = await findPayments(database, { appId, search }, { limit: 20 });
+      assert.ok(!isRefusal(found));
+      return found.payments.map(({ orderId }) => orderId);
+    };
+    assert.deepEqual(await of('large'), [search]);
+    assert.deepEqual(await of('small'), []);
   });
   it('has a page of its deliveries read, also of those that are exhausted or of one payment', async () => {
     const list = (filter: Partial<DeliveryFilter>) => (sql: Sql, appId: string) =>

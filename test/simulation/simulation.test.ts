@@ -21,7 +21,7 @@ const counts = isFull
 const faultsPerWorld = 50;
 
 /** Traces of the seeds from 1 on, without habits. A change to the service changes them: write the new ones here, and say why. */
-const pinned: readonly string[] = ['b63d6bfe855c7794', '1c63ec80e653f308', '7367904157b09b37'];
+const pinned: readonly string[] = ['ab334384de7c93d6', 'e0c46facc94a7050', 'c05a131fd2766e06'];
 
 /** Event types of worlds with all habits, besides those of all worlds. */
 const expectedTypes = [

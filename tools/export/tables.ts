@@ -76,6 +76,11 @@ const payments: Kinds<Tables['payments']> = {
   pay_from: 'json',
   payout_tx_hash: 'text',
   payout_confirmed_at: 'time',
+  missing: 'decimal',
+  held: 'json',
+  cancelled_at: 'time',
+  note: 'leftOut',
+  tags: 'leftOut',
   revision: 'position',
 };
 

@@ -1,7 +1,8 @@
 /** Asks before an irreversible or disruptive action. POST to the page's own URL. */
 import type { VNode } from 'preact';
+import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
-import { amountText, when } from '../parts/cells.ts';
+import { amountText, paymentName, when } from '../parts/cells.ts';
 import { linkButton, submit } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, type Content, html } from '../parts/html.ts';
@@ -29,6 +30,7 @@ export type Danger =
       readonly withdrawalId: string;
       readonly wallet: WalletFields;
     }
+  | { readonly kind: 'cancelPayment'; readonly payment: PaymentView }
   | { readonly kind: 'rotateSecret' }
   | { readonly kind: 'removeWebhook'; readonly webhookUrl: string }
   | { readonly kind: 'cancelSettlement'; readonly wallet: WalletFields; readonly effectiveAt: Instant };
@@ -38,8 +40,15 @@ export interface ConfirmModel extends Frame {
 }
 
 export const confirmPage = (model: ConfirmModel): VNode => {
-  const { title, text, action, button, section, fields = {} } = wordsOf(model);
-  const back = appPaths(model.app.appId)[section];
+  const {
+    title,
+    text,
+    action,
+    button,
+    section,
+    fields = {},
+    back = appPaths(model.app.appId)[section],
+  } = wordsOf(model);
   return appPage(
     model,
     { title, section },
@@ -63,6 +72,8 @@ interface Words {
   readonly button: string;
   /** Section to return to on cancel. */
   readonly section: Section;
+  /** Path without the action. Default: the section. */
+  readonly back?: string;
   /** Sent with the confirmation. */
   readonly fields?: Readonly<Record<string, string>>;
 }
@@ -106,6 +117,25 @@ function wordsOf({ app, danger }: ConfirmModel): Words {
         section: 'cashback',
         fields: { amount: danger.amount, withdrawalId: danger.withdrawalId },
       };
+    case 'cancelPayment': {
+      const { paymentId, missing, amountReceived, sourceTokenSymbol } = danger.payment;
+      return {
+        title: 'Cancel this payment?',
+        text: html`<div class="rows"><p>The time to pay <strong>${bdi(paymentName(danger.payment))}</strong> ends now, for good. Its
+          page says that it is over; the order needs a new payment.</p>
+          ${
+            missing !== null &&
+            html`<p>${amountText(amountReceived, sourceTokenSymbol)} came and ${amountText(missing, sourceTokenSymbol)} is missing: your
+            rule for too little decides what happens with it, as at the end of any payment.</p>`
+          }
+          <p>A transfer that its chain holds by now still counts. Money that comes later goes by your rule for late
+          money.</p></div>`,
+        action: to.cancelPayment(paymentId),
+        button: 'Cancel the payment',
+        section: 'payments',
+        back: to.payment(paymentId),
+      };
+    }
     case 'rotateSecret':
       return {
         title: 'Make a new webhook secret?',

@@ -78,6 +78,12 @@ const flashes = {
   reusableLinkMade: done('The link is made. Whoever opens it makes a payment of his own.'),
   linkClosed: done('The link is closed.'),
   refundOrdered: done('The refund is ordered. It is sent and confirmed by itself: its state is below.'),
+  paymentCancelled: done('The payment is cancelled: it ends as soon as its chain has been read up to now.'),
+  notCancelled: {
+    kind: 'warning',
+    text: 'The payment was not cancelled: what is due has been seen, or it has ended. Its state is below.',
+  },
+  noteSaved: done('The note and the tags are saved.'),
   evidenceNotYet: { kind: 'warning', text: 'No signed head covers this payment yet: try again in some minutes.' },
   withdrawn: done('The withdrawal is on its way: this is the payment that pays it out.'),
   settlementSet: done('The settlement wallet is saved.'),

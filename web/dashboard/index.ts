@@ -14,6 +14,7 @@ import { type DeliveryPagesDeps, deliveryPages } from './deliveries.ts';
 import { type EmbeddingPagesDeps, embeddingPages } from './embedding.ts';
 import { pageOfError } from './errorPages.ts';
 import { filesPath, serveFiles } from './files.ts';
+import { findPages } from './find.ts';
 import { createFrames, type FramesDeps } from './frames.ts';
 import { type KeyPagesDeps, keyPages } from './keys.ts';
 import { type LinkPagesDeps, linkPages } from './links.ts';
@@ -31,6 +32,7 @@ import { htmlType } from './send.ts';
 import { type PersonalPagesDeps, personalPages } from './sessions.ts';
 import { type SettlementPagesDeps, settlementPages } from './settlement.ts';
 import { type SignInPagesDeps, signInPages } from './signIn.ts';
+import { type TendPagesDeps, tendPages } from './tend.ts';
 import { type WebhookPagesDeps, webhookPages } from './webhooks.ts';
 
 const headers = new Map([
@@ -71,6 +73,7 @@ export type DashboardDeps = FramesDeps &
   RegisterPagesDeps &
   SettlementPagesDeps &
   SignInPagesDeps &
+  TendPagesDeps &
   WebhookPagesDeps;
 
 export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm)[] {
@@ -81,6 +84,8 @@ export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm
     ...personalPages(deps, frames),
     ...overviewPages(deps, frames),
     ...paymentPages(deps, frames),
+    ...tendPages(deps, frames),
+    ...findPages(deps, frames),
     ...refundPages(deps, frames),
     ...newLinkPages(deps, frames),
     ...linkPages(deps, frames),

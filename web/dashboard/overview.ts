@@ -6,6 +6,9 @@ import type { Clock } from '../../commands/ports.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { type Instant, plus } from '../../domain/time.ts';
+import type { Settings } from '../../queries/apps.ts';
+import type { PaymentsInNeed } from '../../queries/findPayments.ts';
+import type { UsedKey } from '../../queries/merchantAudit.ts';
 import type { Overview } from '../../queries/overview.ts';
 import type { StatsPeriod } from '../../queries/reports.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
@@ -13,7 +16,7 @@ import type { KeyReads } from '../../src/api/routes/keys.ts';
 import type { PaymentReads } from '../../src/api/routes/payments.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { StatsPeriod as StatsPeriodSchema } from '../../src/api/schemas/base.ts';
-import { card, empty, type Fact, facts, inside, notice } from '../parts/boxes.ts';
+import { card, empty, type Fact, facts, inside } from '../parts/boxes.ts';
 import { countWords, grouped, lengthText } from '../parts/cells.ts';
 import { barChart } from '../parts/chart.ts';
 import { linkButton } from '../parts/field.ts';
@@ -24,6 +27,7 @@ import { appPage } from '../parts/layout.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
 import { fields } from './forms.ts';
 import type { Frames } from './frames.ts';
+import { type Needs, needsCard, unusedKey_days } from './needs.ts';
 import { type AnyPage, page } from './page.ts';
 import { paymentTable } from './paymentTable.ts';
 
@@ -34,8 +38,7 @@ export interface OverviewModel extends Frame {
   readonly payments: readonly PaymentView[];
   /** Completed setup steps; the page leads through the others. */
   readonly setUp: { readonly key: boolean; readonly settlement: boolean; readonly webhook: boolean };
-  /** Exhausted webhooks of the last 24 hours. */
-  readonly exhausted: number;
+  readonly needs: Needs;
   readonly now: Instant;
 }
 
@@ -46,7 +49,7 @@ const periods: readonly (readonly [StatsPeriod, string, string])[] = [
 ];
 
 export const overviewPage = (model: OverviewModel): VNode => {
-  const { overview, period, payments, exhausted } = model;
+  const { overview, period, payments } = model;
   const to = appPaths(model.app.appId);
   const { stats } = overview;
   const chart = stats.chart.map(({ date, volumeUsdc, paymentCount }) => ({
@@ -63,16 +66,7 @@ export const overviewPage = (model: OverviewModel): VNode => {
       controls: [periodSwitch(to.overview, period), linkButton(to.newLink, 'New payment link', 'primary')],
     },
     html`<div class="stack">
-      ${
-        exhausted > 0 &&
-        notice(
-          'bad',
-          html`<p>
-      <strong>Your server did not take ${countWords(exhausted, 'webhook')} in
-      the last 24 hours.</strong> Webhooks are not sent again by themselves: <a href=${to.webhooks}>see what it
-      answered</a>.</p>`,
-        )
-      }
+      ${needsCard(model.app.appId, model.needs, model.now)}
       ${setUpSteps(model)}
       ${facts(factsOf(overview, periods.find(([value]) => value === period)?.[2] ?? ''))}
       ${
@@ -196,6 +190,7 @@ export interface OverviewPagesDeps
     Pick<SettingsReads, 'getSettings'>,
     Pick<KeyReads, 'listKeys'> {
   readonly clock: Pick<Clock, 'now'>;
+  readonly paymentsInNeed: (appId: string) => Promise<PaymentsInNeed>;
   readonly getOverview: (appId: string, period: StatsPeriod) => Promise<Overview>;
 }
 
@@ -212,28 +207,43 @@ export const overviewPages = (deps: OverviewPagesDeps, frames: Frames): readonly
     async show(visit) {
       const { appId } = visit.visitor;
       const { period = '7d' } = visit.query;
-      const [frame, overview, payments, setUp, exhausted] = await Promise.all([
+      const [frame, overview, payments, settings, keys, exhausted, inNeed] = await Promise.all([
         frames.ofApp(visit),
         deps.getOverview(appId, period),
         deps.listPayments({ appId, limit: newest }),
-        setUpOf(deps, appId),
+        deps.getSettings(appId),
+        deps.listKeys(appId),
         exhaustedOf(deps, appId),
+        deps.paymentsInNeed(appId),
       ]);
       const listed = isRefusal(payments) ? [] : payments.payments;
       const now = deps.clock.now();
-      return { page: overviewPage({ ...frame, period, overview, payments: listed, setUp, exhausted, now }) };
+      const needs = {
+        payments: inNeed,
+        exhausted,
+        walletFrom: settings?.settlementChange?.effectiveAt ?? null,
+        unusedKeys: unusedOf(keys, now),
+      };
+      const setUp = setUpOf(appId, settings, keys);
+      return { page: overviewPage({ ...frame, period, overview, payments: listed, setUp, needs, now }) };
     },
   }),
 ];
 
-async function setUpOf({ getSettings, listKeys }: OverviewPagesDeps, appId: string) {
-  const [settings, keys] = await Promise.all([getSettings(appId), listKeys(appId)]);
-  return {
-    key: keys.some(({ revokedAt }) => revokedAt === null),
-    settlement: settings?.settlement !== null || appId.startsWith('wallet_'),
-    webhook: settings?.webhookUrl !== null,
-  };
-}
+const setUpOf = (appId: string, settings: Settings | null, keys: readonly UsedKey[]): OverviewModel['setUp'] => ({
+  key: keys.some(({ revokedAt }) => revokedAt === null),
+  settlement: settings?.settlement !== null || appId.startsWith('wallet_'),
+  webhook: settings?.webhookUrl !== null,
+});
+
+/** Keys that work, and that nobody used for long: the app's people may have forgotten them. */
+const unusedOf = (keys: readonly UsedKey[], now: Instant): readonly UsedKey[] =>
+  keys.filter(
+    ({ revokedAt, expiresAt, createdAt, lastUsedAt }) =>
+      revokedAt === null &&
+      (expiresAt === null || expiresAt > now) &&
+      (lastUsedAt ?? createdAt) < plus(now, -unusedKey_days * day_ms),
+  );
 
 /** Exhausted deliveries of the last day. */
 async function exhaustedOf({ listDeliveries, clock }: OverviewPagesDeps, appId: string): Promise<number> {

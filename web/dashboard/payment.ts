@@ -17,9 +17,7 @@ import {
   pairs,
   type State,
   type StoryStep,
-  statusChip,
   steps,
-  wordOf,
 } from '../parts/boxes.ts';
 import {
   address,
@@ -35,16 +33,19 @@ import {
   transactionLink,
   when,
 } from '../parts/cells.ts';
+import { linkButton } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { dueOf, paymentChip, stateWord } from '../parts/paymentState.ts';
 import { sharing } from '../parts/sharing.ts';
 import { table } from '../parts/table.ts';
 import { deliveryTable } from './deliveryTable.ts';
 import { type Moment, pastNotice, proofCard } from './proof.ts';
 import { refundsCard } from './refunds.ts';
 import { storySteps } from './story.ts';
+import { canCancel, noteCard } from './tend.ts';
 
 /** Lists the steps that a payment waits for, and later ones. */
 export function nextSteps(payment: PaymentView, story: readonly StoryEntry[]): readonly StoryStep[] {
@@ -57,6 +58,8 @@ export function nextSteps(payment: PaymentView, story: readonly StoryEntry[]): r
   };
   switch (payment.status) {
     case 'payment_unpaid':
+      if (payment.cancelledAt !== null)
+        return [{ stage: 'now', title: `Ends as soon as ${source} has been read up to the end` }];
       return [
         {
           stage: 'now',
@@ -66,6 +69,7 @@ export function nextSteps(payment: PaymentView, story: readonly StoryEntry[]): r
         payout,
       ];
     case 'payment_started':
+      if (payment.missing !== null) return [missingStep(payment, source), payout];
       return [{ stage: 'now', title: `Confirming on ${source}`, detail: confirming(story) }, payout];
     case 'payment_payin_completed':
     case 'payment_bridging':
@@ -76,6 +80,18 @@ export function nextSteps(payment: PaymentView, story: readonly StoryEntry[]): r
       return [];
   }
 }
+
+const missingStep = (
+  { missing, sourceTokenSymbol, expiresAt, cancelledAt }: PaymentView,
+  source: string,
+): StoryStep => ({
+  stage: 'now',
+  title:
+    cancelledAt === null
+      ? `Waiting for ${amountText(missing, sourceTokenSymbol)} more on ${source}`
+      : `Ends as soon as ${source} has been read up to the end`,
+  detail: html`<span>until ${when(expiresAt)}</span>`,
+});
 
 function confirming(story: readonly StoryEntry[]): string {
   const seen = story.findLast((entry) => entry.type === 'payinDetected');
@@ -91,14 +107,21 @@ function confirming(story: readonly StoryEntry[]): string {
  */
 export function amountDueBox(payment: PaymentView, link: string | null): VNode {
   const chain = chainName(payment.sourceChainId);
-  const { depositAddress, depositMemo, depositContract, depositContractMemo, sourceAmount, sourceTokenSymbol } =
-    payment;
+  const { depositAddress, depositMemo, depositContract, depositContractMemo, sourceTokenSymbol, missing } = payment;
+  const sourceAmount = missing ?? payment.sourceAmount;
   return card(
-    { title: 'To be paid', note: html`<span>until ${when(payment.expiresAt)}</span>` },
+    {
+      title: missing === null ? 'To be paid' : 'Still to be paid',
+      note: html`<span>until ${when(payment.expiresAt)}</span>`,
+    },
     inside(html`<div class="rows">
       ${
+        missing !== null &&
+        html`<p><strong>${`${amountText(payment.amountReceived, sourceTokenSymbol)} of ${amountText(dueOf(payment), sourceTokenSymbol)} received, waiting until `}${when(payment.expiresAt)}.</strong> ${'When the time to pay is over, your rule for too little decides what happens with it.'}</p>`
+      }
+      ${
         link !== null &&
-        html`<div class="rows"><p>Send this page to whoever pays:</p>${sharing(link, mailSubject(payment))}</div>`
+        html`<div class="rows"><p>${missing === null ? 'Send this page to whoever pays:' : 'Send this page to the payer again:'}</p>${sharing(link, mailSubject(payment))}</div>`
       }
       ${pairs([
         [
@@ -162,7 +185,7 @@ export const paymentPage = (model: PaymentModel): VNode => {
   const { app, payment, moment } = model;
   const head = {
     title: payment.title ?? orderTitle(payment),
-    state: statusChip(payment.status),
+    state: paymentChip(payment),
     up: { href: appPaths(app.appId).payments, label: 'Payments' },
     section: 'payments',
   } as const;
@@ -174,16 +197,22 @@ export const paymentPage = (model: PaymentModel): VNode => {
     );
   return appPage(
     model,
-    { ...head, live: `${paymentName(payment)}: ${wordOf(payment.status)}` },
+    {
+      ...head,
+      live: `${paymentName(payment)}: ${stateWord(payment)[1]}`,
+      controls:
+        canCancel(payment) && linkButton(appPaths(app.appId).cancelPayment(payment.paymentId), 'Cancel…', 'danger'),
+    },
     html`<div class="stack">
       <div id="state" data-live="part">
       ${payment.errorMessage !== null && notice('bad', html`<p>${payment.errorMessage}</p>`)}
-      ${payment.status === 'payment_unpaid' && amountDueBox(payment, model.link)}</div>
+      ${isOpen(payment) && amountDueBox(payment, model.link)}</div>
       ${boughtCard(payment)}
       ${toldBy(model)}
       ${refundsCard(model)}
       ${moved(model)}
       ${told(model)}
+      ${noteCard(app.appId, payment)}
       ${proofCard(model)}
     </div>`,
   );
@@ -218,6 +247,10 @@ function boughtCard({ description, lineItems, ...payment }: PaymentView): VNode 
       }</div>`,
   );
 }
+
+/** True while the payer can still pay. */
+const isOpen = ({ status, missing, cancelledAt }: PaymentView): boolean =>
+  cancelledAt === null && (status === 'payment_unpaid' || (status === 'payment_started' && missing !== null));
 
 /** From the payment's own events, at any moment. */
 function toldBy(model: PaymentModel): VNode {

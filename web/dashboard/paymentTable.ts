@@ -1,29 +1,62 @@
-/** Payments as rows, newest first. */
+/** Payments as rows. The whole row leads to the payment. */
 import type { VNode } from 'preact';
 import type { PaymentView } from '../../domain/payment/view.ts';
-import { statusChip } from '../parts/boxes.ts';
+import type { Sorting } from '../../queries/findPayments.ts';
 import { amount, paymentName, wayOf, when } from '../parts/cells.ts';
-import { bdi, html } from '../parts/html.ts';
+import { bdi, type Content, cut, html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
+import { cameOf, dueOf, paymentChip } from '../parts/paymentState.ts';
 import { type Column, table } from '../parts/table.ts';
 
-const columns: readonly Column[] = [
-  { head: 'Order', kind: 'title' },
+const captions: Readonly<Record<Sorting, string>> = {
+  newest: 'Payments, newest first',
+  oldest: 'Payments, oldest first',
+  largest: 'Payments, largest first',
+  smallest: 'Payments, smallest first',
+};
+
+const columnsBy = (sort: Sorting): readonly Column[] => [
+  { head: 'Payment', kind: 'title' },
   { head: 'Way', kind: 'note' },
   { head: 'State', kind: 'chip' },
-  { head: 'Created', kind: 'when', sorted: 'descending' },
-  { head: 'Amount', kind: 'number' },
+  {
+    head: 'Created',
+    kind: 'when',
+    ...(sort === 'newest' && { sorted: 'descending' }),
+    ...(sort === 'oldest' && { sorted: 'ascending' }),
+  },
+  {
+    head: 'Due',
+    kind: 'number',
+    ...(sort === 'largest' && { sorted: 'descending' }),
+    ...(sort === 'smallest' && { sorted: 'ascending' }),
+  },
+  { head: 'Received', kind: 'detail' },
 ];
 
-export const paymentTable = (appId: string, payments: readonly PaymentView[]): VNode =>
-  table(
-    'Payments, newest first',
-    columns,
+export const paymentTable = (appId: string, payments: readonly PaymentView[], sort: Sorting = 'newest'): VNode =>
+  html`<div class="whole-rows">${table(
+    captions[sort],
+    columnsBy(sort),
     payments.map((payment) => [
-      html`<strong><a href=${appPaths(appId).payment(payment.paymentId)}>${bdi(paymentName(payment))}</a></strong>`,
+      nameCell(appId, payment),
       wayOf(payment),
-      statusChip(payment.status),
+      paymentChip(payment),
       when(payment.createdAt),
-      amount(payment.amountReceived ?? payment.sourceAmount, payment.sourceTokenSymbol),
+      amount(dueOf(payment), payment.sourceTokenSymbol),
+      receivedCell(payment),
     ]),
-  );
+  )}</div>`;
+
+function nameCell(appId: string, payment: PaymentView): Content {
+  const { orderId, title, tags } = payment;
+  return html`<span><strong><a href=${appPaths(appId).payment(payment.paymentId)}>${bdi(paymentName(payment))}</a></strong>
+    ${orderId !== null && title !== null && html`<small class="below">${bdi(cut(title, 80))}</small>`}
+    ${tags !== null && html`<small class="below">${bdi(tags.map((tag) => `#${tag}`).join(' '))}</small>`}</span>`;
+}
+
+function receivedCell(payment: PaymentView): Content {
+  const came = cameOf(payment);
+  if (came.length === 0) return null;
+  return html`<span dir="ltr">${came.flatMap((each, place) => [place > 0 && ' + ', html`<span class="money">${each}</span>`])}</span>`;
+}

@@ -6,11 +6,21 @@ import { packOf } from '../../commands/heads/evidence.ts';
 import type { Clock } from '../../commands/ports.ts';
 import type { RefundedPayment, Refunds } from '../../commands/refunds.ts';
 import { parseAsOf } from '../../domain/asOf.ts';
-import { isRefusal } from '../../domain/decider.ts';
+import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import type { RefundableMoney } from '../../domain/payment/refundQuote.ts';
-import { type PaymentStatus, type PaymentView, paymentStatuses } from '../../domain/payment/view.ts';
+import type { PaymentView } from '../../domain/payment/view.ts';
 import { type Instant, parseInstant, plus } from '../../domain/time.ts';
-import type { PaymentFilter } from '../../queries/listPayments.ts';
+import {
+  type FindFilter,
+  type FoundCounts,
+  type FoundPayments,
+  type FoundRange,
+  type FoundSums,
+  type PaymentGroup,
+  paymentGroups,
+  type Sorting,
+  sortings,
+} from '../../queries/findPayments.ts';
 import type { PaymentStory } from '../../queries/paymentStory.ts';
 import { ApiError, errorOfRefusal } from '../../src/api/errors.ts';
 import { type PayLinkDeps, payLinkOf } from '../../src/api/resource.ts';
@@ -18,13 +28,15 @@ import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import type { MerchantRoutesDeps } from '../../src/api/routes/merchant.ts';
 import type { PaymentReads } from '../../src/api/routes/payments.ts';
 import type { ProofDeps } from '../../src/api/routes/proof.ts';
-import { PageCursor, PaymentStatus as PaymentStatusSchema, Uuid } from '../../src/api/schemas/base.ts';
-import { empty, wordOf } from '../parts/boxes.ts';
+import { oneOf, PageCursor, PaymentStatus as PaymentStatusSchema, Uuid } from '../../src/api/schemas/base.ts';
+import { empty } from '../parts/boxes.ts';
+import { amountText, countWords, grouped } from '../parts/cells.ts';
 import { type FormState, linkButton, selectField, submit, textField } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
+import { stateWord } from '../parts/paymentState.ts';
 import { pager } from '../parts/table.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -35,10 +47,13 @@ import type { Moment } from './proof.ts';
 import { noSuchPage } from './router.ts';
 
 export interface PaymentsModel extends Frame {
-  /** Fields: q, status, from, to. */
+  /** Fields: q, group, status, from, to, sort. */
   readonly filter: FormState;
-  /** Newest first. */
+  readonly sort: Sorting;
   readonly payments: readonly PaymentView[];
+  readonly counts: FoundCounts;
+  readonly sums: FoundSums;
+  readonly searchCapped: boolean;
   /** Cursor at which this page began; null on the first. */
   readonly cursor: string | null;
   readonly nextCursor: string | null;
@@ -47,68 +62,129 @@ export interface PaymentsModel extends Frame {
   readonly now: Instant;
 }
 
+type Query = Readonly<Record<string, string | null>>;
+
 export const paymentsPage = (model: PaymentsModel): VNode => {
-  const { app, filter, payments, cursor, nextCursor } = model;
+  const { app, filter, payments, cursor, nextCursor, sort, sums } = model;
   const to = appPaths(app.appId);
-  const query = Object.fromEntries(['q', 'status', 'from', 'to'].map((name) => [name, filter.values[name] ?? null]));
+  const query: Query = Object.fromEntries(filterNames.map((name) => [name, filter.values[name] ?? null]));
   const filtered = Object.values(query).some((value) => value !== null && value !== '');
+  const shown = model.any || filtered;
   return appPage(
     model,
     {
       title: 'Payments',
       section: 'payments',
-      live: payments.length > 0 ? `Newest payment: ${payments[0] && wordOf(payments[0].status)}` : '',
+      live: payments.length > 0 ? `Newest payment: ${payments[0] && stateWord(payments[0])[1]}` : '',
       controls: [
         payments.length > 0 && linkButton(withQuery(to.csv, query), 'Export CSV'),
         linkButton(to.newLink, 'New payment link', 'primary'),
       ],
     },
     html`<div class="stack">
-      ${(model.any || filtered) && filters(to.payments, filter, filtered)}
+      ${shown && filters(to.payments, filter, { filtered, query, now: model.now })}
       <section class="card" id="list" data-live="part" aria-label="Payments">
-        ${payments.length > 0 ? paymentTable(app.appId, payments) : noPayments(model, filtered)}
-        ${pager({ path: to.payments, query, cursor, nextCursor })}
+        ${shown && groupTabs(to.payments, query, model.counts)}
+        ${payments.length > 0 && sumLine(sums, model.searchCapped)}
+        ${payments.length > 0 ? paymentTable(app.appId, payments, sort) : noPayments(model, filtered)}
+        ${pager({ path: to.payments, query, cursor, nextCursor, first: sort === 'newest' ? 'Newest' : 'First page', next: sort === 'newest' ? 'Older' : 'Next page' })}
       </section>
     </div>`,
   );
 };
 
-const statusOptions = [
-  { value: '', label: 'Any state' },
-  ...paymentStatuses.map((status) => ({ value: status, label: optionOf(status) })),
-];
+const filterNames = ['q', 'group', 'status', 'from', 'to', 'sort'] as const;
 
-/** If two statuses share a display text, the status itself distinguishes them. */
-function optionOf(status: PaymentStatus): string {
-  const word = wordOf(status);
-  return paymentStatuses.filter((other) => wordOf(other) === word).length === 1
-    ? word
-    : `${word} (${status.replace('payment_', '')})`;
+const groupWords: Readonly<Record<PaymentGroup, string>> = {
+  waiting: 'Waiting',
+  paid: 'Paid',
+  needs: 'Needs you',
+  expired: 'Expired',
+  refunded: 'Refunded',
+};
+
+const sortingWords: Readonly<Record<Sorting, string>> = {
+  newest: 'Newest first',
+  oldest: 'Oldest first',
+  largest: 'Largest first',
+  smallest: 'Smallest first',
+};
+
+/** The groups of the list, with the number of payments in each. Money that is held in full is under "Needs you" alone. */
+function groupTabs(path: string, query: Query, { all, groups, needsCapped }: FoundCounts): VNode {
+  const tab = (group: PaymentGroup | null, word: string, count: number, capped = false) =>
+    html`<a href=${withQuery(path, { ...query, group, status: null })}
+      aria-current=${(query['group'] ?? null) === group && !query['status'] ? 'page' : undefined}>${word}
+      <span class="count">${grouped(String(count))}${capped && '+'}</span></a>`;
+  return html`<nav class="tabs" aria-label="Groups of payments">${tab(null, 'All', all)}${paymentGroups.map((group) =>
+    tab(group, groupWords[group], groups[group], group === 'needs' && needsCapped),
+  )}</nav>`;
 }
 
-const filters = (path: string, form: FormState, filtered: boolean): VNode =>
-  html`<form class="filters" role="search" method="get" action=${path}>
+/** The sums of what the filter has, over all pages. */
+function sumLine({ count, capped, tokens }: FoundSums, searchCapped: boolean): VNode {
+  const of = (field: 'due' | 'came') =>
+    tokens
+      .filter((each) => Number(each[field]) > 0)
+      .map((each) => amountText(each[field], each.tokenSymbol))
+      .join(' + ') || '0.00';
+  const what = capped ? `The newest ${grouped(String(count))} payments` : countWords(count, 'payment');
+  const sentences = [
+    `${what}: ${of('due')} due, ${of('came')} received.`,
+    capped ? 'Sorting by amount is among these.' : null,
+    searchCapped ? 'The search found more than it can list: type more.' : null,
+  ];
+  return html`<p class="sums small muted">${sentences.filter((each) => each !== null).join(' ')}</p>`;
+}
+
+interface FilterState {
+  readonly filtered: boolean;
+  readonly query: Query;
+  readonly now: Instant;
+}
+
+const filters = (path: string, form: FormState, { filtered, query, now }: FilterState): VNode =>
+  html`<div class="rows"><form class="filters" role="search" method="get" action=${path}>
     ${textField({
       form,
       name: 'q',
       label: 'Search',
       type: 'search',
       optional: true,
-      maxlength: 200,
-      placeholder: 'Order, payment id or transaction',
+      maxlength: 128,
+      placeholder: 'Order, title, address, transaction, amount, #tag',
     })}
-    ${selectField({ form, name: 'status', label: 'State', optional: true, options: statusOptions })}
+    ${selectField({ form, name: 'sort', label: 'Sort', optional: true, options: sortings.map((value) => ({ value: value === 'newest' ? '' : value, label: sortingWords[value] })) })}
     ${textField({ form, name: 'from', label: 'From (UTC)', type: 'date', optional: true })}
     ${textField({ form, name: 'to', label: 'To (UTC)', type: 'date', optional: true })}
-    <div class="controls">${submit('Filter', 'plain')}${filtered && linkButton(path, 'Clear', 'quiet')}</div>
-  </form>`;
+    ${form.values['group'] && html`<input type="hidden" name="group" value=${form.values['group']} />`}
+    ${form.values['status'] && html`<input type="hidden" name="status" value=${form.values['status']} />`}
+    <div class="controls">${submit('Search', 'plain')}${filtered && linkButton(path, 'Clear', 'quiet')}</div>
+  </form>${quickRanges(path, query, now)}</div>`;
+
+function quickRanges(path: string, query: Query, now: Instant): VNode {
+  const today = now.slice(0, 10);
+  const ago = (days: number) => plus(now, -days * day_ms).slice(0, 10);
+  const ranges: readonly (readonly [string, string | null, string | null])[] = [
+    ['Any time', null, null],
+    ['Today', today, today],
+    ['7 days', ago(6), today],
+    ['30 days', ago(29), today],
+    ['This month', `${today.slice(0, 8)}01`, today],
+  ];
+  return html`<nav class="switch ranges" aria-label="Days">${ranges.map(
+    ([word, from, to]) =>
+      html`<a href=${withQuery(path, { ...query, from, to })}
+        aria-current=${(query['from'] || null) === from && (query['to'] || null) === to ? 'page' : undefined}>${word}</a>`,
+  )}</nav>`;
+}
 
 function noPayments({ app, any, cursor }: PaymentsModel, filtered: boolean): VNode {
   const to = appPaths(app.appId);
   if (filtered) {
     return empty(
       'No payment is like that',
-      'Look for the whole order id, payment id or transaction hash, or widen the days.',
+      'Search for the beginning of an order, a title, an address or a transaction, for a whole amount, or widen the days.',
       linkButton(to.payments, 'Show all'),
     );
   }
@@ -126,13 +202,15 @@ function noPayments({ app, any, cursor }: PaymentsModel, filtered: boolean): VNo
 
 /** Needs of the pages of payments. */
 export interface PaymentPagesDeps
-  extends Pick<PaymentReads, 'listPayments' | 'getPaymentAsOf' | 'listTransactions'>,
+  extends Pick<PaymentReads, 'getPaymentAsOf' | 'listTransactions'>,
     Pick<MerchantRoutesDeps, 'exportPayments'>,
     Pick<DeliveryRoutesDeps, 'listDeliveries'>,
     Pick<PayLinkDeps, 'paymentSecrets' | 'publicUrl'> {
   readonly proof: ProofDeps;
   readonly refunds: Refunds;
   readonly clock: Pick<Clock, 'now'>;
+  /** Refuses a cursor that is none of ours. */
+  readonly findPayments: (filter: FindFilter, page: FoundRange) => Promise<FoundPayments | Refusal>;
   /** The story of an app's payment, step by step; null for an unknown id. */
   readonly paymentStory: (appId: string, paymentId: string) => Promise<PaymentStory | null>;
 }
@@ -144,7 +222,9 @@ const deliveriesMax = 50;
 
 const filterFields = {
   q: Type.Optional(entry(128)),
+  group: Type.Optional(oneOf(paymentGroups)),
   status: Type.Optional(PaymentStatusSchema),
+  sort: Type.Optional(oneOf(sortings)),
   from: Type.Optional(entry(10)),
   to: Type.Optional(entry(10)),
 };
@@ -157,7 +237,7 @@ export const paymentPages = (deps: PaymentPagesDeps, frames: Frames): readonly A
   evidence(deps),
 ];
 
-const list = ({ listPayments, clock }: PaymentPagesDeps, frames: Frames): AnyPage =>
+const list = ({ findPayments, clock }: PaymentPagesDeps, frames: Frames): AnyPage =>
   page({
     path: '/dashboard/apps/{appId}/payments',
     audience: 'owner',
@@ -166,11 +246,10 @@ const list = ({ listPayments, clock }: PaymentPagesDeps, frames: Frames): AnyPag
       const { appId } = visit.visitor;
       const { cursor = null, ...sent } = visit.query;
       const { asked, filter } = filterOf(sent);
-      const found = await listPayments({ appId, limit: rows, ...asked, ...(cursor !== null && { cursor }) });
+      const found = await findPayments({ appId, ...asked }, { limit: rows, ...(cursor !== null && { cursor }) });
       if (isRefusal(found)) throw errorOfRefusal(found);
-      const { payments, nextCursor } = found;
-      const any = payments.length > 0 || (await hasAny(listPayments, appId));
-      const model = { filter, payments, cursor, nextCursor, any, now: clock.now() };
+      const any = found.counts.all > 0 || (await hasAny(findPayments, appId));
+      const model = { ...found, filter, sort: sent.sort ?? 'newest', cursor, any, now: clock.now() };
       return { page: paymentsPage({ ...(await frames.ofApp(visit)), ...model }) };
     },
   });
@@ -186,31 +265,35 @@ const csv = ({ exportPayments }: PaymentPagesDeps): AnyPage =>
       const { asked, filter } = filterOf(query);
       const [wrong] = Object.values(filter.errors);
       if (wrong !== undefined) throw new ApiError('invalidRequest', wrong);
-      return exportPayments({ appId, ...asked }, gone);
+      // Newest first, whatever the list is sorted by: the export has all, and the list sorts a part by amount.
+      return exportPayments({ appId, find: { ...asked, sort: 'newest' } }, gone);
     },
   });
 
-async function hasAny(listPayments: PaymentPagesDeps['listPayments'], appId: string): Promise<boolean> {
-  const found = await listPayments({ appId, limit: 1 });
+async function hasAny(findPayments: PaymentPagesDeps['findPayments'], appId: string): Promise<boolean> {
+  const found = await findPayments({ appId }, { limit: 1 });
   return !isRefusal(found) && found.payments.length > 0;
 }
 
 /** Query and displayed form: an invalid day filters nothing, with an error. */
-export function filterOf({ q, status, from, to }: Static<typeof PaymentFilterFields>): {
-  readonly asked: Omit<PaymentFilter, 'appId' | 'limit'>;
+export function filterOf(sent: Static<typeof PaymentFilterFields>): {
+  readonly asked: Omit<FindFilter, 'appId'>;
   readonly filter: FormState;
 } {
+  const { q, group, status, sort, from, to } = sent;
   const [start, end] = [dayOf(from), dayOf(to)];
   const notADay = 'This must be a day, such as 2026-11-22.';
   return {
     asked: {
       ...(q !== undefined && { search: q }),
+      ...(group !== undefined && { group }),
       ...(status !== undefined && { status }),
+      ...(sort !== undefined && { sort }),
       ...(start && { createdAfter: plus(start, -1) }),
       ...(end && { createdBefore: plus(end, day_ms) }),
     },
     filter: {
-      values: Object.fromEntries(Object.entries({ q, status, from, to }).filter(isGiven)),
+      values: Object.fromEntries(Object.entries({ q, group, status, sort, from, to }).filter(isGiven)),
       errors: { ...(from && !start && { from: notADay }), ...(to && !end && { to: notADay }) },
     },
   };

@@ -27,7 +27,7 @@ export const proofCard = ({ app, payment, moment: { form } }: ProofModel): VNode
     { title: 'Proof', controls: linkButton(to.evidence(payment.paymentId), 'Download evidence') },
     inside(html`<div class="stack">
       <p>The evidence has every event of this payment up to the newest signed head of the log. Whoever gets it checks it offline, with one
-        file and without trusting anybody. It also holds the metadata of the payment.</p>
+        file and without trusting anybody. It also holds the payment’s metadata, its note and its tags.</p>
       <form class="filters" method="get" action=${to.payment(payment.paymentId)}>
         ${textField({ form, name: 'asOf', label: 'The payment as it was at (UTC)', type: 'datetime-local', optional: true })}
         <div class="controls">${submit('Show', 'plain')}</div>

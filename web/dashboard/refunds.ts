@@ -13,9 +13,19 @@ import type { Accounts, ToConfirm } from '../../src/accounts/accounts.ts';
 import { scopeOf } from '../../src/api/routes/refunds.ts';
 import { Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, copyable, inside, notice, pairs, type State } from '../parts/boxes.ts';
-import { address, amount, chainName, shortAddress, transactionLink, when } from '../parts/cells.ts';
+import {
+  address,
+  amount,
+  amountText,
+  chainName,
+  paymentName,
+  shortAddress,
+  transactionLink,
+  when,
+} from '../parts/cells.ts';
 import {
   choiceField,
+  copyButton,
   emptyForm,
   type FormState,
   linkButton,
@@ -27,7 +37,7 @@ import {
 import type { Frame, Site } from '../parts/frame.ts';
 import { type Content, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
-import { appPaths } from '../parts/paths.ts';
+import { appPaths, mailLink } from '../parts/paths.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -92,10 +102,26 @@ function whatToDo({ payment, link }: RefundsModel): Content {
     );
   return notice(
     'wait',
-    html`<div><p><strong>Nobody has proven where it goes back to.</strong> The sender may be an exchange, which credits nobody. Send the
-    payer the payment’s page: there he gives an address, and signs with the account that paid.</p>
-    ${link !== null && html`<p>${copyable(html`<span class="mono">${link}</span>`, link, 'Link')}</p>`}</div>`,
+    html`<div class="rows"><p><strong>Nobody has proven where it goes back to.</strong> The sender may be an exchange, which credits nobody. Send the
+    payer the payment’s page: there they give an address, and sign with the account that paid.</p>
+    ${link !== null && html`<p>${copyable(html`<span class="mono">${link}</span>`, link, 'Link')}</p>`}
+    ${link !== null && askForAddress(payment, link)}</div>`,
   );
+}
+
+/** The words that ask the payer where the money goes back to: to mail, or to copy. */
+function askForAddress(payment: PaymentView, link: string): Content {
+  const money = (payment.held ?? []).map(({ amount: all, tokenSymbol }) => amountText(all, tokenSymbol)).join(' + ');
+  const text = `Hello,
+
+we hold ${money || 'money'} of your payment ${paymentName(payment)}. To get it back, open this page, give the address that it goes back to, and sign with the account that paid:
+
+${link}
+
+If you paid from an exchange, answer this mail.`;
+  return html`<div class="rows"><p class="controls">
+    ${linkButton(mailLink(`Your payment ${paymentName(payment)}: where does the money go back to?`, text), 'Ask for an address', 'plain', 'mail')}
+    ${copyButton(text, 'Text')}</p></div>`;
 }
 
 const states: Readonly<Record<RefundStatus, readonly [State, string]>> = {

@@ -15,13 +15,13 @@ import {
   when,
 } from '../parts/cells.ts';
 import type { Mode } from '../parts/frame.ts';
-import { type Content, html } from '../parts/html.ts';
+import { bdi, type Content, cut, html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
 
 /** @param appId app of the linked pages */
 export function storySteps(entries: readonly StoryEntry[], mode: Mode, appId: string): readonly StoryStep[] {
-  return entries.map((entry) => {
-    const [title, detail, problem] = told(entry, mode, appId);
+  return entries.map((entry, place) => {
+    const [title, detail, problem] = told(entry, entries.slice(0, place), { mode, appId });
     return { stage: problem ? 'problem' : 'done', title, detail, at: entry.at };
   });
 }
@@ -29,7 +29,13 @@ export function storySteps(entries: readonly StoryEntry[], mode: Mode, appId: st
 type Told = readonly [title: string, detail: Content, problem?: boolean];
 type Entry<T extends StoryEntry['type']> = Extract<StoryEntry, { readonly type: T }>;
 
-function told(entry: StoryEntry, mode: Mode, appId: string): Told {
+interface Reader {
+  readonly mode: Mode;
+  readonly appId: string;
+}
+
+/** @param before what happened until then */
+function told(entry: StoryEntry, before: readonly StoryEntry[], { mode, appId }: Reader): Told {
   switch (entry.type) {
     case 'created':
       return ['Created', createdText(entry)];
@@ -53,8 +59,15 @@ function told(entry: StoryEntry, mode: Mode, appId: string): Told {
     case 'short':
     case 'settled':
       return legTold(entry, mode);
+    case 'cancelled':
+      return [
+        'Cancelled by the app',
+        html`<span>The time to pay ended at ${when(entry.expiresAt)}. A transfer that its chain holds by then still counts.</span>`,
+      ];
+    case 'annotated':
+      return ['Note and tags changed', annotatedText(entry)];
     case 'expired':
-      return ['Expired', 'The money did not come in time. What comes later is held for you.'];
+      return ['Expired', expiredText(before)];
     case 'bounced':
       return [
         'Money held',
@@ -69,6 +82,20 @@ function told(entry: StoryEntry, mode: Mode, appId: string): Told {
       return [entry.name, 'An event of a newer version of this service.'];
   }
 }
+
+/** Money that does not count may have come all the same: the text says so. */
+function expiredText(before: readonly StoryEntry[]): string {
+  const came = before.filter((entry) => entry.type === 'payinDetected' || entry.type === 'payinConfirmed');
+  const cancelled = before.some(({ type }) => type === 'cancelled');
+  const over = cancelled ? 'The app had ended the time to pay.' : 'The time to pay is over.';
+  if (came.length > 0) return `${over} Nothing that counts had come; what came is held for you.`;
+  return `${over} Nothing had come. Money that comes later is held for you.`;
+}
+
+const annotatedText = ({ note, tags }: Entry<'annotated'>): Content =>
+  html`<span>${tags.length > 0 && bdi(tags.map((tag) => `#${tag}`).join(' '))} ${
+    note === null ? tags.length === 0 && 'Both are empty now.' : html`<bdi>${cut(note, 120)}</bdi>`
+  }</span>`;
 
 const money = ({ amount, tokenSymbol }: Money): string => amountText(amount, tokenSymbol);
 

@@ -21,7 +21,7 @@ export type Section =
   | 'embedding'
   | 'audit';
 
-const sections: readonly (readonly [Section, string, IconName])[] = [
+export const sections: readonly (readonly [Section, string, IconName])[] = [
   ['overview', 'Overview', 'overview'],
   ['payments', 'Payments', 'payments'],
   ['links', 'Payment links', 'link'],
@@ -57,6 +57,7 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
     {
       title: `${cut(page.title, 80)} · ${frame.app.name}`,
       live: page.live === undefined ? null : appPaths(appId).live,
+      find: appPaths(appId).find,
     },
     html`<div class="desk">
       <header class="topbar">
@@ -68,6 +69,7 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
         <button class="button quiet close" type="button" popovertarget="rail" popovertargetaction="hide">
         ${icon('close')}<span>Close</span></button>
         ${switcher(frame)}
+        <a class="find" href=${appPaths(appId).find} data-finds>${icon('search')}Find<kbd>Ctrl K</kbd></a>
         <nav aria-label="Main"><ul>${sections.map(
           ([section, label, drawing]) =>
             html`<li><a href=${appPaths(appId)[section]} aria-current=${section === page.section ? 'page' : undefined}>${icon(drawing)}${label}</a></li>`,
@@ -98,7 +100,7 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
 export const outerPage = (outer: Outer, title: string, content: Content, wide = false): VNode =>
   documentPart(
     outer,
-    { title, live: null },
+    { title, live: null, find: null },
     html`<div class="outer">
       <header><a class="who" href=${paths.home}><span class="mark" aria-hidden="true">${icon('payments')}</span>
       <strong>Payment Intents</strong></a>
@@ -113,7 +115,7 @@ export const outerPage = (outer: Outer, title: string, content: Content, wide = 
 
 const documentPart = (
   outer: Outer,
-  { title, live }: { readonly title: string; readonly live: string | null },
+  { title, live, find }: { readonly title: string; readonly live: string | null; readonly find: string | null },
   content: Content,
 ) =>
   html`<html lang="en">
@@ -123,12 +125,13 @@ const documentPart = (
       <meta name="robots" content="noindex" />
       <title>${title}</title>
       <link rel="stylesheet" href=${paths.asset('look.css')} />
+      ${find !== null && html`<link rel="stylesheet" href=${paths.asset('desk.css')} />`}
       <link rel="icon" href=${paths.asset('icon.svg')} type="image/svg+xml" />
-      ${['localTime.js', 'copy.js', 'forms.js', live === null ? null : 'live.js'].map(
+      ${['localTime.js', 'copy.js', 'forms.js', live === null ? null : 'live.js', find === null ? null : 'find.js'].map(
         (file) => file && html`<script type="module" src=${paths.asset(file)}></script>`,
       )}
     </head>
-    <body data-live-from=${live}>
+    <body data-live-from=${live} data-find=${find}>
       <a class="skip" href="#main">Skip to the content</a>
       ${banner(outer.mode)}
       ${content}

@@ -36,6 +36,12 @@ export const appPaths = (appId: string) => {
     refund: (paymentId: string) => here('payments', paymentId, 'refund'),
     /** POST: with the mailed code. */
     confirmRefund: (paymentId: string) => here('payments', paymentId, 'refund', 'confirm'),
+    /** GET and POST */
+    cancelPayment: (paymentId: string) => here('payments', paymentId, 'cancel'),
+    /** POST */
+    note: (paymentId: string) => here('payments', paymentId, 'note'),
+    /** Payments, pages and apps by what is typed. */
+    find: here('find'),
     csv: here('payments.csv'),
     links: here('links'),
     link: (linkId: string) => here('links', linkId),

@@ -53,17 +53,27 @@ export interface PagerModel {
   readonly query?: Readonly<Record<string, string | null>>;
   readonly cursor: string | null;
   readonly nextCursor: string | null;
+  /** Words of the two links. Default: of a list that begins with the newest. */
+  readonly first?: string;
+  readonly next?: string;
 }
 
 /** Links to the newest and to older entries. Null if everything is on one page. */
-export function pager({ path, query = {}, cursor, nextCursor }: PagerModel): VNode | null {
+export function pager({
+  path,
+  query = {},
+  cursor,
+  nextCursor,
+  first = 'Newest',
+  next = 'Older',
+}: PagerModel): VNode | null {
   if (cursor === null && nextCursor === null) return null;
   return html`<nav class="pager" aria-label="Pages">
     ${
       cursor !== null &&
       html`<a class="button plain" rel="first" href=${withQuery(path, query)}>
-    ${icon('back')}Newest</a>`
+    ${icon('back')}${first}</a>`
     }
-    ${nextCursor !== null && html`<a class="button plain" rel="next" href=${withQuery(path, { ...query, cursor: nextCursor })}>Older${icon('forth')}</a>`}
+    ${nextCursor !== null && html`<a class="button plain" rel="next" href=${withQuery(path, { ...query, cursor: nextCursor })}>${next}${icon('forth')}</a>`}
   </nav>`;
 }

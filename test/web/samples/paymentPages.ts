@@ -2,17 +2,36 @@
 import type { VNode } from 'preact';
 import { chains } from '../../../domain/chains.ts';
 import type { RefundableMoney } from '../../../domain/payment/refundQuote.ts';
+import { confirmPage } from '../../../web/dashboard/confirm.ts';
 import { deliveryPage } from '../../../web/dashboard/deliveries.ts';
+import { findPage } from '../../../web/dashboard/find.ts';
 import { newLinkPage } from '../../../web/dashboard/newLink.ts';
 import { overviewPage } from '../../../web/dashboard/overview.ts';
 import { paymentPage } from '../../../web/dashboard/payment.ts';
 import { paymentsPage } from '../../../web/dashboard/payments.ts';
 import type { Moment } from '../../../web/dashboard/proof.ts';
 import { confirmRefundPage, refundFormPage } from '../../../web/dashboard/refunds.ts';
+import { notePage } from '../../../web/dashboard/tend.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
 import type { Frame } from '../../../web/parts/frame.ts';
 import { nothing, overview } from './overview.ts';
-import { ago, list, now, onStellar, payer, payinHash, payment, type Say, secret, usdcOnBase } from './payments.ts';
+import {
+  ago,
+  counted,
+  list,
+  needs,
+  noNeeds,
+  nothingCounted,
+  now,
+  onStellar,
+  payer,
+  payinHash,
+  payment,
+  type Say,
+  secret,
+  underpaid,
+  usdcOnBase,
+} from './payments.ts';
 import { settled } from './settingsPages.ts';
 import { delivery, exhausted, money, story, transactions } from './story.ts';
 
@@ -56,7 +75,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     overview: overview,
     payments: list(say).slice(0, 6),
     setUp: { key: true, settlement: true, webhook: true },
-    exhausted: 2,
+    needs: needs(say, 2),
     now,
   }),
   overviewFirst: overviewPage({
@@ -66,7 +85,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     overview: nothing,
     payments: [],
     setUp: { key: false, settlement: true, webhook: false },
-    exhausted: 0,
+    needs: noNeeds,
     now,
   }),
   payments: paymentsPage({
@@ -76,6 +95,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     cursor: null,
     nextCursor: 'c',
     any: true,
+    ...counted,
     now,
   }),
   paymentsNone: paymentsPage({
@@ -85,6 +105,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     cursor: null,
     nextCursor: null,
     any: true,
+    ...counted,
     now,
   }),
   paymentsFirst: paymentsPage({
@@ -94,6 +115,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     cursor: null,
     nextCursor: null,
     any: false,
+    ...nothingCounted,
     now,
   }),
   payment: paymentPage({
@@ -125,6 +147,28 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     link: null,
     now,
   }),
+  paymentUnderpaid: paymentPage({
+    ...frame,
+    moment: today,
+    payment: underpaid(say),
+    story: story.slice(0, 2),
+    transactions: transactions.slice(0, 1),
+    deliveries: [],
+    held: [],
+    link: 'https://pay.example/p/51e61f19-6faf-864c-aaec-b8f58c1ad314',
+    now,
+  }),
+  paymentCancel: confirmPage({ ...frame, danger: { kind: 'cancelPayment', payment: underpaid(say) } }),
+  paymentNote: notePage({
+    ...frame,
+    payment: payment(say),
+    form: {
+      values: { note: say('Called on Friday'), tags: say('wholesale <b>') },
+      errors: { tags: say('“<b>” is not a tag: a tag has at most 32 letters and digits.') },
+    },
+  }),
+  find: findPage({ ...frame, q: say('a'), payments: list(say).slice(0, 4), count: 9 }),
+  findNone: findPage({ ...frame, q: say('zzz'), payments: [], count: 0 }),
   paymentUnpaid: paymentPage({
     ...frame,
     moment: today,

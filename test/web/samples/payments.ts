@@ -1,6 +1,8 @@
 /** Payments of an ordinary day. */
 import type { PaymentStatus, PaymentView } from '../../../domain/payment/view.ts';
 import { type Instant, minute_ms, plus } from '../../../domain/time.ts';
+import type { Needs } from '../../../web/dashboard/needs.ts';
+
 export const now = '2026-11-22T12:05:00.000Z' as Instant;
 export const ago = (duration_ms: number): Instant => plus(now, -duration_ms);
 
@@ -65,6 +67,11 @@ export const payment = (say: Say, changed: Partial<PaymentView> = {}): PaymentVi
   payFrom: null,
   payoutTxHash: payoutHash,
   payoutConfirmedAt: ago(29_000),
+  missing: null,
+  held: null,
+  cancelledAt: null,
+  note: null,
+  tags: null,
   ...changed,
 });
 
@@ -89,6 +96,15 @@ export const onStellar = (say: Say): PaymentView =>
     depositAddress: 'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN',
     depositMemo: '17390481204881',
   });
+
+/** What came of each of the list. */
+const came: Partial<Record<PaymentStatus, string>> = {
+  payment_payout_completed: '10.00',
+  payment_payout_started: '48.50',
+  payment_started: '100.00',
+  payment_refunded: '64.00',
+  payment_bridging: '12000.00',
+};
 
 export const list = (say: Say): readonly PaymentView[] => {
   const rows: readonly [
@@ -115,8 +131,80 @@ export const list = (say: Say): readonly PaymentView[] => {
       destinationChainId,
       sourceAmount: amount,
       amountReceived: null,
+      amountExpected: amount,
+      amountCame: came[status] ?? '0.00',
+      ...(status === 'payment_bounced' && {
+        held: [{ chainId: sourceChainId, tokenSymbol: 'USDT', amount: '7.25' }],
+      }),
+      ...(status === 'payment_started' && { missing: '20.00', amountReceived: '100.00', tags: [say('wholesale')] }),
       createdAt: ago(place * 7 * minute_ms),
       paymentId: `${place}1e61f19-6faf-864c-aaec-b8f58c1ad314`,
     }),
   );
 };
+
+export const underpaid = (say: Say): PaymentView =>
+  payment(say, {
+    status: 'payment_started',
+    orderId: say('A-1043'),
+    amountReceived: '1.00',
+    amountCame: '1.00',
+    amountDelta: '-9.02',
+    missing: '9.02',
+    payinConfirmedAt: null,
+    excess: null,
+    dust: null,
+    payoutTxHash: null,
+    payoutConfirmedAt: null,
+    note: say('Called on Friday: sends the rest today'),
+    tags: [say('wholesale'), say('phone-order')],
+  });
+
+export const counted = {
+  sort: 'newest',
+  counts: {
+    all: 1_204,
+    groups: { waiting: 12, paid: 1_100, needs: 3, expired: 80, refunded: 9 },
+    needsCapped: false,
+  },
+  sums: {
+    count: 1_204,
+    capped: false,
+    tokens: [
+      { tokenSymbol: 'USDC', due: '48210.55', came: '47000.10' },
+      { tokenSymbol: 'USDT', due: '1200.00', came: '1202.00' },
+    ],
+  },
+  searchCapped: false,
+} as const;
+
+export const nothingCounted = {
+  sort: 'newest',
+  counts: { all: 0, groups: { waiting: 0, paid: 0, needs: 0, expired: 0, refunded: 0 }, needsCapped: false },
+  sums: { count: 0, capped: false, tokens: [] },
+  searchCapped: false,
+} as const;
+
+export const noNeeds: Needs = {
+  payments: { holding: { count: 0, sums: [] }, underpaid: [], capped: false },
+  exhausted: 0,
+  walletFrom: null,
+  unusedKeys: [],
+};
+
+export const needs = (say: Say, exhausted: number): Needs => ({
+  payments: {
+    holding: {
+      count: 2,
+      sums: [
+        { tokenSymbol: 'USDC', amount: '9.50' },
+        { tokenSymbol: 'USDT', amount: '2.00' },
+      ],
+    },
+    underpaid: [underpaid(say)],
+    capped: false,
+  },
+  exhausted,
+  walletFrom: plus(now, 40 * 60 * minute_ms),
+  unusedKeys: [{ keyId: 'k', name: say('till 1') }],
+});

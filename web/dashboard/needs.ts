@@ -1,0 +1,110 @@
+/** "Needs you" on the overview: what waits for somebody, each entry leading to where it is dealt with. */
+import type { VNode } from 'preact';
+import type { PaymentView } from '../../domain/payment/view.ts';
+import type { Instant } from '../../domain/time.ts';
+import type { PaymentsInNeed } from '../../queries/findPayments.ts';
+import { card } from '../parts/boxes.ts';
+import { amountText, between, countWords, grouped, lengthText, paymentName, when } from '../parts/cells.ts';
+import { bdi, type Content, html } from '../parts/html.ts';
+import { type IconName, icon } from '../parts/icon.ts';
+import { appPaths, withQuery } from '../parts/paths.ts';
+import { dueOf } from '../parts/paymentState.ts';
+
+export interface Needs {
+  readonly payments: PaymentsInNeed;
+  /** Webhooks of the last 24 hours that were not taken. */
+  readonly exhausted: number;
+  /** When the requested settlement wallet takes effect; null without a request. */
+  readonly walletFrom: Instant | null;
+  /** Keys that still work and were not used for `unusedKey_days`. */
+  readonly unusedKeys: readonly { readonly keyId: string; readonly name: string }[];
+}
+
+export const unusedKey_days = 90;
+/** Underpaid payments that have an entry of their own. */
+const underpaidShown = 3;
+
+interface Entry {
+  readonly href: string;
+  readonly drawing: IconName;
+  readonly title: Content;
+  readonly text: Content;
+}
+
+/** Null when nothing waits for anybody. */
+export function needsCard(appId: string, needs: Needs, now: Instant): VNode | null {
+  const entries = entriesOf(appId, needs, now);
+  if (entries.length === 0) return null;
+  return card(
+    { title: 'Needs you', live: 'needs' },
+    html`<ul class="list">${entries.map(
+      ({ href, drawing, title, text }) =>
+        html`<li><a class="go" href=${href}><span class="tick need">${icon(drawing)}</span><span><strong>${title}</strong>
+          <small class="muted">${text}</small></span>${icon('forth')}</a></li>`,
+    )}</ul>`,
+  );
+}
+
+function entriesOf(appId: string, needs: Needs, now: Instant): readonly Entry[] {
+  const to = appPaths(appId);
+  const { payments, exhausted, walletFrom, unusedKeys } = needs;
+  const { holding, underpaid, capped } = payments;
+  const inNeed = withQuery(to.payments, { group: 'needs' });
+  const entries: Entry[] = [];
+  if (holding.count > 0)
+    entries.push({
+      href: inNeed,
+      drawing: 'balance',
+      title: `${capped ? 'At least ' : ''}${countWords(holding.count, 'payment')} ${holding.count === 1 ? 'holds' : 'hold'} ${holding.sums.map(({ amount, tokenSymbol }) => amountText(amount, tokenSymbol)).join(' + ')}`,
+      text: 'Money that was not what was agreed. Send it back, or ask the payer where it goes back to.',
+    });
+  for (const payment of underpaid.slice(0, underpaidShown)) entries.push(underpaidEntry(appId, payment, now));
+  if (underpaid.length > underpaidShown)
+    entries.push({
+      href: inNeed,
+      drawing: 'clock',
+      title: `${grouped(String(underpaid.length - underpaidShown))} more payments received too little`,
+      text: 'Send their payers the link again before the time to pay is over.',
+    });
+  if (exhausted > 0)
+    entries.push({
+      href: to.webhooks,
+      drawing: 'webhooks',
+      title: `Your server did not take ${countWords(exhausted, 'webhook')} in the last 24 hours`,
+      text: 'Webhooks are not sent again by themselves: see what your server answered, and send them again.',
+    });
+  if (walletFrom !== null)
+    entries.push({
+      href: to.settlement,
+      drawing: 'settlement',
+      title: html`<span>A new settlement wallet counts from ${when(walletFrom)} on</span>`,
+      text: 'If you did not ask for it, cancel it now.',
+    });
+  if (unusedKeys.length > 0)
+    entries.push({
+      href: to.keys,
+      drawing: 'keys',
+      title: `${countWords(unusedKeys.length, 'API key')} ${unusedKeys.length === 1 ? 'was' : 'were'} not used for ${unusedKey_days} days`,
+      text: html`<span>Revoke what nobody needs: ${bdi(
+        unusedKeys
+          .slice(0, 3)
+          .map(({ name }) => name)
+          .join(', '),
+      )}${unusedKeys.length > 3 && ', …'}</span>`,
+    });
+  return entries;
+}
+
+function underpaidEntry(appId: string, payment: PaymentView, now: Instant): Entry {
+  const left_ms = between(now, payment.expiresAt);
+  const { sourceTokenSymbol } = payment;
+  return {
+    href: appPaths(appId).payment(payment.paymentId),
+    drawing: 'clock',
+    title: html`<span>${bdi(paymentName(payment))}: ${`${grouped(payment.amountReceived ?? '0.00')} of ${amountText(dueOf(payment), sourceTokenSymbol)} received`}</span>`,
+    text:
+      left_ms > 0
+        ? `The time to pay is over in ${lengthText(left_ms)}. Send the payer the link again.`
+        : 'The time to pay is over: what came is held as soon as its chain is read.',
+  };
+}

@@ -1,0 +1,32 @@
+/** The state of a payment as its app's people see it: what has come of what is due, and what is held. */
+import type { VNode } from 'preact';
+import type { PaymentView } from '../../domain/payment/view.ts';
+import { chip, chipStateOf, type State, wordOf } from './boxes.ts';
+import { amountText, grouped } from './cells.ts';
+
+/** The state by the payment's money, not by its status alone. */
+export function stateWord(payment: PaymentView): readonly [State, string] {
+  const { status, missing, held, cancelledAt, amountReceived, refunds } = payment;
+  if (status === 'payment_started' && missing !== null)
+    return ['bad', `${grouped(amountReceived ?? '0.00')} of ${grouped(dueOf(payment) ?? '0.00')} received`];
+  if (status === 'payment_unpaid' && held !== null) return ['bad', 'Not paid, other money held'];
+  if (status === 'payment_unpaid' && cancelledAt !== null) return ['wait', 'Being cancelled'];
+  if (status === 'payment_expired' && cancelledAt !== null) return ['idle', 'Cancelled'];
+  if (status === 'payment_bounced' && held === null && refunds.length > 0) return ['wait', 'Being refunded'];
+  return [chipStateOf(status), wordOf(status)];
+}
+
+export const paymentChip = (payment: PaymentView): VNode => chip(...stateWord(payment));
+
+/** Amount that the payer was asked for; null if any amount is accepted. */
+export const dueOf = ({ amountExpected, sourceAmount, type }: PaymentView): string | null =>
+  amountExpected ?? (type === 'anyAmount' ? null : sourceAmount);
+
+/** All that has come, each amount with its own token; empty while nothing has. */
+export function cameOf({ amountCame, sourceTokenSymbol, sourceChainId, held }: PaymentView): readonly string[] {
+  const own = Number(amountCame) > 0 ? [amountText(amountCame, sourceTokenSymbol)] : [];
+  const others = (held ?? []).filter(
+    ({ tokenSymbol, chainId }) => tokenSymbol !== sourceTokenSymbol || chainId !== sourceChainId,
+  );
+  return [...own, ...others.map(({ amount, tokenSymbol }) => amountText(amount, tokenSymbol))];
+}
