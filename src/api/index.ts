@@ -7,8 +7,9 @@ import { entriesFrom, headKeysSince, newestEntry } from '../../commands/heads/si
 import { createManageLinks } from '../../commands/links.ts';
 import { registerPayin } from '../../commands/recordPayin.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
-import { type Chain, chainOf } from '../../domain/chains.ts';
+import { type Chain, chainOf, onTestNetworks } from '../../domain/chains.ts';
 import { isLinkId, link } from '../../domain/link.ts';
+import { listApiRequests } from '../../queries/apiRequests.ts';
 import { changesPage, listOtherChanges } from '../../queries/appHistory.ts';
 import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../queries/apps.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
@@ -41,6 +42,7 @@ import { createOpenPlaces } from './openPlaces.ts';
 import { metrics, readiness } from './operations.ts';
 import { admitApp, createClients, createRates, type Rates, unlimited } from './rateLimits.ts';
 import { queriesOf } from './reads.ts';
+import { createRequestLog } from './requestLog.ts';
 import type { LinkRoutePorts } from './routes/links.ts';
 import type { ProofDeps } from './routes/proof.ts';
 import { type HttpServer, startHttp } from './server.ts';
@@ -240,6 +242,8 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
   const revocations = await openRevocations(core);
   const uses = createKeyUses(reads, clock);
   void uses.keepWriting(clock, signal);
+  const requestLog = createRequestLog({ sql: reads, clock, ids: randomIds });
+  void requestLog.keepWriting(clock, signal);
   const news = createAppNews(core.notifications);
   const paymentNews = createPaymentNews({
     notifications: core.notifications,
@@ -273,6 +277,12 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     limits: defaultLimits,
     isRevoked: revocations.isRevoked,
     keyUsed: uses.used,
+    record: requestLog.record,
+    async listApiRequests(appId, asked) {
+      // A developer looks right after the request; other instances' requests follow within 5 s.
+      await requestLog.write().catch(() => {});
+      return listApiRequests(reads, appId, asked);
+    },
     paymentSecrets: createPaymentSecrets(parseMasterKey(config.masterKey), () =>
       core.formerKeys().map(({ links }) => links),
     ),
@@ -291,7 +301,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
       news.close();
       paymentNews.close();
       await close().finally(revocations.close);
-      await uses.write().catch(() => {});
+      await Promise.all([uses.write(), requestLog.write()]).catch(() => {});
     };
     return { url, close: end };
   } catch (error) {
@@ -303,7 +313,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
 }
 
 const siteOf = (config: Config): Site => ({
-  mode: config.mode === 'sandbox' ? 'sandbox' : 'live',
+  mode: onTestNetworks ? 'test' : config.mode === 'sandbox' ? 'sandbox' : 'live',
   chains: config.chains.map(({ chainId }) => chainOf(chainId)),
   settlementCoolDown_hours: config.settlementCoolDown_hours,
   registrationOpen: config.registration !== 'closed',

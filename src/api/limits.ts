@@ -1,4 +1,5 @@
 /** Every limit that a caller can reach, for the OpenAPI document and docs/reference/limits.md. */
+
 import { askingLimits, askingPlaces } from '../../commands/askingContracts.ts';
 import { openLinksMax } from '../../commands/links.ts';
 import { amountMax_usd } from '../../commands/paymentRequest.ts';
@@ -24,6 +25,7 @@ import { defaultLimits } from './middleware.ts';
 import { defaultListenerLimits, defaultPageListenerLimits } from './news.ts';
 import { defaultOpenLimits } from './openPlaces.ts';
 import { defaultRates, shareOfLimit } from './rateLimits.ts';
+import { keptRequestsMax } from './requestLog.ts';
 import { pageMax, pageSize, waitMax_s } from './schemas/queries.ts';
 import { defaultConnectionLimits, headersMax_bytes } from './server.ts';
 
@@ -162,6 +164,11 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['active API keys of one app', count(activeKeysMax), '403 `forbidden`'],
   ['API keys of one app in total', count(keysEverMax), '403 `forbidden`: ask the operator for another app'],
   ['redeliveries of one app', perMinute(defaultRates.redelivery), limited],
+  [
+    'API requests of one app that its developers can read',
+    `the newest ${count(keptRequestsMax)}`,
+    'older ones are deleted',
+  ],
   ['test webhooks of one app', perMinute(defaultRates.webhookTest), limited],
   ['a webhook’s answer', '10 s, any 2xx', 'the delivery is `exhausted`'],
   ['a webhook’s timestamp', '5 minutes from the receiver’s clock', 'the receiver refuses it'],

@@ -13,6 +13,7 @@ import { type CashbackPagesDeps, cashbackPages } from './cashback.ts';
 import { type DeliveryPagesDeps, deliveryPages } from './deliveries.ts';
 import { type EmbeddingPagesDeps, embeddingPages } from './embedding.ts';
 import { pageOfError } from './errorPages.ts';
+import { type EventPagesDeps, eventPages } from './events.ts';
 import { filesPath, serveFiles } from './files.ts';
 import { createFrames, type FramesDeps } from './frames.ts';
 import { type KeyPagesDeps, keyPages } from './keys.ts';
@@ -26,6 +27,7 @@ import { type PaymentPagesDeps, paymentPages } from './payments.ts';
 import { type PolicyPagesDeps, policyPages } from './policy.ts';
 import { type RefundPagesDeps, refundPages } from './refunds.ts';
 import { type RegisterPagesDeps, registerPages } from './register.ts';
+import { type RequestPagesDeps, requestPages } from './requests.ts';
 import { createPageRouter, type PageRouterDeps } from './router.ts';
 import { htmlType } from './send.ts';
 import { type PersonalPagesDeps, personalPages } from './sessions.ts';
@@ -58,6 +60,7 @@ export type DashboardDeps = FramesDeps &
   CashbackPagesDeps &
   DeliveryPagesDeps &
   EmbeddingPagesDeps &
+  EventPagesDeps &
   KeyPagesDeps &
   LinkPagesDeps &
   LivePageDeps &
@@ -69,6 +72,7 @@ export type DashboardDeps = FramesDeps &
   PolicyPagesDeps &
   RefundPagesDeps &
   RegisterPagesDeps &
+  RequestPagesDeps &
   SettlementPagesDeps &
   SignInPagesDeps &
   WebhookPagesDeps;
@@ -88,6 +92,8 @@ export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm
     ...webhookPages(deps, frames),
     ...deliveryPages(deps, frames),
     ...keyPages(deps, frames),
+    ...requestPages(deps, frames),
+    ...eventPages(deps, frames),
     ...settlementPages(deps, frames),
     ...brandingPages(deps, frames),
     ...embeddingPages(deps, frames),

@@ -14,6 +14,8 @@ export type Section =
   | 'cashback'
   | 'webhooks'
   | 'keys'
+  | 'requests'
+  | 'events'
   | 'settlement'
   | 'payFrom'
   | 'policy'
@@ -21,19 +23,39 @@ export type Section =
   | 'embedding'
   | 'audit';
 
-const sections: readonly (readonly [Section, string, IconName])[] = [
-  ['overview', 'Overview', 'overview'],
-  ['payments', 'Payments', 'payments'],
-  ['links', 'Payment links', 'link'],
-  ['cashback', 'Cashback', 'cashback'],
-  ['webhooks', 'Webhooks', 'webhooks'],
-  ['keys', 'API keys', 'keys'],
-  ['settlement', 'Settlement', 'settlement'],
-  ['payFrom', 'Pay from', 'choose'],
-  ['policy', 'Other amounts', 'balance'],
-  ['branding', 'Branding', 'branding'],
-  ['embedding', 'Embedding', 'embedding'],
-  ['audit', 'Audit trail', 'audit'],
+type Entry = readonly [section: Section, label: string, drawing: IconName];
+
+/** Entries of the sidebar. The first group needs no heading. */
+const groups: readonly (readonly [heading: string | null, entries: readonly Entry[]])[] = [
+  [
+    null,
+    [
+      ['overview', 'Overview', 'overview'],
+      ['payments', 'Payments', 'payments'],
+      ['links', 'Payment links', 'link'],
+      ['cashback', 'Cashback', 'cashback'],
+    ],
+  ],
+  [
+    'Developers',
+    [
+      ['keys', 'API keys', 'keys'],
+      ['webhooks', 'Webhooks', 'webhooks'],
+      ['requests', 'API requests', 'search'],
+      ['events', 'Events', 'clock'],
+      ['embedding', 'Embedding', 'embedding'],
+    ],
+  ],
+  [
+    'Settings',
+    [
+      ['settlement', 'Settlement', 'settlement'],
+      ['payFrom', 'Pay from', 'choose'],
+      ['policy', 'Other amounts', 'balance'],
+      ['branding', 'Branding', 'branding'],
+      ['audit', 'Audit trail', 'audit'],
+    ],
+  ],
 ];
 
 export interface AppPage {
@@ -68,10 +90,7 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
         <button class="button quiet close" type="button" popovertarget="rail" popovertargetaction="hide">
         ${icon('close')}<span>Close</span></button>
         ${switcher(frame)}
-        <nav aria-label="Main"><ul>${sections.map(
-          ([section, label, drawing]) =>
-            html`<li><a href=${appPaths(appId)[section]} aria-current=${section === page.section ? 'page' : undefined}>${icon(drawing)}${label}</a></li>`,
-        )}</ul></nav>
+        <nav aria-label="Main">${groups.map(([heading, entries]) => navGroup(appId, page.section, heading, entries))}</nav>
         ${whoIsHere(frame.person)}
       </div></aside>
       <main id="main" class="main" tabindex="-1">
@@ -93,6 +112,13 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
     </div>`,
   );
 }
+
+const navGroup = (appId: string, current: Section, heading: string | null, entries: readonly Entry[]): VNode =>
+  html`<div class="group">${heading !== null && html`<p class="small muted" id=${`nav-${heading}`}>${heading}</p>`}
+    <ul aria-labelledby=${heading === null ? undefined : `nav-${heading}`}>${entries.map(
+      ([section, label, drawing]) =>
+        html`<li><a href=${appPaths(appId)[section]} aria-current=${section === current ? 'page' : undefined}>${icon(drawing)}${label}</a></li>`,
+    )}</ul></div>`;
 
 /** A page without an app: one column, one action. */
 export const outerPage = (outer: Outer, title: string, content: Content, wide = false): VNode =>

@@ -72,6 +72,9 @@ export const appPaths = (appId: string) => {
     /** GET and POST */
     policy: here('policy'),
     audit: here('audit'),
+    requests: here('requests'),
+    events: here('events'),
+    eventsJson: here('events.json'),
     /** Server-sent events: any message means that the page must be reloaded. */
     live: here('live'),
   } as const;
