@@ -17,6 +17,7 @@ const fields: Readonly<Record<string, Record<string, string>>> = {
   '/settlement': { chainId: '1', tokenSymbol: 'USDC', receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' },
   '/webhooks/url': { webhookUrl: 'https://mine.example/hooks' },
   '/webhooks/:deliveryId/redeliver': { acknowledged: 'yes' },
+  '/webhooks/again': { acknowledged: 'yes', deliveries: '0198f3c2-0000-8000-8000-000000000777' },
   '/branding': { name: 'mine now' },
   '/policy': {
     basisPoints: '0',

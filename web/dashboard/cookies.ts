@@ -69,6 +69,11 @@ const flashes = {
   webhookRemoved: done('The webhook URL is removed. New payments send no webhooks.'),
   testSent: done('The test was sent: here is what your server answered.'),
   redelivered: done('It was sent again: this is the new delivery.'),
+  redeliveredAll: done('They were sent again: the list has the new deliveries with your server’s answers.'),
+  redeliveredSome: {
+    kind: 'warning',
+    text: 'Not all were sent again: the list has those that were. The others were sent meanwhile, or must wait a minute for their turn.',
+  },
   notRedelivered: {
     kind: 'problem',
     text: 'It was not sent again: tick the box below the warning first. A delivery can be sent again once, and only when it was not taken.',

@@ -5,7 +5,7 @@ import Type from 'typebox';
 import type { AppEvent } from '../../queries/feed.ts';
 import type { FeedRoutesDeps } from '../../src/api/routes/feed.ts';
 import { card, empty, wordOf } from '../parts/boxes.ts';
-import { exactly } from '../parts/cells.ts';
+import { when } from '../parts/cells.ts';
 import { linkButton } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, cut, html } from '../parts/html.ts';
@@ -73,7 +73,7 @@ const row = (appId: string, event: AppEvent) => {
     html`<span><strong>${type}</strong><small class="below">Number ${ordinal}</small></span>`,
     html`<a href=${to.payment(paymentId)}>${bdi(cut(orderId ?? paymentId.slice(0, 8), 60))}</a>`,
     wordOf(status),
-    exactly(at),
+    when(at),
     html`<details><summary>JSON<span class="visually-hidden"> of event ${ordinal}</span></summary>
       <pre class="mono" tabindex="0">${JSON.stringify(linked(appId, event), null, 2)}</pre></details>`,
   ];

@@ -9,6 +9,7 @@ import { documentOf } from '../parts/html.ts';
 import { paths } from '../parts/paths.ts';
 import { type AuditPagesDeps, auditPages } from './audit.ts';
 import { type BrandingPagesDeps, brandingPages } from './branding.ts';
+import { type BulkRedeliveryDeps, bulkRedeliveryPages } from './bulkRedelivery.ts';
 import { type CashbackPagesDeps, cashbackPages } from './cashback.ts';
 import { type DeliveryPagesDeps, deliveryPages } from './deliveries.ts';
 import { type EmbeddingPagesDeps, embeddingPages } from './embedding.ts';
@@ -57,6 +58,7 @@ export type DashboardDeps = FramesDeps &
   PageRouterDeps &
   AuditPagesDeps &
   BrandingPagesDeps &
+  BulkRedeliveryDeps &
   CashbackPagesDeps &
   DeliveryPagesDeps &
   EmbeddingPagesDeps &
@@ -90,6 +92,7 @@ export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm
     ...linkPages(deps, frames),
     ...cashbackPages(deps, frames),
     ...webhookPages(deps, frames),
+    ...bulkRedeliveryPages(deps, frames),
     ...deliveryPages(deps, frames),
     ...keyPages(deps, frames),
     ...requestPages(deps, frames),

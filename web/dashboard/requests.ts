@@ -10,7 +10,7 @@ import { keptRequestsMax } from '../../src/api/requestLog.ts';
 import type { KeyReads } from '../../src/api/routes/keys.ts';
 import { oneOf, PageCursor, Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, empty } from '../parts/boxes.ts';
-import { exactly, grouped } from '../parts/cells.ts';
+import { grouped, when } from '../parts/cells.ts';
 import { linkButton, selectField, submit } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
@@ -74,14 +74,14 @@ const row = ({ method, route, status, error, who, requestId, durationMs, at }: S
   bdi(who),
   html`<span class="mono small">${bdi(requestId)}</span>`,
   `${grouped(String(durationMs))} ms`,
-  exactly(at),
+  when(at),
 ];
 
 const filters = ({ app, keys, filter }: RequestsModel): VNode => {
   const path = appPaths(app.appId).requests;
   const form = { values: { show: filter.show ?? '', key: filter.key ?? '' }, errors: {} };
   const isFiltered = filter.show !== null || filter.key !== null;
-  return html`<form class="card filters" method="get" action=${path}>
+  return html`<form class="filters few" method="get" action=${path}>
     ${selectField({
       form,
       name: 'show',

@@ -57,6 +57,8 @@ export const appPaths = (appId: string) => {
     removeWebhook: here('webhooks', 'remove'),
     rotateSecret: here('webhooks', 'rotate'),
     delivery: (deliveryId: string) => here('webhooks', deliveryId),
+    /** GET and POST */
+    redeliverFailed: here('webhooks', 'again'),
     redeliver: (deliveryId: string) => here('webhooks', deliveryId, 'redeliver'),
     settlement: here('settlement'),
     /** GET and POST */
