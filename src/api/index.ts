@@ -206,6 +206,9 @@ export function proofOf({ store, writes }: Pick<Core, 'store' | 'writes'>): Proo
   };
 }
 
+/** Ports that only a local sandbox has. */
+export type TrialPorts = Pick<HttpDeps, 'payTest'>;
+
 export interface Servers {
   /** URL of the API, or of the operations port without the API role. */
   readonly url: string;
@@ -214,10 +217,14 @@ export interface Servers {
 }
 
 /** Opens the operations port, and the API if this instance has that role. @throws CannotListen */
-export async function startServers(core: Core, signal: AbortSignal, hasApi: boolean): Promise<Servers> {
+export async function startServers(
+  core: Core,
+  signal: AbortSignal,
+  { hasApi, payTest }: TrialPorts & { readonly hasApi: boolean },
+): Promise<Servers> {
   const operations = await startOperations(core);
   try {
-    const api = hasApi ? await startApi(core, signal) : null;
+    const api = hasApi ? await startApi(core, signal, payTest) : null;
     return {
       url: (api ?? operations).url,
       operationsUrl: operations.url,
@@ -232,7 +239,7 @@ export async function startServers(core: Core, signal: AbortSignal, hasApi: bool
   }
 }
 
-async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
+async function startApi(core: Core, signal: AbortSignal, payTest: HttpDeps['payTest']): Promise<HttpServer> {
   const { config, clock, reads } = core;
   const clients = createClients(config.trustedProxies);
   const rates = createRates(reads, config.rates);
@@ -290,6 +297,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     paymentNews,
     site: siteOf(config),
     publicUrl,
+    payTest: config.mode === 'sandbox' ? payTest : null,
   };
   const app = createApp(deps, createWebsite(deps));
   const { host, port, connections } = config;

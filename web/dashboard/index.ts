@@ -34,6 +34,7 @@ import { htmlType } from './send.ts';
 import { type PersonalPagesDeps, personalPages } from './sessions.ts';
 import { type SettlementPagesDeps, settlementPages } from './settlement.ts';
 import { type SignInPagesDeps, signInPages } from './signIn.ts';
+import { type TestPaymentDeps, testPaymentPages } from './testPayment.ts';
 import { type WebhookPagesDeps, webhookPages } from './webhooks.ts';
 
 const headers = new Map([
@@ -77,6 +78,7 @@ export type DashboardDeps = FramesDeps &
   RequestPagesDeps &
   SettlementPagesDeps &
   SignInPagesDeps &
+  TestPaymentDeps &
   WebhookPagesDeps;
 
 export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm)[] {
@@ -88,6 +90,7 @@ export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm
     ...overviewPages(deps, frames),
     ...paymentPages(deps, frames),
     ...refundPages(deps, frames),
+    ...testPaymentPages(deps, frames),
     ...newLinkPages(deps, frames),
     ...linkPages(deps, frames),
     ...cashbackPages(deps, frames),

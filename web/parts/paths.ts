@@ -35,6 +35,8 @@ export const appPaths = (appId: string) => {
     /** POST: with the mailed code. */
     confirmRefund: (paymentId: string) => here('payments', paymentId, 'refund', 'confirm'),
     csv: here('payments.csv'),
+    /** GET and POST */
+    testPayment: here('test-payment'),
     links: here('links'),
     link: (linkId: string) => here('links', linkId),
     /** GET and POST */

@@ -1,10 +1,14 @@
 /** Pages for an app's developers. */
 
 import type { VNode } from 'preact';
+import { chainOf } from '../../../domain/chains.ts';
 import { eventsPage } from '../../../web/dashboard/events.ts';
 import { requestsPage, type ShownRequest } from '../../../web/dashboard/requests.ts';
+import { testPaymentPage } from '../../../web/dashboard/testPayment.ts';
+import { emptyForm } from '../../../web/parts/field.ts';
 import type { Frame } from '../../../web/parts/frame.ts';
 import { ago, type Say } from './payments.ts';
+import { settled } from './settingsPages.ts';
 
 export function developerPages(frame: Frame, say: Say): Readonly<Record<string, VNode>> {
   const key = { keyId: '0b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2', name: say('Shop server') };
@@ -44,6 +48,11 @@ export function developerPages(frame: Frame, say: Say): Readonly<Record<string, 
     }),
     requestsFirst: requestsPage({ ...frame, ...none, requests: [] }),
     events: eventsPage({ ...frame, events: [event, { ...event, ordinal: '40', type: 'PayinConfirmed' }], last: '52' }),
+    testPayment: testPaymentPage({
+      ...frame,
+      ...{ form: emptyForm, nonce: 'n', source: { chain: chainOf(8453), tokenSymbol: 'USDC' }, isPaid: true },
+      settlement: settled,
+    }),
     eventsFirst: eventsPage({ ...frame, events: [], last: '0' }),
   };
 }
