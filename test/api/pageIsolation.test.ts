@@ -21,7 +21,7 @@ const fields: Readonly<Record<string, Record<string, string>>> = {
   '/webhooks/again': { acknowledged: 'yes', deliveries: '0198f3c2-0000-8000-8000-000000000777' },
   '/branding': { name: 'mine now' },
   '/policy': {
-    basisPoints: '0',
+    percent: '0',
     most: '0',
     under: 'hold',
     over: 'refund',

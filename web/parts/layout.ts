@@ -67,6 +67,8 @@ export interface AppPage {
   readonly section: Section;
   /** At the end of the title's line. */
   readonly controls?: Content;
+  /** Module of web/client that only this page needs. */
+  readonly script?: string;
   /** Announced when a live update changes it; null on static pages. */
   readonly live?: string;
 }
@@ -79,6 +81,7 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
     {
       title: `${cut(page.title, 80)} · ${frame.app.name}`,
       live: page.live === undefined ? null : appPaths(appId).live,
+      script: page.script ?? null,
     },
     html`<div class="desk">
       <header class="topbar">
@@ -124,7 +127,7 @@ const navGroup = (appId: string, current: Section, heading: string | null, entri
 export const outerPage = (outer: Outer, title: string, content: Content, wide = false): VNode =>
   documentPart(
     outer,
-    { title, live: null },
+    { title, live: null, script: null },
     html`<div class="outer">
       <header><a class="who" href=${paths.home}><span class="mark" aria-hidden="true">${icon('payments')}</span>
       <strong>Payment Intents</strong></a>
@@ -139,7 +142,7 @@ export const outerPage = (outer: Outer, title: string, content: Content, wide = 
 
 const documentPart = (
   outer: Outer,
-  { title, live }: { readonly title: string; readonly live: string | null },
+  { title, live, script }: { readonly title: string; readonly live: string | null; readonly script: string | null },
   content: Content,
 ) =>
   html`<html lang="en">
@@ -150,7 +153,7 @@ const documentPart = (
       <title>${title}</title>
       <link rel="stylesheet" href=${paths.asset('look.css')} />
       <link rel="icon" href=${paths.asset('icon.svg')} type="image/svg+xml" />
-      ${['localTime.js', 'copy.js', 'forms.js', live === null ? null : 'live.js'].map(
+      ${['localTime.js', 'copy.js', 'forms.js', live === null ? null : 'live.js', script].map(
         (file) => file && html`<script type="module" src=${paths.asset(file)}></script>`,
       )}
     </head>
