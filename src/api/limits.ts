@@ -121,7 +121,7 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['a form of the dashboard', `${count(formMax_bytes)} bytes, ${fieldsMax} fields`, '413, 400'],
   [
     'a picture that is sent for a logo',
-    `${count(pictureMax_bytes)} bytes, 16 megapixels`,
+    `${count(pictureMax_bytes)} bytes, 24 megapixels`,
     '413 `payloadTooLarge`, 400',
   ],
   ['`errors` of one answer', count(errorsMax), 'further errors are omitted'],

@@ -44,7 +44,7 @@ const directives = {
 };
 
 /** @param more additional permissions of this answer */
-export const contentSecurityPolicy = (more: Partial<typeof directives>): string =>
+export const contentSecurityPolicy = (more: Partial<typeof directives & { readonly frameSrc: string[] }>): string =>
   headersOf(helmet.contentSecurityPolicy({ useDefaults: false, directives: { ...directives, ...more } })).get(
     'Content-Security-Policy',
   ) ?? '';

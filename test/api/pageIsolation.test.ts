@@ -41,6 +41,7 @@ const tellsNothing = [
   '/links/reusable',
   '/live',
   '/test-payment',
+  '/branding/preview',
   '/webhooks/remove',
   '/settlement',
   '/settlement/cancel',

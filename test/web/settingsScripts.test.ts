@@ -1,6 +1,7 @@
-/** Example sentences of the money policy follow its fields, and agree with the server's. */
+/** Scripts of the settings: example sentences of the money policy, and the preview of the branding. */
 import assert from 'node:assert/strict';
 import { holdAll, shownPolicy } from '../../domain/payment/amountPolicy.ts';
+import { brandingPage } from '../../web/dashboard/branding.ts';
 import { policyForm, policyPage } from '../../web/dashboard/policy.ts';
 import type { Frame } from '../../web/parts/frame.ts';
 import { visitor } from '../support/chromium.ts';
@@ -48,5 +49,32 @@ describe('the page of the money policy', () => {
     }
     await scripted.leave();
     await plain.leave();
+  });
+});
+
+describe('the page of branding', () => {
+  it('shows the whole payment page as it would be, while its fields change, in light and dark', async () => {
+    const form = { values: { name: 'Tea House', colour: '#b5432a' }, errors: {} };
+    await using server = await servePages({ branding: brandingPage({ ...frame, form }) });
+    // Without an emulated scheme the frame has the one of its element.
+    const { page, leave } = await visitor(server.url(''), { colorScheme: null });
+    await page.goto('branding');
+    const preview = page.frameLocator('iframe');
+    await preview.getByText('Tea House').first().waitFor();
+    const accent = () =>
+      preview.locator('html').evaluate((root) => getComputedStyle(root).getPropertyValue('--accent').trim());
+    assert.equal(await accent(), '#b5432a');
+    await page.getByLabel('Choose the colour').fill('#2f6f4f');
+    assert.equal(await page.getByLabel('Colour', { exact: false }).first().inputValue(), '#2f6f4f');
+    await page.getByLabel('Name').fill('Tea & <b>Cake</b>');
+    await preview.getByText('Tea & <b>Cake</b>').first().waitFor();
+    assert.equal(await accent(), '#2f6f4f');
+    const width = async () => (await page.locator('iframe').boundingBox())?.width ?? 0;
+    const phone = await width();
+    await page.getByLabel('Desktop').check();
+    assert.ok((await width()) > phone);
+    await page.getByLabel('Dark').check();
+    assert.notEqual(await accent(), '#2f6f4f');
+    await leave();
   });
 });

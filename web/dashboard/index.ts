@@ -9,6 +9,7 @@ import { documentOf } from '../parts/html.ts';
 import { paths } from '../parts/paths.ts';
 import { type AuditPagesDeps, auditPages } from './audit.ts';
 import { type BrandingPagesDeps, brandingPages } from './branding.ts';
+import { type BrandingPreviewDeps, brandingPreviewPages } from './brandingPreview.ts';
 import { type BulkRedeliveryDeps, bulkRedeliveryPages } from './bulkRedelivery.ts';
 import { type CashbackPagesDeps, cashbackPages } from './cashback.ts';
 import { type DeliveryPagesDeps, deliveryPages } from './deliveries.ts';
@@ -38,8 +39,8 @@ import { type TestPaymentDeps, testPaymentPages } from './testPayment.ts';
 import { type WebhookPagesDeps, webhookPages } from './webhooks.ts';
 
 const headers = new Map([
-  // Forms may only be sent here.
-  ['Content-Security-Policy', contentSecurityPolicy({ formAction: ["'self'"] })],
+  // Forms may only be sent here, and only our own pages appear in frames.
+  ['Content-Security-Policy', contentSecurityPolicy({ formAction: ["'self'"], frameSrc: ["'self'"] })],
   // With `no-referrer` browsers hide the origin of our own forms; for other sites this reveals as little.
   ['Referrer-Policy', 'same-origin'],
   ['Vary', 'Cookie, Accept'],
@@ -59,6 +60,7 @@ export type DashboardDeps = FramesDeps &
   PageRouterDeps &
   AuditPagesDeps &
   BrandingPagesDeps &
+  BrandingPreviewDeps &
   BulkRedeliveryDeps &
   CashbackPagesDeps &
   DeliveryPagesDeps &
@@ -102,6 +104,7 @@ export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm
     ...eventPages(deps, frames),
     ...settlementPages(deps, frames),
     ...brandingPages(deps, frames),
+    ...brandingPreviewPages(deps, frames),
     ...embeddingPages(deps, frames),
     ...payFromPages(deps, frames),
     ...policyPages(deps, frames),

@@ -66,6 +66,7 @@ export const appPaths = (appId: string) => {
     /** GET and POST */
     cancelSettlement: here('settlement', 'cancel'),
     branding: here('branding'),
+    brandingPreview: here('branding', 'preview'),
     /** POST */
     logo: here('branding', 'logo'),
     removeLogo: here('branding', 'logo', 'remove'),
