@@ -2,12 +2,13 @@
 import type { Website } from '../src/api/app.ts';
 import { createDashboard, type DashboardDeps } from './dashboard/index.ts';
 import { documentationRoutes } from './guides/routes.ts';
+import { exampleOrderPage } from './pay/exampleOrder.ts';
 import { createPayPages, type PayersDeps } from './pay/index.ts';
 
 /** Needs of all pages for people. */
-export type WebsiteDeps = PayersDeps & DashboardDeps;
+export type WebsiteDeps = PayersDeps & Omit<DashboardDeps, 'drawExample'>;
 
 export const createWebsite = (deps: WebsiteDeps): Website => ({
-  pages: [createPayPages(deps), createDashboard(deps)],
+  pages: [createPayPages(deps), createDashboard({ ...deps, drawExample: exampleOrderPage })],
   documentation: documentationRoutes,
 });

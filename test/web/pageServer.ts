@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { VNode } from 'preact';
-import { brandingPreview } from '../../web/dashboard/brandingPreview.ts';
 import { documentOf } from '../../web/parts/html.ts';
 import { colourSheet } from '../../web/pay/colour.ts';
+import { exampleOrderPage } from '../../web/pay/exampleOrder.ts';
 import { now } from './samples/payments.ts';
 
 /** As src/http sends it with pages. */
@@ -67,7 +67,7 @@ export async function servePages(
         supportContact: null,
         returnUrl: null,
       };
-      const framed = brandingPreview({ mode: 'sandbox', shop, now });
+      const framed = exampleOrderPage({ mode: 'sandbox', shop, now });
       response.setHeader(
         'Content-Security-Policy',
         pagePolicy.replace("frame-ancestors 'none'", "frame-ancestors 'self'"),
