@@ -5,6 +5,7 @@ import Type from 'typebox';
 import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
+import { contentSecurityPolicy } from '../../src/api/middleware.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { pictureMax_bytes, pictureTypes } from '../../src/images/accepted.ts';
 import { card, inside } from '../parts/boxes.ts';
@@ -144,6 +145,7 @@ export function brandingPages(deps: BrandingPagesDeps, frames: Frames): readonly
   const { merchants, getSettings, shown: readable } = deps;
   const shown = async (visit: Visit<'owner'>, form: FormState): Promise<PageResult> => ({
     page: brandingPage({ ...(await frames.ofApp(visit)), form }),
+    headers: { 'Content-Security-Policy': contentSecurityPolicy({ formAction: ["'self'"], frameSrc: ["'self'"] }) },
   });
   const asSaved = async (visit: Visit<'owner'>, errors: FormState['errors']): Promise<PageResult> => {
     const { logo: _, ...profile } = (await getSettings(visit.visitor.appId))?.profile ?? { logo: null };

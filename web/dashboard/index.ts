@@ -39,8 +39,8 @@ import { type TestPaymentDeps, testPaymentPages } from './testPayment.ts';
 import { type WebhookPagesDeps, webhookPages } from './webhooks.ts';
 
 const headers = new Map([
-  // Forms may only be sent here, and only our own pages appear in frames.
-  ['Content-Security-Policy', contentSecurityPolicy({ formAction: ["'self'"], frameSrc: ["'self'"] })],
+  // Forms may only be sent here.
+  ['Content-Security-Policy', contentSecurityPolicy({ formAction: ["'self'"] })],
   // With `no-referrer` browsers hide the origin of our own forms; for other sites this reveals as little.
   ['Referrer-Policy', 'same-origin'],
   ['Vary', 'Cookie, Accept'],

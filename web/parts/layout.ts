@@ -67,7 +67,7 @@ export interface AppPage {
   readonly section: Section;
   /** At the end of the title's line. */
   readonly controls?: Content;
-  /** Module of web/client that only this page needs. */
+  /** Module of web/client that only this page of settings needs, besides settings.css. */
   readonly script?: string;
   /** Announced when a live update changes it; null on static pages. */
   readonly live?: string;
@@ -152,6 +152,7 @@ const documentPart = (
       <meta name="robots" content="noindex" />
       <title>${title}</title>
       <link rel="stylesheet" href=${paths.asset('look.css')} />
+      ${script !== null && html`<link rel="stylesheet" href=${paths.asset('settings.css')} />`}
       <link rel="icon" href=${paths.asset('icon.svg')} type="image/svg+xml" />
       ${['localTime.js', 'copy.js', 'forms.js', live === null ? null : 'live.js', script].map(
         (file) => file && html`<script type="module" src=${paths.asset(file)}></script>`,
