@@ -176,6 +176,7 @@ const answerError =
     const isCallers = statusOfError(failed.code) < 500;
     const refused = isCallers && (await admission.ofUncounted(request, response).catch(asApiError));
     const error = refused || failed;
+    localsOf(response).errorCode = error.code;
     if (error.code === 'internal') logger.error({ err: thrown, requestId, route }, 'request failed');
     if (error.code === 'unavailable' && error.cause !== undefined) reportUnavailable?.(error.cause);
     const { headers } = error;

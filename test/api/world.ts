@@ -155,6 +155,8 @@ export async function startWorld(
     },
     isRevoked: () => false,
     keyUsed: () => {},
+    payTest: null,
+    listApiRequests: async () => ({ requests: [], nextCursor: null }),
     findApp: async (appId) => apps.get(appId) ?? null,
     ...people,
     accounts: easyAccounts,

@@ -9,10 +9,13 @@ import { documentOf } from '../parts/html.ts';
 import { paths } from '../parts/paths.ts';
 import { type AuditPagesDeps, auditPages } from './audit.ts';
 import { type BrandingPagesDeps, brandingPages } from './branding.ts';
+import { type BrandingPreviewDeps, brandingPreviewPages } from './brandingPreview.ts';
+import { type BulkRedeliveryDeps, bulkRedeliveryPages } from './bulkRedelivery.ts';
 import { type CashbackPagesDeps, cashbackPages } from './cashback.ts';
 import { type DeliveryPagesDeps, deliveryPages } from './deliveries.ts';
 import { type EmbeddingPagesDeps, embeddingPages } from './embedding.ts';
 import { pageOfError } from './errorPages.ts';
+import { type EventPagesDeps, eventPages } from './events.ts';
 import { filesPath, serveFiles } from './files.ts';
 import { findPages } from './find.ts';
 import { createFrames, type FramesDeps } from './frames.ts';
@@ -27,12 +30,14 @@ import { type PaymentPagesDeps, paymentPages } from './payments.ts';
 import { type PolicyPagesDeps, policyPages } from './policy.ts';
 import { type RefundPagesDeps, refundPages } from './refunds.ts';
 import { type RegisterPagesDeps, registerPages } from './register.ts';
+import { type RequestPagesDeps, requestPages } from './requests.ts';
 import { createPageRouter, type PageRouterDeps } from './router.ts';
 import { htmlType } from './send.ts';
 import { type PersonalPagesDeps, personalPages } from './sessions.ts';
 import { type SettlementPagesDeps, settlementPages } from './settlement.ts';
 import { type SignInPagesDeps, signInPages } from './signIn.ts';
 import { type TendPagesDeps, tendPages } from './tend.ts';
+import { type TestPaymentDeps, testPaymentPages } from './testPayment.ts';
 import { type WebhookPagesDeps, webhookPages } from './webhooks.ts';
 
 const headers = new Map([
@@ -57,9 +62,12 @@ export type DashboardDeps = FramesDeps &
   PageRouterDeps &
   AuditPagesDeps &
   BrandingPagesDeps &
+  BrandingPreviewDeps &
+  BulkRedeliveryDeps &
   CashbackPagesDeps &
   DeliveryPagesDeps &
   EmbeddingPagesDeps &
+  EventPagesDeps &
   KeyPagesDeps &
   LinkPagesDeps &
   LivePageDeps &
@@ -71,9 +79,11 @@ export type DashboardDeps = FramesDeps &
   PolicyPagesDeps &
   RefundPagesDeps &
   RegisterPagesDeps &
+  RequestPagesDeps &
   SettlementPagesDeps &
   SignInPagesDeps &
   TendPagesDeps &
+  TestPaymentDeps &
   WebhookPagesDeps;
 
 export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm)[] {
@@ -87,14 +97,19 @@ export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm
     ...tendPages(deps, frames),
     ...findPages(deps, frames),
     ...refundPages(deps, frames),
+    ...testPaymentPages(deps, frames),
     ...newLinkPages(deps, frames),
     ...linkPages(deps, frames),
     ...cashbackPages(deps, frames),
     ...webhookPages(deps, frames),
+    ...bulkRedeliveryPages(deps, frames),
     ...deliveryPages(deps, frames),
     ...keyPages(deps, frames),
+    ...requestPages(deps, frames),
+    ...eventPages(deps, frames),
     ...settlementPages(deps, frames),
     ...brandingPages(deps, frames),
+    ...brandingPreviewPages(deps, frames),
     ...embeddingPages(deps, frames),
     ...payFromPages(deps, frames),
     ...policyPages(deps, frames),

@@ -120,6 +120,22 @@ describe('a merchant that begins with nothing', () => {
       assert.match(await textOf('main'), /Overview/);
     });
 
+    it('makes a test payment without a key: the sandbox pays it, and its webhooks are accepted', async () => {
+      await page.getByRole('link', { name: 'Make a test payment' }).click();
+      await press('Make a test payment');
+      await page.waitForURL(/\/payments\/[0-9a-f-]{36}$/);
+      const id = page.url().split('/').at(-1) ?? '';
+      await page.locator('h1').getByText('Completed').waitFor();
+      const webhooks = await bothWebhooks(id);
+      assert.ok(webhooks.every((webhook) => verifies(webhook, secret)));
+      await page.goto(`${home}/webhooks?state=delivered&payment=${id}`);
+      await page.getByText('Taken, 200').first().waitFor();
+      await page.goto(`${home}/`);
+      assert.equal(await page.getByRole('link', { name: 'Set a webhook' }).count(), 1, 'the key is missing still');
+      await page.goto(`${home}/events`);
+      assert.ok((await page.getByRole('row').count()) > 5);
+    });
+
     it('issues an Orders key, which is shown once', async () => {
       await page.getByRole('link', { name: 'API keys' }).click();
       await page.getByLabel('Name', { exact: true }).fill('Shop server');
@@ -155,6 +171,8 @@ describe('a merchant that begins with nothing', () => {
       for (const told of [/12\.00/, /Base/, /Ethereum/, /payment_payin_completed/, /payment_payout_completed/]) {
         assert.match(text, told);
       }
+      await page.goto(`${home}/requests`);
+      await page.getByRole('row').filter({ hasText: '/payment-api/payments' }).filter({ hasText: '201' }).waitFor();
     });
 
     it('rotates the secret: the next webhook verifies with the new one only', async () => {
@@ -203,6 +221,11 @@ describe('a merchant that begins with nothing', () => {
         '/branding',
         '/embedding',
         '/audit',
+        '/requests',
+        '/events',
+        '/events.json',
+        '/webhooks/again',
+        '/test-payment',
       ];
       for (const path of [...pages.map((each) => home + each), '/dashboard/sessions', '/dashboard?choose=yes']) {
         assert.equal((await page.goto(path))?.status(), 200, path);
