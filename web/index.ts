@@ -1,13 +1,15 @@
-/** Pages for people: payment pages, the dashboard, and the documentation. */
+/** Pages for people: the front page, payment pages, the dashboard, and the documentation. */
 import type { Website } from '../src/api/app.ts';
 import { createDashboard, type DashboardDeps } from './dashboard/index.ts';
+import { createFront, type FrontDeps } from './front/index.ts';
 import { documentationRoutes } from './guides/routes.ts';
 import { createPayPages, type PayersDeps } from './pay/index.ts';
 
 /** Needs of all pages for people. */
-export type WebsiteDeps = PayersDeps & DashboardDeps;
+export type WebsiteDeps = PayersDeps & DashboardDeps & FrontDeps;
 
 export const createWebsite = (deps: WebsiteDeps): Website => ({
-  pages: [createPayPages(deps), createDashboard(deps)],
+  // The front page is last: its error page is for every other path.
+  pages: [createPayPages(deps), createDashboard(deps), createFront(deps)],
   documentation: documentationRoutes,
 });

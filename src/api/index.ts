@@ -305,6 +305,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
 const siteOf = (config: Config): Site => ({
   mode: config.mode === 'sandbox' ? 'sandbox' : 'live',
   chains: config.chains.map(({ chainId }) => chainOf(chainId)),
+  fee: config.fee,
   settlementCoolDown_hours: config.settlementCoolDown_hours,
   registrationOpen: config.registration !== 'closed',
   mailboxUrl: config.mailboxUrl,

@@ -20,8 +20,7 @@ describe('HTTP: the dashboard', () => {
   after(() => world.stop());
 
   describe('the way in', () => {
-    it('leads from / to the dashboard, from there to the sign-in, and back to what was asked for', async () => {
-      assert.equal((await jar.get('/')).to, '/dashboard');
+    it('leads to the sign-in, and back to what was asked for', async () => {
       const asked = await jar.get('/dashboard/sessions');
       assert.deepEqual([asked.status, asked.to], [303, `${signIn}?next=%2Fdashboard%2Fsessions`]);
       await jar.post(signIn, { email: 'ada@example.org', next: '/dashboard/sessions' });
@@ -280,7 +279,6 @@ describe('HTTP: the dashboard', () => {
     it('say which methods a page has', async () => {
       const { status, headers } = await jar.ask('DELETE', signIn, {});
       assert.deepEqual([status, headers.get('allow')], [405, 'GET, POST, HEAD, OPTIONS']);
-      assert.equal((await jar.ask('OPTIONS', '/', {})).headers.get('allow'), 'GET, HEAD, OPTIONS');
     });
 
     it('refuse parameters that a page does not take, and leave out those that are empty', async () => {

@@ -120,7 +120,6 @@ describe('HTTP: the protocol', () => {
       ['*/*', json],
       ['application/*', json],
       ['application/json', json],
-      ['text/html', json],
       ['application/problem+json', problem],
       ['application/json, Application/Problem+JSON', problem],
       ['application/json, application/problem+json;q=0.5', json],

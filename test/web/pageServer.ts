@@ -15,7 +15,13 @@ const unchanging = 'public, max-age=31536000, immutable';
 
 const types: Readonly<Record<string, string>> = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' };
 
-const folders: Readonly<Record<string, string>> = { 'look.css': '', 'pay.css': 'pay/' };
+const folders: Readonly<Record<string, string>> = {
+  'look.css': '',
+  'pay.css': 'pay/',
+  'front.css': 'front/',
+  'guide.css': 'guides/',
+  'reference.css': 'reference/',
+};
 
 export interface PageServer extends AsyncDisposable {
   readonly url: (page: string) => string;

@@ -6,6 +6,7 @@ import { errorPage } from '../../../web/dashboard/errorPages.ts';
 import { registeredPage, registerPage } from '../../../web/dashboard/register.ts';
 import { chooseAppPage, sessionsPage } from '../../../web/dashboard/sessions.ts';
 import { codePage, signInPage } from '../../../web/dashboard/signIn.ts';
+import { frontPage } from '../../../web/front/page.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
 import type { AppName, Mode, Outer } from '../../../web/parts/frame.ts';
 import { ago, fingerprint, now, type Say, secret } from './payments.ts';
@@ -31,7 +32,11 @@ export function outerPages(mode: Mode, apps: readonly AppName[], say: Say): Read
       webhookUrl: say('must start with https:// and a host'),
     },
   };
+  const fee = { fixed_microUsd: 10_000n, basisPoints: 50 };
+  const front = { chains, fee, registrationOpen: true, state: 'accepting', behind: new Set<number>() } as const;
   return {
+    front: frontPage({ ...stranger, ...front }),
+    frontDelayed: frontPage({ ...somebody, ...front, state: 'unknown', behind: new Set([8453]) }),
     signIn: signInPage({ ...stranger, form: emptyForm, next: null, registrationOpen: true, demo }),
     code: codePage({
       ...stranger,
