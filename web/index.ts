@@ -4,12 +4,13 @@ import { createDashboard, type DashboardDeps } from './dashboard/index.ts';
 import { createFront, type FrontDeps } from './front/index.ts';
 import { documentationRoutes } from './guides/routes.ts';
 import { createPayPages, type PayersDeps } from './pay/index.ts';
+import { createReference, type ReferenceDeps } from './reference/index.ts';
 
 /** Needs of all pages for people. */
-export type WebsiteDeps = PayersDeps & DashboardDeps & FrontDeps;
+export type WebsiteDeps = PayersDeps & DashboardDeps & ReferenceDeps & FrontDeps;
 
 export const createWebsite = (deps: WebsiteDeps): Website => ({
   // The front page is last: its error page is for every other path.
-  pages: [createPayPages(deps), createDashboard(deps), createFront(deps)],
+  pages: [createPayPages(deps), createDashboard(deps), createReference(deps), createFront(deps)],
   documentation: documentationRoutes,
 });

@@ -9,7 +9,11 @@ import { codePage, signInPage } from '../../../web/dashboard/signIn.ts';
 import { frontPage } from '../../../web/front/page.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
 import type { AppName, Mode, Outer } from '../../../web/parts/frame.ts';
+import { readReference } from '../../../web/reference/operations.ts';
+import type { ReferenceModel } from '../../../web/reference/page.ts';
+import { operationPage, referencePage } from '../../../web/reference/page.ts';
 import { ago, fingerprint, now, type Say, secret } from './payments.ts';
+import { sampleReference } from './reference.ts';
 
 export function outerPages(mode: Mode, apps: readonly AppName[], say: Say): Readonly<Record<string, VNode>> {
   const stranger: Outer = { mode, person: null, flash: null };
@@ -34,7 +38,21 @@ export function outerPages(mode: Mode, apps: readonly AppName[], say: Say): Read
   };
   const fee = { fixed_microUsd: 10_000n, basisPoints: 50 };
   const front = { chains, fee, registrationOpen: true, state: 'accepting', behind: new Set<number>() } as const;
+  const model: ReferenceModel = {
+    reference: readReference(sampleReference),
+    language: 'curl',
+    chosenApp: null,
+    ownApps: ['merchant_teahouse', 'wallet_pocket'],
+    appId: 'merchant_teahouse',
+    keyHint: 'pi_live_…4f2a',
+  };
+  const [operation] = model.reference.operations;
+  if (!operation) throw new Error('the sample reference has no operation');
   return {
+    reference: referencePage(model, null),
+    referenceFound: referencePage({ ...model, ownApps: null, appId: null, keyHint: null }, say('coffee')),
+    referenceOperation: operationPage(model, operation),
+    referencePython: operationPage({ ...model, language: 'python' }, operation),
     front: frontPage({ ...stranger, ...front }),
     frontDelayed: frontPage({ ...somebody, ...front, state: 'unknown', behind: new Set([8453]) }),
     signIn: signInPage({ ...stranger, form: emptyForm, next: null, registrationOpen: true, demo }),
