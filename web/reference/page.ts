@@ -142,7 +142,11 @@ export function operationPage(model: ReferenceModel, operation: Operation): VNod
           operation.answers.map((each) => [html`<code>${each.status}</code>`, each.description]),
         ),
       )}
-      ${answerFields.length > 0 && card({ title: 'Fields of the answer' }, fieldTable('Fields of the answer', answerFields))}
+      ${
+        answerFields.length > 0 &&
+        html`<details class="card fold"><summary>Fields of the answer <small class="muted">${answerFields.length}</small></summary>
+        ${fieldTable('Fields of the answer', answerFields)}</details>`
+      }
     </div>`,
   );
 }
@@ -206,14 +210,14 @@ const around = (model: ReferenceModel, { title, query, here }: Around, content: 
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <title>${`${title} · Payment Intents`}</title>
-      ${['look.css', 'guide.css', 'reference.css'].map((file) => html`<link rel="stylesheet" href=${paths.asset(file)} />`)}
+      ${['look.css', 'reference.css'].map((file) => html`<link rel="stylesheet" href=${paths.asset(file)} />`)}
       <link rel="icon" href=${paths.asset('icon.svg')} type="image/svg+xml" />
       <script type="module" src=${paths.asset('copy.js')}></script>
     </head>
     <body>
       <a class="skip" href="#main">Skip to the content</a>
-      <div class="guides">
-        <div class="side">
+      <div class="reference">
+        <header class="side">
           <a class="who" href=${linkTo(model, referencePath)}><span class="mark" aria-hidden="true">${icon('payments')}</span>
           <strong>API reference</strong></a>
           <form role="search" action=${referencePath}>
@@ -222,12 +226,12 @@ const around = (model: ReferenceModel, { title, query, here }: Around, content: 
             ${model.chosenApp !== null && html`<input type="hidden" name="app" value=${model.chosenApp} />`}
             ${submit('Search', 'plain')}
           </form>
-          <nav aria-label="Operations">${model.reference.tags.map((tag) => group(model, tag.name, here))}
-            <ul class="further"><li><a href="/docs/guides">Guides</a></li><li><a href=${tryPath}>Try it</a></li>
-            <li><a href=${model.ownApps === null ? '/' : paths.home}>${model.ownApps === null ? 'Front page' : 'To your apps'}</a></li></ul>
-          </nav>
-        </div>
+        </header>
         <main id="main" tabindex="-1">${content}</main>
+        <nav class="side" aria-label="Operations">${model.reference.tags.map((tag) => group(model, tag.name, here))}
+          <ul class="further"><li><a href="/docs/guides">Guides</a></li><li><a href=${tryPath}>Try it</a></li>
+          <li><a href=${model.ownApps === null ? '/' : paths.home}>${model.ownApps === null ? 'Front page' : 'To your apps'}</a></li></ul>
+        </nav>
       </div>
     </body>
   </html>`;
