@@ -161,9 +161,8 @@ export function registerPages(deps: RegisterPagesDeps, frames: Frames): readonly
 }
 
 function beginning({ accounts, site }: RegisterPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
-  const { registrationOpen } = site;
   const shown = async (visit: Visit<Audience>, state: FormState) => ({
-    page: registerPage({ ...(await frames.outer(visit)), form: state, registrationOpen }),
+    page: registerPage({ ...(await frames.outer(visit)), form: state, registrationOpen: site.registrationOpen }),
   });
   return [
     page({
