@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { instant } from '../../domain/time.ts';
 import type { KeyReads } from '../../src/api/routes/keys.ts';
-import { exampleOf, type Language, languages } from '../../web/reference/examples.ts';
+import { type ExampleLanguage, exampleLanguages, exampleOf } from '../../web/reference/examples.ts';
 import { readReference } from '../../web/reference/operations.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { Jar, memoryAccounts } from './desk.ts';
@@ -61,7 +61,7 @@ describe('HTTP: the API reference', () => {
     assert.ok(operations.length > 55);
     const jar = new Jar(world.url);
     for (const { id, summary } of operations)
-      for (const lang of languages) {
+      for (const lang of exampleLanguages) {
         const { status, text } = await jar.get(`/docs/api/${id}?lang=${lang}`);
         assert.equal(status, 200, id);
         assert.ok(text.includes(summary.replaceAll('&', '&amp;').replaceAll('<', '&lt;')), id);
@@ -110,14 +110,14 @@ describe('HTTP: the API reference', () => {
   });
 
   describe('an example', () => {
-    const commands: Readonly<Record<Language, (file: string) => readonly [string, readonly string[]]>> = {
+    const commands: Readonly<Record<ExampleLanguage, (file: string) => readonly [string, readonly string[]]>> = {
       curl: (file) => ['bash', [file]],
       typescript: (file) => [process.execPath, [file]],
       python: (file) => ['python3', [file]],
     };
-    const ends: Readonly<Record<Language, string>> = { curl: 'sh', typescript: 'mts', python: 'py' };
+    const ends: Readonly<Record<ExampleLanguage, string>> = { curl: 'sh', typescript: 'mts', python: 'py' };
 
-    for (const language of languages)
+    for (const language of exampleLanguages)
       it(`in ${language} runs as it is: reads, and creates a payment with a key`, async () => {
         const reference = await document();
         const folder = temporaryDirectory();

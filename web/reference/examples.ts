@@ -1,13 +1,13 @@
 /** Examples of a call in curl, TypeScript and Python. Each is complete: it runs as it is, with a key in PAYMENTS_KEY. */
 
 import type { DocumentJson } from '../../src/api/openapi/components.ts';
-import { type Operation, type Reference, resolve } from './operations.ts';
+import { type ApiOperation, type Reference, resolve } from './operations.ts';
 
-export const languages = ['curl', 'typescript', 'python'] as const;
-export type Language = (typeof languages)[number];
+export const exampleLanguages = ['curl', 'typescript', 'python'] as const;
+export type ExampleLanguage = (typeof exampleLanguages)[number];
 
 /** The reader's app and key; what is null is a placeholder. */
-export interface Reader {
+export interface ExampleReader {
   readonly appId: string | null;
   /** Prefix and last characters of a key. The service does not know the rest. */
   readonly keyHint: string | null;
@@ -26,9 +26,9 @@ interface Call {
 /** Null for a webhook, which the service sends. */
 export function exampleOf(
   reference: Reference,
-  operation: Operation,
-  language: Language,
-  reader: Reader,
+  operation: ApiOperation,
+  language: ExampleLanguage,
+  reader: ExampleReader,
 ): string | null {
   if (operation.path === null) return null;
   const call = callOf(reference, operation, operation.path, reader);
@@ -38,7 +38,7 @@ export function exampleOf(
   return writers[language](call, about);
 }
 
-function callOf(reference: Reference, operation: Operation, path: string, reader: Reader): Call {
+function callOf(reference: Reference, operation: ApiOperation, path: string, reader: ExampleReader): Call {
   const { document, url } = reference;
   const { credential, body, method, answers } = operation;
   const values = (name: string) => (name === 'appId' ? (reader.appId ?? 'merchant_teahouse') : `<${name}>`);
@@ -58,14 +58,14 @@ function callOf(reference: Reference, operation: Operation, path: string, reader
   };
 }
 
-function secretOf(credential: Operation['credential'], { keyHint }: Reader): Call['secret'] {
+function secretOf(credential: ApiOperation['credential'], { keyHint }: ExampleReader): Call['secret'] {
   if (credential === 'person') return { variable: 'PAYMENTS_TOKEN', header: 'Authorization', prefix: 'Bearer ' };
   if (credential === 'key' || (credential === 'optional' && keyHint !== null))
     return { variable: 'PAYMENTS_KEY', header: 'X-API-Key', prefix: '' };
   return null;
 }
 
-const ownApp = (sample: unknown, { appId }: Reader): unknown =>
+const ownApp = (sample: unknown, { appId }: ExampleReader): unknown =>
   appId !== null && typeof sample === 'object' && sample !== null && 'appId' in sample ? { ...sample, appId } : sample;
 
 const depthMax = 6;
@@ -168,7 +168,7 @@ function python(value: unknown, indent: number): string {
   return rows.length === 0 ? `${open}${close}` : `${open}\n${inner}${rows.join(`,\n${inner}`)},\n${outer}${close}`;
 }
 
-const writers: Readonly<Record<Language, Writer>> = {
+const writers: Readonly<Record<ExampleLanguage, Writer>> = {
   curl: writeCurl,
   typescript: writeTypeScript,
   python: writePython,

@@ -10,7 +10,7 @@ import { entry, fields } from '../dashboard/forms.ts';
 import { asPage } from '../dashboard/index.ts';
 import { type AnyPage, page, type Visit } from '../dashboard/page.ts';
 import { createPageRouter, noSuchPage, type PageRouterDeps } from '../dashboard/router.ts';
-import { languages, type Reader } from './examples.ts';
+import { type ExampleReader, exampleLanguages } from './examples.ts';
 import { type Reference, readReference } from './operations.ts';
 import { operationPage, type ReferenceModel, referencePage, referencePath, searchMax } from './page.ts';
 
@@ -37,7 +37,7 @@ export const createReference = (deps: ReferenceDeps): PageRoutes => ({
   errorPage: () => undefined,
 });
 
-const choices = { lang: Type.Optional(oneOf([...languages])), app: Type.Optional(AppId) };
+const choices = { lang: Type.Optional(oneOf([...exampleLanguages])), app: Type.Optional(AppId) };
 const Choices = fields(choices);
 
 function pages(deps: ReferenceDeps, reference: () => Reference): readonly AnyPage[] {
@@ -72,7 +72,7 @@ function pages(deps: ReferenceDeps, reference: () => Reference): readonly AnyPag
   }
 
   /** Names the newest key of the app that is in force. */
-  async function readerOf(appId: string | null): Promise<Reader> {
+  async function readerOf(appId: string | null): Promise<ExampleReader> {
     if (appId === null) return { appId, keyHint: null };
     const now = deps.clock.now();
     const keys = await deps.listKeys(appId);

@@ -19,7 +19,7 @@ export interface ApiAnswer {
 /** none: no credential. optional: a key or none. key: an API key. person: the token of a signed-in person. */
 export type Credential = 'none' | 'optional' | 'key' | 'person';
 
-export interface Operation {
+export interface ApiOperation {
   readonly id: string;
   readonly tag: string;
   readonly method: string;
@@ -42,7 +42,7 @@ export interface Reference {
   /** URL of the service, without a trailing slash. */
   readonly url: string;
   readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly operations: readonly Operation[];
+  readonly operations: readonly ApiOperation[];
   readonly document: DocumentJson;
 }
 
@@ -65,7 +65,7 @@ export function readReference(document: DocumentJson): Reference {
   };
 }
 
-function readOperation(document: DocumentJson, method: string, path: string | null, call: DocumentJson): Operation {
+function readOperation(document: DocumentJson, method: string, path: string | null, call: DocumentJson): ApiOperation {
   const [summary, description] = [text(call['summary']), text(call['description'])];
   const [body] = contentOf(document, record(call['requestBody']));
   const parameters = list(call['parameters']).map((each) => ({
@@ -129,7 +129,7 @@ export function resolve(document: DocumentJson, schema: DocumentJson): DocumentJ
 const wordsMax = 8;
 
 /** Operations that contain each word, in the order of the document. */
-export function searchOperations({ operations }: Reference, query: string): readonly Operation[] {
+export function searchOperations({ operations }: Reference, query: string): readonly ApiOperation[] {
   const words = query.toLowerCase().split(/\s+/, wordsMax).filter(Boolean);
   return operations.filter(({ searched }) => words.every((word) => searched.includes(word)));
 }
@@ -148,7 +148,7 @@ const depthMax = 4;
 const rowsMax = 150;
 
 /** Fields of an object and of the objects inside, 4 levels deep, at most 150. */
-export function fieldsOf(document: DocumentJson, schema: DocumentJson): readonly FieldRow[] {
+export function schemaRows(document: DocumentJson, schema: DocumentJson): readonly FieldRow[] {
   const rows: FieldRow[] = [];
   add(schema, '', 1);
   return rows;

@@ -7,8 +7,8 @@ import { type Content, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { paths, withQuery } from '../parts/paths.ts';
 import { table } from '../parts/table.ts';
-import { exampleOf, type Language, languages, type Reader } from './examples.ts';
-import { type Credential, fieldsOf, type Operation, type Reference, searchOperations } from './operations.ts';
+import { type ExampleLanguage, type ExampleReader, exampleLanguages, exampleOf } from './examples.ts';
+import { type ApiOperation, type Credential, type Reference, schemaRows, searchOperations } from './operations.ts';
 
 export const referencePath = '/docs';
 export const tryPath = '/docs/try';
@@ -17,16 +17,16 @@ export const searchMax = 100;
 export const operationPath = (id: string): string => `/docs/api/${encodeURIComponent(id)}`;
 
 /** Choices of the reader, which all links keep. */
-export interface ReferenceModel extends Reader {
+export interface ReferenceModel extends ExampleReader {
   readonly reference: Reference;
-  readonly language: Language;
+  readonly language: ExampleLanguage;
   /** App named in the URL; null: the reader's first one. */
   readonly chosenApp: string | null;
   /** Apps of the signed-in reader; null if nobody is signed in. */
   readonly ownApps: readonly string[] | null;
 }
 
-const languageNames: Readonly<Record<Language, string>> = {
+const languageNames: Readonly<Record<ExampleLanguage, string>> = {
   curl: 'curl',
   typescript: 'TypeScript',
   python: 'Python',
@@ -100,7 +100,7 @@ const beginning = (model: ReferenceModel): VNode =>
     )}
   </div>`;
 
-const signature = ({ method, path }: Operation): string =>
+const signature = ({ method, path }: ApiOperation): string =>
   path === null ? 'Webhook to your URL' : `${method} ${path}`;
 
 const credentials: Readonly<Record<Credential, string>> = {
@@ -110,17 +110,17 @@ const credentials: Readonly<Record<Credential, string>> = {
   person: 'Token of a signed-in person',
 };
 
-export function operationPage(model: ReferenceModel, operation: Operation): VNode {
+export function operationPage(model: ReferenceModel, operation: ApiOperation): VNode {
   const { reference } = model;
   const { id, tag, summary, description, credential, needsAdmin, parameters, body } = operation;
   const { document } = reference;
   const rows = parameters.flatMap(({ name, where, required, schema }) =>
-    fieldsOf(document, { type: 'object', properties: { [name]: schema }, required: required ? [name] : [] })
+    schemaRows(document, { type: 'object', properties: { [name]: schema }, required: required ? [name] : [] })
       .slice(0, 1)
       .map((row) => ({ ...row, type: `${row.type}, in the ${where}` })),
   );
   const answered = operation.answers.find(({ status }) => status.startsWith('2'));
-  const answerFields = answered?.schema ? fieldsOf(document, answered.schema) : [];
+  const answerFields = answered?.schema ? schemaRows(document, answered.schema) : [];
   return around(
     model,
     { title: summary, query: null, here: id },
@@ -151,15 +151,15 @@ export function operationPage(model: ReferenceModel, operation: Operation): VNod
   );
 }
 
-function fieldCard({ reference }: ReferenceModel, title: string, body: NonNullable<Operation['body']>): VNode {
-  const rows = fieldsOf(reference.document, body.schema);
+function fieldCard({ reference }: ReferenceModel, title: string, body: NonNullable<ApiOperation['body']>): VNode {
+  const rows = schemaRows(reference.document, body.schema);
   return card(
     { title, note: body.type },
     rows.length > 0 ? fieldTable(title, rows) : inside(html`<p>A file of this type, as it is.</p>`),
   );
 }
 
-const fieldTable = (caption: string, rows: ReturnType<typeof fieldsOf>): VNode =>
+const fieldTable = (caption: string, rows: ReturnType<typeof schemaRows>): VNode =>
   table(
     caption,
     [
@@ -172,14 +172,14 @@ const fieldTable = (caption: string, rows: ReturnType<typeof fieldsOf>): VNode =
     ]),
   );
 
-function examples(model: ReferenceModel, operation: Operation): VNode | null {
+function examples(model: ReferenceModel, operation: ApiOperation): VNode | null {
   const { reference, language, ownApps, appId } = model;
   const text = exampleOf(reference, operation, language, model);
   if (text === null) return null;
   const here = operationPath(operation.id);
   return html`<section class="card" aria-labelledby="example">
     <header><h2 id="example">Example</h2>
-      <nav class="controls" aria-label="Language">${languages.map(
+      <nav class="controls" aria-label="Language">${exampleLanguages.map(
         (
           each,
         ) => html`<a class="button quiet small" href=${linkTo(model, here, { lang: each === 'curl' ? null : each })}
@@ -200,7 +200,7 @@ function examples(model: ReferenceModel, operation: Operation): VNode | null {
 interface Around {
   readonly title: string;
   readonly query: string | null;
-  /** Operation of the page; null for the list. */
+  /** ApiOperation of the page; null for the list. */
   readonly here: string | null;
 }
 
