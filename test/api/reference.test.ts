@@ -72,7 +72,8 @@ describe('HTTP: the API reference', () => {
 
   it('finds operations by words of their path, text and fields, and says when there is none', async () => {
     const jar = new Jar(world.url);
-    const main = async (q: string) => (await jar.get(`/docs?q=${encodeURIComponent(q)}`)).text.split('<main')[1] ?? '';
+    const main = async (q: string) =>
+      (await jar.get(`/docs?q=${encodeURIComponent(q)}`)).text.split('<main')[1]?.split('</main>')[0] ?? '';
     const found = await main('REFUND idempotencykey');
     assert.ok(found.includes('/docs/api/orderRefund') && !found.includes('/docs/api/getHealth'));
     assert.match(await main('zzz'), /Nothing found/);
@@ -96,6 +97,7 @@ describe('HTTP: the API reference', () => {
     assert.doesNotMatch(own.text, /…gone|…over/);
     assert.equal(own.headers.get('cache-control'), 'no-store');
     assert.equal(own.headers.get('access-control-allow-origin'), null);
+    assert.match(String(own.headers.get('content-security-policy')), /script-src 'self';.*form-action 'self';/);
     assert.match((await jar.get('/docs/api/addPayment?app=wallet_ada')).text, /wallet_ada/);
   });
 

@@ -42,8 +42,13 @@ const headers = new Map([
 ]);
 
 /** Adds the headers of a page to those of every answer, and makes later errors pages for people. */
-export const asPage: RequestHandler = (_request, response, next) => {
+const asPage: RequestHandler = (request, response, next) => {
   localsOf(response).isPage = true;
+  withPageHeaders(request, response, next);
+};
+
+/** Adds the headers of a page with forms. */
+export const withPageHeaders: RequestHandler = (_request, response, next) => {
   response.setHeaders(headers);
   next();
 };

@@ -1,7 +1,7 @@
 /** Front page at `/`, the icon and the rules for search engines, and the error page of every path that has no pages of its own. */
 
 import { readFile } from 'node:fs/promises';
-import { type RequestHandler, Router } from 'express';
+import { type Request, type RequestHandler, Router } from 'express';
 import { prefersHtml, qualityOf } from '../../src/api/accept.ts';
 import type { PageRoutes } from '../../src/api/app.ts';
 import { localsOf } from '../../src/api/middleware.ts';
@@ -10,7 +10,7 @@ import { type Answer, answerOtherMethods, send } from '../../src/api/router.ts';
 import { memoizeFor, type Readiness, type ReadinessDeps } from '../../src/api/routes/operations.ts';
 import { pageOfError } from '../dashboard/errorPages.ts';
 import { createFrames, type FramesDeps } from '../dashboard/frames.ts';
-import { asPage } from '../dashboard/index.ts';
+import { withPageHeaders } from '../dashboard/index.ts';
 import { type AnyPage, page } from '../dashboard/page.ts';
 import { createPageRouter, type PageRouterDeps } from '../dashboard/router.ts';
 import { htmlType } from '../dashboard/send.ts';
@@ -38,7 +38,7 @@ export const createFront = (deps: FrontDeps): PageRoutes => ({
   routerBehind(gate) {
     // Strict, because `//` is no valid path.
     const router = Router({ caseSensitive: true, strict: true });
-    router.get(home, asPage);
+    router.get(home, withPageHeaders);
     // Links from elsewhere carry parameters of their own, such as utm_source.
     router.use(createPageRouter([front(deps)], { ...gate, ignoresUnknown: true, strict: true, deps }));
     const icon = () => readFile(new URL('favicon.ico', import.meta.url));
@@ -47,13 +47,22 @@ export const createFront = (deps: FrontDeps): PageRoutes => ({
     return router;
   },
 
-  /** Browsers name text/html; programs that name no type get JSON. */
-  errorPage(error, { headers: { accept } }, response) {
-    if (qualityOf(accept, 'text/html') === 0 || !prefersHtml(accept)) return undefined;
-    response.setHeader('Vary', 'Accept');
+  errorPage(error, request, response) {
+    if (!isOpenedByPerson(request)) return undefined;
+    response.setHeader('Vary', 'Accept, Sec-Fetch-Mode');
     return { type: htmlType, body: documentOf(pageOfError(error, localsOf(response).requestId, deps.site.mode)) };
   },
 });
+
+/** Paths of the API: programs that name text/html get JSON there, as documented. */
+const apiPath = /^\/(payment-api|merchant-api|v1)(\/|$)/;
+
+/** Browsers name text/html, and report in Sec-Fetch-Mode that they open a page. Old browsers do not send that header. */
+function isOpenedByPerson({ method, path, headers }: Request): boolean {
+  if ((method !== 'GET' && method !== 'HEAD') || qualityOf(headers.accept, 'text/html') === 0) return false;
+  const mode = headers['sec-fetch-mode'];
+  return prefersHtml(headers.accept) && (mode === undefined ? !apiPath.test(path) : mode === 'navigate');
+}
 
 function serveFile(
   router: Router,

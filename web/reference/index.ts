@@ -7,7 +7,7 @@ import type { PageRoutes } from '../../src/api/app.ts';
 import type { KeyReads } from '../../src/api/routes/keys.ts';
 import { AppId, oneOf } from '../../src/api/schemas/base.ts';
 import { entry, fields } from '../dashboard/forms.ts';
-import { asPage } from '../dashboard/index.ts';
+import { withPageHeaders } from '../dashboard/index.ts';
 import { type AnyPage, page, type Visit } from '../dashboard/page.ts';
 import { createPageRouter, noSuchPage, type PageRouterDeps } from '../dashboard/router.ts';
 import { type ExampleReader, exampleLanguages } from './examples.ts';
@@ -29,7 +29,7 @@ export const createReference = (deps: ReferenceDeps): PageRoutes => ({
     };
     // Other paths under /docs are files and guides.
     router.use(referencePath, (request, response, next) =>
-      request.path === '/' || request.path.startsWith('/api/') ? asPage(request, response, next) : next(),
+      request.path === '/' || request.path.startsWith('/api/') ? withPageHeaders(request, response, next) : next(),
     );
     router.use(createPageRouter(pages(deps, reference), { ...gate, ignoresUnknown: true, deps }));
     return router;
