@@ -400,6 +400,7 @@ const localRpcUrls = ({ mode, chains }: Config, chainId: Chain['id']): readonly 
 const siteOf = (config: Config): Site => ({
   mode: onTestNetworks ? 'test' : config.mode === 'sandbox' ? 'sandbox' : 'live',
   chains: config.chains.map(({ chainId }) => chainOf(chainId)),
+  fee: config.fee,
   settlementCoolDown_hours: config.settlementCoolDown_hours,
   registrationOpen: config.registration !== 'closed',
   mailboxUrl: config.mailboxUrl,

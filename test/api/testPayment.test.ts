@@ -17,7 +17,7 @@ describe('HTTP: a test payment', () => {
     paid = [];
     const site = { mode, chains, settlementCoolDown_hours: 48, registrationOpen: true };
     world = await startWorld({
-      site: { ...site, mailboxUrl: null, demoEmail: null },
+      site: { ...site, mailboxUrl: null, demoEmail: null, fee: { fixed_microUsd: 10_000n, basisPoints: 50 } },
       payTest: async (payment) => void paid.push(payment),
       ...more,
     });

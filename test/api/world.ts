@@ -168,6 +168,7 @@ export async function startWorld(
     publicUrl: () => listening,
     site: {
       mode: 'sandbox',
+      fee: { fixed_microUsd: 10_000n, basisPoints: 50 },
       settlementCoolDown_hours: 48,
       chains,
       registrationOpen: true,

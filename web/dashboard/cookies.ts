@@ -106,6 +106,9 @@ const flashes = {
   sitesSaved: done('The sites are saved. They count for every page of a payment from now on, open ones aside.'),
   payFromSaved: done('What payers may choose is saved. New payments offer it; older ones keep theirs.'),
   policySaved: done('What happens with other amounts is saved. New payments go by it; older ones keep theirs.'),
+  appRegistered: done(
+    'Your app is registered and works. Step 4 of 4: set the wallet that receives its payouts, or do it later.',
+  ),
   registrationDiscarded: done('The registration is thrown away.'),
 } as const satisfies Record<string, Flash>;
 

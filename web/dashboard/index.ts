@@ -1,10 +1,10 @@
-/** The dashboard: pages for people under /dashboard, and `/`, which leads there. */
+/** The dashboard: pages for people under /dashboard. */
 
 import { type RequestHandler, Router } from 'express';
 import { prefersHtml } from '../../src/api/accept.ts';
 import type { PageRoutes } from '../../src/api/app.ts';
 import { contentSecurityPolicy, localsOf } from '../../src/api/middleware.ts';
-import { answerOtherMethods, type Gate, send } from '../../src/api/router.ts';
+import { answerOtherMethods } from '../../src/api/router.ts';
 import { documentOf } from '../parts/html.ts';
 import { paths } from '../parts/paths.ts';
 import { type AuditPagesDeps, auditPages } from './audit.ts';
@@ -49,8 +49,13 @@ const headers = new Map([
 ]);
 
 /** Adds the headers of a page to those of every answer, and makes later errors pages for people. */
-export const asPage: RequestHandler = (_request, response, next) => {
+const asPage: RequestHandler = (request, response, next) => {
   localsOf(response).isPage = true;
+  withPageHeaders(request, response, next);
+};
+
+/** Adds the headers of a page with forms. */
+export const withPageHeaders: RequestHandler = (_request, response, next) => {
   response.setHeaders(headers);
   next();
 };
@@ -122,7 +127,6 @@ export const createDashboard = (deps: DashboardDeps): PageRoutes => ({
   routerBehind(gate) {
     const router = Router({ caseSensitive: true });
     router.use(paths.home, asPage);
-    router.use(leadingHome(gate));
     const files = router.route(filesPath.replace('{file}', ':file'));
     files.get(serveFiles(gate.admission));
     answerOtherMethods(files, filesPath, [{ method: 'get' }]);
@@ -135,18 +139,3 @@ export const createDashboard = (deps: DashboardDeps): PageRoutes => ({
     return { type: htmlType, body: documentOf(pageOfError(error, requestId, deps.site.mode)) };
   },
 });
-
-const front: string = '/';
-
-/** Strict, because `//` is no valid path. */
-function leadingHome({ admission }: Pick<Gate, 'admission'>): Router {
-  const router = Router({ strict: true });
-  const resource = router.route(front);
-  resource.get(async (request, response) => {
-    localsOf(response).route = front;
-    await admission.ofStranger(request, response);
-    send(response, { status: 303, body: '', type: htmlType, headers: { Location: paths.home } });
-  });
-  answerOtherMethods(resource, front, [{ method: 'get' }]);
-  return router;
-}

@@ -231,6 +231,13 @@ const listing =
     return { page: webhooksPage({ ...frame, ...model }) };
   };
 
+/** True for an app that never had a URL, and whose secret dates from its registration: its owner gets a new one with the first URL. */
+const isFirstUrl = (before: ShownSettings): boolean =>
+  before.webhookUrl === null &&
+  (before.webhookSecretRotatedAt === null || before.webhookSecretRotatedAt <= before.registeredAt);
+
+type ShownSettings = NonNullable<Awaited<ReturnType<WebhookPagesDeps['getSettings']>>>;
+
 const changingUrl = (
   { merchants, getSettings, sendTest, shown }: WebhookPagesDeps,
   frames: Frames,
@@ -242,10 +249,19 @@ const changingUrl = (
       path: `${path}/url`,
       audience: 'owner',
       fields: fields({ webhookUrl: entry(2_048) }),
-      async act({ visitor: { appId }, fields: { webhookUrl }, by }) {
-        const changed = await merchants.setWebhookUrl(appId, webhookUrl, by);
+      async act(visit) {
+        const { visitor, fields: sent, by } = visit;
+        const { appId } = visitor;
+        const before = await getSettings(appId);
+        const changed = await merchants.setWebhookUrl(appId, sent.webhookUrl, by);
         if (isRefusal(changed)) return changed;
         await shown(changed);
+        if (before && isFirstUrl(before)) {
+          const rotated = await merchants.rotateSecret(appId, by);
+          if (isRefusal(rotated)) return rotated;
+          await shown(rotated).catch(() => {});
+          return listed(visit, { state: emptyForm, newSecret: rotated.webhookSecret });
+        }
         return { to: appPaths(appId).webhooks, told: 'webhookSet' };
       },
       again,

@@ -134,7 +134,7 @@ export const outerPage = (outer: Outer, title: string, content: Content, wide = 
     outer,
     { title, live: null, find: null, script: null },
     html`<div class="outer">
-      <header><a class="who" href=${paths.home}><span class="mark" aria-hidden="true">${icon('payments')}</span>
+      <header><a class="who" href=${outer.person === null ? '/' : paths.home}><span class="mark" aria-hidden="true">${icon('payments')}</span>
       <strong>Payment Intents</strong></a>
         ${
           outer.person !== null &&
@@ -217,4 +217,4 @@ const whoIsHere = (person: string | null): VNode | null =>
   person === null
     ? null
     : html`<div class="end small muted"><span class="person">${bdi(person)}</span>
-    <a href=${paths.sessions}>Sessions</a>${postButton(paths.signOut, 'Sign out', 'quiet')}</div>`;
+    <a href=${paths.sessions}>Sessions</a> <a href="/docs">Docs</a>${postButton(paths.signOut, 'Sign out', 'quiet')}</div>`;

@@ -12,7 +12,10 @@ export const paths = {
   code: at('code'),
   /** POST */
   signOut: at('sign-out'),
+  /** GET and POST: e-mail. */
   register: at('register'),
+  /** GET and POST: name and kind of the app. */
+  registerApp: at('register', 'app'),
   /** POST: a pending registration is confirmed or discarded. */
   confirmPending: (appId: string) => at('register', appId, 'confirm'),
   discardPending: (appId: string) => at('register', appId, 'discard'),
