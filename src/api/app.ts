@@ -44,6 +44,7 @@ import { type PaymentRoutesDeps, paymentRoutes } from './routes/payments.ts';
 import { type ProofRoutesDeps, proofRoutes } from './routes/proof.ts';
 import { type RefundRoutesDeps, refundRoutes } from './routes/refunds.ts';
 import { type SettingsRoutesDeps, settingsRoutes } from './routes/settings.ts';
+import { type TeamRoutesDeps, teamRoutes } from './routes/team.ts';
 
 /** Pages for people, such as the dashboard, beside the routes for programs. */
 export interface PageRoutes {
@@ -81,6 +82,7 @@ export type ApiDeps = ServerDeps &
   MerchantRoutesDeps &
   SettingsRoutesDeps &
   KeyRoutesDeps &
+  TeamRoutesDeps &
   LinkRoutesDeps &
   LogoRoutesDeps &
   DeliveryRoutesDeps &
@@ -106,6 +108,7 @@ export function createApp(deps: ApiDeps, website: Website): Express {
     ...merchantRoutes(deps),
     ...settingsRoutes(deps),
     ...keyRoutes(deps),
+    ...teamRoutes(deps),
     ...linkRoutes(deps, access),
     ...logoRoutes(deps),
     ...deliveryRoutes(deps),

@@ -6,6 +6,7 @@ import { createFindEvidence, type EvidenceDeps } from '../../commands/heads/evid
 import { entriesFrom, headKeysSince, newestEntry } from '../../commands/heads/sign.ts';
 import { createManageLinks } from '../../commands/links.ts';
 import { registerPayin } from '../../commands/recordPayin.ts';
+import { createManageTeam } from '../../commands/team.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chainOf } from '../../domain/chains.ts';
 import { isLinkId, link } from '../../domain/link.ts';
@@ -16,8 +17,10 @@ import { countOpenLinks, listLinks } from '../../queries/links.ts';
 import { listKeys, withLastUse } from '../../queries/merchantAudit.ts';
 import { headsOf } from '../../queries/operations.ts';
 import { openObligations, openPromises } from '../../queries/payouts.ts';
+import { listInvitations, listTeam } from '../../queries/team.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
 import type { Site } from '../../web/parts/frame.ts';
+import { createFindInvitee } from '../accounts/invitees.ts';
 import { canonicalTxHash, familyAddresses, walletLinkOf } from '../chains/families.ts';
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
@@ -43,6 +46,7 @@ import { admitApp, createClients, createRates, type Rates, unlimited } from './r
 import { queriesOf } from './reads.ts';
 import type { LinkRoutePorts } from './routes/links.ts';
 import type { ProofDeps } from './routes/proof.ts';
+import type { TeamRoutesDeps } from './routes/team.ts';
 import { type HttpServer, startHttp } from './server.ts';
 
 /** Needs of the API and of the pages beside it. */
@@ -123,6 +127,31 @@ export function linksOf({ handle, clock, chains, reads }: Core, rates: Rates): L
     close: manage.close,
     find: async (linkId) => (isLinkId(linkId) ? currentState(handle, link, linkId) : null),
     list: (appId, page) => listLinks(reads, appId, page),
+  };
+}
+
+/** Teams of apps over HTTP. Actions that protect an app are always allowed. */
+export function teamOf(
+  { handle, clock, reads, writes, config }: Pick<Core, 'handle' | 'clock' | 'reads' | 'writes' | 'config'>,
+  rates: Rates,
+): TeamRoutesDeps['team'] {
+  const manage = createManageTeam({
+    handle,
+    clock,
+    findInvitee: createFindInvitee({ sql: writes, clock, ids: randomIds, sendsMail: config.mail !== null }),
+  });
+  return {
+    ...manage,
+    async invite(appId, request, by) {
+      await admitApp(rates, 'changes', appId);
+      return manage.invite(appId, request, by);
+    },
+    async setRole(appId, developerId, role, by) {
+      await admitApp(rates, 'changes', appId);
+      return manage.setRole(appId, developerId, role, by);
+    },
+    list: (appId) => listTeam(reads, appId, clock.now()),
+    invitations: (developerId) => listInvitations(reads, developerId, clock.now()),
   };
 }
 
@@ -261,6 +290,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
       lastOrdinal: (appId) => lastOrdinal(reads, appId),
     },
     ...personCommands(core, rates),
+    team: teamOf(core, rates),
     ...webhooksOf({ ...core, rates, send: webhookSender(core, core) }),
     cashback: cashbackOf(core, publicUrl),
     refunds: refundsOf(core),

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { eventCodec } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
+import { createRoleCheck, type RoleCheck } from '../../commands/roleCheck.ts';
 import type { CreditEvent } from '../../domain/credit.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { HeadSigned } from '../../domain/heads/events.ts';
@@ -81,7 +82,9 @@ export interface TwoApps {
 export async function startTwoApps(more: Partial<HttpDeps> = {}): Promise<TwoApps> {
   const database = await freshDatabase();
   const log = createWorld();
-  const world = await startWorld({ ...realDeps(database, log), ...more });
+  // The settings of the apps are in a log of their own.
+  const roleCheck: RoleCheck = (appId, by, action) => createRoleCheck(world.people.handle)(appId, by, action);
+  const world: World = await startWorld({ ...realDeps(database, log, roleCheck), ...more });
   return { world, theirs: await fillBoth(world, database, log) };
 }
 
@@ -210,7 +213,7 @@ async function sendWebhook({ handle, clock, store }: Log, paymentId: string): Pr
   await handle(webhook, deliveryId, (state) => recordOutcome(state, deliveryOutcome(500, clock.now())), facts);
 }
 
-function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDeps> {
+function realDeps(sql: Database, { store, handle, clock }: Log, roleCheck: RoleCheck): Partial<HttpDeps> {
   const reading = {
     sql,
     history: (stream: string) => readStream(store, stream),
@@ -218,7 +221,7 @@ function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDep
     paymentIdOf,
   };
   return {
-    ...commandsOn(handle, clock, () => 'https://pay.example'),
+    ...commandsOn(handle, clock, () => 'https://pay.example', roleCheck),
     getPayment: (paymentId) => getPayment(reading, paymentId),
     getPaymentAsOf: (paymentId, asOf) => getPaymentAsOf(reading, paymentId, asOf),
     getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
@@ -248,6 +251,6 @@ function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDep
         head: someHead,
       }),
     },
-    ...webhooksOf({ handle, clock, store, reads: sql, send: async () => 'exhausted', rates: unlimited }),
+    ...webhooksOf({ handle, clock, store, reads: sql, send: async () => 'exhausted', rates: unlimited, roleCheck }),
   };
 }

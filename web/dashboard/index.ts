@@ -31,6 +31,7 @@ import { htmlType } from './send.ts';
 import { type PersonalPagesDeps, personalPages } from './sessions.ts';
 import { type SettlementPagesDeps, settlementPages } from './settlement.ts';
 import { type SignInPagesDeps, signInPages } from './signIn.ts';
+import { type TeamPagesDeps, teamPages } from './team.ts';
 import { type WebhookPagesDeps, webhookPages } from './webhooks.ts';
 
 const headers = new Map([
@@ -71,6 +72,7 @@ export type DashboardDeps = FramesDeps &
   RegisterPagesDeps &
   SettlementPagesDeps &
   SignInPagesDeps &
+  TeamPagesDeps &
   WebhookPagesDeps;
 
 export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm)[] {
@@ -93,6 +95,7 @@ export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm
     ...embeddingPages(deps, frames),
     ...payFromPages(deps, frames),
     ...policyPages(deps, frames),
+    ...teamPages(deps, frames),
     ...auditPages(deps, frames),
     livePage(deps),
   ];

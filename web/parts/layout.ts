@@ -19,6 +19,7 @@ export type Section =
   | 'policy'
   | 'branding'
   | 'embedding'
+  | 'team'
   | 'audit';
 
 const sections: readonly (readonly [Section, string, IconName])[] = [
@@ -33,6 +34,7 @@ const sections: readonly (readonly [Section, string, IconName])[] = [
   ['policy', 'Other amounts', 'balance'],
   ['branding', 'Branding', 'branding'],
   ['embedding', 'Embedding', 'embedding'],
+  ['team', 'Team', 'team'],
   ['audit', 'Audit trail', 'audit'],
 ];
 

@@ -5,7 +5,7 @@ import { instanceOf, type LogPlace, placeOf, type StoredEvent } from '../../../d
 import type { MerchantEvent } from '../../../domain/merchant/events.ts';
 import { epochMs, hour_ms, type Instant } from '../../../domain/time.ts';
 import type { Sql, SqlDatabase } from '../../../projections/sql.ts';
-import { noticeOf } from '../../accounts/notices.ts';
+import { memberMailOf, noticeOf } from '../../accounts/notices.ts';
 import { mailsWorkerName, type Outbox } from '../../accounts/outbox.ts';
 import { findPerson } from '../../accounts/people.ts';
 import type { SendMail } from '../../accounts/smtp.ts';
@@ -22,6 +22,8 @@ export interface NoticesDeps {
   readonly dashboard: string | null;
   /** Counts against a limit per kind: an intruder in a session must not bury one notice under a thousand others. */
   readonly count: (kind: string) => Promise<{ readonly allowed: boolean; readonly remaining: number } | null>;
+  /** Counts against the limit of mails to one person about teams. */
+  readonly countInvited: (developerId: string) => Promise<{ readonly allowed: boolean } | null>;
   /** Throws if the log is not the one that was followed so far. */
   readonly recognizeLog: (signal: AbortSignal) => Promise<void>;
   readonly failed: (error: unknown) => void;
@@ -106,6 +108,8 @@ async function tell(deps: NoticesDeps, stored: StoredEvent): Promise<void> {
   const event = codec.read(stored) as MerchantEvent | undefined;
   const appId = instanceOf(stored.stream);
   const notice = event && noticeOf(event, appId, dashboard);
+  const letter = event && memberMailOf(event, appId, dashboard);
+  if (letter) await tellMember(deps, stored, letter);
   if (!notice || (await beganWith(deps, stored))) return;
   const developerId = await ownerOf(appId);
   const person = developerId === null ? null : await findPerson(sql, developerId);
@@ -117,6 +121,19 @@ async function tell(deps: NoticesDeps, stored: StoredEvent): Promise<void> {
     await outbox.put(tx, { ...notice, text, mailId: stored.id, to: person, life_ms });
     await save(tx, placeOf(stored));
   });
+}
+
+/** After a crash between this mail and the stored position, the same mail id sends nothing twice while the mail waits. */
+async function tellMember(
+  { sql, outbox, countInvited }: NoticesDeps,
+  { id }: StoredEvent,
+  { to, ...text }: NonNullable<ReturnType<typeof memberMailOf>>,
+): Promise<void> {
+  const person = await findPerson(sql, to);
+  if (!person) return;
+  const counted = await countInvited(to);
+  if (counted && !counted.allowed) return;
+  await sql.transaction((tx) => outbox.put(tx, { ...text, mailId: `${id}-member`, to: person, life_ms }));
 }
 
 /** Excludes the settings at registration, which the owner has just requested. The events of one append have one time. */
