@@ -8,7 +8,7 @@ import type { TeamInvitation, TeamMember } from '../../queries/team.ts';
 import type { Accounts } from '../../src/accounts/accounts.ts';
 import type { TeamRoutesDeps } from '../../src/api/routes/team.ts';
 import { AppId, oneOf } from '../../src/api/schemas/base.ts';
-import { card, chip, empty, notice } from '../parts/boxes.ts';
+import { card, chip, empty, inside, notice, pairs } from '../parts/boxes.ts';
 import { onDay } from '../parts/cells.ts';
 import {
   choiceField,
@@ -82,7 +82,7 @@ export const teamPage = (model: TeamModel): VNode => {
           </form>`,
         )
       }
-      ${card({ title: 'What each role allows', note: 'everybody in the team sees everything' }, roleTable())}
+      ${card({ title: 'What each role allows', note: 'everybody in the team sees everything' }, roleTexts())}
     </div>`,
   );
 };
@@ -134,26 +134,23 @@ const cancelling = (to: To, member: TeamMember): VNode =>
     'quiet',
   );
 
-const shownRoles: readonly TeamRole[] = ['owner', 'developer', 'operations'];
-
-const roleTable = (): VNode =>
-  table(
-    'What each role allows',
-    [
-      { head: 'Action', kind: 'title' },
-      ...shownRoles.map((role) => ({ head: titleOf(role), kind: 'detail' as const })),
-    ],
-    actions
-      .filter((action) => action !== 'leaveTeam')
-      .map((action) => [
-        `${permissions[action].words[0]?.toUpperCase()}${permissions[action].words.slice(1)}`,
-        ...shownRoles.map((role) =>
-          allows(role, action)
-            ? html`<span>${icon('check')}<span class="visually-hidden">allowed</span></span>`
-            : html`<span class="muted">no</span>`,
-        ),
-      ]),
+const roleTexts = (): VNode =>
+  inside(
+    pairs([
+      ['Owner', 'Everything, alone: the team, the settlement wallet, the policy, withdrawals and keys of scope admin.'],
+      ...memberRoles.map((role) => [titleOf(role), allowedText(role)] as const),
+    ]),
   );
+
+function allowedText(role: TeamRole): string {
+  const allowed = actions.filter((action) => action !== 'leaveTeam' && allows(role, action));
+  return allowed.length === 0 ? 'Changes nothing.' : sentenceOf(allowed.map((action) => permissions[action].words));
+}
+
+const sentenceOf = (words: readonly string[]): string => {
+  const text = words.join(', ');
+  return `${text[0]?.toUpperCase()}${text.slice(1)}.`;
+};
 
 export interface TransferModel extends Frame {
   readonly member: TeamMember;

@@ -6,7 +6,7 @@ import type { MerchantEvent } from '../../../domain/merchant/events.ts';
 import { epochMs, hour_ms, type Instant } from '../../../domain/time.ts';
 import type { Sql, SqlDatabase } from '../../../projections/sql.ts';
 import { memberMailOf, noticeOf } from '../../accounts/notices.ts';
-import { mailsWorkerName, type Outbox } from '../../accounts/outbox.ts';
+import { mailsWorkerName, type NewMail, type Outbox } from '../../accounts/outbox.ts';
 import { findPerson } from '../../accounts/people.ts';
 import type { SendMail } from '../../accounts/smtp.ts';
 import type { Worker } from '../engine.ts';
@@ -102,38 +102,49 @@ const pass = (sql: Sql, { position, eventId }: LogPlace): Promise<unknown> =>
     eventId,
   ]);
 
-/** Stores the mail and the log position in one transaction: after a crash it is sent once. */
+/** Stores the mails and the log position in one transaction: after a crash each is sent once. */
 async function tell(deps: NoticesDeps, stored: StoredEvent): Promise<void> {
-  const { codec, sql, outbox, ownerOf, dashboard, count } = deps;
+  const { codec, sql, outbox } = deps;
   const event = codec.read(stored) as MerchantEvent | undefined;
-  const appId = instanceOf(stored.stream);
-  const notice = event && noticeOf(event, appId, dashboard);
-  const letter = event && memberMailOf(event, appId, dashboard);
-  if (letter) await tellMember(deps, stored, letter);
-  if (!notice || (await beganWith(deps, stored))) return;
-  const developerId = await ownerOf(appId);
-  const person = developerId === null ? null : await findPerson(sql, developerId);
-  if (!person) return;
-  const counted = await count(`${appId}:${stored.type}`);
-  if (counted && !counted.allowed) return;
-  const text = counted?.remaining === 0 ? `${notice.text}\n${lastOne}\n` : notice.text;
+  if (!event) return;
+  const mails = [await mailToOwner(deps, event, stored), await mailToMember(deps, event, stored)];
+  const due = mails.filter((mail) => mail !== null);
+  if (due.length === 0) return;
   await sql.transaction(async (tx) => {
-    await outbox.put(tx, { ...notice, text, mailId: stored.id, to: person, life_ms });
+    for (const mail of due) await outbox.put(tx, mail);
     await save(tx, placeOf(stored));
   });
 }
 
-/** After a crash between this mail and the stored position, the same mail id sends nothing twice while the mail waits. */
-async function tellMember(
-  { sql, outbox, countInvited }: NoticesDeps,
-  { id }: StoredEvent,
-  { to, ...text }: NonNullable<ReturnType<typeof memberMailOf>>,
-): Promise<void> {
-  const person = await findPerson(sql, to);
-  if (!person) return;
-  const counted = await countInvited(to);
-  if (counted && !counted.allowed) return;
-  await sql.transaction((tx) => outbox.put(tx, { ...text, mailId: `${id}-member`, to: person, life_ms }));
+type Due = Promise<NewMail | null>;
+
+async function mailToOwner(deps: NoticesDeps, event: MerchantEvent, stored: StoredEvent): Due {
+  const { sql, ownerOf, dashboard, count } = deps;
+  const appId = instanceOf(stored.stream);
+  const notice = noticeOf(event, appId, dashboard);
+  if (!notice || (await beganWith(deps, stored))) return null;
+  const developerId = await ownerOf(appId);
+  const person = developerId === null ? null : await findPerson(sql, developerId);
+  if (!person) return null;
+  const counted = await count(`${appId}:${stored.type}`);
+  if (counted && !counted.allowed) return null;
+  const text = counted?.remaining === 0 ? `${notice.text}\n${lastOne}\n` : notice.text;
+  return { ...notice, text, mailId: stored.id, to: person, life_ms };
+}
+
+/** To the person whom a change of the team concerns: bounded per person, because owners choose the address. */
+async function mailToMember(
+  { sql, dashboard, countInvited }: NoticesDeps,
+  event: MerchantEvent,
+  { id, stream }: StoredEvent,
+): Due {
+  const letter = memberMailOf(event, instanceOf(stream), dashboard);
+  const person = letter && (await findPerson(sql, letter.to));
+  if (!person) return null;
+  const counted = await countInvited(person.developerId);
+  if (counted && !counted.allowed) return null;
+  const { subject, text } = letter;
+  return { subject, text, mailId: `${id}-member`, to: person, life_ms };
 }
 
 /** Excludes the settings at registration, which the owner has just requested. The events of one append have one time. */
