@@ -2778,14 +2778,18 @@ export interface components {
         TeamMember: {
             developerId: string;
             email: string | null;
-            /** @enum {string} */
-            role: "owner" | "developer" | "operations" | "readOnly";
+            role: components["schemas"]["TeamRole"];
             /**
              * Format: date-time
              * @description End of an invitation that was not accepted yet; null for a member.
              */
             invitedUntil: string | null;
         };
+        /**
+         * TeamRole
+         * @enum {string}
+         */
+        TeamRole: "owner" | "developer" | "operations" | "readOnly";
         /**
          * TokenSymbol
          * @enum {string}

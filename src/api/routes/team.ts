@@ -35,7 +35,7 @@ export const MembersResponse = Shape(
         {
           developerId: Type.String(),
           email: NullableText,
-          role: oneOf(teamRoles),
+          role: oneOf(teamRoles, { title: 'TeamRole' }),
           invitedUntil: Type.Unsafe<string | null>({
             ...TimeOrNull,
             description: 'End of an invitation that was not accepted yet; null for a member.',
