@@ -35,6 +35,7 @@ import {
   refuseUnavailable,
   Unavailable,
 } from './ports.ts';
+import { createRoleCheck, type RoleCheck } from './roleCheck.ts';
 
 // Price of a payment, which depends on the payout's cost on the destination chain.
 
@@ -111,6 +112,8 @@ export interface CreatePaymentDeps extends ReadDeps {
   ) => Refusal | undefined;
   /** Reserves capacity for one more open payment of the app. Default: no limit. */
   readonly takePlace?: TakePlace;
+  /** Default: reads the app in the same log. */
+  readonly roleCheck?: RoleCheck;
 }
 
 /** Reserves one of an app's open payments. @returns a refusal if all are in use @throws Unavailable */
@@ -143,7 +146,9 @@ export async function createPayment(
   app: AppSettings,
   caller: Creator,
 ): Promise<CreatedPayment | Refusal> {
-  const asked = metadataRefusal(request, caller) ?? readTerms(deps, request, app, caller);
+  const check = deps.roleCheck ?? createRoleCheck(deps.handle);
+  const refused = await check(app.appId, caller, 'createPayment');
+  const asked = refused ?? metadataRefusal(request, caller) ?? readTerms(deps, request, app, caller);
   if (isRefusal(asked)) return asked;
   const paymentId = await paymentIdFor(deps, app, request, caller.keyless, asked);
   const fit = await fitOf(deps, asked, { paymentId, appId: app.appId, keyless: caller.keyless });

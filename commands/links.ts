@@ -16,14 +16,14 @@ import {
   noSuchLink,
 } from '../domain/link.ts';
 import type { PayFrom } from '../domain/merchant/events.ts';
-import { merchant } from '../domain/merchant/state.ts';
 import { formatAmount, microUsdDecimals } from '../domain/money.ts';
 import type { CreatedPayment, Creator, NewPayment } from './createPayment.ts';
-import { type By, currentState, type Handle } from './handle.ts';
-import { type Changed, refuseStranger } from './manageMerchant.ts';
+import type { By, Handle } from './handle.ts';
+import type { Changed } from './manageMerchant.ts';
 import { linkIdOf } from './paymentId.ts';
 import { type AppSettings, type ReadDeps, readMicroUsd, readSide } from './paymentRequest.ts';
 import type { Clock, Ids } from './ports.ts';
+import { createRoleCheck } from './roleCheck.ts';
 
 export interface LinkDeps extends ReadDeps {
   readonly handle: Handle;
@@ -52,7 +52,7 @@ export interface ChangedLink extends Changed {
   readonly link: Link;
 }
 
-/** A person (cause `developer:…`) is refused every link of another owner's app, with `forbidden`. */
+/** A person (cause `developer:…`) is refused with `forbidden` unless their role in the app's team allows the change. */
 export interface ManageLinks {
   create(app: AppSettings, request: LinkRequest, by: By): Promise<ChangedLink | Refusal>;
   close(appId: string, linkId: string, by: By): Promise<ChangedLink | Refusal>;
@@ -64,11 +64,11 @@ export const openLinksMax = 200;
 /** Each link is one event of one stream: a crash leaves all of it or nothing, and a repeated request finds it. */
 export function createManageLinks(deps: LinkDeps): ManageLinks {
   const { handle, clock, ids } = deps;
-  const refused = async (appId: string, by: By) => refuseStranger(await currentState(handle, merchant, appId), by);
+  const refused = createRoleCheck(handle);
   return {
     async create(app, request, by) {
       const { appId, idSalt } = app;
-      const asked = (await refused(appId, by)) ?? readLink(deps, app, request);
+      const asked = (await refused(appId, by, 'createLink')) ?? readLink(deps, app, request);
       if (isRefusal(asked)) return asked;
       const full = (await deps.countOpen(appId, openLinksMax)) >= openLinksMax ? tooMany : undefined;
       const linkId = linkIdOf(idSalt, request.idempotencyKey ?? ids.eventId());
@@ -78,7 +78,7 @@ export function createManageLinks(deps: LinkDeps): ManageLinks {
     },
 
     async close(appId, linkId, by) {
-      const unfit = (await refused(appId, by)) ?? (isLinkId(linkId) ? undefined : noSuchLink);
+      const unfit = (await refused(appId, by, 'closeLink')) ?? (isLinkId(linkId) ? undefined : noSuchLink);
       if (unfit) return unfit;
       return changed(await handle(link, linkId, (state) => closeLink(state, appId, clock.now()), { ...by, appId }));
     },

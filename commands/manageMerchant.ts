@@ -4,6 +4,7 @@ import * as apps from '../domain/merchant/app.ts';
 import type { KeyScope, MerchantEvent } from '../domain/merchant/events.ts';
 import * as keys from '../domain/merchant/keys.ts';
 import { type ProfileChange, readLabel } from '../domain/merchant/profile.ts';
+import { type Action, personOf, refuseRole } from '../domain/merchant/roles.ts';
 import * as fees from '../domain/merchant/settings.ts';
 import { setEmbeddingSites, setPayFrom, setPolicy } from '../domain/merchant/settings.ts';
 import * as settlements from '../domain/merchant/settlement.ts';
@@ -31,6 +32,7 @@ import {
 } from './merchantRegistration.ts';
 import type { Side } from './paymentRequest.ts';
 import type { RevokedKeys } from './ports.ts';
+import { createRoleCheck } from './roleCheck.ts';
 
 export type { Changed, NewRegistration, PreparedRegistration, Registered, RegistrationRequest, SettlementRequest };
 
@@ -72,7 +74,7 @@ export interface RequestedSettlement extends Changed {
   readonly pending: { readonly changeId: string; readonly effectiveAt: Instant } | null;
 }
 
-/** A person (cause `developer:…`) is refused every change of another owner's app, with `forbidden`. */
+/** A person (cause `developer:…`) is refused with `forbidden` unless their role in the app's team allows the change. */
 export interface ManageMerchant {
   /** Checks everything that needs no write. Refuses an id that is in use (`appIdTaken`). */
   prepare(appId: string, request: RegistrationRequest): Promise<PreparedRegistration | Refusal>;
@@ -118,22 +120,34 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
   type Decide = (state: MerchantState) => Decision<MerchantEvent>;
   type Outcome = Handled<MerchantState> | Refusal;
   const changeBy =
-    (by: By) =>
+    (by: By, action: Action | 'operator') =>
     (appId: string, decide: Decide): Promise<Outcome> =>
-      handle(merchant, appId, (state) => refuseStranger(state, by) ?? decide(state), { ...by, appId });
-  const change = async (appId: string, by: By, decide: Decide): Promise<Changed | Refusal> =>
-    changed(await changeBy(by)(appId, decide));
+      handle(merchant, appId, (state) => refused(state, by, action) ?? decide(state), { ...by, appId });
+  const change = async (
+    action: Action | 'operator',
+    appId: string,
+    by: By,
+    decide: Decide,
+  ): Promise<Changed | Refusal> => changed(await changeBy(by, action)(appId, decide));
+
+  const roleCheck = createRoleCheck(handle);
 
   return {
     prepare: (appId, request) => prepare(deps, appId, request),
     register: (appId, registration, by) => register(deps, appId, registration, by),
-    setOwner: (appId, developerId, by) => change(appId, by, (state) => apps.setOwner(state, developerId)),
-    setProfile: async (appId, stated, by) => changed(await changeProfile(deps, appId, stated, changeBy(by))),
-    setLogo: async (appId, bytes, by) => changed(await changeLogo(deps, appId, bytes, changeBy(by))),
+    setOwner: (appId, developerId, by) => change('operator', appId, by, (state) => apps.setOwner(state, developerId)),
+    setProfile: async (appId, stated, by) =>
+      (await roleCheck(appId, by, 'setProfile')) ??
+      changed(await changeProfile(deps, appId, stated, changeBy(by, 'setProfile'))),
+    // Before the picture is decoded, which costs time.
+    setLogo: async (appId, bytes, by) =>
+      (await roleCheck(appId, by, 'setLogo')) ?? changed(await changeLogo(deps, appId, bytes, changeBy(by, 'setLogo'))),
 
     async setSettlement(appId, request, by) {
       const wallet = await readSettlement(deps, request);
-      return isRefusal(wallet) ? wallet : change(appId, by, (state) => settlements.setSettlement(state, wallet));
+      return isRefusal(wallet)
+        ? wallet
+        : change('operator', appId, by, (state) => settlements.setSettlement(state, wallet));
     },
 
     async requestSettlement(appId, request, by) {
@@ -141,51 +155,58 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
       if (isRefusal(wallet)) return wallet;
       const now = clock.now();
       const asked = { changeId: ids.eventId(), wallet, now, coolDown_ms: deps.settlementCoolDown_ms };
-      const handled = await changeBy(by)(appId, (state) => settlements.requestSettlement(state, asked));
+      const handled = await changeBy(by, 'requestSettlement')(appId, (state) =>
+        settlements.requestSettlement(state, asked),
+      );
       if (isRefusal(handled)) return handled;
       return { position: handled.position, pending: pendingChange(handled.state, now) };
     },
 
-    cancelSettlement: (appId, by) => change(appId, by, (state) => settlements.cancelSettlement(state, clock.now())),
+    cancelSettlement: (appId, by) =>
+      change('cancelSettlement', appId, by, (state) => settlements.cancelSettlement(state, clock.now())),
 
     setWebhookUrl: async (appId, url, by) =>
-      refuseTarget(deps, url) ?? change(appId, by, (state) => webhooks.setWebhookUrl(state, url)),
+      refuseTarget(deps, url) ?? change('setWebhookUrl', appId, by, (state) => webhooks.setWebhookUrl(state, url)),
 
-    setWebhookTypes: (appId, types, by) => change(appId, by, (state) => webhooks.setWebhookTypes(state, types)),
+    setWebhookTypes: (appId, types, by) =>
+      change('setWebhookTypes', appId, by, (state) => webhooks.setWebhookTypes(state, types)),
 
     setPayFrom: async (appId, stated, by) => {
       const payFrom = readPayFromSetting(deps, stated);
-      return isRefusal(payFrom) ? payFrom : change(appId, by, (state) => setPayFrom(state, payFrom));
+      return isRefusal(payFrom) ? payFrom : change('setPayFrom', appId, by, (state) => setPayFrom(state, payFrom));
     },
 
     setPolicy: async (appId, stated, by) => {
       const policy = readPolicy(stated);
-      return isRefusal(policy) ? policy : change(appId, by, (state) => setPolicy(state, policy));
+      return isRefusal(policy) ? policy : change('setPolicy', appId, by, (state) => setPolicy(state, policy));
     },
 
     setFee: async (appId, stated, by) => {
       const fee = readFee(stated);
-      return isRefusal(fee) ? fee : change(appId, by, (state) => fees.setFee(state, fee));
+      return isRefusal(fee) ? fee : change('operator', appId, by, (state) => fees.setFee(state, fee));
     },
 
     removeFee: async (appId, stated, by) => {
       const route = readRoute(stated);
-      return isRefusal(route) ? route : change(appId, by, (state) => fees.removeFee(state, route));
+      return isRefusal(route) ? route : change('operator', appId, by, (state) => fees.removeFee(state, route));
     },
 
     setEmbeddingSites: (appId, sites, by) =>
-      change(appId, by, (state) => setEmbeddingSites(state, { sites, local: deps.localSites })),
+      change('setEmbeddingSites', appId, by, (state) => setEmbeddingSites(state, { sites, local: deps.localSites })),
 
     async rotateSecret(appId, by) {
       const { webhookSecret, secret } = makeSecret(deps, appId);
       const rotatedAt = clock.now();
-      const rotated = await change(appId, by, (state) => webhooks.rotateSecret(state, { ...secret, rotatedAt }));
+      const rotated = await change('rotateSecret', appId, by, (state) =>
+        webhooks.rotateSecret(state, { ...secret, rotatedAt }),
+      );
       if (isRefusal(rotated)) return rotated;
       const shown = { webhookSecret, webhookSecretFingerprint: secret.fingerprint };
       return { ...rotated, ...shown, webhookSecretRotatedAt: rotatedAt };
     },
 
-    setKeylessCreation: (appId, allowed, by) => change(appId, by, (state) => apps.setKeylessCreation(state, allowed)),
+    setKeylessCreation: (appId, allowed, by) =>
+      change('operator', appId, by, (state) => apps.setKeylessCreation(state, allowed)),
 
     async issueKey(appId, request, by) {
       const { scope, expiresAt } = request;
@@ -193,30 +214,32 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
       if (isRefusal(name)) return name;
       const { key, ...kept } = deps.newKey();
       const issued = { ...kept, scope, name, expiresAt };
-      const outcome = await change(appId, by, (state) => keys.issueKey(state, issued, clock.now()));
+      const action = scope === 'admin' ? 'issueAdminKey' : 'issueKey';
+      const outcome = await change(action, appId, by, (state) => keys.issueKey(state, issued, clock.now()));
       if (isRefusal(outcome)) return outcome;
       return { ...outcome, keyId: kept.keyId, key, hint: kept.hint, scope, name, expiresAt };
     },
 
-    renameKey: (appId, keyId, name, by) => change(appId, by, (state) => keys.renameKey(state, keyId, name)),
+    renameKey: (appId, keyId, name, by) =>
+      change('renameKey', appId, by, (state) => keys.renameKey(state, keyId, name)),
 
     async revokeKey(appId, keyId, by) {
       const decide: Decide = (state) => keys.revokeKey(state, keyId);
       const state = await currentState(handle, merchant, appId);
-      const decision = refuseStranger(state, by) ?? decide(state);
+      const decision = refuseRole(state, by.cause, 'revokeKey') ?? decide(state);
       if (isRefusal(decision)) return decision;
       await revokedKeys.add({ appId, keyId });
-      const revoked = await change(appId, by, decide);
+      const revoked = await change('revokeKey', appId, by, decide);
       const unconfirmed = await revokedKeys.unconfirmed(keyId);
       return unconfirmed.length === 0 ? revoked : stillAccepted(unconfirmed);
     },
   };
 }
 
-/** Read models check an app's owner before a command runs; this check on the log is the final one. */
-export function refuseStranger({ developerId }: MerchantState, { cause }: By): Refusal | undefined {
-  if (!cause.startsWith('developer:') || cause === `developer:${developerId}`) return undefined;
-  return refuse('forbidden', 'the app is not yours');
+/** Read models check an app's team before a command runs; this check on the log is the final one. */
+function refused(state: MerchantState, { cause }: By, action: Action | 'operator'): Refusal | undefined {
+  if (action !== 'operator') return refuseRole(state, cause, action);
+  return personOf(cause) === null ? undefined : refuse('forbidden', 'only the operator can change this');
 }
 
 const changed = (handled: Handled<MerchantState> | Refusal): Changed | Refusal =>

@@ -26,6 +26,7 @@ import type { PayoutCostOf } from './createPayment.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { askReceiver } from './paymentRequest.ts';
 import { type AddressSpelling, type Clock, type ReceiverChecks, refuseUnavailable, Unavailable } from './ports.ts';
+import { createRoleCheck, type RoleCheck } from './roleCheck.ts';
 
 // Checks whether a receiver can receive a refund, and its network fee.
 
@@ -82,6 +83,8 @@ function knownToken(chain: Chain, address: string): Token {
 export interface RefundsDeps extends SendingDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
+  /** Default: reads the app in the same log. */
+  readonly roleCheck?: RoleCheck;
 }
 
 /** A payment; with `appId`, only if it belongs to that app. */
@@ -109,7 +112,7 @@ export interface Refunds {
    */
   order(of: RefundedPayment, asked: AskedRefund, by: By): Promise<OrderedRefunds | Refusal>;
   /** Refunds and fees of the order in the current state; refused like the order. */
-  preview(of: RefundedPayment, asked: AskedRefund): Promise<readonly PricedRefund[] | Refusal>;
+  preview(of: RefundedPayment, asked: AskedRefund, by: By): Promise<readonly PricedRefund[] | Refusal>;
   /** The payment's current state in the log; null if there is none. */
   payment(of: RefundedPayment): Promise<Payment | null>;
   /** Senders who have paid by credit: their money may be refunded to their accounts. */
@@ -127,6 +130,10 @@ export const paymentUnknown = refuse(
 export function createRefunds(deps: RefundsDeps): Refunds {
   const { handle, clock } = deps;
   const oneByOne = serializeByKey();
+
+  const roleCheck = deps.roleCheck ?? createRoleCheck(handle);
+  const forbidden = async ({ appId }: RefundedPayment, by: By): Promise<Refusal | undefined> =>
+    appId === null ? undefined : roleCheck(appId, by, 'orderRefund');
 
   async function payment({ paymentId, appId }: RefundedPayment): Promise<Payment | null> {
     const state = await currentState(handle, paymentDecider, paymentId);
@@ -147,7 +154,7 @@ export function createRefunds(deps: RefundsDeps): Refunds {
   }
 
   async function order(of: RefundedPayment, asked: AskedRefund, by: By): Promise<OrderedRefunds | Refusal> {
-    const ready = await read(of, asked);
+    const ready = (await forbidden(of, by)) ?? (await read(of, asked));
     if (isRefusal(ready)) return ready;
     const { whole, costOf: known } = ready;
     const facts = { ...by, appId: ready.payment.terms.appId };
@@ -161,8 +168,8 @@ export function createRefunds(deps: RefundsDeps): Refunds {
     return { payment: state, refunds, at, orderedNow: appended > 0 };
   }
 
-  async function preview(of: RefundedPayment, asked: AskedRefund): Promise<readonly PricedRefund[] | Refusal> {
-    const ready = await read(of, { ...asked, key: null });
+  async function preview(of: RefundedPayment, asked: AskedRefund, by: By): Promise<readonly PricedRefund[] | Refusal> {
+    const ready = (await forbidden(of, by)) ?? (await read(of, { ...asked, key: null }));
     if (isRefusal(ready)) return ready;
     const events = requestRefunds(ready.payment, ready.whole, ready.costOf, clock.now());
     if (isRefusal(events)) return events;

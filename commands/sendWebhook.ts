@@ -18,6 +18,7 @@ import { introduceTypes, webhookTypes, webhookTypesInstance } from '../domain/we
 import { type By, currentState, type Handle } from './handle.ts';
 import { uuidV8 } from './paymentId.ts';
 import { type Clock, type CrashPoint, type Ids, Unavailable } from './ports.ts';
+import { createRoleCheck, type RoleCheck } from './roleCheck.ts';
 
 export interface Signing {
   readonly deliveryId: string;
@@ -143,6 +144,8 @@ export interface ByHandDeps {
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'eventId'>;
   readonly send: SendWebhook;
+  /** Default: reads the app in the same log. */
+  readonly roleCheck?: RoleCheck;
 }
 
 export interface Redelivery {
@@ -165,8 +168,10 @@ export type Redeliver = (appId: string, deliveryId: string, by: By) => Promise<R
  * @throws Unavailable, like SendWebhook
  */
 export const createRedeliver =
-  ({ handle, clock, send }: ByHandDeps): Redeliver =>
+  ({ handle, clock, send, roleCheck = createRoleCheck(handle) }: ByHandDeps): Redeliver =>
   async (appId, deliveryId, by) => {
+    const forbidden = await roleCheck(appId, by, 'redeliver');
+    if (forbidden) return forbidden;
     const state = isDeliveryId(deliveryId) ? await currentState(handle, webhook, deliveryId) : webhook.initial;
     const isOwn = state.stage !== 'new' && state.start.appId === appId;
     const former = mayRedeliver(isOwn ? state : webhook.initial, clock.now());
@@ -180,8 +185,10 @@ export type SendTest = (appId: string, by: By) => Promise<{ readonly deliveryId:
 
 /** Sends a sample payment to the app's webhook URL in force. No to-do list ever holds it. @throws Unavailable, like SendWebhook */
 export const createSendTest =
-  ({ handle, ids, send }: ByHandDeps): SendTest =>
+  ({ handle, ids, send, roleCheck = createRoleCheck(handle) }: ByHandDeps): SendTest =>
   async (appId, by) => {
+    const forbidden = await roleCheck(appId, by, 'sendTestWebhook');
+    if (forbidden) return forbidden;
     const { webhookUrl } = await currentState(handle, merchant, appId);
     if (webhookUrl === null) return refuse('webhookUrlMissing', 'the app has no webhook URL: set one first');
     const deliveryId = ids.eventId();

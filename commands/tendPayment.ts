@@ -1,20 +1,22 @@
 /** Actions of an app's people on one of its payments: cancel it, write a note and tags. */
 import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { merchant } from '../domain/merchant/state.ts';
+import type { Action } from '../domain/merchant/roles.ts';
 import { type Annotation, annotatePayment } from '../domain/payment/annotate.ts';
 import { cancelPayment } from '../domain/payment/cancel.ts';
 import type { PaymentEvent } from '../domain/payment/events.ts';
 import { type PaymentState, paymentDecider } from '../domain/payment/state.ts';
-import { type By, currentState, type Handle } from './handle.ts';
-import { type Changed, refuseStranger } from './manageMerchant.ts';
+import type { By, Handle } from './handle.ts';
+import type { Changed } from './manageMerchant.ts';
 import type { Clock } from './ports.ts';
+import type { RoleCheck } from './roleCheck.ts';
 
 export interface TendPaymentDeps {
   readonly handle: Handle;
   readonly clock: Pick<Clock, 'now'>;
+  readonly roleCheck: RoleCheck;
 }
 
-/** A person (cause `developer:…`) is refused every payment of an app that is somebody else's. */
+/** Refuses a person (cause `developer:…`) who is not in the app's team, or whose role does not allow the action. */
 export interface TendPayment {
   /** Ends the time to pay now. @returns paymentNotFound, forbidden, illegalStep */
   cancel(appId: string, paymentId: string, by: By): Promise<Changed | Refusal>;
@@ -23,19 +25,24 @@ export interface TendPayment {
 }
 
 /** Each is one event of the payment's stream: a crash leaves it or nothing, and the same request again finds it. */
-export function createTendPayment({ handle, clock }: TendPaymentDeps): TendPayment {
+export function createTendPayment({ handle, clock, roleCheck }: TendPaymentDeps): TendPayment {
   type Decide = (state: PaymentState) => Decision<PaymentEvent>;
-  const tend = async (appId: string, paymentId: string, decide: Decide, by: By): Promise<Changed | Refusal> => {
-    const refused = refuseStranger(await currentState(handle, merchant, appId), by);
+  const tend = async (
+    action: Action,
+    { appId, paymentId, by }: { readonly appId: string; readonly paymentId: string; readonly by: By },
+    decide: Decide,
+  ): Promise<Changed | Refusal> => {
+    const refused = await roleCheck(appId, by, action);
     if (refused) return refused;
     const ofApp: Decide = (state) => (state?.terms.appId === appId ? decide(state) : noSuchPayment);
     const handled = await handle(paymentDecider, paymentId, ofApp, { ...by, appId });
     return isRefusal(handled) ? handled : { position: handled.position };
   };
   return {
-    cancel: (appId, paymentId, by) => tend(appId, paymentId, (state) => cancelPayment(state, clock.now()), by),
+    cancel: (appId, paymentId, by) =>
+      tend('cancelPayment', { appId, paymentId, by }, (state) => cancelPayment(state, clock.now())),
     annotate: (appId, paymentId, annotation, by) =>
-      tend(appId, paymentId, (state) => annotatePayment(state, annotation, clock.now()), by),
+      tend('annotatePayment', { appId, paymentId, by }, (state) => annotatePayment(state, annotation, clock.now())),
   };
 }
 

@@ -25,6 +25,7 @@ import { type By, currentState, type Handle, readBackwards } from './handle.ts';
 import { withdrawalPaymentIdOf } from './paymentId.ts';
 import { type AppSettings, askReceiver } from './paymentRequest.ts';
 import { type Clock, type CrashPoint, type DepositScheme, type EventStore, Unavailable } from './ports.ts';
+import { createRoleCheck } from './roleCheck.ts';
 
 export interface FinishDeps {
   readonly handle: Handle;
@@ -35,7 +36,7 @@ export interface FinishDeps {
 }
 
 export type WithdrawDeps = FinishDeps &
-  Pick<CreatePaymentDeps, 'canReceive' | 'checkRoute' | 'feeOf' | 'payoutCostOf' | 'offers'>;
+  Pick<CreatePaymentDeps, 'canReceive' | 'checkRoute' | 'feeOf' | 'payoutCostOf' | 'offers' | 'roleCheck'>;
 
 export interface WithdrawalAsked {
   /** Idempotency key of the merchant: a repeated request is the same withdrawal. */
@@ -61,6 +62,8 @@ export function createWithdrawCashback(deps: WithdrawDeps): WithdrawCashback {
   const { handle } = deps;
   return async (app, { withdrawalId, cents }, by) => {
     const { appId } = app;
+    const forbidden = await (deps.roleCheck ?? createRoleCheck(handle))(appId, by, 'withdrawCashback');
+    if (forbidden) return forbidden;
     const paymentId = withdrawalPaymentIdOf(app.idSalt, withdrawalId);
     for (let tries = 1; ; tries += 1) {
       const refused = await decideOnce(deps, app, { paymentId, cents }, by);

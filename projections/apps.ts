@@ -3,7 +3,16 @@ import type { IssuedKey } from '../domain/merchant/events.ts';
 import { formatAmount } from '../domain/money.ts';
 import { statusOf } from '../domain/payment/view.ts';
 import { dollars } from './links.ts';
-import { number, ofEvents, ofRecords, ofStates, type RowChange, type SeenEventOf, upsert } from './projection.ts';
+import {
+  number,
+  ofEvents,
+  ofRecords,
+  ofStates,
+  type RowChange,
+  remove,
+  type SeenEventOf,
+  upsert,
+} from './projection.ts';
 
 /** Each app's current settings, with the wallet in force and a pending one: the time of the query decides. */
 export const apps = ofStates('apps', 'merchant', ({ after }) => {
@@ -38,6 +47,26 @@ export const apps = ofStates('apps', 'merchant', ({ after }) => {
       policy: after.policy,
       fees: after.fees,
     }),
+  ];
+});
+
+/** Members of each app besides its owner, and people with an invitation. */
+export const appMembers = ofStates('appMembers', 'merchant', ({ before, after }) => {
+  const app_id = after.registration?.appId;
+  if (app_id === undefined) return [];
+  const rows = [
+    ...after.members.map(({ developerId, role }) => ({ developer_id: developerId, role, invited_until: null })),
+    ...after.invitations.map(({ developerId, role, expiresAt }) => ({
+      developer_id: developerId,
+      role,
+      invited_until: expiresAt,
+    })),
+  ];
+  const stays = new Set(rows.map(({ developer_id }) => developer_id));
+  const gone = [...before.members, ...before.invitations].filter(({ developerId }) => !stays.has(developerId));
+  return [
+    ...gone.map(({ developerId: developer_id }) => remove('app_members', { app_id, developer_id })),
+    ...rows.map((row) => upsert('app_members', { app_id, ...row })),
   ];
 });
 

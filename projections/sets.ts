@@ -1,6 +1,6 @@
 /** There are two sets, so that a bug in statistics never stops a payout. */
 
-import { apiKeys, appChanges, appEvents, apps } from './apps.ts';
+import { apiKeys, appChanges, appEvents, appMembers, apps } from './apps.ts';
 import {
   cashbackAccounts,
   cashbackPayments,
@@ -31,7 +31,7 @@ import { treasuryMovements } from './treasuryMovements.ts';
 /** Read models that the service acts on. */
 export const workSet: ProjectionSet = {
   name: 'work',
-  version: 10,
+  version: 11,
   rebuildBatch_events: 20_000,
   projections: [
     payments,
@@ -43,6 +43,7 @@ export const workSet: ProjectionSet = {
     transfersOfUnmatched,
     todoWebhooks,
     apps,
+    appMembers,
     apiKeys,
     creditAccounts,
     creditSigners,

@@ -37,6 +37,12 @@ export interface Tables {
     readonly error_code: string | null;
     readonly at: string;
   };
+  readonly app_members: {
+    readonly app_id: string;
+    readonly developer_id: string;
+    readonly role: string;
+    readonly invited_until: string | null;
+  };
   readonly apps: {
     readonly app_id: string;
     readonly id_salt: string;
@@ -392,6 +398,7 @@ export interface TableKeys {
   readonly api_keys: 'key_id';
   readonly app_changes: 'event_id';
   readonly app_events: 'app_id' | 'ordinal';
+  readonly app_members: 'app_id' | 'developer_id';
   readonly apps: 'app_id';
   readonly cashback_accounts: 'app_id';
   readonly cashback_payments: 'app_id' | 'ordinal';

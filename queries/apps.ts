@@ -118,10 +118,14 @@ export async function findApp(sql: Sql, appId: string, now: Instant): Promise<Ap
 /** Maximum listed apps of one person. */
 export const ownedMax = 200;
 
-/** Ids of a person's apps, in the order of creation. @throws Unavailable */
+/** Apps of the person $1, as owner or member. */
+const appsOfPerson = `SELECT app_id FROM apps WHERE developer_id = $1
+  UNION SELECT app_id FROM app_members WHERE developer_id = $1 AND invited_until IS NULL`;
+
+/** Ids of the apps that a person owns or is a member of, in the order of creation. @throws Unavailable */
 export async function appsOf(sql: Sql, developerId: string): Promise<readonly string[]> {
   const rows = await sql.query<{ app_id: string }>(
-    'SELECT app_id FROM apps WHERE developer_id = $1 ORDER BY registered_at, app_id LIMIT $2',
+    `SELECT app_id FROM apps WHERE app_id IN (${appsOfPerson}) ORDER BY registered_at, app_id LIMIT $2`,
     [developerId, ownedMax],
   );
   return rows.map(({ app_id }) => app_id);
@@ -267,7 +271,7 @@ export const listApps = (sql: Sql, developerId: string): Promise<readonly OwnApp
   sql.query<OwnApp>(
     `SELECT a.app_id AS "appId", registered_at AS "registeredAt", content->>'name' AS name, content->>'logo' AS logo
        FROM apps a LEFT JOIN ops.profiles p ON p.digest = a.profile_digest
-      WHERE developer_id = $1 ORDER BY registered_at, a.app_id LIMIT $2`,
+      WHERE a.app_id IN (${appsOfPerson}) ORDER BY registered_at, a.app_id LIMIT $2`,
     [developerId, ownedMax],
   );
 

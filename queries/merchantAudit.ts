@@ -1,5 +1,6 @@
 /** Keys and changes of an app, from its own stream, so they are correct while read models are stopped. */
 import type { FeeTier, KeyScope, MerchantEvent, SettlementWallet } from '../domain/merchant/events.ts';
+import { roleNames } from '../domain/merchant/roles.ts';
 import { formatAmount, microUsdDecimals } from '../domain/money.ts';
 import type { AmountPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Instant } from '../domain/time.ts';
@@ -123,6 +124,16 @@ function textOf(event: MerchantEvent, names: ReadonlyMap<string, string>): strin
       return `renamed key ${event.data.keyId} to "${event.data.name}"`;
     case 'ApiKeyRevoked':
       return `revoked key ${event.data.keyId} "${names.get(event.data.keyId)}"`;
+    case 'MemberInvited':
+      return `invited person:${event.data.developerId} to the team as ${roleNames[event.data.role]}`;
+    case 'InvitationEnded':
+      return `ended the invitation of person:${event.data.developerId}`;
+    case 'MemberJoined':
+      return `added person:${event.data.developerId} to the team as ${roleNames[event.data.role]}`;
+    case 'MemberRoleSet':
+      return `changed the role of person:${event.data.developerId} to ${roleNames[event.data.role]}`;
+    case 'MemberRemoved':
+      return `removed person:${event.data.developerId} from the team`;
   }
 }
 

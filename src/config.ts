@@ -282,6 +282,7 @@ function readLimits(read: Reader): Pick<Config, 'connections' | 'rates' | 'open'
       signInKnown: rate('signInKnown', 'SIGN_IN_PER_BROWSER'),
       registration: rate('registration', 'REGISTRATIONS_PER_ADDRESS'),
       notice: defaultRates.notice,
+      invitation: defaultRates.invitation,
     },
     open: {
       openPerAppMax: read.integer('OPEN_PER_APP', defaultOpenLimits.openPerAppMax, 0, countMax),

@@ -203,7 +203,7 @@ async function order(core: Core, text: string, asked: Asked): Promise<void> {
 }
 
 async function preview(refunds: Refunds, of: Parameters<Refunds['preview']>[0], wanted: AskedRefund): Promise<void> {
-  for (const { amount, networkFee, token, chainId, receiver } of taken(await refunds.preview(of, wanted)))
+  for (const { amount, networkFee, token, chainId, receiver } of taken(await refunds.preview(of, wanted, operator())))
     print(
       `would send ${formatAmount(amount - networkFee, token.decimals)} ${token.symbol} on ${chainOf(chainId).name} to ${receiver.address}, less ${formatAmount(networkFee, token.decimals)} for sending it`,
     );

@@ -227,6 +227,11 @@ export const meanings: {
     ApiKeyIssued: 'An API key; only its SHA-256 is stored',
     ApiKeyRenamed: 'The new name of the key',
     ApiKeyRevoked: 'The key is no longer accepted',
+    MemberInvited: 'The person can join the app’s team with this role until `expiresAt`',
+    InvitationEnded: 'The owner cancelled the invitation, or the invited person declined it',
+    MemberJoined: 'The person acts for the app with this role from now on',
+    MemberRoleSet: 'The member has another role from now on',
+    MemberRemoved: 'The person no longer acts for the app',
   },
   relay: {
     RelayOrdered: 'A payer’s authorization was checked and accepted. The worker sends it to the token',

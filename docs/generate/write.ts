@@ -16,6 +16,7 @@ import { databaseDocument, tableTypes } from './database.ts';
 import { limitsDocument } from './limits.ts';
 import { metricsDocument } from './metrics.ts';
 import { pictureNames, pictureOf } from './pictures.ts';
+import { rolesDocument } from './roles.ts';
 import { withRooms } from './rooms.ts';
 import { withWeather } from './weather.ts';
 
@@ -23,6 +24,7 @@ const write = (name: string, text: string) => writeFile(new URL(name, import.met
 
 await write('../reference/events.md', eventCatalogue());
 await write('../reference/limits.md', limitsDocument());
+await write('../reference/roles.md', rolesDocument());
 await write('../reference/configuration.md', configurationDocument());
 await write('../reference/metrics.md', metricsDocument());
 await write('../reference/cli.md', cliDocument(await helpOfAllCommands()));

@@ -8,13 +8,14 @@ import { AmountPolicy } from '../payment/amountPolicy.ts';
 import { TokenRef } from '../payment/events.ts';
 import { Amount, closed, Digest, Id, nullable, oneOf, Text, Time, type Upcasters, Url } from '../schema.ts';
 import { LaterWebhookType, laterWebhookTypesMax } from '../webhook.ts';
+import { memberRoles } from './roles.ts';
 
 /**
  * 2: an owner, profiles, a cool-down for wallet changes, expiry and names of keys, the time of a secret's rotation. 3: sites that may frame
  * payment pages, and tokens that payers may choose. 4: a webhook secret under another master key. 5: a policy for wrong amounts, and fees
- * of the app's own. 6: further types of webhooks that the app chose.
+ * of the app's own. 6: further types of webhooks that the app chose. 7: members with roles.
  */
-export const merchantSchemaVersion = 6;
+export const merchantSchemaVersion = 7;
 
 export const keyScopes = ['orders', 'admin'] as const;
 export type KeyScope = (typeof keyScopes)[number];
@@ -101,6 +102,13 @@ export const merchantEventSchemas = {
   ApiKeyIssued: IssuedKey,
   ApiKeyRenamed: Type.Object({ keyId: Id, name: KeyName }, closed),
   ApiKeyRevoked: Type.Object({ keyId: Id }, closed),
+  /** The invited person can join until `expiresAt`. */
+  MemberInvited: Type.Object({ developerId: Id, role: oneOf(memberRoles), expiresAt: Time }, closed),
+  /** The owner cancelled the invitation, or the invited person declined it. */
+  InvitationEnded: Type.Object({ developerId: Id }, closed),
+  MemberJoined: Type.Object({ developerId: Id, role: oneOf(memberRoles) }, closed),
+  MemberRoleSet: Type.Object({ developerId: Id, role: oneOf(memberRoles) }, closed),
+  MemberRemoved: Type.Object({ developerId: Id }, closed),
 } as const;
 
 type Schemas = typeof merchantEventSchemas;
@@ -113,6 +121,8 @@ export type SettlementChange = Static<Schemas['SettlementChangeRequested']>;
 export type PayFrom = Static<typeof PayFrom>;
 export type FeeTier = Static<typeof FeeTier>;
 export type IssuedKey = Static<typeof IssuedKey>;
+export type TeamMemberData = Static<Schemas['MemberJoined']>;
+export type Invitation = Static<Schemas['MemberInvited']>;
 export type RotatedSecret = Static<Schemas['WebhookSecretRotated']>;
 /** A webhook secret as stored: encrypted, with the hint by which its owner recognises it. */
 export type SealedSecret = Omit<RotatedSecret, 'rotatedAt'>;

@@ -4,6 +4,7 @@ import { type AmountPolicy, holdAll } from '../payment/amountPolicy.ts';
 import type { Instant } from '../time.ts';
 import type {
   FeeTier,
+  Invitation,
   IssuedKey,
   MerchantEvent,
   PayFrom,
@@ -11,7 +12,10 @@ import type {
   RotatedSecret,
   SettlementChange,
   SettlementWallet,
+  TeamMemberData,
 } from './events.ts';
+
+export type { Invitation, TeamMemberData };
 
 export interface KnownKey extends IssuedKey {
   readonly revoked: boolean;
@@ -40,6 +44,10 @@ export interface MerchantState {
   /** The app's own fees by route. Other routes use the installation's fee. */
   readonly fees: readonly FeeTier[];
   readonly keys: readonly KnownKey[];
+  /** Members besides the owner. */
+  readonly members: readonly TeamMemberData[];
+  /** Invitations that were neither accepted nor ended: some have expired. At most one for a person. */
+  readonly invitations: readonly Invitation[];
   /** Number of events. */
   readonly changes: number;
 }
@@ -61,6 +69,8 @@ export const merchant: Decider<MerchantState, MerchantEvent> = {
     policy: holdAll,
     fees: [],
     keys: [],
+    members: [],
+    invitations: [],
     changes: 0,
   },
   evolve: (state, event) => ({ ...state, changes: state.changes + 1, ...changed(state, event) }),
@@ -71,7 +81,11 @@ function changed(state: MerchantState, event: MerchantEvent): Partial<MerchantSt
     case 'MerchantRegistered':
       return { registration: event.data, developerId: event.data.developerId };
     case 'OwnerSet':
-      return { developerId: event.data.developerId };
+      return {
+        developerId: event.data.developerId,
+        members: without(state.members, event.data),
+        invitations: without(state.invitations, event.data),
+      };
     case 'ProfileSet':
       return { profile: event.data.digest };
     case 'SettlementWalletSet':
@@ -105,11 +119,29 @@ function changed(state: MerchantState, event: MerchantEvent): Partial<MerchantSt
       return { keys: withKey(state, event.data.keyId, { name: event.data.name }) };
     case 'ApiKeyRevoked':
       return { keys: withKey(state, event.data.keyId, { revoked: true }) };
+    case 'MemberInvited':
+      return { invitations: [...without(state.invitations, event.data), event.data] };
+    case 'InvitationEnded':
+      return { invitations: without(state.invitations, event.data) };
+    case 'MemberJoined':
+      return {
+        members: [...without(state.members, event.data), event.data],
+        invitations: without(state.invitations, event.data),
+      };
+    case 'MemberRoleSet':
+      return { members: state.members.map((each) => (isOf(each, event.data) ? event.data : each)) };
+    case 'MemberRemoved':
+      return { members: without(state.members, event.data) };
   }
 }
 
 const withKey = ({ keys }: MerchantState, keyId: string, change: Partial<KnownKey>): readonly KnownKey[] =>
   keys.map((key) => (key.keyId === keyId ? { ...key, ...change } : key));
+
+type Person = Pick<TeamMemberData, 'developerId'>;
+const isOf = (one: Person, other: Person): boolean => one.developerId === other.developerId;
+const without = <P extends Person>(people: readonly P[], gone: Person): readonly P[] =>
+  people.filter((each) => !isOf(each, gone));
 
 /** Wallet for payments created now. A pending change comes into effect by time alone. */
 export function settlementAt({ settlement, settlementChange }: MerchantState, now: Instant): SettlementWallet | null {

@@ -34,6 +34,7 @@ CREATE INDEX IF NOT EXISTS transfers_unsettled ON transfers (reference) WHERE si
 CREATE INDEX IF NOT EXISTS todo_webhooks_due   ON todo_webhooks (app_id, created_at, payment_id, event_revision);
 CREATE UNIQUE INDEX IF NOT EXISTS api_keys_by_hash ON api_keys (hash);
 CREATE INDEX IF NOT EXISTS apps_by_developer  ON apps (developer_id) WHERE developer_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS app_members_by_person ON app_members (developer_id);
 CREATE INDEX IF NOT EXISTS api_keys_by_app     ON api_keys (app_id);
 -- Solana: its accounts are looked at, not its blocks.
 CREATE INDEX IF NOT EXISTS todo_payments_watched ON todo_payments (due_at, payment_id) WHERE chain_id = 501;

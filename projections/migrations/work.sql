@@ -243,6 +243,18 @@ COMMENT ON COLUMN apps.embedding_sites IS 'Origins that can frame its payment pa
 COMMENT ON COLUMN apps.settlement_address IS 'Settlement wallet of a merchant_ app, until next_effective_at.';
 COMMENT ON COLUMN apps.next_address IS 'Settlement wallet from next_effective_at on; null without a requested change.';
 
+CREATE TABLE app_members (
+  app_id        text        NOT NULL,
+  developer_id  text        NOT NULL,
+  role          text        NOT NULL,
+  invited_until timestamptz,
+  PRIMARY KEY (app_id, developer_id)
+);
+COMMENT ON TABLE app_members IS 'Members of each app besides its owner, and people with an invitation. The owner is in apps.';
+COMMENT ON COLUMN app_members.developer_id IS 'The person: see ops.people.';
+COMMENT ON COLUMN app_members.role IS 'developer, operations or readOnly.';
+COMMENT ON COLUMN app_members.invited_until IS 'End of the invitation of a person who has not accepted it; null for a member.';
+
 CREATE TABLE api_keys (
   key_id     text        PRIMARY KEY,
   hash       text        NOT NULL,

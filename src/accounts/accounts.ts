@@ -59,6 +59,10 @@ export interface ToConfirm {
   readonly thing: string;
   /** Description for the mail's reader, in words that no stranger can choose. */
   readonly words: string;
+  /** Default: of a refund. */
+  readonly subject?: string;
+  /** Default: no money is sent. */
+  readonly withoutCode?: string;
 }
 
 export interface Proved {

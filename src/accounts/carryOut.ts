@@ -4,7 +4,8 @@ import type { SettlementRequest } from '../../commands/manageMerchant.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import type { SettlementWallet } from '../../domain/merchant/events.ts';
 import { type Accounts, appTaken, type Confirmed, registrationClosed } from './accounts.ts';
-import type { AccountsDeps } from './deps.ts';
+import { type AccountsDeps, isWelcome } from './deps.ts';
+import { findKnown } from './people.ts';
 import { dropRegistration, findRegistration, registrationsOf, type StoredRegistration } from './register.ts';
 
 export interface CarriedOut {
@@ -89,6 +90,8 @@ export function createConfirm(deps: AccountsDeps): Accounts['confirmRegistration
     if (deps.registration === 'closed') return registrationClosed();
     const found = (await registrationsOf(sql, developerId, clock.now())).find((each) => each.appId === appId);
     if (!found) return refuse('notFound', 'no registration of yours waits under this id', '/appId');
+    // A member of a team has a session without being admitted to register.
+    if (!isWelcome(deps.registration, await findKnown(sql, developerId))) return registrationClosed();
     const outcome = await confirm(found, by);
     // Before the registration is deleted: after a 503 it can be confirmed again, with another secret.
     if (!isRefusal(outcome)) await inForce(outcome.position);

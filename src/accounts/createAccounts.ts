@@ -56,9 +56,11 @@ export async function sweep(sql: Sql, now: Instant): Promise<void> {
     now,
     plus(now, -sessionIdle_ms),
   ]);
-  await sql.query('DELETE FROM ops.people WHERE proved_at IS NULL AND invited_at IS NULL AND mentioned_at <= $1', [
-    plus(now, -unproved_ms),
-  ]);
+  await sql.query(
+    `DELETE FROM ops.people WHERE proved_at IS NULL AND invited_at IS NULL AND mentioned_at <= $1
+       AND (joins_until IS NULL OR joins_until <= $2)`,
+    [plus(now, -unproved_ms), now],
+  );
   await sql.query('DELETE FROM ops.signing_keys WHERE created_at <= $1', [
     plus(now, -signsFor_ms - sessionLife_ms - hour_ms),
   ]);

@@ -1,6 +1,7 @@
 /** Dependencies of accounts. */
 import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import type { Clock, CrashPoint, Ids } from '../../commands/ports.ts';
+import type { Instant } from '../../domain/time.ts';
 import type { Sql, SqlDatabase } from '../../projections/sql.ts';
 import type { SecretBox } from '../security/secretBox.ts';
 import type { Challenge } from './accounts.ts';
@@ -64,6 +65,22 @@ export async function mailCode(
 export const registrationPolicies = ['open', 'invited', 'closed'] as const;
 export type RegistrationPolicy = (typeof registrationPolicies)[number];
 
-/** True if this installation admits the person: without an invitation only under the open policy. */
+/**
+ * True if this installation lets the person register: without an invitation of the operator only under the open policy. The proof of a
+ * person whom only the owner of an app invited admits to that team alone.
+ */
 export const isWelcome = (policy: RegistrationPolicy, person: KnownPerson | null): person is KnownPerson =>
-  person !== null && (policy === 'open' || person.provedAt !== null || person.invitedAt !== null);
+  person !== null &&
+  (policy === 'open' || person.invitedAt !== null || (person.provedAt !== null && person.joinsUntil === null));
+
+/** True if the person can prove the address: welcome people, and those whom the owner of an app invited. */
+export const canSignIn = (
+  policy: RegistrationPolicy,
+  person: KnownPerson | null,
+  now: Instant,
+): person is KnownPerson =>
+  person !== null &&
+  (policy === 'open' ||
+    person.invitedAt !== null ||
+    person.provedAt !== null ||
+    (person.joinsUntil !== null && person.joinsUntil > now));

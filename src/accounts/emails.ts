@@ -43,13 +43,23 @@ export const beginningEmail = (code: string, address: string): EmailText =>
     `${where(address)} If that was not you, ignore this mail: nothing is registered without the code.`,
   );
 
-export const confirmationEmail = (code: string, words: string, address: string): EmailText =>
+export interface ConfirmationWords {
+  readonly words: string;
+  readonly subject?: string;
+  readonly withoutCode?: string;
+}
+
+export const confirmationEmail = (
+  code: string,
+  { words, subject = 'Confirm a refund', withoutCode = 'no money is sent' }: ConfirmationWords,
+  address: string,
+): EmailText =>
   letter(
-    'Confirm a refund',
+    subject,
     `Your code is ${code}`,
     words,
     `Enter it on the page where you requested it, within ${minutes} minutes. Never share this code. We will never ask for it.`,
-    `${where(address)} If that was not you, somebody else uses your session: sign in, end all sessions, and check the audit trail of your apps. Without the code no money is sent.`,
+    `${where(address)} If that was not you, somebody else uses your session: sign in, end all sessions, and check the audit trail of your apps. Without the code ${withoutCode}.`,
   );
 
 export const newBrowserEmail = (address: string): EmailText =>
@@ -64,6 +74,15 @@ export const invitationEmail = (url: string | null): EmailText =>
     'You are invited to register',
     `You are invited to accept payments with us. Register with this e-mail address${url === null ? '.' : ` at ${url}`}`,
     'If you did not expect this, ignore this mail.',
+  );
+
+/** Names neither app nor owner: both could be chosen to read like a message. */
+export const teamInvitationEmail = (role: string, url: string | null): EmailText =>
+  letter(
+    'You are invited to a team',
+    `The owner of an app invites you to its team. Your role is: ${role}.`,
+    `To accept or decline, sign in with this e-mail address${url === null ? ' to the dashboard' : ` at ${url}`}. The invitation ends after 7 days.`,
+    'If you did not expect this, ignore this mail: nothing happens until you accept.',
   );
 
 const emailMax = 254;

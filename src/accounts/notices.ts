@@ -1,15 +1,46 @@
 /** Mails to owners about changes of their apps: enough to notice them, and nothing that their author could write. */
 import { chainOf } from '../../domain/chains.ts';
 import type { MerchantEvent, SettlementWallet } from '../../domain/merchant/events.ts';
-import type { EmailText } from './emails.ts';
+import { roleNames } from '../../domain/merchant/roles.ts';
+import { type EmailText, teamInvitationEmail } from './emails.ts';
 
-/** @param dashboard URL of the dashboard; null if the installation does not know its own address */
+/** Mail to the person whom an event of the team concerns, besides the notice to the owner; null for other events. */
+export function memberMailOf(event: MerchantEvent, appId: string, dashboard: string | null): MemberMail | null {
+  switch (event.type) {
+    case 'MemberInvited': {
+      const url = dashboard === null ? null : `${dashboard}/invitations`;
+      return { to: event.data.developerId, ...teamInvitationEmail(roleNames[event.data.role], url) };
+    }
+    case 'MemberJoined':
+    case 'MemberRoleSet':
+      return {
+        to: event.data.developerId,
+        subject: `Your role in a team: ${appId}`,
+        text: `Your role in the team of ${appId} is now: ${roleNames[event.data.role]}.\n`,
+      };
+    case 'MemberRemoved':
+      return {
+        to: event.data.developerId,
+        subject: `You left a team: ${appId}`,
+        text: `You are no longer a member of the team of ${appId}. Its owner can invite you again.\n`,
+      };
+    default:
+      return null;
+  }
+}
+
+interface MemberMail extends EmailText {
+  /** The person's id. */
+  readonly to: string;
+}
+
+/** Notice to the owner; null for events without one. @param dashboard URL of the dashboard; null if the installation does not know its own address */
 export function noticeOf(event: MerchantEvent, appId: string, dashboard: string | null): EmailText | null {
   const happened = tellingOf(event);
   if (happened === null) return null;
   const [subject, ...said] = happened;
   const place = dashboard === null ? 'the dashboard' : dashboard;
-  // Only the operator makes this change, so it is no sign of a stolen session.
+  // Only the operator or the former owner makes this change, so it is no sign of a stolen session of the reader.
   const warning =
     event.type === 'OwnerSet'
       ? 'If you did not expect this, ask the operator.'
@@ -47,7 +78,15 @@ function tellingOf(event: MerchantEvent): Telling | null {
         `A new key of scope ${event.data.scope} can act for {app}. It ends with ${event.data.hint.slice(-4)}.`,
       ];
     case 'OwnerSet':
-      return ['You own an app', 'The operator has made you the owner of {app}.'];
+      return ['You own an app', 'You are the owner of {app} now.'];
+    case 'MemberInvited':
+      return ['Member invited', `A person was invited to the team of {app} as ${roleNames[event.data.role]}.`];
+    case 'MemberJoined':
+      return ['Member joined', `A person is now a member of the team of {app} as ${roleNames[event.data.role]}.`];
+    case 'MemberRoleSet':
+      return ['Role changed', `A member of the team of {app} is now ${roleNames[event.data.role]}.`];
+    case 'MemberRemoved':
+      return ['Member removed', 'A person is no longer a member of the team of {app}.'];
     default:
       return null;
   }

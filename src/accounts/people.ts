@@ -9,19 +9,22 @@ import type { Outbox } from './outbox.ts';
 
 export interface KnownPerson extends Person {
   readonly invitedAt: Instant | null;
+  /** Until then a person whom only the owner of an app invited can prove the address; null for everybody else. */
+  readonly joinsUntil: Instant | null;
 }
 
 /** Time after which a mentioned person without proof is forgotten. */
 export const unproved_ms = 24 * hour_ms;
 
 const columns =
-  'developer_id AS "developerId", email, invited_at AS "invitedAt", proved_at AS "provedAt", mentioned_at AS "mentionedAt"';
-const isKnown = '(proved_at IS NOT NULL OR invited_at IS NOT NULL OR mentioned_at > $2)';
+  'developer_id AS "developerId", email, invited_at AS "invitedAt", proved_at AS "provedAt", mentioned_at AS "mentionedAt", joins_until AS "joinsUntil"';
+const isKnown = '(proved_at IS NOT NULL OR invited_at IS NOT NULL OR mentioned_at > $2 OR joins_until > $3)';
 
 export async function findByEmail(sql: Sql, email: string, now: Instant): Promise<KnownPerson | null> {
   const [found] = await sql.query<KnownPerson>(`SELECT ${columns} FROM ops.people WHERE email = $1 AND ${isKnown}`, [
     email,
     plus(now, -unproved_ms),
+    now,
   ]);
   return found ?? null;
 }
@@ -42,6 +45,14 @@ export async function mention(sql: Sql, email: string, newId: string, now: Insta
     [newId, email, now],
   );
   return person as KnownPerson;
+}
+
+/** A person by id, with what admits the person. */
+export async function findKnown(sql: Sql, developerId: string): Promise<KnownPerson | null> {
+  const [found] = await sql.query<KnownPerson>(`SELECT ${columns} FROM ops.people WHERE developer_id = $1`, [
+    developerId,
+  ]);
+  return found ?? null;
 }
 
 export async function noteProof(sql: Sql, developerId: string, now: Instant): Promise<void> {

@@ -3,7 +3,7 @@ import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { hour_ms, plus } from '../../domain/time.ts';
 import { type Accounts, type Asker, badEmail, codeExpired, codeWrong, noMail, type Proved } from './accounts.ts';
 import { type CarriedOut, carryOut } from './carryOut.ts';
-import { type AccountsDeps, isWelcome, mailCode } from './deps.ts';
+import { type AccountsDeps, canSignIn, mailCode } from './deps.ts';
 import { confirmationEmail, newBrowserEmail, readEmail, signInEmail } from './emails.ts';
 import { isPasscode, type Tried, takeTry, useUp } from './passcodes.ts';
 import { findByEmail, findPerson, noteProof } from './people.ts';
@@ -25,7 +25,7 @@ export function createAsk(deps: AccountsDeps, signInLimits: SignInLimits): Accou
     if (isRefusal(asked)) return asked;
     const { code, ...kept } = await passcodes.make(asked.digits);
     const letter = signInEmail(code, asker.address);
-    const to = isWelcome(registration, person) ? person : null;
+    const to = canSignIn(registration, person, clock.now()) ? person : null;
     return sql.transaction((tx) => mailCode(deps, tx, { to, registrationId: null, kept, letter }));
   };
 }
@@ -100,7 +100,7 @@ export function createFreshCode(
 ): Pick<Accounts, 'askToConfirm' | 'confirm'> {
   const { sql, clock, passcodes } = deps;
   return {
-    async askToConfirm(developerId, { thing, words }, asker) {
+    async askToConfirm(developerId, { thing, words, ...wording }, asker) {
       if (!deps.sendsMail) return noMail();
       const person = await findPerson(sql, developerId);
       const to = person && (await findByEmail(sql, person.email, clock.now()));
@@ -108,7 +108,7 @@ export function createFreshCode(
       const asked = await signInLimits.askForCode(person.email, developerId, asker);
       if (isRefusal(asked)) return asked;
       const { code, ...kept } = await passcodes.make(asked.digits);
-      const letter = confirmationEmail(code, words, asker.address);
+      const letter = confirmationEmail(code, { words, ...wording }, asker.address);
       return sql.transaction((tx) =>
         mailCode(deps, tx, { to, registrationId: null, kept, letter, bind: (challenge) => boundTo(challenge, thing) }),
       );

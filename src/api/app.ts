@@ -45,6 +45,7 @@ import { type PreparedPaymentRoutesDeps, preparedPaymentRoutes } from './routes/
 import { type ProofRoutesDeps, proofRoutes } from './routes/proof.ts';
 import { type RefundRoutesDeps, refundRoutes } from './routes/refunds.ts';
 import { type SettingsRoutesDeps, settingsRoutes } from './routes/settings.ts';
+import { type TeamRoutesDeps, teamRoutes } from './routes/team.ts';
 
 /** Pages for people, such as the dashboard, beside the routes for programs. */
 export interface PageRoutes {
@@ -86,6 +87,7 @@ export type ApiDeps = ServerDeps &
   MerchantRoutesDeps &
   SettingsRoutesDeps &
   KeyRoutesDeps &
+  TeamRoutesDeps &
   LinkRoutesDeps &
   LogoRoutesDeps &
   DeliveryRoutesDeps &
@@ -112,6 +114,7 @@ export function createApp(deps: ApiDeps, website: Website): Express {
     ...merchantRoutes(deps),
     ...settingsRoutes(deps),
     ...keyRoutes(deps),
+    ...teamRoutes(deps),
     ...linkRoutes(deps, access),
     ...logoRoutes(deps),
     ...deliveryRoutes(deps),

@@ -8,6 +8,8 @@ import { createManageLinks } from '../../commands/links.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/recordPayin.ts';
 import { createRelays } from '../../commands/relays.ts';
+import { createRoleCheck } from '../../commands/roleCheck.ts';
+import { createManageTeam } from '../../commands/team.ts';
 import { createTendPayment, type TendPayment } from '../../commands/tendPayment.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chainOf, findToken, onTestNetworks } from '../../domain/chains.ts';
@@ -20,8 +22,10 @@ import { countOpenLinks, listLinks } from '../../queries/links.ts';
 import { listKeys, withLastUse } from '../../queries/merchantAudit.ts';
 import { headsOf } from '../../queries/operations.ts';
 import { openObligations, openPromises } from '../../queries/payouts.ts';
+import { listInvitations, listTeam } from '../../queries/team.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
 import type { Site } from '../../web/parts/frame.ts';
+import { createFindInvitee } from '../accounts/invitees.ts';
 import { canonicalTxHash, familyAddresses, walletLinkOf, walletOfferOf } from '../chains/families.ts';
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
@@ -50,6 +54,7 @@ import { networkFactsOf, queriesOf } from './reads.ts';
 import { createRequestLog } from './requestLog.ts';
 import type { LinkRoutePorts } from './routes/links.ts';
 import type { ProofDeps } from './routes/proof.ts';
+import type { TeamRoutesDeps } from './routes/team.ts';
 import { type HttpServer, startHttp } from './server.ts';
 
 /** Needs of the API and of the pages beside it. */
@@ -178,13 +183,38 @@ export function relaysOf(
 
 /** Actions of an app's people on its payments. Notes count as changes of the app, so they cannot fill a payment's stream; a cancel is always allowed. */
 function tendOf({ handle, clock }: Core, rates: Rates): TendPayment {
-  const tend = createTendPayment({ handle, clock });
+  const tend = createTendPayment({ handle, clock, roleCheck: createRoleCheck(handle) });
   return {
     cancel: tend.cancel,
     async annotate(appId, paymentId, annotation, by) {
       await admitApp(rates, 'changes', appId);
       return tend.annotate(appId, paymentId, annotation, by);
     },
+  };
+}
+
+/** Teams of apps over HTTP. Actions that protect an app are always allowed. */
+export function teamOf(
+  { handle, clock, reads, writes, config }: Pick<Core, 'handle' | 'clock' | 'reads' | 'writes' | 'config'>,
+  rates: Rates,
+): TeamRoutesDeps['team'] {
+  const manage = createManageTeam({
+    handle,
+    clock,
+    findInvitee: createFindInvitee({ sql: writes, clock, ids: randomIds, sendsMail: config.mail !== null }),
+  });
+  return {
+    ...manage,
+    async invite(appId, request, by) {
+      await admitApp(rates, 'changes', appId);
+      return manage.invite(appId, request, by);
+    },
+    async setRole(appId, developerId, role, by) {
+      await admitApp(rates, 'changes', appId);
+      return manage.setRole(appId, developerId, role, by);
+    },
+    list: (appId) => listTeam(reads, appId, clock.now()),
+    invitations: (developerId) => listInvitations(reads, developerId, clock.now()),
   };
 }
 
@@ -333,6 +363,7 @@ async function startApi(core: Core, signal: AbortSignal, payTest: HttpDeps['payT
       lastOrdinal: (appId) => lastOrdinal(reads, appId),
     },
     ...personCommands(core, rates),
+    team: teamOf(core, rates),
     ...webhooksOf({ ...core, rates, send: webhookSender(core, core) }),
     cashback: cashbackOf(core, publicUrl),
     refunds: refundsOf(core),

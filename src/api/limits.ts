@@ -7,6 +7,7 @@ import { aboutMax } from '../../domain/credit.ts';
 import { activeKeysMax, keysEverMax } from '../../domain/merchant/keys.ts';
 import { embeddingSitesMax } from '../../domain/merchant/settings.ts';
 import { changesMax } from '../../domain/merchant/state.ts';
+import { teamMembersMax } from '../../domain/merchant/team.ts';
 import { noteLimits } from '../../domain/payment/annotate.ts';
 import { choicesMax } from '../../domain/payment/choose.ts';
 import { lifetime_ms, lifetimeLeast_s, lifetimeMost_s } from '../../domain/payment/create.ts';
@@ -95,6 +96,8 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
     limited,
   ],
   ['registrations from one address', perHour(defaultRates.registration), limited],
+  ['members of an app with open invitations, besides the owner', `${teamMembersMax}`, '409 `conflict`'],
+  ['invitations mailed to one address', `${count(defaultRates.invitation.requestsMax)} a day`, 'not mailed'],
   ['mails of one kind to an app’s owner', `${count(defaultRates.notice.requestsMax)} a day`, 'not mailed'],
   ['lifetime and tries of a code', `${codeLife_ms / 60_000} minutes, ${triesMax} times`, '400 `codeExpired`'],
   ['a session', `${sessionLife_ms / 3_600_000} hours, ${sessionIdle_ms / 3_600_000} without a request`, '401'],

@@ -33,7 +33,7 @@ export const shareOfLimit = ({ requestsMax, parts = 1 }: Rate): number =>
  * for as long as one stays open; each address is a sharer. redelivery, webhookTest: webhooks requested by an app's owner, by app. changes:
  * changes of an app's settings, by app. signIn: sign-in codes, by address; signInEmail: by recipient, each address a sharer; signInKnown:
  * by known browser. shortCodesEmail, shortCodes: six-digit codes for one mailbox, and for all; further codes have eight digits.
- * registration: by address. notice: mails of one kind to an app's owner, by app and kind.
+ * registration: by address. notice: mails of one kind to an app's owner, by app and kind. invitation: mails to one invited person.
  */
 export const rateNames = [
   'address',
@@ -54,6 +54,7 @@ export const rateNames = [
   'registration',
   'changes',
   'notice',
+  'invitation',
 ] as const;
 export type RateName = (typeof rateNames)[number];
 export type RateLimits = Readonly<Record<RateName, Rate>>;
@@ -82,6 +83,7 @@ export const defaultRates: RateLimits = {
   shortCodes: { requestsMax: 60, window_s: hour_s },
   registration: { requestsMax: 10, window_s: hour_s },
   notice: { requestsMax: 20, window_s: day_s },
+  invitation: { requestsMax: 3, window_s: day_s },
   changes: { requestsMax: 120, window_s: hour_s },
 };
 
@@ -144,8 +146,8 @@ export function createAdmission(rates: Rates, clients: Pick<Clients, 'of'>): Adm
   };
 }
 
-/** Limits whose refusals the routes report; accounts report their own, and notices are never refused. */
-type Told = Exclude<RateName, SignInLimitName | 'notice'>;
+/** Limits whose refusals the routes report; accounts report their own, and notices and invitations are never refused. */
+type Told = Exclude<RateName, SignInLimitName | 'notice' | 'invitation'>;
 
 const refusals: Readonly<Record<Told, string>> = {
   address: 'too many requests without a key from this address',

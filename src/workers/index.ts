@@ -128,6 +128,7 @@ async function notices(core: Core, signal: AbortSignal): Promise<void> {
     ownerOf: async (appId: string) => (await currentState(workHandle, merchant, appId)).developerId,
     dashboard: config.publicUrl === null ? null : `${config.publicUrl}/dashboard`,
     count: (kind: string) => rates.count('notice', kind),
+    countInvited: (developerId: string) => rates.count('invitation', developerId),
     recognizeLog: (until: AbortSignal) => refuseSetBack(database, store.workers, { clock, signal: until }),
     failed: (error: unknown) => telemetry.logger.warn({ error: String(error) }, 'notices wait: tried again'),
   };

@@ -38,6 +38,7 @@ describe('accounts: notices', () => {
       ownerOf: async (appId) => (await currentState(handle, merchant, appId)).developerId,
       dashboard: 'https://pay.example/dashboard',
       count: async () => null,
+      countInvited: async () => null,
       recognizeLog: (signal) => refuseSetBack(database, world.store, { signal }),
       failed: (error) => assert.fail(String(error)),
       ...more,

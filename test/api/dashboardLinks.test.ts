@@ -1,6 +1,7 @@
 /** Payment links, reusable links and cashback in the dashboard: forms, what is wrong beside their fields, questions before what is final. */
 
 import assert from 'node:assert/strict';
+import { createRoleCheck } from '../../commands/roleCheck.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { cashback, receive } from '../../domain/cashback.ts';
 import type { Chain } from '../../domain/chains.ts';
@@ -167,6 +168,8 @@ describe('HTTP: links and cashback in the dashboard', () => {
 
     const withdrawing = () =>
       createWithdrawCashback({
+        // The team is in the log of the world.
+        roleCheck: (app, who, action) => createRoleCheck(world.people.handle)(app, who, action),
         handle: log.handle,
         clock: log.clock,
         deposits: { evm: createEvmDeposits({ treasury: p.treasuryAccount }) },

@@ -1,6 +1,7 @@
 /** Webhook deliveries over HTTP, on the real commands and the log: what is shown is what a receiver got. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
+import { createRoleCheck, type RoleCheck } from '../../commands/roleCheck.ts';
 import { createSendWebhook, type SendWebhook, type WebhookMessage } from '../../commands/sendWebhook.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { merchant } from '../../domain/merchant/state.ts';
@@ -47,7 +48,10 @@ async function given(answers: number[], rates: Rates = unlimited): Promise<Given
     bodyOf: createWebhookBodies({ store, codec: eventCodec }),
     secretOf: async () => secret,
   });
-  const webhooks = webhooksOf({ handle, clock, store, reads: { query: async () => [] }, send, rates });
+  // The team is in the log of the world.
+  const roleCheck: RoleCheck = (app, who, action) => createRoleCheck(world.people.handle)(app, who, action);
+  const reads = { query: async () => [] };
+  const webhooks = webhooksOf({ handle, clock, store, reads, send, rates, roleCheck });
   await append(log, `payment-${paymentId}`, p.done);
   await handle(merchant, appId, () => [{ type: 'WebhookUrlSet' as const, data: { url } }], { ...by, appId });
   const [, told] = (await store.read(`payment-${paymentId}`)).filter(
@@ -63,7 +67,8 @@ async function given(answers: number[], rates: Rates = unlimited): Promise<Given
     eventRevision: told.revision.toString(),
   };
   await send(delivery, by);
-  return { world: await startWorld(webhooks), log, posts, answers, send, deliveryId: delivery.deliveryId };
+  const world: World = await startWorld(webhooks);
+  return { world, log, posts, answers, send, deliveryId: delivery.deliveryId };
 }
 
 const verdictOf = (headers: Readonly<Record<string, string>>, body: string) =>

@@ -106,6 +106,10 @@ describe('HTTP: requests made from the OpenAPI document', () => {
       { scope: 'orders', name: 'known', expiresAt: null },
       { cause: 'operator:spec' },
     );
+    const { team } = world.people;
+    const bob = { email: 'bob@people.example', role: 'developer' } as const;
+    assert.equal(isRefusal(await team.invite('wallet_demo', bob, { cause: 'developer:ann' })), false);
+    assert.equal(isRefusal(await team.accept('wallet_demo', { cause: 'developer:bob' })), false);
     const keyId = isRefusal(key) ? assert.fail(key.message) : key.keyId;
     const held = await world.call('POST', '/payment-api/payments', {
       headers: world.keys.wallet,
@@ -116,6 +120,7 @@ describe('HTTP: requests made from the OpenAPI document', () => {
       path
         .replace('{id}/refunds', `${held.body.id}/refunds`)
         .replace('/keys/{id}', `/keys/${keyId}`)
+        .replace('/members/{id}', '/members/bob')
         .replace('{id}', body.id)
         .replace('{secret}', paymentSecrets.secretOf(body.id))
         .replace('{appId}', 'wallet_demo')

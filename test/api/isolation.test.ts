@@ -133,6 +133,21 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
     forPeople('/merchant-api/registrations/wallet_closed/confirm'),
   'POST /merchant-api/registrations/:appId/discard': () =>
     forPeople('/merchant-api/registrations/wallet_closed/discard'),
+  'GET /merchant-api/invitations': () => forPeople('/merchant-api/invitations'),
+  'POST /merchant-api/invitations/:appId/accept': () => forPeople('/merchant-api/invitations/wallet_closed/accept'),
+  'POST /merchant-api/invitations/:appId/decline': () => forPeople('/merchant-api/invitations/wallet_closed/decline'),
+  'GET /merchant-api/me/members': () => [{ path: `${me}/members`, answered: ownOnly }],
+  'POST /merchant-api/me/members/invite': () => [
+    { path: `${me}/members/invite`, body: { email: 'eve@shop.example', role: 'readOnly' }, answered: ownOnly },
+  ],
+  'POST /merchant-api/me/members/:id/cancel-invitation': () => [
+    { path: `${me}/members/bob/cancel-invitation`, answered: [401, 404] },
+  ],
+  'POST /merchant-api/me/members/:id/role': () => [
+    { path: `${me}/members/bob/role`, body: { role: 'readOnly' }, answered: [401, 404] },
+  ],
+  'POST /merchant-api/me/members/:id/remove': () => [{ path: `${me}/members/bob/remove`, answered: [401, 404] }],
+  'POST /merchant-api/me/leave': () => [{ path: `${me}/leave`, answered: [401, 403] }],
   'GET /merchant-api/me': () => [{ path: me, answered: [403, 200], theirsWith: 200 }],
   'GET /merchant-api/me/apps': () => [{ path: `${me}/apps`, answered: [401, 200] }],
   'GET /merchant-api/me/keys': () => [{ path: `${me}/keys`, answered: [401, 200] }],

@@ -5,9 +5,11 @@ import { createHandle, currentState, type Handle, readStream } from '../../comma
 import { createManageLinks } from '../../commands/links.ts';
 import { createManageMerchant, type ManageMerchant } from '../../commands/manageMerchant.ts';
 import type { Clock } from '../../commands/ports.ts';
+import { createManageTeam } from '../../commands/team.ts';
 import { type Link, link } from '../../domain/link.ts';
 import type { SettlementWallet } from '../../domain/merchant/events.ts';
 import { noProfile } from '../../domain/merchant/profile.ts';
+import { roleOf } from '../../domain/merchant/roles.ts';
 import { type MerchantState, merchant, pendingChange, settlementAt } from '../../domain/merchant/state.ts';
 import { hour_ms } from '../../domain/time.ts';
 import { changesPage, type HistoryDeps } from '../../queries/appHistory.ts';
@@ -27,7 +29,16 @@ import { wholeLog } from '../support/readModels.ts';
 export interface Owners
   extends Pick<
     HttpDeps,
-    'shown' | 'findSession' | 'appsOf' | 'listApps' | 'getSettings' | 'listKeys' | 'listChanges' | 'findLogo' | 'links'
+    | 'shown'
+    | 'findSession'
+    | 'appsOf'
+    | 'listApps'
+    | 'getSettings'
+    | 'listKeys'
+    | 'listChanges'
+    | 'findLogo'
+    | 'links'
+    | 'team'
   > {
   readonly merchants: ManageMerchant;
   readonly audit: AppAuditDeps;
@@ -63,7 +74,7 @@ export function ownersDeps(clock: Clock): Owners {
   const profileOf = async ({ profile }: MerchantState) =>
     (profile === null ? null : await kept.profiles.find(profile)) ?? noProfile;
   const ownedBy = async (developerId: string): Promise<readonly MerchantState[]> =>
-    (await Promise.all(apps.map(stateOf))).filter((state) => state.developerId === developerId);
+    (await Promise.all(apps.map(stateOf))).filter((state) => roleOf(state, developerId) !== null);
   const audit = { history: (stream: string) => readStream(store, stream), read: eventCodec.read };
 
   const linksOf = async (appId: string): Promise<readonly Link[]> => {
@@ -84,6 +95,32 @@ export function ownersDeps(clock: Clock): Owners {
   return {
     audit,
     handle,
+    team: {
+      ...createManageTeam({
+        handle,
+        clock,
+        // A person's id is the part of the address before the @.
+        findInvitee: async (email) => ({ developerId: email.replace(/@.*$/, '') }),
+      }),
+      list: async (appId) => {
+        const { developerId, members, invitations } = await stateOf(appId);
+        const emailed = (id: string) => ({ developerId: id, email: `${id}@people.example` });
+        const open = invitations.filter(({ expiresAt }) => expiresAt > clock.now());
+        return [
+          ...(developerId === null ? [] : [{ ...emailed(developerId), role: 'owner' as const, invitedUntil: null }]),
+          ...members.map(({ developerId: id, role }) => ({ ...emailed(id), role, invitedUntil: null })),
+          ...open.map(({ developerId: id, role, expiresAt }) => ({ ...emailed(id), role, invitedUntil: expiresAt })),
+        ];
+      },
+      invitations: async (developerId) => {
+        const states = await Promise.all(apps.map(stateOf));
+        return states.flatMap(({ registration, invitations }) =>
+          invitations
+            .filter((each) => each.developerId === developerId && each.expiresAt > clock.now())
+            .map(({ role, expiresAt }) => ({ appId: registration?.appId ?? '', name: null, role, expiresAt })),
+        );
+      },
+    },
     links: {
       ...createManageLinks({
         handle,

@@ -31,6 +31,9 @@ const fields: Readonly<Record<string, Record<string, string>>> = {
     wrongChain: 'hold',
   },
   '/pay-from': { 'from-8453-USDC': 'true' },
+  '/team': { email: 'mine@shop.example', role: 'developer' },
+  '/team/:memberId/role': { role: 'readOnly' },
+  '/team/:memberId/transfer/confirm': { challenge: 'c'.repeat(64), code: '123456' },
   '/embedding': { sites: 'https://mine.example' },
 };
 
@@ -42,6 +45,10 @@ const tellsNothing = [
   '/live',
   '/test-payment',
   '/branding/preview',
+  '/team',
+  '/team/leave',
+  '/team/:memberId/remove',
+  '/team/:memberId/transfer',
   '/webhooks/remove',
   '/settlement',
   '/settlement/cancel',
@@ -66,7 +73,8 @@ describe('what another owner has', () => {
       .replace(':paymentId', theirs.id)
       .replace(':deliveryId', theirs.deliveryId)
       .replace(':keyId', theirs.keyId)
-      .replace(':linkId', theirs.linkId);
+      .replace(':linkId', theirs.linkId)
+      .replace(':memberId', 'dora');
   const ask = (jar: Jar, route: string, path: string): Promise<PageAnswered> => {
     const [method = '', pattern = ''] = route.split(' ');
     const form = fields[pattern.replace('/dashboard/apps/:appId', '')] ?? {};

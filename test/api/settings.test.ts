@@ -262,6 +262,11 @@ describe('HTTP: an app’s settings', () => {
       ['/keys/known/revoke'],
       ['/links', { amount: '5.00' }],
       ['/links/known/close'],
+      ['/members/invite', { email: 'eve@shop.example', role: 'developer' }],
+      ['/members/known/cancel-invitation'],
+      ['/members/known/role', { role: 'developer' }],
+      ['/members/known/remove'],
+      ['/leave'],
     ];
 
     const changed = (answer: object | Refusal) => assert.equal(isRefusal(answer), false);

@@ -25,6 +25,7 @@ const limits: RateLimits = {
   shortCodes: rate(3),
   registration: rate(3),
   notice: rate(3),
+  invitation: rate(3),
   changes: rate(3),
 };
 

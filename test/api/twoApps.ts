@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { eventCodec } from '../../commands/codec.ts';
 import { type Handle, readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
+import { createRoleCheck, type RoleCheck } from '../../commands/roleCheck.ts';
 import { createTendPayment } from '../../commands/tendPayment.ts';
 import type { CreditEvent } from '../../domain/credit.ts';
 import { isRefusal } from '../../domain/decider.ts';
@@ -89,8 +90,10 @@ export async function startTwoApps(more: Partial<HttpDeps> = {}): Promise<TwoApp
   // Owners are in the log of the people, payments in this one.
   const handle: Handle = (decider, ...rest) =>
     (decider.category === 'merchant' ? world.people : log).handle(decider, ...rest);
-  const tend = createTendPayment({ handle, clock: log.clock });
-  const world: World = await startWorld({ ...realDeps(database, log), tend, ...more });
+  // The settings of the apps are in a log of their own.
+  const roleCheck: RoleCheck = (appId, by, action) => createRoleCheck(world.people.handle)(appId, by, action);
+  const tend = createTendPayment({ handle, clock: log.clock, roleCheck });
+  const world: World = await startWorld({ ...realDeps(database, log, roleCheck), tend, ...more });
   return { world, theirs: await fillBoth(world, database, log) };
 }
 
@@ -221,7 +224,7 @@ async function sendWebhook({ handle, clock, store }: Log, paymentId: string): Pr
   await handle(webhook, deliveryId, (state) => recordOutcome(state, deliveryOutcome(500, clock.now())), facts);
 }
 
-function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDeps> {
+function realDeps(sql: Database, { store, handle, clock }: Log, roleCheck: RoleCheck): Partial<HttpDeps> {
   const reading = {
     sql,
     history: (stream: string) => readStream(store, stream),
@@ -235,7 +238,7 @@ function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDep
       await requestLog.write();
       return listApiRequests(sql, appId, asked);
     },
-    ...commandsOn(handle, clock, () => 'https://pay.example'),
+    ...commandsOn(handle, clock, () => 'https://pay.example', roleCheck),
     getPayment: (paymentId) => getPayment(reading, paymentId),
     getPaymentAsOf: (paymentId, asOf) => getPaymentAsOf(reading, paymentId, asOf),
     getPaymentByOrder: (appId, orderId) => getPaymentByOrder(reading, appId, orderId),
@@ -267,6 +270,6 @@ function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDep
         head: someHead,
       }),
     },
-    ...webhooksOf({ handle, clock, store, reads: sql, send: async () => 'exhausted', rates: unlimited }),
+    ...webhooksOf({ handle, clock, store, reads: sql, send: async () => 'exhausted', rates: unlimited, roleCheck }),
   };
 }

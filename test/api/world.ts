@@ -10,6 +10,7 @@ import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.t
 import { registerPayin } from '../../commands/recordPayin.ts';
 import { createRefundAddresses } from '../../commands/refundAddress.ts';
 import { createRefunds } from '../../commands/refunds.ts';
+import { createRoleCheck, type RoleCheck } from '../../commands/roleCheck.ts';
 import { createTendPayment } from '../../commands/tendPayment.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import type { AsOf } from '../../domain/asOf.ts';
@@ -134,7 +135,8 @@ export async function startWorld(
   };
   const hashes = new Map([...callers.keys()].map((hash, index) => [Object.values(keys)[index], hash]));
 
-  const { endUnpaid, happen, ...payments } = paymentDeps(clock, apps, () => listening);
+  const service = () => listening;
+  const { endUnpaid, happen, ...payments } = paymentDeps(clock, apps, service, createRoleCheck(people.handle));
   const deps: HttpDeps = {
     ...payments,
     getStats: async (_appId, period) => ({ ...sampleStats, period }),
@@ -299,6 +301,7 @@ export function commandsOn(
   handle: Handle,
   clock: Clock,
   service: () => string,
+  roleCheck: RoleCheck,
 ): Pick<
   HttpDeps,
   | 'createPayment'
@@ -321,6 +324,7 @@ export function commandsOn(
     feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
     payoutCostOf: freePayouts,
     checkRoute: () => undefined,
+    roleCheck,
   };
   const registering = { handle, clock, addresses: familyAddresses, canonicalTxHash, lookUp: () => {} };
   return {
@@ -329,8 +333,9 @@ export function commandsOn(
     chooseSource: (paymentId, source, by) => chooseSource(creating, paymentId, source, by),
     registerPayin: (own, hint, by) => registerPayin(registering, own, hint, by),
     withdrawCashback: createWithdrawCashback(creating),
-    tend: createTendPayment({ handle, clock }),
+    tend: createTendPayment({ handle, clock, roleCheck }),
     refunds: createRefunds({
+      roleCheck,
       handle,
       clock,
       addresses: familyAddresses,
@@ -348,7 +353,12 @@ export function commandsOn(
 }
 
 /** Payments through the real commands; reads fold the streams. */
-function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>, service: () => string) {
+function paymentDeps(
+  clock: Clock,
+  apps: ReadonlyMap<string, AppSettings>,
+  service: () => string,
+  roleCheck: RoleCheck,
+) {
   const store = memoryEventStore();
   const handle = createHandle({ store, clock, ids: randomIds, codec: eventCodec });
   const reading = {
@@ -359,7 +369,7 @@ function paymentDeps(clock: Clock, apps: ReadonlyMap<string, AppSettings>, servi
   };
   const newest: string[] = [];
   const changed = new Map<string, Instant>();
-  const commands = commandsOn(handle, clock, service);
+  const commands = commandsOn(handle, clock, service, roleCheck);
   const load = (paymentId: string) => currentState(handle, paymentDecider, paymentId);
   const read = async (paymentId: string): Promise<PaymentView | null> => {
     const payment = await load(paymentId);

@@ -5,6 +5,7 @@ import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { issueKey, renameKey, revokeKey } from '../../domain/merchant/keys.ts';
 import { requestSettlement } from '../../domain/merchant/settlement.ts';
 import type { MerchantState } from '../../domain/merchant/state.ts';
+import { acceptInvitation, inviteMember, removeMember } from '../../domain/merchant/team.ts';
 import { rotateSecret, setWebhookUrl } from '../../domain/merchant/webhook.ts';
 import { expire } from '../../domain/payment/close.ts';
 import { createPayment } from '../../domain/payment/create.ts';
@@ -158,6 +159,14 @@ function sign(state: NonNullable<PaymentState>, { who, n }: Step, now: Instant):
   });
 }
 
+/** Invites, admits and removes one person in turn. */
+function teamStep(state: MerchantState, now: Instant): Decision<MerchantEvent> {
+  const developerId = 'member-1';
+  if (state.members.length > 0) return removeMember(state, developerId);
+  if (state.invitations.length > 0) return acceptInvitation(state, developerId, now);
+  return inviteMember(state, { developerId, role: 'developer' }, now);
+}
+
 export function settings(state: MerchantState, step: Step, now: Instant): Decision<MerchantEvent> {
   const { who, n } = step;
   const appId = appIdOf(who);
@@ -179,6 +188,7 @@ export function settings(state: MerchantState, step: Step, now: Instant): Decisi
     const hash = p.hashOf(keyId).slice(2);
     const key = { keyId, scope: 'orders', hash, hint: 'pi_live_…', name: 'till', expiresAt: null } as const;
     if (n === 4) return revokeKey(state, keyId);
+    if (n === 5 || n === 2) return teamStep(state, now);
     return n === 3 ? renameKey(state, keyId, 'new till') : issueKey(state, key, now);
   }
   switch (n) {

@@ -4,8 +4,10 @@ import type { VNode } from 'preact';
 import Type from 'typebox';
 import { isRefusal } from '../../domain/decider.ts';
 import { historyCursorPattern, type ListedChange } from '../../queries/appHistory.ts';
+import { withNames } from '../../queries/team.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
 import type { KeyReads } from '../../src/api/routes/keys.ts';
+import type { TeamReads } from '../../src/api/routes/team.ts';
 import { card, empty } from '../parts/boxes.ts';
 import { when } from '../parts/cells.ts';
 import type { Frame } from '../parts/frame.ts';
@@ -60,21 +62,26 @@ const rows = 50;
 const Cursor = Type.Unsafe<string>({ type: 'string', pattern: historyCursorPattern, description: 'a cursor' });
 
 /** Needs of the page of an app's history. */
-export type AuditPagesDeps = Pick<KeyReads, 'listChanges'>;
+export type AuditPagesDeps = Pick<KeyReads, 'listChanges'> & { readonly team: Pick<TeamReads, 'list'> };
 
-export const auditPages = ({ listChanges }: AuditPagesDeps, frames: Frames): readonly AnyPage[] => [
+export const auditPages = ({ listChanges, team }: AuditPagesDeps, frames: Frames): readonly AnyPage[] => [
   page({
     path: '/dashboard/apps/{appId}/audit',
     audience: 'owner',
     query: fields({ cursor: Type.Optional(Cursor) }),
     async show(visit) {
       const { cursor = null } = visit.query;
-      const [frame, found] = await Promise.all([
+      const [frame, found, members] = await Promise.all([
         frames.ofApp(visit),
         listChanges(visit.visitor.appId, { limit: rows, cursor: cursor ?? undefined }),
+        team.list(visit.visitor.appId),
       ]);
       if (isRefusal(found)) throw errorOfRefusal(found);
-      const changes = found.changes.map((change) => ({ ...change, by: whoDid(change.by, visit.visitor, frame) }));
+      const changes = found.changes.map((change) => ({
+        ...change,
+        by: whoDid(change.by, visit.visitor, frame, members),
+        what: withNames(change.what, members),
+      }));
       return { page: auditPage({ ...frame, changes, cursor, nextCursor: found.nextCursor }) };
     },
   }),

@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import Type from 'typebox';
 import type { Clock } from '../../commands/ports.ts';
 import { isRefusal } from '../../domain/decider.ts';
+import { rolePointer } from '../../domain/merchant/roles.ts';
 import { epochMs, type Instant } from '../../domain/time.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
 import { ApiError, errorOfRefusal } from '../../src/api/errors.ts';
@@ -114,12 +115,14 @@ export function bulkRedeliveryPages(deps: BulkRedeliveryDeps, frames: Frames): r
         const isLate = (now: Instant): boolean => epochMs(now) >= until_ms;
         const ids = [...new Set(deliveries.toLowerCase().split(','))];
         const sent = await inGroups(ids, async (deliveryId) => {
-          if (isLate(deps.clock.now())) return false;
+          if (isLate(deps.clock.now())) return null;
           // The owner may have redelivered it meanwhile, and a foreign id is refused: the others are sent.
-          const redelivered = await deps.redeliver(appId, deliveryId, by).catch(nullIfRateLimited);
-          return redelivered !== null && !isRefusal(redelivered);
+          return deps.redeliver(appId, deliveryId, by).catch(nullIfRateLimited);
         });
-        return { to: appPaths(appId).webhooks, told: sent.every(Boolean) ? 'redeliveredAll' : 'redeliveredSome' };
+        const byRole = sent.find((each) => each !== null && isRefusal(each) && each.pointer === rolePointer);
+        if (byRole && isRefusal(byRole)) return byRole;
+        const isAll = sent.every((each) => each !== null && !isRefusal(each));
+        return { to: appPaths(appId).webhooks, told: isAll ? 'redeliveredAll' : 'redeliveredSome' };
       },
       again: shown,
     }),

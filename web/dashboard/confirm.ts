@@ -31,6 +31,8 @@ export type Danger =
       readonly wallet: WalletFields;
     }
   | { readonly kind: 'cancelPayment'; readonly payment: PaymentView }
+  | { readonly kind: 'removeMember'; readonly memberId: string; readonly name: string }
+  | { readonly kind: 'leaveTeam' }
   | { readonly kind: 'rotateSecret' }
   | { readonly kind: 'removeWebhook'; readonly webhookUrl: string }
   | { readonly kind: 'cancelSettlement'; readonly wallet: WalletFields; readonly effectiveAt: Instant };
@@ -136,6 +138,24 @@ function wordsOf({ app, danger }: ConfirmModel): Words {
         back: to.payment(paymentId),
       };
     }
+    case 'removeMember':
+      return {
+        title: 'Remove this member?',
+        text: html`<div class="rows"><p><strong>${bdi(danger.name)}</strong> no longer sees this app or acts for it, from now
+        on and in open sessions as well.</p>
+          <p>API keys go on working: revoke those that the member knows.</p></div>`,
+        action: to.removeMember(danger.memberId),
+        button: 'Remove the member',
+        section: 'team',
+      };
+    case 'leaveTeam':
+      return {
+        title: 'Leave this team?',
+        text: html`<div class="rows"><p>You no longer see this app. Only another invitation of its owner lets you back in.</p></div>`,
+        action: to.leaveTeam,
+        button: 'Leave the team',
+        section: 'team',
+      };
     case 'rotateSecret':
       return {
         title: 'Make a new webhook secret?',

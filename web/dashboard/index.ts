@@ -36,6 +36,7 @@ import { htmlType } from './send.ts';
 import { type PersonalPagesDeps, personalPages } from './sessions.ts';
 import { type SettlementPagesDeps, settlementPages } from './settlement.ts';
 import { type SignInPagesDeps, signInPages } from './signIn.ts';
+import { type TeamPagesDeps, teamPages } from './team.ts';
 import { type TendPagesDeps, tendPages } from './tend.ts';
 import { type TestPaymentDeps, testPaymentPages } from './testPayment.ts';
 import { type WebhookPagesDeps, webhookPages } from './webhooks.ts';
@@ -89,6 +90,7 @@ export type DashboardDeps = FramesDeps &
   SignInPagesDeps &
   TendPagesDeps &
   TestPaymentDeps &
+  TeamPagesDeps &
   WebhookPagesDeps;
 
 export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm)[] {
@@ -118,6 +120,7 @@ export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm
     ...embeddingPages(deps, frames),
     ...payFromPages(deps, frames),
     ...policyPages(deps, frames),
+    ...teamPages(deps, frames),
     ...auditPages(deps, frames),
     livePage(deps),
   ];

@@ -9,6 +9,7 @@ import { type Instant, plus } from '../../domain/time.ts';
 import type { ListedKey } from '../../queries/merchantAudit.ts';
 import { type InForce, issueKey } from '../../src/api/issueKey.ts';
 import type { KeyReads } from '../../src/api/routes/keys.ts';
+import type { TeamReads } from '../../src/api/routes/team.ts';
 import { oneOf, Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, empty, secretOnce } from '../parts/boxes.ts';
 import { onDay, when } from '../parts/cells.ts';
@@ -163,6 +164,7 @@ function stateOf({ revokedAt, expiresAt }: ShownKey, now: Instant): VNode {
 export interface KeyPagesDeps extends Pick<KeyReads, 'listKeys'>, InForce {
   readonly merchants: Pick<ManageMerchant, 'issueKey' | 'renameKey' | 'revokeKey'>;
   readonly clock: Pick<Clock, 'now'>;
+  readonly team: Pick<TeamReads, 'list'>;
 }
 type Own = Visit<'owner'>;
 
@@ -181,8 +183,9 @@ const KeyPath = Type.Object({ keyId: Uuid });
 export function keyPages(deps: KeyPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const { merchants, listKeys, shown } = deps;
   const listed = async (visit: Own, state: FormState, issued: KeysModel['issued'] = null): Promise<PageResult> => {
-    const [frame, all] = await Promise.all([frames.ofApp(visit), listKeys(visit.visitor.appId)]);
-    const keys = all.map((key) => ({ ...key, createdBy: whoDid(key.createdBy, visit.visitor, frame) }));
+    const { appId } = visit.visitor;
+    const [frame, all, team] = await Promise.all([frames.ofApp(visit), listKeys(appId), deps.team.list(appId)]);
+    const keys = all.map((key) => ({ ...key, createdBy: whoDid(key.createdBy, visit.visitor, frame, team) }));
     return { page: keysPage({ ...frame, keys, form: state, issued, now: deps.clock.now() }) };
   };
   return [

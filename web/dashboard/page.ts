@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import type { Static, TSchema } from 'typebox';
 import type { By } from '../../commands/handle.ts';
 import type { Refusal } from '../../domain/decider.ts';
+import { memberName, type TeamMember } from '../../queries/team.ts';
 import type { Owner, SignedIn } from '../../src/api/callers.ts';
 import type { Answer } from '../../src/api/router.ts';
 import type { Streamed } from '../../src/api/stream.ts';
@@ -111,12 +112,17 @@ export const form = <A extends Audience, P extends TSchema, F extends TSchema>(
 ): AnyForm => ({ method: 'post', ...definition }) as unknown as AnyForm;
 
 /**
- * Returns the actor of an event for the owner of an app. Reveals no other person's e-mail.
+ * Returns the actor of an event for a member of the app's team. Reveals no e-mail of a person outside the team.
  * @param cause such as `developer:<id>`, `operator:<name>`, `key:<id>`
  */
-export function whoDid(cause: string, { developerId }: SignedIn, { person }: Pick<Frame, 'person'>): string {
+export function whoDid(
+  cause: string,
+  { developerId }: SignedIn,
+  { person }: Pick<Frame, 'person'>,
+  team: readonly TeamMember[],
+): string {
   const [kind, who = ''] = cause.split(':', 2);
-  if (kind === 'developer') return who === developerId ? (person ?? 'you') : 'another owner';
+  if (kind === 'developer') return who === developerId ? (person ?? 'you') : memberName(team, who);
   if (kind === 'operator') return 'the operator';
   if (kind === 'key') return 'an API key';
   return 'the service';

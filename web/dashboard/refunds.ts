@@ -308,7 +308,7 @@ export function refundPages(deps: RefundPagesDeps, frames: Frames): readonly (An
         const key = ids.eventId();
         const asked = askedRefund(visit.fields, key);
         if (isRefusal(asked)) return asked;
-        const planned = await refunds.preview(of(visit), asked);
+        const planned = await refunds.preview(of(visit), asked, visit.by);
         if (isRefusal(planned)) return planned;
         const { developerId } = visit.visitor;
         const told = toConfirm(visit, visit.fields, key, planned);
@@ -330,7 +330,7 @@ export function refundPages(deps: RefundPagesDeps, frames: Frames): readonly (An
         if (isRefusal(asked)) return asked;
         const { appId, developerId } = visit.visitor;
         const { paymentId } = visit.params;
-        const planned = await refunds.preview({ appId, paymentId }, asked);
+        const planned = await refunds.preview({ appId, paymentId }, asked, visit.by);
         if (isRefusal(planned)) return planned;
         const thing = thingOf(visit, order, key, planned);
         const confirmed = await accounts.confirm(developerId, challenge, code.replaceAll(/\s/g, ''), thing);
@@ -342,7 +342,7 @@ export function refundPages(deps: RefundPagesDeps, frames: Frames): readonly (An
       async again(visit, { values, errors }) {
         const { code: _, ...order } = values;
         const asked = askedRefund(order as Order, order['key'] ?? '');
-        const planned = isRefusal(asked) ? asked : await refunds.preview(of(visit), asked);
+        const planned = isRefusal(asked) ? asked : await refunds.preview(of(visit), asked, visit.by);
         return isRefusal(planned)
           ? asking(visit, { values: order, errors })
           : confirming(visit, planned, order, { values: {}, errors });

@@ -8,6 +8,7 @@ import type { ListedKey } from '../../queries/merchantAudit.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
 import { keptRequestsMax } from '../../src/api/requestLog.ts';
 import type { KeyReads } from '../../src/api/routes/keys.ts';
+import type { TeamReads } from '../../src/api/routes/team.ts';
 import { oneOf, PageCursor, Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, empty } from '../parts/boxes.ts';
 import { grouped, when } from '../parts/cells.ts';
@@ -121,11 +122,15 @@ function none({ app, filter, cursor }: RequestsModel): VNode {
 /** Needs of the page of API requests. */
 export interface RequestPagesDeps extends Pick<KeyReads, 'listKeys'> {
   readonly listApiRequests: (appId: string, asked: ApiRequestFilter) => Promise<ApiRequestsPage | Refusal>;
+  readonly team: Pick<TeamReads, 'list'>;
 }
 
 const rows = 50;
 
-export const requestPages = ({ listApiRequests, listKeys }: RequestPagesDeps, frames: Frames): readonly AnyPage[] => [
+export const requestPages = (
+  { listApiRequests, listKeys, team }: RequestPagesDeps,
+  frames: Frames,
+): readonly AnyPage[] => [
   page({
     path: '/dashboard/apps/{appId}/requests',
     audience: 'owner',
@@ -143,16 +148,17 @@ export const requestPages = ({ listApiRequests, listKeys }: RequestPagesDeps, fr
         caller: key === null ? undefined : `key:${key.toLowerCase()}`,
         cursor: cursor ?? undefined,
       };
-      const [frame, keys, found] = await Promise.all([
+      const [frame, keys, found, members] = await Promise.all([
         frames.ofApp(visit),
         listKeys(appId),
         listApiRequests(appId, asked),
+        team.list(appId),
       ]);
       if (isRefusal(found)) throw errorOfRefusal(found);
       const names = new Map(keys.map(({ keyId, name }) => [`key:${keyId}`, name]));
       const requests = found.requests.map(({ caller, ...request }) => ({
         ...request,
-        who: names.get(caller) ?? whoDid(caller, visit.visitor, frame),
+        who: names.get(caller) ?? whoDid(caller, visit.visitor, frame, members),
       }));
       const model = { requests, keys, filter: { show, key }, cursor, nextCursor: found.nextCursor };
       return { page: requestsPage({ ...frame, ...model }) };

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { isRefusal } from '../../domain/decider.ts';
+import { rolePointer } from '../../domain/merchant/roles.ts';
 import type { AccessDeps } from '../../src/api/auth.ts';
 import type { Owner, SignedIn } from '../../src/api/callers.ts';
 import { ApiError, errorOfRefusal, statusOfError } from '../../src/api/errors.ts';
@@ -198,5 +199,6 @@ function acting(page: AnyForm, { admission, limit }: Pick<Gate, 'admission' | 'l
 }
 
 /** Errors to correct in the form, or by sending it again; others have a separate page. */
-const isShownInForm = ({ code }: ApiError): boolean =>
-  !['notFound', 'paymentNotFound', 'deliveryNotFound', 'internal'].includes(code);
+const isShownInForm = ({ code, errors }: ApiError): boolean =>
+  !['notFound', 'paymentNotFound', 'deliveryNotFound', 'internal'].includes(code) &&
+  !(code === 'forbidden' && errors.some(({ pointer }) => pointer === rolePointer));

@@ -3,7 +3,9 @@
 import type { VNode } from 'preact';
 import Type from 'typebox';
 import type { Instant } from '../../domain/time.ts';
+import type { TeamInvitation } from '../../queries/team.ts';
 import type { Accounts } from '../../src/accounts/accounts.ts';
+import type { TeamReads } from '../../src/api/routes/team.ts';
 import { Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, empty } from '../parts/boxes.ts';
 import { when } from '../parts/cells.ts';
@@ -18,6 +20,7 @@ import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, form, page } from './page.ts';
 import { noSuchPage } from './router.ts';
+import { invitationCard } from './team.ts';
 
 export interface ChooseAppModel extends Outer {
   readonly apps: readonly AppName[];
@@ -29,11 +32,13 @@ export interface ChooseAppModel extends Outer {
     readonly expiresAt: Instant;
   }[];
   readonly registrationOpen: boolean;
+  /** Open invitations to teams of apps. */
+  readonly invitations: readonly TeamInvitation[];
 }
 
 /** The apps of a person, and their pending registrations. */
 export const chooseAppPage = (model: ChooseAppModel): VNode => {
-  const { apps, pending } = model;
+  const { apps, pending, invitations } = model;
   const register = model.registrationOpen ? linkButton(paths.register, 'Register an app') : null;
   return outerPage(
     model,
@@ -57,6 +62,7 @@ export const chooseAppPage = (model: ChooseAppModel): VNode => {
                   ${appId}</small></span>${icon('forth')}</a></li>`,
             )}</ul>`
       }
+      ${invitations.length > 0 && invitationCard(invitations)}
       ${
         pending.length > 0 &&
         card(
@@ -168,6 +174,7 @@ export function deviceOf(userAgent: string | null): string {
 export interface PersonalPagesDeps {
   readonly accounts: Accounts;
   readonly site: Site;
+  readonly team: Pick<TeamReads, 'invitations'>;
 }
 
 export function personalPages(deps: PersonalPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
@@ -175,22 +182,24 @@ export function personalPages(deps: PersonalPagesDeps, frames: Frames): readonly
 }
 
 /** A person with one app is redirected to it. */
-const home = ({ accounts, site }: PersonalPagesDeps, frames: Frames): AnyPage =>
+const home = ({ accounts, site, team }: PersonalPagesDeps, frames: Frames): AnyPage =>
   page({
     path: paths.home,
     audience: 'person',
     query: fields({ choose: Type.Optional(entry(8)) }),
     async show(visit) {
       const { developerId } = visit.visitor;
-      const [outer, apps, pending] = await Promise.all([
+      const [outer, apps, pending, invitations] = await Promise.all([
         frames.outer(visit),
         frames.appsOf(developerId),
         accounts.pendingRegistrations(developerId),
+        team.invitations(developerId),
       ]);
       const [only] = apps;
-      const chosen = only && apps.length === 1 && pending.length === 0 && visit.query.choose === undefined;
+      const waiting = pending.length + invitations.length;
+      const chosen = only && apps.length === 1 && waiting === 0 && visit.query.choose === undefined;
       if (chosen) return { to: appPaths(only.appId).overview };
-      return { page: chooseAppPage({ ...outer, apps, pending, registrationOpen: site.registrationOpen }) };
+      return { page: chooseAppPage({ ...outer, apps, pending, invitations, registrationOpen: site.registrationOpen }) };
     },
   });
 

@@ -21,6 +21,7 @@ export type Section =
   | 'policy'
   | 'branding'
   | 'embedding'
+  | 'team'
   | 'audit';
 
 type Entry = readonly [section: Section, label: string, drawing: IconName];
@@ -53,6 +54,7 @@ const groups: readonly (readonly [heading: string | null, entries: readonly Entr
       ['payFrom', 'Pay from', 'choose'],
       ['policy', 'Other amounts', 'balance'],
       ['branding', 'Branding', 'branding'],
+      ['team', 'Team', 'team'],
       ['audit', 'Audit trail', 'audit'],
     ],
   ],

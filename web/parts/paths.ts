@@ -23,6 +23,10 @@ export const paths = {
   /** POST */
   endSession: (sessionId: string) => at('sessions', sessionId, 'revoke'),
   endOtherSessions: at('sessions', 'others', 'revoke'),
+  invitations: at('invitations'),
+  /** POST */
+  acceptInvitation: (appId: string) => at('invitations', appId, 'accept'),
+  declineInvitation: (appId: string) => at('invitations', appId, 'decline'),
   /** Stylesheets, modules and drawings, by the name of the file in web/. */
   asset: (file: string) => at('assets', assetName(file)),
 } as const;
@@ -87,6 +91,17 @@ export const appPaths = (appId: string) => {
     payFrom: here('pay-from'),
     /** GET and POST */
     policy: here('policy'),
+    /** GET, and POST: an invitation. */
+    team: here('team'),
+    /** POST */
+    cancelInvitation: (memberId: string) => here('team', memberId, 'cancel'),
+    memberRole: (memberId: string) => here('team', memberId, 'role'),
+    /** GET and POST */
+    removeMember: (memberId: string) => here('team', memberId, 'remove'),
+    leaveTeam: here('team', 'leave'),
+    transferTo: (memberId: string) => here('team', memberId, 'transfer'),
+    /** POST: with the mailed code. */
+    confirmTransfer: (memberId: string) => here('team', memberId, 'transfer', 'confirm'),
     audit: here('audit'),
     requests: here('requests'),
     events: here('events'),

@@ -165,6 +165,7 @@ const tags = [
   { name: 'Refunds', description: 'Refund money that a payment holds' },
   { name: 'Cashback', description: 'Buyers pay by credit; merchants withdraw it' },
   { name: 'Accounts', description: 'Register, sign in with a mailed code, manage sessions' },
+  { name: 'Team', description: 'Members of an app’s team and their roles: needs a signed-in person' },
   { name: 'Merchant', description: 'Data for an app’s owner: needs a key of scope admin' },
   { name: 'Proof', description: 'Signed log heads, and evidence to verify offline' },
   { name: 'Operations', description: 'For balancers and monitoring' },

@@ -237,7 +237,7 @@ export const cashbackRoutes = (deps: CashbackRoutesDeps, { findApp }: Access): r
     auth: 'app',
     body: CashbackWithdrawRequest,
     answers: { 200: { description: 'It is on its way', schema: CashbackWithdrawResponse } },
-    errors: [...ownErrors, 'settlementMissing', 'orderConflict', 'routeUnavailable'],
+    errors: [...ownErrors, 'forbidden', 'settlementMissing', 'orderConflict', 'routeUnavailable'],
     doc: { id: 'withdrawCashback', tag, summary: 'Withdraw what buyers paid out of their credit' },
     async handle({ caller, body, by }) {
       const app = await findApp(caller.appId);

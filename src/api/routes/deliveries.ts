@@ -85,7 +85,7 @@ const sending = (deps: DeliveryRoutesDeps): readonly AnyRoute[] => [
         headers: ['Idempotent-Replayed'],
       },
     },
-    errors: ['unauthenticated', 'deliveryNotFound', 'deliveryNotRedeliverable'],
+    errors: ['unauthenticated', 'forbidden', 'deliveryNotFound', 'deliveryNotRedeliverable'],
     doc: {
       id: 'redeliver',
       tag,
@@ -110,7 +110,7 @@ const sending = (deps: DeliveryRoutesDeps): readonly AnyRoute[] => [
         schema: schemas.DeliveryResponse,
       },
     },
-    errors: ['unauthenticated', 'webhookUrlMissing'],
+    errors: ['unauthenticated', 'forbidden', 'webhookUrlMissing'],
     doc: {
       id: 'sendTestWebhook',
       tag,

@@ -6,24 +6,26 @@ import { keyNameMax } from '../../../domain/merchant/keys.ts';
 import { type Instant, parseInstant } from '../../../domain/time.ts';
 import type { ChangesPage } from '../../../queries/appHistory.ts';
 import type { UsedKey } from '../../../queries/merchantAudit.ts';
+import { memberName, type TeamMember, withNames } from '../../../queries/team.ts';
 import type { Owner } from '../callers.ts';
 import { type InForce, issueKey } from '../issueKey.ts';
 import { type Answer, type AnyRoute, ok, route } from '../router.ts';
 import { closed, oneOf, orNull, Time, TimeOrNull, TimeSent, Uuid } from '../schemas/base.ts';
 import { pageSize } from '../schemas/queries.ts';
 import { AuditQuery, AuditResponse } from '../schemas/settings.ts';
+import type { TeamReads } from './team.ts';
 
-/** Actor of a change for an app's owner: without operators' names and others' ids. */
+/** Actor of a change for a member of the app's team: without operators' names and ids of people. */
 
 /**
  * @param cause of an event
- * @param developerId id of the requesting owner
+ * @param developerId id of the requesting member
  */
-export function actorText(cause: string, developerId: string): string {
+export function actorText(cause: string, developerId: string, team: readonly TeamMember[]): string {
   const [kind, id = ''] = cause.split(/:(.*)/s);
   switch (kind) {
     case 'developer':
-      return id === developerId ? 'you' : 'another owner';
+      return id === developerId ? 'you' : memberName(team, id);
     case 'operator':
       return 'the operator';
     case 'key':
@@ -78,7 +80,9 @@ export const KeysResponse = Shape(
         {
           ...keyProperties,
           createdAt: Time,
-          createdBy: Type.String({ description: 'you, another owner, or the operator' }),
+          createdBy: Type.String({
+            description: 'you, the e-mail address of a member, a former member, or the operator',
+          }),
           lastUsedAt: Type.Unsafe<string | null>({ ...TimeOrNull, description: 'To the hour; null for never.' }),
           revokedAt: TimeOrNull,
         },
@@ -108,6 +112,7 @@ export interface KeyReads {
 /** Needs of the routes of an app's API keys and history. */
 export interface KeyRoutesDeps extends KeyReads, InForce {
   readonly merchants: Pick<ManageMerchant, 'issueKey' | 'renameKey' | 'revokeKey'>;
+  readonly team: Pick<TeamReads, 'list'>;
 }
 
 /** An app's API keys and its history, for its owner. */
@@ -194,8 +199,8 @@ const keysAfter = async (deps: KeyRoutesDeps, caller: Owner, changed: Changed | 
 
 /** From the log, which is never behind. */
 async function keysOf(deps: KeyRoutesDeps, { appId, developerId }: Owner): Promise<Answer> {
-  const keys = await deps.listKeys(appId);
-  return ok({ data: keys.map((key) => ({ ...key, createdBy: actorText(key.createdBy, developerId) })) });
+  const [keys, team] = await Promise.all([deps.listKeys(appId), deps.team.list(appId)]);
+  return ok({ data: keys.map((key) => ({ ...key, createdBy: actorText(key.createdBy, developerId, team) })) });
 }
 
 const audit = (deps: KeyRoutesDeps): AnyRoute =>
@@ -208,10 +213,14 @@ const audit = (deps: KeyRoutesDeps): AnyRoute =>
     errors,
     doc: { id: 'listChanges', tag, summary: 'List who changed what of the app and its links, newest first' },
     async handle({ caller: { appId, developerId }, query: { limit = pageSize, cursor } }) {
-      const page = await deps.listChanges(appId, { limit, cursor });
+      const [page, team] = await Promise.all([deps.listChanges(appId, { limit, cursor }), deps.team.list(appId)]);
       if (isRefusal(page)) return page;
       const { changes, nextCursor } = page;
-      const data = changes.map((change) => ({ ...change, by: actorText(change.by, developerId) }));
+      const data = changes.map((change) => ({
+        ...change,
+        by: actorText(change.by, developerId, team),
+        what: withNames(change.what, team),
+      }));
       return ok({ data, hasMore: nextCursor !== null, nextCursor });
     },
   });

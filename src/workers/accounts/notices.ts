@@ -5,8 +5,8 @@ import { instanceOf, type LogPlace, placeOf, type StoredEvent } from '../../../d
 import type { MerchantEvent } from '../../../domain/merchant/events.ts';
 import { epochMs, hour_ms, type Instant } from '../../../domain/time.ts';
 import type { Sql, SqlDatabase } from '../../../projections/sql.ts';
-import { noticeOf } from '../../accounts/notices.ts';
-import { mailsWorkerName, type Outbox } from '../../accounts/outbox.ts';
+import { memberMailOf, noticeOf } from '../../accounts/notices.ts';
+import { mailsWorkerName, type NewMail, type Outbox } from '../../accounts/outbox.ts';
 import { findPerson } from '../../accounts/people.ts';
 import type { SendMail } from '../../accounts/smtp.ts';
 import type { Worker } from '../engine.ts';
@@ -22,6 +22,8 @@ export interface NoticesDeps {
   readonly dashboard: string | null;
   /** Counts against a limit per kind: an intruder in a session must not bury one notice under a thousand others. */
   readonly count: (kind: string) => Promise<{ readonly allowed: boolean; readonly remaining: number } | null>;
+  /** Counts against the limit of mails to one person about teams. */
+  readonly countInvited: (developerId: string) => Promise<{ readonly allowed: boolean } | null>;
   /** Throws if the log is not the one that was followed so far. */
   readonly recognizeLog: (signal: AbortSignal) => Promise<void>;
   readonly failed: (error: unknown) => void;
@@ -100,23 +102,49 @@ const pass = (sql: Sql, { position, eventId }: LogPlace): Promise<unknown> =>
     eventId,
   ]);
 
-/** Stores the mail and the log position in one transaction: after a crash it is sent once. */
+/** Stores the mails and the log position in one transaction: after a crash each is sent once. */
 async function tell(deps: NoticesDeps, stored: StoredEvent): Promise<void> {
-  const { codec, sql, outbox, ownerOf, dashboard, count } = deps;
+  const { codec, sql, outbox } = deps;
   const event = codec.read(stored) as MerchantEvent | undefined;
-  const appId = instanceOf(stored.stream);
-  const notice = event && noticeOf(event, appId, dashboard);
-  if (!notice || (await beganWith(deps, stored))) return;
-  const developerId = await ownerOf(appId);
-  const person = developerId === null ? null : await findPerson(sql, developerId);
-  if (!person) return;
-  const counted = await count(`${appId}:${stored.type}`);
-  if (counted && !counted.allowed) return;
-  const text = counted?.remaining === 0 ? `${notice.text}\n${lastOne}\n` : notice.text;
+  if (!event) return;
+  const mails = [await mailToOwner(deps, event, stored), await mailToMember(deps, event, stored)];
+  const due = mails.filter((mail) => mail !== null);
+  if (due.length === 0) return;
   await sql.transaction(async (tx) => {
-    await outbox.put(tx, { ...notice, text, mailId: stored.id, to: person, life_ms });
+    for (const mail of due) await outbox.put(tx, mail);
     await save(tx, placeOf(stored));
   });
+}
+
+type Due = Promise<NewMail | null>;
+
+async function mailToOwner(deps: NoticesDeps, event: MerchantEvent, stored: StoredEvent): Due {
+  const { sql, ownerOf, dashboard, count } = deps;
+  const appId = instanceOf(stored.stream);
+  const notice = noticeOf(event, appId, dashboard);
+  if (!notice || (await beganWith(deps, stored))) return null;
+  const developerId = await ownerOf(appId);
+  const person = developerId === null ? null : await findPerson(sql, developerId);
+  if (!person) return null;
+  const counted = await count(`${appId}:${stored.type}`);
+  if (counted && !counted.allowed) return null;
+  const text = counted?.remaining === 0 ? `${notice.text}\n${lastOne}\n` : notice.text;
+  return { ...notice, text, mailId: stored.id, to: person, life_ms };
+}
+
+/** To the person whom a change of the team concerns: bounded per person, because owners choose the address. */
+async function mailToMember(
+  { sql, dashboard, countInvited }: NoticesDeps,
+  event: MerchantEvent,
+  { id, stream }: StoredEvent,
+): Due {
+  const letter = memberMailOf(event, instanceOf(stream), dashboard);
+  const person = letter && (await findPerson(sql, letter.to));
+  if (!person) return null;
+  const counted = await countInvited(person.developerId);
+  if (counted && !counted.allowed) return null;
+  const { subject, text } = letter;
+  return { subject, text, mailId: `${id}-member`, to: person, life_ms };
 }
 
 /** Excludes the settings at registration, which the owner has just requested. The events of one append have one time. */

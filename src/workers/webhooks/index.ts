@@ -4,6 +4,7 @@ import { eventCodec } from '../../../commands/codec.ts';
 import { currentState, type Handle, readStream } from '../../../commands/handle.ts';
 import { webhookSecretContext } from '../../../commands/merchantRegistration.ts';
 import type { EventStore } from '../../../commands/ports.ts';
+import type { RoleCheck } from '../../../commands/roleCheck.ts';
 import {
   bodyDigest,
   createRedeliver,
@@ -54,11 +55,13 @@ export function webhookSender(core: Core, { handle, store }: Deciding): SendWebh
 interface Asked extends Deciding, Pick<Core, 'clock' | 'reads'> {
   readonly send: SendWebhook;
   readonly rates: Rates;
+  /** Default: reads the app in the same log. */
+  readonly roleCheck?: RoleCheck;
 }
 
 /** Operations of an app's owner. */
-export function webhooksOf({ handle, clock, store, reads, send, rates }: Asked): DeliveryRoutesDeps {
-  const byHand = { handle, clock, ids: randomIds, send };
+export function webhooksOf({ handle, clock, store, reads, send, rates, roleCheck }: Asked): DeliveryRoutesDeps {
+  const byHand = { handle, clock, ids: randomIds, send, ...(roleCheck && { roleCheck }) };
   const redeliver = createRedeliver(byHand);
   const sendTest = createSendTest(byHand);
   const reading = {

@@ -6,6 +6,7 @@ import { errorPage } from '../../../web/dashboard/errorPages.ts';
 import { confirmedPage, registerAppPage, registerPage } from '../../../web/dashboard/register.ts';
 import { chooseAppPage, sessionsPage } from '../../../web/dashboard/sessions.ts';
 import { codePage, signInPage } from '../../../web/dashboard/signIn.ts';
+import { invitationsPage } from '../../../web/dashboard/team.ts';
 import { frontPage } from '../../../web/front/page.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
 import type { AppName, Mode, Outer } from '../../../web/parts/frame.ts';
@@ -70,6 +71,9 @@ export function outerPages(mode: Mode, apps: readonly AppName[], say: Say): Read
       ...somebody,
       apps,
       registrationOpen: true,
+      invitations: [
+        { appId: 'merchant_cinema', name: say('Cinema'), role: 'operations', expiresAt: plus(now, 96 * hour_ms) },
+      ],
       pending: [
         {
           appId: 'merchant_coffee',
@@ -79,7 +83,14 @@ export function outerPages(mode: Mode, apps: readonly AppName[], say: Say): Read
         },
       ],
     }),
-    chooseNone: chooseAppPage({ ...somebody, apps: [], registrationOpen: true, pending: [] }),
+    chooseNone: chooseAppPage({ ...somebody, apps: [], registrationOpen: true, pending: [], invitations: [] }),
+    invitations: invitationsPage({
+      ...somebody,
+      invitations: [
+        { appId: 'merchant_cinema', name: say('Cinema'), role: 'operations', expiresAt: plus(now, 96 * hour_ms) },
+      ],
+    }),
+    invitationsNone: invitationsPage({ ...somebody, invitations: [] }),
     sessions: sessionsPage({
       ...somebody,
       sessions: [

@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import { chains } from '../../../domain/chains.ts';
 import { holdAll, shownPolicy } from '../../../domain/payment/amountPolicy.ts';
 import { hour_ms, plus } from '../../../domain/time.ts';
+import type { TeamMember } from '../../../queries/team.ts';
 import { auditPage } from '../../../web/dashboard/audit.ts';
 import { brandingPage } from '../../../web/dashboard/branding.ts';
 import { bulkRedeliveryPage } from '../../../web/dashboard/bulkRedelivery.ts';
@@ -13,6 +14,7 @@ import { keysPage, type ShownKey } from '../../../web/dashboard/keys.ts';
 import { payFromPage } from '../../../web/dashboard/payFrom.ts';
 import { policyForm, policyPage } from '../../../web/dashboard/policy.ts';
 import { settlementPage, type WalletFields } from '../../../web/dashboard/settlementForm.ts';
+import { teamPage, transferPage } from '../../../web/dashboard/team.ts';
 import { webhooksPage } from '../../../web/dashboard/webhooks.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
 import type { Frame } from '../../../web/parts/frame.ts';
@@ -44,6 +46,25 @@ const key = (say: Say, changed: Partial<ShownKey> = {}): ShownKey => ({
   lastUsedAt: ago(hour_ms),
   ...changed,
 });
+
+const otto = (say: Say): TeamMember => ({
+  developerId: 'otto',
+  email: say('otto@teahouse.example'),
+  role: 'operations',
+  invitedUntil: null,
+});
+
+const team = (say: Say): readonly TeamMember[] => [
+  { developerId: 'ada', email: say('ada@teahouse.example'), role: 'owner', invitedUntil: null },
+  otto(say),
+  { developerId: 'rita', email: null, role: 'readOnly', invitedUntil: null },
+  {
+    developerId: 'ines',
+    email: say('ines@teahouse.example'),
+    role: 'developer',
+    invitedUntil: plus(now, 96 * hour_ms),
+  },
+];
 
 export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, VNode>> {
   const confirm = (danger: Danger): VNode => confirmPage({ ...frame, danger });
@@ -169,6 +190,27 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
         errors: { sites: say('The site http://shop.example cannot be allowed.') },
       },
     }),
+    team: teamPage({ ...frame, team: team(say), developerId: 'ada', form: emptyForm }),
+    teamOfMember: teamPage({ ...frame, team: team(say), developerId: 'otto', form: emptyForm }),
+    teamRefused: teamPage({
+      ...frame,
+      team: team(say),
+      developerId: 'ada',
+      form: {
+        values: { email: say('otto@teahouse.example') },
+        errors: { email: 'This person is in the team already.' },
+      },
+    }),
+    transferAsked: transferPage({ ...frame, member: otto(say), challenge: null, form: emptyForm, mailboxUrl: null }),
+    transferCode: transferPage({
+      ...frame,
+      member: otto(say),
+      challenge: 'c'.repeat(64),
+      form: emptyForm,
+      mailboxUrl: 'http://localhost:8025',
+    }),
+    removeMember: confirm({ kind: 'removeMember', memberId: 'otto', name: say('otto@teahouse.example') }),
+    leaveTeam: confirm({ kind: 'leaveTeam' }),
     audit: auditPage({
       ...frame,
       changes: [
