@@ -13,6 +13,8 @@ import { merchantEventSchemas, merchantSchemaVersion, merchantUpcasters } from '
 import { merchant } from './merchant/state.ts';
 import { paymentEventSchemas, paymentSchemaVersion } from './payment/events.ts';
 import { paymentDecider } from './payment/state.ts';
+import { rebalanceEventSchemas, rebalanceSchemaVersion } from './rebalance/events.ts';
+import { rebalance } from './rebalance/rebalance.ts';
 import { sealing, sealingEventSchemas, sealingSchemaVersion } from './sealing.ts';
 import {
   fundingUse,
@@ -41,6 +43,7 @@ export const streams = {
   payoutBatch: { decider: payoutBatch, schemas: payoutBatchEventSchemas, version: payoutBatchSchemaVersion },
   treasury: { decider: treasury, schemas: treasuryEventSchemas, version: treasurySchemaVersion },
   operation: { decider: operation, schemas: operationEventSchemas, version: operationSchemaVersion },
+  rebalance: { decider: rebalance, schemas: rebalanceEventSchemas, version: rebalanceSchemaVersion },
   books: { decider: books, schemas: booksEventSchemas, version: booksSchemaVersion },
   addressBook: { decider: addressBook, schemas: addressBookEventSchemas, version: addressBookSchemaVersion },
   allowance: { decider: allowance, schemas: allowanceEventSchemas, version: allowanceSchemaVersion },

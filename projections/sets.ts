@@ -21,6 +21,7 @@ import {
   transfersOfBatches,
   transfersOfOperations,
   transfersOfPayments,
+  transfersOfRebalances,
   transfersOfUnmatched,
   unmatched,
 } from './transfers.ts';
@@ -56,6 +57,7 @@ export const workSet: ProjectionSet = {
     operations,
     transfersOfOperations,
     transfersOfBatches,
+    transfersOfRebalances,
   ],
   channels: {
     transfers: 'transfers',

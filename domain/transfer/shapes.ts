@@ -106,6 +106,18 @@ export type Form =
   | { readonly kind: 'allow'; readonly contract: OurContract; readonly most: string }
   /** Writes a hash on the chain, as hex, for whoever looks it up there. It moves nothing; the receiver is the treasury itself. */
   | { readonly kind: 'anchor'; readonly hash: string }
+  /** Burns the token, which Circle's protocol (CCTP) mints for the treasury on another chain. The receiver is the protocol's minter. */
+  | {
+      readonly kind: 'burn';
+      readonly destinationDomain: number;
+      /** The treasury's account there. */
+      readonly mintRecipient: string;
+      /** In smallest units. */
+      readonly feeMax: string;
+      readonly finality: number;
+    }
+  /** Mints for an attested burn. The receiver is the treasury itself, which gains the amount. */
+  | { readonly kind: 'mint'; readonly message: string; readonly attestation: string }
   /** Pays several receivers in one transaction, in this order; the order's amount is their sum, its receiver the contract that does it. */
   | { readonly kind: 'payMany'; readonly payments: readonly PaidTogether[] };
 
@@ -127,9 +139,9 @@ export interface FlushedDeposit {
   readonly salt: string;
 }
 
-const movesNothing: ReadonlySet<string> = new Set<Form['kind']>(['flush', 'deploy', 'allow', 'anchor']);
+const movesNothing: ReadonlySet<string> = new Set<Form['kind']>(['flush', 'deploy', 'allow', 'anchor', 'mint']);
 
-/** What an order takes of the treasury's balance of its token: flushes, deployments, allowances and anchors pay nobody. */
+/** What an order takes of the treasury's balance of its token: flushes, deployments, allowances, anchors and mints pay nobody. */
 export const floatTaken = ({ form, amount }: { readonly form?: Form; readonly amount: bigint }): bigint =>
   form && movesNothing.has(form.kind) ? 0n : amount;
 
@@ -145,18 +157,23 @@ export const purposeKinds = [
   'cancel',
   'batch',
   'anchor',
+  'burn',
+  'mint',
 ] as const;
 export type PurposeKind = (typeof purposeKinds)[number];
 
-export const transferKinds = ['payout', 'refund', 'unmatchedRefund', 'operation', 'batch'] as const;
-/** Which stream a transfer belongs to: a payment's for payouts and refunds, that of unmatched money, that of a treasury operation or of a batch of payouts. */
+export const transferKinds = ['payout', 'refund', 'unmatchedRefund', 'operation', 'batch', 'rebalance'] as const;
+/**
+ * Which stream a transfer belongs to: a payment's for payouts and refunds, that of unmatched money, that of a treasury operation, of a batch
+ * of payouts, or of a rebalance, which has two.
+ */
 export type TransferKind = (typeof transferKinds)[number];
 
 export interface TransferKey {
   readonly kind: TransferKind;
-  /** Of the stream: payment id, transfer id of unmatched money, operation id, batch id. */
+  /** Of the stream: payment id, transfer id of unmatched money, operation id, batch id, rebalance id. */
   readonly id: string;
-  /** The number of a payment's refund, or of a way back of unmatched money; 1 for everything that a stream has one of. */
+  /** The number of a payment's refund, or of a refund of unmatched money; 1 for a rebalance's burn, 2 for its mint; 1 for everything that a stream has one of. */
   readonly part: number;
 }
 
@@ -173,6 +190,8 @@ export function referenceOf({ kind, id, part }: TransferKey): string {
       return `operation-${id}`;
     case 'batch':
       return `batch-${id}`;
+    case 'rebalance':
+      return `rebalance-${id}/${part === 1 ? 'burn' : 'mint'}`;
   }
 }
 
@@ -184,6 +203,8 @@ export function keyOf(reference: string): TransferKey {
   if (part !== undefined) return { kind: 'refund', id, part: Number(part) };
   if (reference.startsWith('operation-'))
     return { kind: 'operation', id: reference.slice('operation-'.length), part: 1 };
+  const transit = /^rebalance-(?<id>.+)\/(?<part>burn|mint)$/.exec(reference)?.groups;
+  if (transit?.id !== undefined) return { kind: 'rebalance', id: transit.id, part: transit.part === 'burn' ? 1 : 2 };
   if (reference.startsWith('batch-')) return { kind: 'batch', id: reference.slice('batch-'.length), part: 1 };
   return { kind: 'payout', id: reference, part: 1 };
 }
@@ -193,4 +214,4 @@ export const cancelReference = (nonce: bigint | null): string => `nonce ${nonce}
 
 /** Whether limits count it as money that leaves. */
 export const moneyLeaves = (kind: PurposeKind): boolean =>
-  kind === 'payout' || kind === 'refund' || kind === 'withdrawal' || kind === 'batch';
+  kind === 'payout' || kind === 'refund' || kind === 'withdrawal' || kind === 'batch' || kind === 'burn';

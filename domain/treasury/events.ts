@@ -5,8 +5,9 @@ import { Address, Amount, closed, Hash, Height, Id, nullable, oneOf, Text, Time 
 import { LandedAt, purposeKinds } from '../transfer/shapes.ts';
 
 /** 2: a cancel's bytes are kept and it may be outbid; a nonce says what its transfer moves; what used a nonce up is asked and answered. 3: withdrawals and deployments get nonces too; what a cancel cost; what operators know of transactions
- * that nothing here records. 4: batches of payouts get nonces too. 5: the history of a network ends when the network begins anew. */
-export const treasurySchemaVersion = 5;
+ * that nothing here records. 4: batches of payouts get nonces too. 5: the history of a network ends when the network begins anew.
+ * 6: burns and mints of rebalances get nonces too. */
+export const treasurySchemaVersion = 6;
 
 /** What a nonce is for. A purpose gets one nonce; another attempt after a proven death is another purpose. */
 const Purpose = Type.Object(

@@ -46,7 +46,7 @@ function movedBy(
   arrived: bigint | undefined,
 ): bigint {
   if (form?.kind === 'deploy' || form?.kind === 'allow' || form?.kind === 'anchor') return 0n;
-  return form?.kind === 'flush' ? (arrived ?? amount) : -BigInt(cost?.left ?? amount);
+  return form?.kind === 'flush' || form?.kind === 'mint' ? (arrived ?? amount) : -BigInt(cost?.left ?? amount);
 }
 
 type Paid = Pick<LandedAt, 'hash' | 'blockNumber' | 'blockHash'> & { readonly cost?: Cost };

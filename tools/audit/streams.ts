@@ -13,6 +13,7 @@ import {
   createUnmatchedReckoner,
 } from './reckon/others.ts';
 import { createPaymentReckoner } from './reckon/payment.ts';
+import { createRebalanceReckoner } from './reckon/rebalances.ts';
 import { type Reckoner, together } from './reckon/reckoner.ts';
 import { createNewsReckoner, createWebhookReckoner } from './reckon/webhooks.ts';
 import type { Record as Sorted } from './spill.ts';
@@ -49,6 +50,8 @@ function reckonerOf(stream: string, { out, book, approvalFrom_microUsd }: Stream
       return createTreasuryReckoner(out, book);
     case 'operation':
       return createOperationReckoner(out, book, approvalFrom_microUsd);
+    case 'rebalance':
+      return createRebalanceReckoner(out);
     case 'books':
       return createBooksReckoner(out);
     case 'payoutBatch':
