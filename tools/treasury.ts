@@ -6,6 +6,7 @@ import { addAddressVerbs } from './treasury/addresses.ts';
 import { addAdoptVerb } from './treasury/adopt.ts';
 import { addBatchVerbs } from './treasury/batches.ts';
 import { addBooksVerbs } from './treasury/books.ts';
+import { addFloatVerbs } from './treasury/floats.ts';
 import { addOperationVerbs } from './treasury/operations.ts';
 
 const program = new Command('npm run treasury --').description('Manages the treasury account on each chain.');
@@ -16,5 +17,6 @@ addAddressVerbs(program);
 addAdoptVerb(program);
 addBooksVerbs(program);
 addBatchVerbs(program);
+addFloatVerbs(program);
 
 await runProgram(() => program.parseAsync());

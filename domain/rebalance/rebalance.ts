@@ -233,7 +233,8 @@ export function nextRebalanceStep(state: Rebalance): RebalanceStep {
 /** Both transfers of it, as far as they are known. @param id of its stream */
 export function rebalanceOwed(id: string, state: Rebalance): readonly Owed[] {
   const next = nextRebalanceStep(state);
-  const isOver = next.do === 'done';
+  // Nothing is signed any more for a lost burn, so its money is not kept for it.
+  const isOver = next.do === 'done' || rebalanceStanding(state) === 'burnLost';
   const owed = (part: typeof burnPart | typeof mintPart, leg: TransferLeg): Owed => {
     const key = { kind: 'rebalance', id, part } as const;
     const kind = part === burnPart ? 'burn' : 'mint';

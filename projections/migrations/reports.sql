@@ -133,7 +133,7 @@ COMMENT ON COLUMN treasury_movements.account IS 'Whose money moved: the paying a
 COMMENT ON COLUMN treasury_movements.tx_hash IS 'Empty where no single transaction is known.';
 COMMENT ON COLUMN treasury_movements.asset IS 'coin for the chain''s own, a token by its address.';
 COMMENT ON COLUMN treasury_movements.part IS 'fee, rent, or which of the transfers of the transaction it is.';
-COMMENT ON COLUMN treasury_movements.kind IS 'opening, payin, unmatched, payout, refund, withdrawal, rebalance, sweep, deployment, anchor, cancel, adopted, topUp, flush (a deposit that somebody else emptied), explained, networkClosed (moves nothing: the chain''s network began anew).';
+COMMENT ON COLUMN treasury_movements.kind IS 'opening, payin, unmatched, payout, refund, withdrawal, rebalance, burn, mint, sweep, deployment, anchor, cancel, adopted, topUp, flush (a deposit that somebody else emptied), explained, networkClosed (moves nothing: the chain''s network began anew).';
 COMMENT ON COLUMN treasury_movements.amount IS 'In smallest units; negative for what left.';
 COMMENT ON COLUMN treasury_movements.reference IS 'The payment, operation or transfer that it belongs to.';
 COMMENT ON COLUMN treasury_movements.position IS 'Of the event in the log.';

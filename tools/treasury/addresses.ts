@@ -6,7 +6,7 @@ import type { Core } from '../../src/core.ts';
 import { type AddressDeps, addToBook, loadBook, removeFromBook } from '../../src/workers/treasury/operations.ts';
 import { withCore } from '../connections.ts';
 import { operator, tell } from '../program.ts';
-import { type Shown, show } from './operations.ts';
+import { type Shown, show } from './show.ts';
 
 async function addresses(core: Core, how: Shown): Promise<void> {
   const { entries } = await loadBook(core);

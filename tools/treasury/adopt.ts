@@ -18,7 +18,7 @@ import { type UnknownTransaction, unknownTransactions } from '../../src/workers/
 import { withCore } from '../connections.ts';
 import { print, printError } from '../print.ts';
 import { operator, reasonOf, refusalError } from '../program.ts';
-import { type Shown, show } from './operations.ts';
+import { type Shown, show } from './show.ts';
 
 /** Nodes are asked about each of many transactions. */
 const answer_ms = 120_000;

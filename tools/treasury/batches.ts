@@ -12,7 +12,7 @@ import { buryBatch, type ContractDeps, orderAllowance, orderPayMany } from '../.
 import { withCore } from '../connections.ts';
 import { print } from '../print.ts';
 import { namedChain, operator, reasonOf, refusalError, tell, untilInterrupted } from '../program.ts';
-import { type Shown, show } from './operations.ts';
+import { type Shown, show } from './show.ts';
 
 const shownMax = 100;
 const look_ms = 1_000;

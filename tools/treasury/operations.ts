@@ -10,25 +10,10 @@ import { withdrawals } from '../../src/workers/treasury/index.ts';
 import { approve, callOff, recordArrival } from '../../src/workers/treasury/operations.ts';
 import { type AskedWithdrawal, type Ordered, withdraw } from '../../src/workers/treasury/withdraw.ts';
 import { withCore } from '../connections.ts';
-import { print, printJson, printTable } from '../print.ts';
+import { print } from '../print.ts';
 import { operator, reasonOf, refusalError, tell } from '../program.ts';
-
-export interface Shown {
-  readonly json?: boolean;
-}
-
-/** On one line per call; big numbers as digits. */
-export const json = (value: unknown): void => printJson(value, null);
-
-/**
- * Prints a list: a plain table for people, JSON for programs.
- * @param empty what people are told where there is nothing
- */
-export function show(how: Shown, whole: readonly unknown[], lines: object, empty: string): void {
-  if (how.json) json(whole);
-  else if (whole.length === 0) print(empty);
-  else printTable(lines);
-}
+import { addDryRun, type DryRunOptions, showDryRun } from './dryRun.ts';
+import { json, type Shown, show } from './show.ts';
 
 const answer_ms = 15_000;
 /** A history is looked through. */
@@ -90,12 +75,19 @@ export function addOperationVerbs(program: Command): void {
       withCore((core) => order(core, { ...options, chain, asset, amount }, options)),
     );
 
-  ordering(program.command('rebalance <chain> <token> <amount> <towards>'))
+  const rebalancing = ordering(program.command('rebalance [chain] [token] [amount] [towards]'))
     .description('Send money through an address of the book to our account on another chain, and wait for its arrival.')
-    .requiredOption('--via <address>', 'of a bridge or an exchange, in the book of the first chain')
-    .action((chain: string, asset: string, amount: string, towards: string, options: Ordering & { via: string }) =>
-      withCore((core) => order(core, { ...options, to: options.via, chain, asset, amount, towards }, options)),
-    );
+    .option('--via <address>', 'of a bridge or an exchange, in the book of the first chain');
+  addDryRun(rebalancing).action(
+    (chain: string, asset: string, amount: string, towards: string, options: Ordering & Partial<Dry>) => {
+      const { dryRun, via } = options;
+      if (dryRun) return withCore((core) => showDryRun(core, options as Dry));
+      const missing = Object.entries({ chain, token: asset, amount, towards }).find(([, given]) => given === undefined);
+      if (missing) return rebalancing.error(`error: missing required argument '${missing[0]}'`);
+      if (via === undefined) return rebalancing.error("error: required option '--via <address>' not specified");
+      return withCore((core) => order(core, { ...options, to: via, chain, asset, amount, towards }, options));
+    },
+  );
 
   program
     .command('approve <id>')
@@ -126,6 +118,12 @@ async function arrived(core: Core, id: string, hash: string): Promise<void> {
   const { handle, clock, chains } = core;
   const deps = { handle, clock, historyOf: (chainId: ChainId) => chains.get(chainId)?.history };
   tell(await recordArrival(deps, { id, hash }, operator(), AbortSignal.timeout(arrival_ms)));
+}
+
+/** Of `rebalance`. */
+interface Dry extends DryRunOptions {
+  readonly dryRun?: true;
+  readonly via?: string;
 }
 
 interface Ordering extends Shown {
