@@ -102,8 +102,8 @@ export type Form =
   | { readonly kind: 'flush'; readonly deposits: readonly FlushedDeposit[] }
   /** Puts one of our contracts on the chain. It moves nothing; the receiver is the contract's address. */
   | { readonly kind: 'deploy'; readonly contract: OurContract }
-  /** Lets one of our contracts, the receiver, take so much of the token on the treasury's word, in smallest units. It moves nothing. */
-  | { readonly kind: 'allow'; readonly contract: OurContract; readonly most: string }
+  /** Lets a contract, the receiver, take so much of the token on the treasury's word, in smallest units. It moves nothing. */
+  | { readonly kind: 'allow'; readonly contract: AllowedContract; readonly most: string }
   /** Writes a hash on the chain, as hex, for whoever looks it up there. It moves nothing; the receiver is the treasury itself. */
   | { readonly kind: 'anchor'; readonly hash: string }
   /** Burns the token, which Circle's protocol (CCTP) mints for the treasury on another chain. The receiver is the protocol's minter. */
@@ -123,6 +123,9 @@ export type Form =
 
 export const ourContracts = ['forwarder', 'payMany'] as const;
 export type OurContract = (typeof ourContracts)[number];
+/** Ours, and the one that burns for rebalances. */
+export const allowedContracts = [...ourContracts, 'tokenMessenger'] as const;
+export type AllowedContract = (typeof allowedContracts)[number];
 
 export interface PaidTogether {
   readonly paymentId: string;

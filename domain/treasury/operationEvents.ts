@@ -5,6 +5,7 @@ import { Address, Amount, closed, Digest, Hash, oneOf, Text, Time } from '../sch
 import {
   AssetRef,
   Attempt,
+  allowedContracts,
   DeathProof,
   Memo,
   Orphaned,
@@ -15,8 +16,9 @@ import {
   SignedAttempt,
 } from '../transfer/shapes.ts';
 
-/** 2: a contract of ours may be allowed to take so much of a token; the hash of a head may be written on a chain. */
-export const operationSchemaVersion = 2;
+/** 2: a contract of ours may be allowed to take so much of a token; the hash of a head may be written on a chain. 3: the contract that
+ * burns for rebalances may be allowed to take so much of a token. */
+export const operationSchemaVersion = 3;
 
 export const operationKinds = ['withdrawal', 'rebalance', 'sweep', 'deployment', 'anchor'] as const;
 
@@ -34,7 +36,7 @@ const Form = Type.Union([
     closed,
   ),
   Type.Object({ kind: Type.Literal('deploy'), contract: oneOf(ourContracts) }, closed),
-  Type.Object({ kind: Type.Literal('allow'), contract: oneOf(ourContracts), most: Amount }, closed),
+  Type.Object({ kind: Type.Literal('allow'), contract: oneOf(allowedContracts), most: Amount }, closed),
   Type.Object({ kind: Type.Literal('anchor'), hash: Digest }, closed),
 ]);
 

@@ -1,5 +1,5 @@
 /** The contract that pays many receivers in one transaction: where it stands, the same on every chain, and what is asked of it. */
-import { type Address, concatHex, encodeFunctionData, erc20Abi, getContractAddress, type Hex, parseAbi } from 'viem';
+import { type Address, concatHex, encodeFunctionData, getContractAddress, type Hex, parseAbi } from 'viem';
 import { payMany } from '../../../contracts/evm/artifacts/PayMany.ts';
 import { assert } from '../../../domain/decider.ts';
 import { ask } from '../node/jsonRpc.ts';
@@ -35,13 +35,6 @@ export function payManyCall({ token, form }: Paid): Call {
   const amounts = form.payments.map(({ amount }) => amount);
   const args = [token.address as Address, receivers, amounts] as const;
   return { to: payManyAddress, data: encodeFunctionData({ abi: payMany.abi, functionName: 'payMany', args }) };
-}
-
-/** The transaction that lets it spend so much of a token for the treasury. USDT takes a new allowance only where there is none. */
-export function allowanceCall({ token, form }: Paid): Call {
-  assert(form?.kind === 'allow', 'only an allowance allows');
-  const args = [payManyAddress, BigInt(form.most)] as const;
-  return { to: token.address as Address, data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args }) };
 }
 
 /** Whether the very contract stands there, and no other. */

@@ -152,7 +152,8 @@ export function createStellarSigner({
     }
     if (purpose.kind === 'anchor') checkAnchor(inner, unsigned.order, purpose);
     // No dollar limit counts what does not say that money leaves.
-    else if (!moneyLeaves(purpose.kind)) throw new SigningRefused('mismatch', `there is no ${purpose.kind} on Stellar`);
+    else if (!moneyLeaves(purpose.kind) || purpose.kind === 'burn')
+      throw new SigningRefused('mismatch', `there is no ${purpose.kind} on Stellar`);
     else checkTransfer(inner, unsigned.order, purpose);
     checkValidity(inner, unsigned, purpose);
     return { whole, count: spending(unsigned, purpose, BigInt(whole.fee)) };
