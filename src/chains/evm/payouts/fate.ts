@@ -1,6 +1,6 @@
 /** What became of signed attempts. "Dead" is said only with proof in hand: a wrong one would pay twice. */
 
-import { type Hex, isAddressEqual } from 'viem';
+import { type Hex, isAddressEqual, zeroAddress } from 'viem';
 import type { ChainId } from '../../../../domain/chains.ts';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
 import type { Cost, DeathProof } from '../../../../domain/transfer/shapes.ts';
@@ -27,6 +27,8 @@ export function arrivedIn(
     return broughtIn({ logs }, account, { token, form }).reduce((sum, each) => sum + each, 0n);
   // The hash says what was signed, to the last wei: where it succeeded, that has moved.
   if (form?.kind === 'coin') return BigInt(amount);
+  // Mints come from nobody. The fee, minted for Circle in the same transaction, has another receiver.
+  if (form?.kind === 'mint') return movedIn(logs, token, { from: [zeroAddress], to: [receiver] });
   const from = form?.kind === 'flush' ? form.deposits.map(({ address }) => address) : [account];
   return movedIn(logs, token, { from, to: [receiver] });
 }
@@ -201,6 +203,7 @@ async function fateOfMined(
   const { hash, succeeded, blockNumber, blockHash } = receipt;
   const arrived = succeeded ? arrivedIn(receipt, contenders.account, sent) : 0n;
   const flushes = sent.form?.kind === 'flush';
+  const brings = flushes || sent.form?.kind === 'mint';
   const brought =
     succeeded && sent.form?.kind === 'payMany'
       ? broughtIn(receipt, contenders.account, { token: sent.token, form: sent.form })
@@ -211,7 +214,7 @@ async function fateOfMined(
   if (there?.hash !== blockHash) return { kind: 'pending', mined: true };
   const cost = costIn(receipt, contenders.account, sent);
   const landed = { attempt: sent.attempt, hash, blockNumber, blockHash, ...(cost && { cost }) };
-  if (full) return { kind: 'final', ...landed, ...(flushes && { arrived }) };
+  if (full) return { kind: 'final', ...landed, ...(brings && { arrived }) };
   if (succeeded) return { kind: 'short', ...landed, arrived, ...(brought && { brought }) };
   const detail = `transaction ${hash} was reverted in block ${blockNumber} (${blockHash})`;
   const at = cost && { hash, blockNumber: blockNumber.toString(), blockHash, cost };

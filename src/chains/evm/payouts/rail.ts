@@ -15,6 +15,7 @@ import { createBatching, gasToPayMany } from './batch.ts';
 import { fateOf, isFree } from './fate.ts';
 import { gasToAllow, gasToDeploy, gasToFlush } from './forwarding.ts';
 import { createNonceUses } from './nonceUse.ts';
+
 import {
   balancesOf,
   checkCoinAndGas,
@@ -26,6 +27,7 @@ import {
   type Payer,
 } from './preflight.ts';
 import { createPrices, createTransferGas, gasForCall, priceFor, priceToReplace, usualCost } from './prices.ts';
+import { gasToBurn, gasToMint } from './rebalancing.ts';
 import { buildUnsigned, callFor, noOrder } from './transaction.ts';
 
 /** What nodes mean when they refuse a transaction. JSON-RPC has no codes for it: each client has its own words, which change. */
@@ -140,6 +142,8 @@ export function createEvmPayoutRail(
     if (order.form?.kind === 'flush') return gasToFlush(node, payer, order, fees);
     if (order.form?.kind === 'deploy') return gasToDeploy(node, payer, order, fees);
     if (order.form?.kind === 'coin') return gasForCoin(node, payer, order, fees);
+    if (order.form?.kind === 'burn') return gasToBurn(node, payer, order, fees);
+    if (order.form?.kind === 'mint') return gasToMint(node, payer, order, fees);
     if (order.form?.kind === 'allow') return gasToAllow(node, payer, order, fees);
     if (order.form?.kind === 'payMany') {
       await checkTokens(node, payer, order);
@@ -199,7 +203,7 @@ export function createEvmPayoutRail(
 
       async prepare(order, nonce, replaces) {
         assert(order.chainId === chainId, `this rail serves chain ${chainId}`);
-        checkForm(order, 'coin', 'flush', 'deploy', 'allow', 'payMany');
+        checkForm(order, 'coin', 'flush', 'deploy', 'allow', 'payMany', 'burn', 'mint');
         return rpc.answer((node) => build(node, order, nonce, replaces));
       },
 
