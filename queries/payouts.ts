@@ -24,7 +24,7 @@ export interface Promised extends Obligation {
 /** Seen on its chain, if not final: all that was agreed. */
 const seenInFull = `status = 'payment_started' AND amount_received >= source_amount`;
 
-/** Payouts, what goes back to payers, what operators are to be sent, and burns of rebalances. @param but an operation that is not counted. @throws Unavailable */
+/** Payouts, what goes back to payers, what operators are to be sent, and burns of rebalances. @param but an operation, or the reference of a burn, that is not counted. @throws Unavailable */
 export async function openObligations(sql: Sql, but = ''): Promise<readonly Obligation[]> {
   const sums = await sql.query<Sum>(
     `SELECT "chainId", "tokenAddress", sum(amount) AS amount FROM (
@@ -34,7 +34,7 @@ export async function openObligations(sql: Sql, but = ''): Promise<readonly Obli
           AND destination_amount IS NOT NULL
           AND (status <> 'payment_started' OR ${seenInFull})
        UNION ALL
-       SELECT chain_id, token_address, amount FROM transfers WHERE kind IN ('refund', 'burn') AND step <> 'done'
+       SELECT chain_id, token_address, amount FROM transfers WHERE kind IN ('refund', 'burn') AND step <> 'done' AND reference <> $1
        UNION ALL
        SELECT chain_id, token_address, amount FROM operations
         WHERE standing IN ('waitsForApproval', 'ordered', 'signed')

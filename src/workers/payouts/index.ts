@@ -41,7 +41,14 @@ import {
 } from './fundingProof.ts';
 import { impossibleWorker } from './impossible.ts';
 import { numberingMemory } from './numberingAccounts.ts';
-import { batchOwner, operationOwner, payoutOwner, refundOwner, unmatchedRefundOwner } from './owners.ts';
+import {
+  batchOwner,
+  operationOwner,
+  payoutOwner,
+  rebalanceOwner,
+  refundOwner,
+  unmatchedRefundOwner,
+} from './owners.ts';
 import { createRecall, pauseAfterRestore } from './recall.ts';
 import { createUnsettledAmounts, type OwedOn } from './unsettledAmounts.ts';
 import { transfersWorker, transfersWorkerName } from './worker.ts';
@@ -72,6 +79,7 @@ export function transferOwners({ workHandle: handle, clock, chains, owed, own, u
     refund: refundOwner(ofPayments),
     batch: batchOwner(ofPayments),
     operation: operationOwner({ handle, clock, railOf, owedOn: owed }),
+    rebalance: rebalanceOwner({ handle, clock, railOf, owedOn: owed }),
     unmatchedRefund: unmatchedRefundOwner({ handle, clock, proveMoney: createUnmatchedProof(chains, own, uses) }),
   };
 }

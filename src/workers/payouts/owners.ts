@@ -37,6 +37,7 @@ import type { PaymentEvent, Transfer } from '../../../domain/payment/events.ts';
 import { payoutLeg, refundLeg, requestPayout } from '../../../domain/payment/payout.ts';
 import { lostFunding } from '../../../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
+import { burnPart, rebalance, rebalanceLegs, rebalanceOwed } from '../../../domain/rebalance/rebalance.ts';
 import { failedAttempts, type Owed } from '../../../domain/transfer/leg.ts';
 import type { ChainLegOwner } from '../../../domain/transfer/owner.ts';
 import { referenceOf, type TransferKey } from '../../../domain/transfer/shapes.ts';
@@ -56,7 +57,7 @@ interface Stream<S, E extends DomainEvent> {
   readonly decider: Decider<S, E>;
   readonly leg: ChainLegOwner<S, E>;
   /** The worker that its events name as their cause. */
-  readonly cause: 'worker:payouts' | 'worker:refunds' | 'worker:operations';
+  readonly cause: 'worker:payouts' | 'worker:refunds' | 'worker:operations' | 'worker:rebalances';
   /** Whether a loader may have the state that this process knows. Default: the stream is read each time. */
   readonly mayBeKnown?: boolean;
   owed(state: S, key: TransferKey): Owed | undefined;
@@ -346,6 +347,39 @@ async function isInBook({ handle, clock }: OperationDeps, { ordered }: Operation
   if (isUsable(book, { chainId, address, memo: receiverMemo }, clock.now())) return;
   const message = `${address} was taken out of the address book, or added again and not usable yet: npm run treasury -- addresses, or call-off`;
   throw new PayoutBlocked('addressNotInBook', message);
+}
+
+// Rebalances own two transfers each: the burn on one chain, the mint on another.
+//
+// Crash between the proof and BurnSigned: nothing was sent, and the restart proves again. What happens to the burn's money behind that is
+// written at the top of domain/rebalance/rebalance.ts.
+
+export const rebalanceOwner = (deps: OperationDeps): TransferOwner => ({
+  ...streamOwner(deps, {
+    decider: rebalance,
+    leg: rebalanceLegs,
+    cause: 'worker:rebalances',
+    owed: (state, { id, part }) => (state ? rebalanceOwed(id, state).find(({ key }) => key.part === part) : undefined),
+    terms(state) {
+      assert(state !== null, 'what is owed has a rebalance');
+      return { owedSince: state.ordered.orderedAt, isSecret: false };
+    },
+  }),
+  async proveFunding(key, signal) {
+    if (key.part === burnPart) await burnsEnough(deps, key, signal);
+    return nothingToProve;
+  },
+});
+
+/** A burn takes nothing that payouts are owed, however long ago it was ordered. A mint takes nothing at all. */
+async function burnsEnough({ handle, railOf, owedOn }: OperationDeps, key: TransferKey, signal: AbortSignal) {
+  const found = await currentState(handle, rebalance, key.id);
+  const rail = found && railOf(found.ordered.from.chainId);
+  if (!found || !rail) return;
+  const { token, amount } = found.burn.order;
+  const wanted = { token, amount, operationId: referenceOf(key) };
+  const refusal = await takesWhatIsOwed({ rail, owedOn }, wanted, signal);
+  if (refusal) throw new PayoutBlocked('owed', `${refusal.message}; call the rebalance off, or top the float up`);
 }
 
 // Money that no payment takes up owns its way back.

@@ -54,7 +54,7 @@ export interface Owed {
   readonly payouts: number;
 }
 
-/** @param but an operation that is not counted. @throws Unavailable */
+/** @param but an operation, or the reference of a burn, that is not counted. @throws Unavailable */
 export type OwedOn = (chainId: ChainId, but?: string) => Promise<Owed>;
 
 export interface SpareDeps {
@@ -65,7 +65,7 @@ export interface SpareDeps {
 export interface Wanted {
   readonly token: AssetRef;
   readonly amount: bigint;
-  /** The operation that wants it, where it is counted among what is owed already. */
+  /** The operation, or the burn by its reference, that wants it, where it is counted among what is owed already. */
   readonly operationId?: string;
 }
 
