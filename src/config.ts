@@ -51,6 +51,8 @@ export interface Config {
   readonly fee: { readonly fixed_microUsd: bigint; readonly basisPoints: number };
   /** Heads of the log: the keys that sign them, as hex, and what comes first of so many events and minutes. */
   readonly heads: HeadSettings;
+  /** Attestation service of CCTP, without a path; null: nothing is rebalanced. */
+  readonly attestationsUrl: string | null;
   /** When the role `audit` begins, each day: `HH:MM`, UTC. */
   readonly auditAt: string;
   /** Deposits are swept to the treasury by schedule. `every_min`: null is not at all. */
@@ -179,6 +181,7 @@ export function readConfig(env: Env): Config {
       basisPoints: read.integer('FEE_BASIS_POINTS', 10, 0, 10_000),
     },
     heads: readHeads(read, new Set(served.map(({ chainId }) => chainId))),
+    attestationsUrl: read.url('CCTP_ATTESTATIONS_URL', /^https?:$/)?.replace(/\/+$/, '') ?? null,
     auditAt: read.matching('AUDIT_AT', /^([01]\d|2[0-3]):[0-5]\d$/, 'a time of the day in UTC like 03:00') ?? '03:00',
     sweeps: {
       every_min: read.integer('SWEEP_EVERY_MINUTES', 0, 0, 44_640) || null,

@@ -4,7 +4,7 @@ import { runProgram } from './program.ts';
 import { addAccountVerbs } from './treasury/accounts.ts';
 import { addAddressVerbs } from './treasury/addresses.ts';
 import { addAdoptVerb } from './treasury/adopt.ts';
-import { addBatchVerbs } from './treasury/batches.ts';
+import { addAllowBurnsVerb, addBatchVerbs } from './treasury/batches.ts';
 import { addBooksVerbs } from './treasury/books.ts';
 import { addFloatVerbs } from './treasury/floats.ts';
 import { addOperationVerbs } from './treasury/operations.ts';
@@ -18,5 +18,6 @@ addAdoptVerb(program);
 addBooksVerbs(program);
 addBatchVerbs(program);
 addFloatVerbs(program);
+addAllowBurnsVerb(program);
 
 await runProgram(() => program.parseAsync());

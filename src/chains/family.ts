@@ -11,6 +11,7 @@ import type { Instant } from '../../domain/time.ts';
 import type { Form } from '../../domain/transfer/shapes.ts';
 import type { Reader } from '../environment/reader.ts';
 import type { ChainHealth } from './health.ts';
+import type { MintReader } from './mints.ts';
 import type { Spending } from './money/spending.ts';
 import type { NodeLines } from './node/lines.ts';
 import {
@@ -79,6 +80,8 @@ export interface OpenChain {
   readonly pushes?: Observable<Push>;
   /** Why nodes of the configuration cannot serve the chain, a sentence each; those that do not answer in time are left out. */
   unfitNodes?(signal: AbortSignal): Promise<readonly string[]>;
+  /** Where CCTP mints for rebalances. */
+  readonly mints?: MintReader;
   /** Where deposits hold money that has to be taken to the treasury. @param paymentOf throws Unavailable */
   openSweep?(paymentOf: (paymentId: string) => Promise<PaymentState>): DepositSweep;
   /** Where contracts sign: whether the one at the address takes the signature for its own. @throws Unavailable */

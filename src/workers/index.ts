@@ -27,6 +27,7 @@ import { depositOwnersWorker } from './payins/depositOwners.ts';
 import { followChanges, payinWorkers } from './payins/index.ts';
 import { unfinishedMatchesName, unfinishedMatchesWorker } from './payins/unfinishedMatches.ts';
 import { impossiblePayouts, transferAudits, transferWorkers } from './payouts/index.ts';
+import { rebalanceWorkers } from './rebalances/index.ts';
 import { refundsOf } from './refunds/index.ts';
 import { policyRefundsWorker, policyRefundsWorkerName } from './refunds/policyRefunds.ts';
 import { type RoleWorker, runRoleWorkers, runSharedWorkers } from './run.ts';
@@ -59,6 +60,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     // An instance without the treasury's keys leaves the payouts to one that has them.
     ...(signers.size > 0 ? [run('payouts', told('transfers'), ...transferWorkers(core, signers, lately))] : []),
     run('books', NEVER, ...booksWorkers(core)),
+    ...rebalanceWorkers(core).map((worker) => run('rebalances', NEVER, worker)),
     run('payoutAudit', NEVER, ...transferAudits(core)),
     ...impossiblePayouts(core).map((worker) => run('impossiblePayouts', NEVER, worker)),
     run('policyRefunds', told('todo_policy_refunds'), { worker: policyRefunds(core) }),

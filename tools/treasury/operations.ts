@@ -3,11 +3,21 @@
 import type { Command } from 'commander';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
+import { microUsdDecimals } from '../../domain/money.ts';
+import {
+  approveRebalance,
+  callOffRebalance,
+  type RebalanceState,
+  rebalance,
+  rebalanceStanding,
+} from '../../domain/rebalance/rebalance.ts';
 import { standingOf } from '../../domain/treasury/operation.ts';
 import { listOperations } from '../../queries/treasury.ts';
+import { createAttestations } from '../../src/chains/evm/attestations.ts';
 import type { Core } from '../../src/core.ts';
+import { type AskedMove, orderMove } from '../../src/workers/rebalances/order.ts';
 import { withdrawals } from '../../src/workers/treasury/index.ts';
-import { approve, callOff, recordArrival } from '../../src/workers/treasury/operations.ts';
+import { approve, callOff, operatorName, recordArrival } from '../../src/workers/treasury/operations.ts';
 import { type AskedWithdrawal, type Ordered, withdraw } from '../../src/workers/treasury/withdraw.ts';
 import { withCore } from '../connections.ts';
 import { print } from '../print.ts';
@@ -35,6 +45,50 @@ function told({ id, operation, isNew }: Ordered): string {
   return standing === 'waitsForApproval'
     ? `Ordered as ${id}. Another operator has to approve it: npm run treasury -- approve ${id}`
     : `Ordered as ${id}. It is sent by itself: npm run treasury -- operations`;
+}
+
+async function orderBurn(core: Core, asked: AskedMove, how: Shown): Promise<void> {
+  const { config, handle, clock, chains } = core;
+  const inMicroUsd = (whole: bigint): bigint => whole * 10n ** BigInt(microUsdDecimals);
+  const { attestationsUrl: url } = config;
+  const deps = {
+    ...{ handle, clock, accountOn: (chainId: ChainId) => chains.get(chainId)?.rail.account },
+    attestations: url === null ? null : createAttestations({ url, clock }),
+    approval_microUsd: inMicroUsd(config.withdrawals.approval_usd),
+    perTransfer_microUsd: inMicroUsd(config.signer.perTransfer_usd),
+  };
+  const outcome = await orderMove(deps, asked, operator(), AbortSignal.timeout(answer_ms));
+  if (isRefusal(outcome)) throw refusalError(outcome);
+  const { id, state, isNew } = outcome;
+  const standing = rebalanceStanding(state);
+  const name = `${rebalancePrefix}${id}`;
+  if (how.json) return json({ id: name, isNew, standing, ordered: state.ordered });
+  if (!isNew) return print(`An equal move is not done yet: ${name} (${standing}).`);
+  print(
+    standing === 'waitsForApproval'
+      ? `Ordered as ${name}. Another operator has to approve it: npm run treasury -- approve ${name}`
+      : `Ordered as ${name}. The service burns and mints it automatically: npm run treasury -- floats`,
+  );
+}
+
+const rebalancePrefix = 'rebalance-';
+
+async function approveAny(core: Core, id: string): Promise<void> {
+  if (!id.startsWith(rebalancePrefix)) return tell(await approve(core, id, operator()));
+  const { handle, clock } = core;
+  const by = operator();
+  const own = id.slice(rebalancePrefix.length);
+  const decide = (state: RebalanceState) => approveRebalance(state, operatorName(by), clock.now());
+  tell(await handle(rebalance, own, decide, { ...by, appId: null }));
+}
+
+async function callOffAny(core: Core, id: string, reason: string): Promise<void> {
+  if (!id.startsWith(rebalancePrefix)) return tell(await callOff(core, id, reason, operator()));
+  const { handle, clock } = core;
+  const by = operator();
+  const asked = { reason, by: operatorName(by), now: clock.now() };
+  const own = id.slice(rebalancePrefix.length);
+  tell(await handle(rebalance, own, (state) => callOffRebalance(state, asked), { ...by, appId: null }));
 }
 
 async function list({ database }: Core, how: Shown): Promise<void> {
@@ -77,13 +131,17 @@ export function addOperationVerbs(program: Command): void {
 
   const rebalancing = ordering(program.command('rebalance [chain] [token] [amount] [towards]'))
     .description('Send money through an address of the book to our account on another chain, and wait for its arrival.')
-    .option('--via <address>', 'of a bridge or an exchange, in the book of the first chain');
+    .option('--via <address>', 'of a bridge or an exchange, in the book of the first chain')
+    .option('--burn', 'burn USDC here and mint it there by CCTP instead, without an address of the book')
+    .option('--fast', 'with --burn: within a minute, for a fee');
   addDryRun(rebalancing).action(
     (chain: string, asset: string, amount: string, towards: string, options: Ordering & Partial<Dry>) => {
       const { dryRun, via } = options;
       if (dryRun) return withCore((core) => showDryRun(core, options as Dry));
       const missing = Object.entries({ chain, token: asset, amount, towards }).find(([, given]) => given === undefined);
       if (missing) return rebalancing.error(`error: missing required argument '${missing[0]}'`);
+      if (options.burn)
+        return withCore((core) => orderBurn(core, { ...options, chain, asset, amount, towards }, options));
       if (via === undefined) return rebalancing.error("error: required option '--via <address>' not specified");
       return withCore((core) => order(core, { ...options, to: via, chain, asset, amount, towards }, options));
     },
@@ -91,16 +149,14 @@ export function addOperationVerbs(program: Command): void {
 
   program
     .command('approve <id>')
-    .description('Approve an operation above TREASURY_APPROVAL_USD that another operator ordered.')
-    .action((id: string) => withCore(async (core) => tell(await approve(core, id, operator()))));
+    .description('Approve an operation or rebalance above TREASURY_APPROVAL_USD that another operator ordered.')
+    .action((id: string) => withCore((core) => approveAny(core, id)));
 
   program
     .command('call-off <id>')
-    .description('Cancel an operation that has not been signed.')
+    .description('Cancel an operation or rebalance that has not been signed.')
     .option('--reason <reason>', 'why, for whoever asks later', reasonOf, unsaid)
-    .action((id: string, { reason }: { reason: string }) =>
-      withCore(async (core) => tell(await callOff(core, id, reason, operator()))),
-    );
+    .action((id: string, { reason }: { reason: string }) => withCore((core) => callOffAny(core, id, reason)));
 
   program
     .command('arrived <id> <hash>')
@@ -123,6 +179,8 @@ async function arrived(core: Core, id: string, hash: string): Promise<void> {
 /** Of `rebalance`. */
 interface Dry extends DryRunOptions {
   readonly dryRun?: true;
+  readonly burn?: true;
+  readonly fast?: true;
   readonly via?: string;
 }
 

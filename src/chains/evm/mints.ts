@@ -2,6 +2,7 @@
 import { encodeEventTopics, type Hex, numberToHex, parseAbi, zeroAddress } from 'viem';
 import { cctpContracts } from '../../../domain/rebalance/cctp.ts';
 import { lower } from '../../lib/inParallel.ts';
+import type { MintAsked, MintFound, MintReader } from '../mints.ts';
 import { ask } from '../node/jsonRpc.ts';
 import { topicOf } from './accounts.ts';
 import { isMinted } from './cctp.ts';
@@ -13,28 +14,6 @@ import { createEvmRpc, type EvmNode, type EvmRpc } from './rpc.ts';
 const receivedAbi = parseAbi([
   'event MessageReceived(address indexed caller, uint32 sourceDomain, bytes32 indexed nonce, bytes32 sender, uint32 indexed finalityThresholdExecuted, bytes messageBody)',
 ]);
-
-export interface MintFound {
-  readonly hash: string;
-  readonly blockNumber: bigint;
-  readonly blockHash: string;
-  /** What our account received of the token in that transaction, in smallest units. */
-  readonly received: bigint;
-}
-
-export interface MintAsked {
-  /** 64 hex digits. */
-  readonly nonce: string;
-  readonly account: string;
-  readonly token: string;
-}
-
-export interface MintReader {
-  /** Newest final block, as the node that is behind has it. @throws ChainUnavailable */
-  finalBlock(signal: AbortSignal): Promise<bigint>;
-  /** The final transaction that minted the message, as all nodes that answer return it; null if they do not agree or there is none. @throws ChainUnavailable */
-  mintOf(asked: MintAsked, signal: AbortSignal): Promise<MintFound | null>;
-}
 
 /** Ranges of blocks that are searched back from the newest one. A mint that is older is recorded by hand. */
 const rangesMax = 50;

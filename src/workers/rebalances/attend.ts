@@ -19,7 +19,7 @@ import {
   recordMintByOther,
 } from '../../../domain/rebalance/rebalance.ts';
 import type { Attestations } from '../../chains/evm/attestations.ts';
-import type { MintReader } from '../../chains/evm/mints.ts';
+import type { MintReader } from '../../chains/mints.ts';
 
 export interface AttendDeps {
   readonly handle: Handle;

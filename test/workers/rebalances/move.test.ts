@@ -9,6 +9,7 @@ import type { RebalanceOrdered } from '../../../domain/rebalance/events.ts';
 import { transitOf } from '../../../domain/rebalance/inTransit.ts';
 import {
   burnPart,
+  callOffRebalance,
   nextRebalanceStep,
   orderRebalance,
   type Rebalance,
@@ -23,10 +24,12 @@ import { sandboxMessageTransmitter } from '../../../sandbox/contracts/artifacts/
 import { fund } from '../../../sandbox/tokens.ts';
 import { AttestationsUnavailable, createAttestations } from '../../../src/chains/evm/attestations.ts';
 import { mintCall, spenderOf } from '../../../src/chains/evm/cctp.ts';
-import { createMintReader, type MintReader } from '../../../src/chains/evm/mints.ts';
+import { createMintReader } from '../../../src/chains/evm/mints.ts';
 import { createEvmPayoutRail } from '../../../src/chains/evm/payouts/rail.ts';
+import type { MintReader } from '../../../src/chains/mints.ts';
 import { PayoutBlocked } from '../../../src/chains/ports.ts';
 import { type Attended, attend } from '../../../src/workers/rebalances/attend.ts';
+import { type AskedMove, type MoveDeps, orderMove } from '../../../src/workers/rebalances/order.ts';
 import { signedBy } from '../../chains/evm/payouts/signing.ts';
 import { evmConfig } from '../../chains/evm/world.ts';
 import { accountOf, type ChainClient, chainClient, isolatedAnvil, treasury } from '../../support/anvil.ts';
@@ -283,5 +286,63 @@ describe('a rebalance on two chains', function () {
     const { message } = (event as unknown as { args: { message: Hex } }).args;
     assert.equal((message.length - 2) / 2, messageLength_bytes);
     await until('final mint');
+  });
+
+  describe('that an operator orders', () => {
+    const ordering = (change: Partial<MoveDeps> = {}, asked: Partial<AskedMove> = {}) =>
+      orderMove(
+        {
+          ...{ handle: world.handle, clock: world.clock, attestations: deps().attestations },
+          accountOn: (chainId) => (chainId === 56 || chainId === 1 || chainId === 8453 ? treasury : undefined),
+          ...{ approval_microUsd: 1_000_000_000n, perTransfer_microUsd: 5_000_000_000n },
+          ...change,
+        },
+        { chain: '8453', asset: 'usdc', amount: '100', towards: '1', reason: 'a test', ...asked },
+        { cause: 'operator:ada' },
+        signal,
+      );
+    const orderedAs = async (...args: Parameters<typeof ordering>) => {
+      const outcome = await ordering(...args);
+      assert.ok(!isRefusal(outcome), isRefusal(outcome) ? outcome.message : '');
+      return outcome;
+    };
+
+    it('is that of its route with the fee of now and a tenth more, once until it is over', async () => {
+      const { id: first, state, isNew } = await orderedAs();
+      assert.ok(isNew);
+      const { route, amount, by, approvals } = state.ordered;
+      assert.deepEqual([route.feeMax, route.finality, amount, by, approvals], ['0', standard, '100000000', 'ada', 0]);
+      const again = await orderedAs();
+      assert.deepEqual([again.id, again.isNew], [first, false]);
+      const quick = await orderedAs({}, { fast: true });
+      assert.deepEqual([quick.isNew, quick.state.ordered.route.feeMax], [true, '11000']);
+      const stop = { reason: 'a test', by: 'ada', now: world.clock.now() };
+      await world.handle(rebalance, first, (known) => callOffRebalance(known, stop), facts);
+      const next = await orderedAs();
+      assert.ok(next.isNew && next.id !== first);
+    });
+
+    it('needs another operator above the limit', async () => {
+      const { state } = await orderedAs({ approval_microUsd: 99_999_999n });
+      assert.equal(rebalanceStanding(state), 'waitsForApproval');
+    });
+
+    it('is refused without the service, a route, a fee within the limit, or an amount within the signer’s', async () => {
+      const refused = async (why: RegExp, ...args: Parameters<typeof ordering>) => {
+        const outcome = await ordering(...args);
+        assert.match(isRefusal(outcome) ? outcome.message : 'ordered', why);
+      };
+      await refused(/set CCTP_ATTESTATIONS_URL first/, { attestations: null });
+      await refused(/CCTP has no route to or from BNB Chain/, {}, { towards: '56' });
+      await refused(/137 is no chain that is configured here/, {}, { towards: '137' });
+      await refused(/USDT cannot be burned/, {}, { asset: 'USDT' });
+      await refused(/is no amount of USDC/, {}, { amount: '0' });
+      await refused(/split it/, {}, { amount: '5000.01' });
+      service.weather.fastFee_bps = 19n;
+      await refused(/above our limit/, {}, { fast: true });
+      assert.ok(!isRefusal(await ordering()));
+      service.weather.outage = true;
+      await assert.rejects(ordering({}, { amount: '7' }), AttestationsUnavailable);
+    });
   });
 });
