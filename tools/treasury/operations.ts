@@ -13,7 +13,7 @@ import {
 } from '../../domain/rebalance/rebalance.ts';
 import { standingOf } from '../../domain/treasury/operation.ts';
 import { listOperations } from '../../queries/treasury.ts';
-import { createAttestations } from '../../src/chains/evm/attestations.ts';
+import { createAttestations } from '../../src/chains/attestations.ts';
 import type { Core } from '../../src/core.ts';
 import { type AskedMove, orderMove } from '../../src/workers/rebalances/order.ts';
 import { withdrawals } from '../../src/workers/treasury/index.ts';

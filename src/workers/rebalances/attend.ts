@@ -18,7 +18,7 @@ import {
   recordAttestation,
   recordMintByOther,
 } from '../../../domain/rebalance/rebalance.ts';
-import type { Attestations } from '../../chains/evm/attestations.ts';
+import type { Attestations } from '../../chains/attestations.ts';
 import type { MintReader } from '../../chains/mints.ts';
 
 export interface AttendDeps {

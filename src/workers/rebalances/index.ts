@@ -1,7 +1,7 @@
 /** Rebalances that wait for an attestation or for their mint. Off without CCTP_ATTESTATIONS_URL. */
 import type { ChainId } from '../../../domain/chains.ts';
 import { rebalancesInTransit } from '../../../queries/floats.ts';
-import { createAttestations } from '../../chains/evm/attestations.ts';
+import { createAttestations } from '../../chains/attestations.ts';
 import type { Core } from '../../core.ts';
 import type { RoleWorker } from '../run.ts';
 import { attend } from './attend.ts';

@@ -17,7 +17,7 @@ import {
 } from '../../../domain/rebalance/cctp.ts';
 import type { RebalanceOrdered } from '../../../domain/rebalance/events.ts';
 import { orderRebalance, type Rebalance, rebalance, rebalanceStanding } from '../../../domain/rebalance/rebalance.ts';
-import type { Attestations } from '../../chains/evm/attestations.ts';
+import type { Attestations } from '../../chains/attestations.ts';
 
 export interface MoveDeps {
   readonly handle: Handle;

@@ -22,7 +22,7 @@ import type { SignedAttempt } from '../../../domain/transfer/shapes.ts';
 import { type AttestationService, feeRecipient, plantCctp, startAttestations } from '../../../sandbox/cctp.ts';
 import { sandboxMessageTransmitter } from '../../../sandbox/contracts/artifacts/SandboxMessageTransmitter.ts';
 import { fund } from '../../../sandbox/tokens.ts';
-import { AttestationsUnavailable, createAttestations } from '../../../src/chains/evm/attestations.ts';
+import { AttestationsUnavailable, createAttestations } from '../../../src/chains/attestations.ts';
 import { mintCall, spenderOf } from '../../../src/chains/evm/cctp.ts';
 import { createMintReader } from '../../../src/chains/evm/mints.ts';
 import { createEvmPayoutRail } from '../../../src/chains/evm/payouts/rail.ts';

@@ -4,9 +4,9 @@
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import Compile from 'typebox/compile';
-import { type Clock, TransientError } from '../../../commands/ports.ts';
-import { messageMax_bytes } from '../../../domain/rebalance/burnMessage.ts';
-import { type Instant, isAfter, minute_ms, plus } from '../../../domain/time.ts';
+import { type Clock, TransientError } from '../../commands/ports.ts';
+import { messageMax_bytes } from '../../domain/rebalance/burnMessage.ts';
+import { type Instant, isAfter, minute_ms, plus } from '../../domain/time.ts';
 
 /** The service did not answer, or not in its format. Nothing changed; try again after a pause. */
 export class AttestationsUnavailable extends TransientError {
