@@ -21,6 +21,8 @@ export interface PublicPayment {
   readonly id: string;
   readonly status: PaymentStatus;
   readonly errorCode: string | null;
+  /** Link for the payer, if the reader knows it. */
+  readonly paymentLink?: string | null;
   readonly source: {
     readonly chainId: string;
     readonly tokenSymbol: string;
@@ -61,7 +63,7 @@ export interface Transfer {
 export async function payAsCustomer(
   sandbox: SandboxFile,
   keys: SandboxKeys,
-  { id, source }: PublicPayment,
+  { id, source, paymentLink }: PublicPayment,
   sent: Sent = {},
 ): Promise<Transfer> {
   const { chainId = source.chainId, tokenSymbol = source.tokenSymbol, amount: text = source.amount } = sent;
@@ -92,7 +94,7 @@ export async function payAsCustomer(
           return payOnSolana(rpcUrl, keys.solana.customer, {
             ...order,
             decimals: token.decimals,
-            walletLink: await walletLinkAt(await paymentLinkOf(sandbox, id), 'solana'),
+            walletLink: await walletLinkAt(paymentLink ?? (await paymentLinkOf(sandbox, id)), 'solana'),
           });
       }
     },

@@ -21,6 +21,7 @@ import { demoEmail, type MerchantWallet, seed, seedShop } from './seed.ts';
 import { settingsFor } from './settings.ts';
 import { writeSettings as writeShopSettings } from './shop/settings.ts';
 import { summary } from './summary.ts';
+import { createTestPayer } from './testPayer.ts';
 import { chosenWeather } from './weather/choice.ts';
 import { keepWeather } from './weather/world.ts';
 import { keepShop, startWorld, type World } from './world.ts';
@@ -82,7 +83,10 @@ async function main(): Promise<Service> {
   // A variable that is already set wins.
   const config = readConfig({ ...settings, ...process.env, DATA_DIR: dataDir });
   // Waits for both before reporting a failure: started programs are recorded, and can be ended.
-  const [started, opened] = await Promise.allSettled([startService(config), keepShop(options)]);
+  const [started, opened] = await Promise.allSettled([
+    startService(config, systemClock, { payTest: createTestPayer(dataDir, keys) }),
+    keepShop(options),
+  ]);
   if (started.status === 'rejected') throw started.reason;
   const service = started.value;
   try {

@@ -265,7 +265,7 @@ function manageMerchant(needs: MerchantNeeds): ManageMerchant {
     handle,
     clock,
     ids: randomIds,
-    newKey: newApiKey,
+    newKey: () => newApiKey(config.mode === 'production' ? 'live' : 'test'),
     revokedKeys,
     profiles: createProfileStore(database),
     // Its library is large, and most processes never handle a picture.

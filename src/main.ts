@@ -5,7 +5,7 @@ import type { ManageMerchant } from '../commands/manageMerchant.ts';
 import { type Clock, Unavailable } from '../commands/ports.ts';
 import { welcome } from './accounts/people.ts';
 import { guardNotifications, prepareAnalytics } from './analysts.ts';
-import { startServers } from './api/index.ts';
+import { startServers, type TrialPorts } from './api/index.ts';
 import { CannotListen } from './api/server.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { openCore } from './core.ts';
@@ -42,16 +42,21 @@ export interface Service {
 
 /**
  * @param clock source of time; timers run on it too
+ * @param trial ports of a local sandbox
  * @throws if a store cannot be reached or the configuration does not match the stored data
  */
-export async function startService(config: Config, clock: Clock = systemClock): Promise<Service> {
+export async function startService(
+  config: Config,
+  clock: Clock = systemClock,
+  { payTest = null }: Partial<TrialPorts> = {},
+): Promise<Service> {
   allowSlowConnects();
   const core = await openCore(config, clock);
   await prepareAnalytics(core);
   const stopping = new AbortController();
   const { signal } = stopping;
   const has = (role: Config['roles'][number]) => config.roles.includes(role);
-  const servers = await startServers(core, signal, has('api')).catch(async (error: unknown) => {
+  const servers = await startServers(core, signal, { hasApi: has('api'), payTest }).catch(async (error: unknown) => {
     stopping.abort();
     await core.close();
     throw error;

@@ -1,15 +1,25 @@
-/** Pages for people: payment pages, the dashboard, and the documentation. */
+/** Pages for people: the front page, payment pages, the dashboard, and the documentation. */
 import type { Website } from '../src/api/app.ts';
 import { createRelayDoors } from '../src/api/relays/doors.ts';
 import type { RelayDoorsDeps } from '../src/api/relays/link.ts';
 import { createDashboard, type DashboardDeps } from './dashboard/index.ts';
+import { createFront, type FrontDeps } from './front/index.ts';
 import { documentationRoutes } from './guides/routes.ts';
+import { exampleOrderPage } from './pay/exampleOrder.ts';
 import { createPayPages, type PayersDeps } from './pay/index.ts';
+import { createReference, type ReferenceDeps } from './reference/index.ts';
 
 /** Needs of all pages for people. */
-export type WebsiteDeps = PayersDeps & DashboardDeps & RelayDoorsDeps;
+export type WebsiteDeps = PayersDeps & Omit<DashboardDeps, 'drawExample'> & RelayDoorsDeps & ReferenceDeps & FrontDeps;
 
 export const createWebsite = (deps: WebsiteDeps): Website => ({
-  pages: [createRelayDoors(deps), createPayPages(deps), createDashboard(deps)],
+  // The front page is last: its error page is for every other path.
+  pages: [
+    createRelayDoors(deps),
+    createPayPages(deps),
+    createDashboard({ ...deps, drawExample: exampleOrderPage }),
+    createReference(deps),
+    createFront(deps),
+  ],
   documentation: documentationRoutes,
 });

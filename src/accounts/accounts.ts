@@ -34,6 +34,9 @@ export interface AccountRegistration {
   readonly webhookUrl: string | null;
 }
 
+/** An app that a signed-in person registers. Its wallet and webhook are set later. */
+export type AppRequest = Pick<AccountRegistration, 'displayName' | 'kind' | 'slug'>;
+
 /** A code was mailed, if the address belongs to somebody: the answer is the same either way. */
 export interface Challenge {
   /** 256 random bits, which the browser keeps in a cookie. The code is only valid together with them. */
@@ -105,6 +108,16 @@ export interface Session {
 export interface Accounts {
   /** Stores the registration for a day and mails a code that proves it. @returns appIdTaken, registrationClosed, invalidRequest */
   register(request: AccountRegistration, asker: Asker): Promise<Registering | Refusal>;
+  /**
+   * Mails a code to the owner of any address, who can register apps after entering it. The answer is equal for known and unknown addresses.
+   * @returns registrationClosed; invalidRequest for an invalid e-mail address
+   */
+  begin(email: string, asker: Asker): Promise<Challenge | Refusal>;
+  /**
+   * Registers an app of a signed-in person, in force when it returns. Repeating it after a crash or Unavailable finishes it.
+   * @returns appIdTaken, registrationClosed, invalidRequest with every wrong field
+   */
+  registerApp(developerId: string, request: AppRequest, by: By): Promise<Pick<Confirmed, 'appId'> | Refusal>;
   /** Mails a code to the address's owner. @returns invalidRequest for an invalid e-mail address */
   ask(email: string, asker: Asker): Promise<Challenge | Refusal>;
   /**

@@ -2,6 +2,7 @@ import { isRefusal } from '../../domain/decider.ts';
 import { hour_ms, type Instant, plus } from '../../domain/time.ts';
 import type { Sql } from '../../projections/sql.ts';
 import type { Accounts } from './accounts.ts';
+import { createBegin, createRegisterApp } from './begin.ts';
 import { createConfirm, createPending } from './carryOut.ts';
 import type { AccountsDeps, CodeStep } from './deps.ts';
 import { findPerson, unproved_ms } from './people.ts';
@@ -26,6 +27,8 @@ export function createAccounts(deps: AccountsDeps): Accounts {
 
   return {
     register: seen('register', createRegister(deps, signInLimits)),
+    begin: seen('begin', createBegin(deps, signInLimits)),
+    registerApp: createRegisterApp(deps, signInLimits),
     ask: seen('ask', createAsk(deps, signInLimits)),
     prove: seen('prove', createProve(deps)),
     askToConfirm: seen('askToConfirm', fresh.askToConfirm),

@@ -12,7 +12,7 @@ import type { Tokens } from './sessions.ts';
 import type { SignInLimitDeps } from './signInLimits.ts';
 
 /** Actions with mailed codes. */
-export type CodeStep = 'register' | 'ask' | 'prove' | 'askToConfirm' | 'confirm';
+export type CodeStep = 'register' | 'begin' | 'ask' | 'prove' | 'askToConfirm' | 'confirm';
 
 export interface AccountsDeps {
   readonly sql: SqlDatabase;

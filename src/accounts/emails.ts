@@ -35,6 +35,14 @@ export const registrationEmail = (code: string, address: string): EmailText =>
     `${where(address)} If that was not you, ignore this mail: nothing is registered without the code.`,
   );
 
+export const beginningEmail = (code: string, address: string): EmailText =>
+  letter(
+    'Your registration code',
+    `Your code is ${code}`,
+    `It proves your e-mail address, so that you can register an app. Enter it on the page where you requested it, within ${minutes} minutes. Never share this code. We will never ask for it.`,
+    `${where(address)} If that was not you, ignore this mail: nothing is registered without the code.`,
+  );
+
 export const confirmationEmail = (code: string, words: string, address: string): EmailText =>
   letter(
     'Confirm a refund',

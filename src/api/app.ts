@@ -48,8 +48,11 @@ import { type SettingsRoutesDeps, settingsRoutes } from './routes/settings.ts';
 
 /** Pages for people, such as the dashboard, beside the routes for programs. */
 export interface PageRoutes {
-  /** Serves the pages; a request for any other path goes on to the next router. */
-  routerBehind(gate: Gate): Router;
+  /**
+   * Serves the pages; a request for any other path goes on to the next router.
+   * @param document returns the OpenAPI document, computed at each call
+   */
+  routerBehind(gate: Gate, document: () => DocumentJson): Router;
   /** Returns the page of an error; undefined for programs' requests. */
   errorPage(error: ApiError, request: Request, response: Response): Pick<Answer, 'type' | 'body'> | undefined;
 }
@@ -115,21 +118,22 @@ export function createApp(deps: ApiDeps, website: Website): Express {
     ...cashbackRoutes(deps, access),
     ...publicOperationRoutes(deps),
   ];
-  const routes = [...api, ...website.documentation(() => openApiDocument(api, deps.publicUrl()))];
-  return serve(deps, access, routes, website.pages);
+  const document = () => openApiDocument(api, deps.publicUrl());
+  return serve(deps, access, [...api, ...website.documentation(document)], { pages: website.pages, document });
 }
 
 /** For operators only: health, readiness with its reasons, metrics. */
 export function createOperationsApp(deps: OperationsDeps): Express {
   const nobody: Access = { authenticate: async () => null as never, findApp: async () => null };
-  return serve(deps, nobody, operationRoutes(deps), [], [requireLocalHost(deps.names ?? [])]);
+  const website = { pages: [], document: () => ({}) };
+  return serve(deps, nobody, operationRoutes(deps), website, [requireLocalHost(deps.names ?? [])]);
 }
 
 function serve(
   deps: ServerDeps,
   access: Access,
   routes: readonly AnyRoute[],
-  pages: readonly PageRoutes[] = [],
+  { pages, document }: Pick<Website, 'pages'> & { readonly document: () => DocumentJson },
   guards: readonly RequestHandler[] = [],
 ): Express {
   const app = express();
@@ -145,7 +149,7 @@ function serve(
   app.use(countOptions(admission));
   // API requests are the most frequent, and the first routes match fastest: creating a payment is first. No page has a path of theirs.
   app.use(createRouter(routes, gate));
-  for (const each of pages) app.use(each.routerBehind(gate));
+  for (const each of pages) app.use(each.routerBehind(gate, document));
   app.use(() => {
     throw new ApiError('notFound', 'there is no such endpoint: see /openapi.json or /docs');
   });
@@ -176,6 +180,7 @@ const answerError =
     const isCallers = statusOfError(failed.code) < 500;
     const refused = isCallers && (await admission.ofUncounted(request, response).catch(asApiError));
     const error = refused || failed;
+    localsOf(response).errorCode = error.code;
     if (error.code === 'internal') logger.error({ err: thrown, requestId, route }, 'request failed');
     if (error.code === 'unavailable' && error.cause !== undefined) reportUnavailable?.(error.cause);
     const { headers } = error;

@@ -9,8 +9,11 @@ import type { AnyCaller, Auth, CallerOf, Owner, SignedIn } from './callers.ts';
 import { ApiError } from './errors.ts';
 
 export interface Access {
-  /** @throws ApiError unauthenticated, scope_insufficient, invalidRequest if an owner of several apps names none */
-  authenticate<A extends Auth>(request: Request, auth: A): Promise<CallerOf<A>>;
+  /**
+   * @param accepted receives the caller of a valid key, also if its scope is insufficient
+   * @throws ApiError unauthenticated, scope_insufficient, invalidRequest if an owner of several apps names none
+   */
+  authenticate<A extends Auth>(request: Request, auth: A, accepted?: (caller: Caller) => void): Promise<CallerOf<A>>;
   /** Reads the settings that are in force. No answer is older than the call. @throws Unavailable */
   findApp(appId: string): Promise<App | null>;
 }
@@ -36,10 +39,15 @@ export function createAccess(deps: AccessDeps): Access {
 
   return {
     findApp: deps.findApp,
-    authenticate: <A extends Auth>(request: Request, auth: A) => identified(request, auth) as Promise<CallerOf<A>>,
+    authenticate: <A extends Auth>(request: Request, auth: A, accepted: (caller: Caller) => void = () => {}) =>
+      identified(request, auth, accepted) as Promise<CallerOf<A>>,
   };
 
-  async function identified(request: Request, auth: Auth): Promise<AnyCaller | null> {
+  async function identified(
+    request: Request,
+    auth: Auth,
+    accepted: (caller: Caller) => void,
+  ): Promise<AnyCaller | null> {
     if (auth === 'none') return null;
     const credential = presented(request);
     if (auth === 'person' || auth === 'owner') return signedIn(request, credential, auth);
@@ -48,16 +56,17 @@ export function createAccess(deps: AccessDeps): Access {
       throw unauthenticated('send an API key in the X-API-Key header, or as Authorization: Bearer');
     }
     if (auth === 'app' && isSessionToken(credential)) return signedIn(request, credential, 'owner');
-    return keyed(credential, auth);
+    return keyed(credential, auth, accepted);
   }
 
-  async function keyed(key: string, auth: Auth): Promise<Caller> {
+  async function keyed(key: string, auth: Auth, accepted: (caller: Caller) => void): Promise<Caller> {
     const hash = parseKey(key);
     if (hash === undefined) throw unauthenticated('this is no API key: a character of it is missing or wrong');
     const caller = await keys(hash);
     const isExpired = caller?.expiresAt && caller.expiresAt <= deps.clock.now();
     if (!caller || isExpired || deps.isRevoked(caller.keyId))
       throw unauthenticated('the API key is unknown, expired or revoked: use another one');
+    accepted(caller);
     if ((auth === 'admin' || auth === 'app') && caller.scope !== 'admin') {
       throw new ApiError('scope_insufficient', 'this needs a key of scope admin; the key sent has scope orders');
     }

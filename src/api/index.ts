@@ -10,8 +10,9 @@ import { registerPayin } from '../../commands/recordPayin.ts';
 import { createRelays } from '../../commands/relays.ts';
 import { createTendPayment, type TendPayment } from '../../commands/tendPayment.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
-import { type Chain, chainOf, findToken } from '../../domain/chains.ts';
+import { type Chain, chainOf, findToken, onTestNetworks } from '../../domain/chains.ts';
 import { isLinkId, link } from '../../domain/link.ts';
+import { listApiRequests } from '../../queries/apiRequests.ts';
 import { changesPage, listOtherChanges } from '../../queries/appHistory.ts';
 import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../queries/apps.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
@@ -46,6 +47,7 @@ import { metrics, readiness } from './operations.ts';
 import { createPreparedPayments } from './preparedPayments.ts';
 import { admitApp, createClients, createRates, type Rates, unlimited } from './rateLimits.ts';
 import { networkFactsOf, queriesOf } from './reads.ts';
+import { createRequestLog } from './requestLog.ts';
 import type { LinkRoutePorts } from './routes/links.ts';
 import type { ProofDeps } from './routes/proof.ts';
 import { type HttpServer, startHttp } from './server.ts';
@@ -264,6 +266,9 @@ export function proofOf({ store, writes }: Pick<Core, 'store' | 'writes'>): Proo
   };
 }
 
+/** Ports that only a local sandbox has. */
+export type TrialPorts = Pick<HttpDeps, 'payTest'>;
+
 export interface Servers {
   /** URL of the API, or of the operations port without the API role. */
   readonly url: string;
@@ -272,10 +277,14 @@ export interface Servers {
 }
 
 /** Opens the operations port, and the API if this instance has that role. @throws CannotListen */
-export async function startServers(core: Core, signal: AbortSignal, hasApi: boolean): Promise<Servers> {
+export async function startServers(
+  core: Core,
+  signal: AbortSignal,
+  { hasApi, payTest }: TrialPorts & { readonly hasApi: boolean },
+): Promise<Servers> {
   const operations = await startOperations(core);
   try {
-    const api = hasApi ? await startApi(core, signal) : null;
+    const api = hasApi ? await startApi(core, signal, payTest) : null;
     return {
       url: (api ?? operations).url,
       operationsUrl: operations.url,
@@ -290,7 +299,7 @@ export async function startServers(core: Core, signal: AbortSignal, hasApi: bool
   }
 }
 
-async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
+async function startApi(core: Core, signal: AbortSignal, payTest: HttpDeps['payTest']): Promise<HttpServer> {
   const { config, clock, reads } = core;
   const clients = createClients(config.trustedProxies);
   const rates = createRates(reads, config.rates);
@@ -300,6 +309,8 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
   const revocations = await openRevocations(core);
   const uses = createKeyUses(reads, clock);
   void uses.keepWriting(clock, signal);
+  const requestLog = createRequestLog({ sql: reads, clock, ids: randomIds });
+  void requestLog.keepWriting(clock, signal);
   const news = createAppNews(core.notifications);
   const paymentNews = createPaymentNews({
     notifications: core.notifications,
@@ -335,6 +346,12 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     limits: defaultLimits,
     isRevoked: revocations.isRevoked,
     keyUsed: uses.used,
+    record: requestLog.record,
+    async listApiRequests(appId, asked) {
+      // A developer looks right after the request; other instances' requests follow within 5 s.
+      await requestLog.write().catch(() => {});
+      return listApiRequests(reads, appId, asked);
+    },
     paymentSecrets: createPaymentSecrets(parseMasterKey(config.masterKey), () =>
       core.formerKeys().map(({ links }) => links),
     ),
@@ -353,6 +370,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
     ...relaysOf(core, decided.chooseSource),
     site: siteOf(config),
     publicUrl,
+    payTest: config.mode === 'sandbox' ? payTest : null,
   };
   const app = createApp(deps, createWebsite(deps));
   const { host, port, connections } = config;
@@ -364,7 +382,7 @@ async function startApi(core: Core, signal: AbortSignal): Promise<HttpServer> {
       news.close();
       paymentNews.close();
       await close().finally(revocations.close);
-      await uses.write().catch(() => {});
+      await Promise.all([uses.write(), requestLog.write()]).catch(() => {});
     };
     return { url, close: end };
   } catch (error) {
@@ -380,8 +398,9 @@ const localRpcUrls = ({ mode, chains }: Config, chainId: Chain['id']): readonly 
   mode === 'sandbox' ? (chains.find((each) => each.chainId === chainId)?.rpcUrls ?? []) : null;
 
 const siteOf = (config: Config): Site => ({
-  mode: config.mode === 'sandbox' ? 'sandbox' : 'live',
+  mode: onTestNetworks ? 'test' : config.mode === 'sandbox' ? 'sandbox' : 'live',
   chains: config.chains.map(({ chainId }) => chainOf(chainId)),
+  fee: config.fee,
   settlementCoolDown_hours: config.settlementCoolDown_hours,
   registrationOpen: config.registration !== 'closed',
   mailboxUrl: config.mailboxUrl,

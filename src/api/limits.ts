@@ -1,4 +1,5 @@
 /** Every limit that a caller can reach, for the OpenAPI document and docs/reference/limits.md. */
+
 import { askingLimits, askingPlaces } from '../../commands/askingContracts.ts';
 import { openLinksMax } from '../../commands/links.ts';
 import { amountMax_usd } from '../../commands/paymentRequest.ts';
@@ -29,6 +30,7 @@ import { defaultListenerLimits, defaultPageListenerLimits } from './news.ts';
 import { defaultOpenLimits } from './openPlaces.ts';
 import { preparing } from './preparedPayments.ts';
 import { defaultRates, shareOfLimit } from './rateLimits.ts';
+import { keptRequestsMax } from './requestLog.ts';
 import { pageMax, pageSize, waitMax_s } from './schemas/queries.ts';
 import { defaultConnectionLimits, headersMax_bytes } from './server.ts';
 
@@ -124,7 +126,7 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
   ['a form of the dashboard', `${count(formMax_bytes)} bytes, ${fieldsMax} fields`, '413, 400'],
   [
     'a picture that is sent for a logo',
-    `${count(pictureMax_bytes)} bytes, 16 megapixels`,
+    `${count(pictureMax_bytes)} bytes, 24 megapixels`,
     '413 `payloadTooLarge`, 400',
   ],
   ['`errors` of one answer', count(errorsMax), 'further errors are omitted'],
@@ -198,6 +200,11 @@ const limits: readonly (readonly [what: string, limit: string, beyond: string])[
     busy,
   ],
   ['redeliveries of one app', perMinute(defaultRates.redelivery), limited],
+  [
+    'API requests of one app that its developers can read',
+    `the newest ${count(keptRequestsMax)}`,
+    'older ones are deleted',
+  ],
   ['test webhooks of one app', perMinute(defaultRates.webhookTest), limited],
   ['a webhook’s answer', '10 s, any 2xx', 'the delivery is `exhausted`'],
   ['a webhook’s timestamp', '5 minutes from the receiver’s clock', 'the receiver refuses it'],

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Ids } from '../../commands/ports.ts';
 import type { RequestSeen } from '../process/reports.ts';
 import { ApiError, unavailable } from './errors.ts';
+import type { FinishedRequest } from './requestLog.ts';
 
 /** Kept on the response while a request is handled. */
 export interface RequestLocals {
@@ -14,6 +15,12 @@ export interface RequestLocals {
   /** The matched path's pattern. */
   route: string;
   keyId: string | null;
+  /** App of the accepted key or session; null while no caller is accepted. */
+  appId: string | null;
+  /** `key:<id>` or `developer:<id>` of that caller. */
+  caller: string;
+  /** Error code of the answer; null for a success. */
+  errorCode: string | null;
   /** Errors are pages for people as well. */
   isPage: boolean;
   /** The page may be compressed: it holds no secret that its reader does not send with the request. */
@@ -39,7 +46,7 @@ const directives = {
 };
 
 /** @param more additional permissions of this answer */
-export const contentSecurityPolicy = (more: Partial<typeof directives>): string =>
+export const contentSecurityPolicy = (more: Partial<typeof directives & { readonly frameSrc: string[] }>): string =>
   headersOf(helmet.contentSecurityPolicy({ useDefaults: false, directives: { ...directives, ...more } })).get(
     'Content-Security-Policy',
   ) ?? '';
@@ -67,10 +74,12 @@ export interface TrackDeps {
   readonly logger: Logger;
   /** Receives every request at its end, for metrics; `route` is the path's pattern. */
   readonly observe?: (seen: RequestSeen) => void;
+  /** Receives every request of an accepted key or session at its end, for the developers of its app. */
+  readonly record?: (request: FinishedRequest) => void;
 }
 
 /** Gives the request its id (the caller's, if it is well formed) and records its outcome. */
-export function track({ ids, logger, observe }: TrackDeps): RequestHandler {
+export function track({ ids, logger, observe, record }: TrackDeps): RequestHandler {
   return (request, response, next) => {
     const started = performance.now();
     const sent = request.headers['x-request-id'];
@@ -79,6 +88,9 @@ export function track({ ids, logger, observe }: TrackDeps): RequestHandler {
     locals.requestId = requestId;
     locals.route = 'unmatched';
     locals.keyId = null;
+    locals.appId = null;
+    locals.caller = '';
+    locals.errorCode = null;
     locals.isPage = false;
     locals.isCounted = false;
     response.setHeader('X-Request-Id', requestId);
@@ -87,11 +99,22 @@ export function track({ ids, logger, observe }: TrackDeps): RequestHandler {
       const duration_s = (performance.now() - started) / 1_000;
       const seen = { method: request.method, route: locals.route, status: response.statusCode, duration_s };
       observe?.(seen);
+      if (record && locals.appId !== null) record(finishedOf(seen, locals, locals.appId));
       writeLog(logger, seen, locals);
     });
     next();
   };
 }
+
+const finishedOf = (
+  { method, route, status, duration_s }: RequestSeen,
+  { caller, errorCode, requestId }: RequestLocals,
+  appId: string,
+): FinishedRequest => ({
+  ...{ appId, caller, method, route, status, requestId },
+  error: errorCode,
+  durationMs: Math.round(1_000 * duration_s),
+});
 
 /** Successful answers are in the metrics, and their changes in the event log: only debugging needs their lines. */
 function writeLog(logger: Logger, seen: RequestSeen, { requestId, keyId }: RequestLocals): void {

@@ -119,14 +119,23 @@ function serve(route: AnyRoute, gate: Gate): RequestHandler {
   async function identify(request: Request, response: Response): Promise<AnyCaller | null> {
     const { access, admission } = gate;
     if (route.always) return null;
-    const caller = await access.authenticate(request, route.auth).catch(async (error: unknown) => {
+    const accepted = (caller: AnyCaller) => noteCaller(response, caller);
+    const caller = await access.authenticate(request, route.auth, accepted).catch(async (error: unknown) => {
       if (error instanceof ApiError && error.code === 'unauthenticated') await admission.ofStranger(request, response);
       throw error;
     });
+    if (caller) accepted(caller);
     if (caller) await admission.ofCaller(caller, response);
     else await admission.ofStranger(request, response);
     return caller;
   }
+}
+
+/** Names the app that the request belongs to. A person without an app has none. */
+function noteCaller(response: Response, caller: AnyCaller): void {
+  const locals = localsOf(response);
+  locals.appId = 'appId' in caller ? caller.appId : null;
+  locals.caller = causeOf(caller);
 }
 
 const appIn = (body: unknown): string | undefined => (body as { readonly appId?: string | null }).appId ?? undefined;

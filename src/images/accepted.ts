@@ -1,3 +1,3 @@
 /** Picture types accepted for logos. */
 export const pictureTypes = ['image/png', 'image/jpeg', 'image/webp'] as const;
-export const pictureMax_bytes = 1_000_000;
+export const pictureMax_bytes = 5_000_000;

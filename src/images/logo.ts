@@ -8,8 +8,8 @@ import { pictureMax_bytes } from './accepted.ts';
 
 export const logoMax_bytes = 100_000;
 const side_px = 512;
-/** A picture of few bytes can expand to gigabytes; this many pixels need 64 MB temporarily. */
-const pixelsMax = 16_000_000;
+/** A picture of few bytes can expand to gigabytes; this many pixels need 96 MB temporarily. */
+const pixelsMax = 24_000_000;
 const timeout_s = 10;
 /** Maximum pictures decoded concurrently, and waiting. */
 const atOnceMax = 2;

@@ -2,18 +2,26 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { NewKey } from '../../commands/manageMerchant.ts';
 
-/** `pi_live_`, 32 random base62 characters (190 bits), a checksum of 6. All keys share the prefix, so leaks can be searched for. */
-const prefix = 'pi_live_';
+/** live: main networks. test: test networks and sandboxes. */
+export type KeyMode = 'live' | 'test';
+
+/**
+ * Prefix, 32 random base62 characters (190 bits), a checksum of 6. The prefixes are fixed, so leaks can be searched for. Test installations
+ * issued `pi_live_` before they issued `pi_test_`, so every installation accepts both.
+ */
+const prefixes: Readonly<Record<KeyMode, string>> = { live: 'pi_live_', test: 'pi_test_' };
 const randomCharacters = 32;
 const checksumCharacters = 6;
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${randomCharacters + checksumCharacters}}$`);
+const shape = new RegExp(
+  `^(?:${Object.values(prefixes).join('|')})[0-9A-Za-z]{${randomCharacters + checksumCharacters}}$`,
+);
 
 /** Makes a key. `key` goes to its owner once; only `hash` and `hint` are stored. */
-export function newApiKey(random: (bytes: number) => Uint8Array = randomBytes): NewKey {
-  const body = prefix + randomText(randomCharacters, random);
+export function newApiKey(mode: KeyMode = 'live', random: (bytes: number) => Uint8Array = randomBytes): NewKey {
+  const body = prefixes[mode] + randomText(randomCharacters, random);
   const key = body + checksumOf(body);
-  return { keyId: randomUUID(), key, hash: hashOf(key), hint: hintOf(key) };
+  return { keyId: randomUUID(), key, hash: hashOf(key), hint: `${prefixes[mode]}…${key.slice(-4)}` };
 }
 
 /**
@@ -27,8 +35,6 @@ export function parseKey(text: string): string | undefined {
 }
 
 const hashOf = (key: string): string => hash('sha256', key, 'hex');
-
-const hintOf = (key: string): string => `${prefix}…${key.slice(-4)}`;
 
 /** CRC-32 in base62: detects every single wrong character. */
 function checksumOf(body: string): string {

@@ -14,6 +14,8 @@ export const easyAccounts: Accounts = {
     if (readEmail(email) === undefined) return badEmail();
     return { developerId, appId: `${kind}_${slug ?? 'made'}`, webhookUrl, ...shown, challenge, expiresAt };
   },
+  begin: async (email) => (readEmail(email) === undefined ? badEmail() : { challenge, expiresAt }),
+  registerApp: async (_developerId, { kind, slug }) => ({ appId: `${kind}_${slug ?? 'made'}` }),
   ask: async (email) => (readEmail(email) === undefined ? badEmail() : { challenge, expiresAt }),
   prove: async (_challenge, code) =>
     Number(code) % 2 === 0

@@ -1,5 +1,6 @@
 /** How pages are served: who may send a form, what cookies are, what errors look like, what is told once. */
 import assert from 'node:assert/strict';
+import { refuse, refusedTogether } from '../../domain/decider.ts';
 import { instant } from '../../domain/time.ts';
 import { Jar, memoryAccounts } from './desk.ts';
 import { startWorld, type World } from './world.ts';
@@ -20,8 +21,7 @@ describe('HTTP: the dashboard', () => {
   after(() => world.stop());
 
   describe('the way in', () => {
-    it('leads from / to the dashboard, from there to the sign-in, and back to what was asked for', async () => {
-      assert.equal((await jar.get('/')).to, '/dashboard');
+    it('leads to the sign-in, and back to what was asked for', async () => {
       const asked = await jar.get('/dashboard/sessions');
       assert.deepEqual([asked.status, asked.to], [303, `${signIn}?next=%2Fdashboard%2Fsessions`]);
       await jar.post(signIn, { email: 'ada@example.org', next: '/dashboard/sessions' });
@@ -180,6 +180,66 @@ describe('HTTP: the dashboard', () => {
     });
   });
 
+  describe('a registration', () => {
+    const names: string[] = [];
+    let mine: World;
+    before(async () => {
+      const accounts = memoryAccounts(() => instant(Date.UTC(2026, 10, 21, 9)));
+      mine = await startWorld({
+        findSession: accounts.findSession,
+        accounts: {
+          ...accounts,
+          async registerApp(developerId, { kind, slug, displayName }) {
+            const bad = displayName === '' ? [refuse('invalidRequest', 'name must have a letter', '/displayName')] : [];
+            const worse = slug === 'No' ? [refuse('invalidRequest', 'slug must be small', '/slug')] : [];
+            const wrong = refusedTogether([...bad, ...worse]);
+            if (wrong) return wrong;
+            names.push(`${developerId} ${displayName}`);
+            return { appId: `${kind}_${slug}` };
+          },
+        },
+      });
+    });
+    after(() => mine.stop());
+
+    it('goes from the e-mail to the code, the name and the wallet; a wrong code loses nothing', async () => {
+      const own = new Jar(mine.url);
+      assert.equal((await own.post('/dashboard/register', { email: 'new@example.org' })).to, '/dashboard/code');
+      assert.match((await own.get('/dashboard/code')).text, /Next you name your app/);
+      const wrong = await own.post('/dashboard/code', { code: '111111' });
+      assert.equal(wrong.status, 400);
+      assert.match(wrong.text, /new@example\.org/);
+      assert.match(wrong.text, /href="\/dashboard\/register">request another code/);
+      assert.match((await own.get('/dashboard/register')).text, /value="new@example\.org"/);
+      assert.equal((await own.post('/dashboard/code', { code: '314159' })).to, '/dashboard/register/app');
+      assert.equal((await own.get('/dashboard/register')).to, '/dashboard/register/app');
+      const named = { displayName: 'Tea', kind: 'merchant', slug: 'tea' };
+      const done = await own.post('/dashboard/register/app', named);
+      assert.equal(done.to, '/dashboard/apps/merchant_tea/settlement');
+      assert.equal(
+        (await own.post('/dashboard/register/app', { ...named, kind: 'wallet' })).to,
+        '/dashboard/apps/wallet_tea/',
+      );
+      assert.equal(names.length, 2);
+    });
+
+    it('names every wrong field in one answer, and keeps what was entered', async () => {
+      const own = new Jar(mine.url);
+      await own.signIn('ada@example.org');
+      const { status, text } = await own.post('/dashboard/register/app', { kind: 'wallet', slug: 'No' });
+      assert.equal(status, 400);
+      assert.match(text, /id="field-displayName-error"/);
+      assert.match(text, /id="field-slug-error"/);
+      assert.match(text, /value="No"/);
+    });
+
+    it('names no app before the e-mail is proved', async () => {
+      const count = names.length;
+      const asked = await new Jar(mine.url).post('/dashboard/register/app', { displayName: 'Tea', kind: 'merchant' });
+      assert.deepEqual([asked.to, names.length], ['/dashboard/sign-in', count]);
+    });
+  });
+
   describe('a registration that waits for its proof', () => {
     const appId = 'merchant_waiting';
     const waiting = {
@@ -280,7 +340,6 @@ describe('HTTP: the dashboard', () => {
     it('say which methods a page has', async () => {
       const { status, headers } = await jar.ask('DELETE', signIn, {});
       assert.deepEqual([status, headers.get('allow')], [405, 'GET, POST, HEAD, OPTIONS']);
-      assert.equal((await jar.ask('OPTIONS', '/', {})).headers.get('allow'), 'GET, HEAD, OPTIONS');
     });
 
     it('refuse parameters that a page does not take, and leave out those that are empty', async () => {

@@ -1,6 +1,8 @@
 /** What owners change in the dashboard: secrets are shown once, in the answer itself; what is wrong stands beside its field. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import pino from 'pino';
+import { pictureMax_bytes } from '../../src/images/accepted.ts';
 import { Jar, type PageAnswered } from './desk.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -31,12 +33,6 @@ describe('HTTP: settings in the dashboard', () => {
     const shows: readonly (readonly [what: string, path: string, Record<string, string>, RegExp])[] = [
       ['an API key', `${home}/keys`, { name: 'Shop', scope: 'orders' }, /pi_[A-Za-z0-9_]{30,}/],
       ['a rotated secret', `${home}/webhooks/rotate`, {}, /\b[0-9a-f]{64}\b(?<!sha256:.{64})/],
-      [
-        'the first secret of a registration',
-        '/dashboard/register',
-        { email: 'a@b.org', displayName: 'Tea', kind: 'merchant' },
-        /\b[0-9a-f]{64}\b(?<!sha256:.{64})/,
-      ],
     ];
     for (const [what, path, fields, secretIn] of shows) {
       it(`${what} is in one answer that nobody keeps, and in no page, URL, cookie or log`, async () => {
@@ -53,6 +49,25 @@ describe('HTTP: settings in the dashboard', () => {
         assert.equal(logged.join('').includes(secret), false);
       });
     }
+
+    it('the secret of the first webhook URL is new, in that answer alone; another URL makes none', async () => {
+      const { merchants, getSettings } = world.people;
+      const fresh = 'merchant_fresh';
+      await merchants.register(fresh, { developerId: 'ann', webhookUrl: null }, { cause: 'operator:spec' });
+      const url = `/dashboard/apps/${fresh}/webhooks/url`;
+      assert.equal((await ann.post(url, { webhookUrl: 'http://shop.example' })).status, 400);
+      const before = await getSettings(fresh);
+      const first = await ann.post(url, { webhookUrl: 'https://shop.example/a' });
+      const [secret] = /\b[0-9a-f]{64}\b(?<!sha256:.{64})/.exec(first.text) ?? assert.fail(first.text);
+      const after = await getSettings(fresh);
+      assert.equal(after?.webhookUrl, 'https://shop.example/a');
+      assert.notEqual(after?.webhookSecretFingerprint, before?.webhookSecretFingerprint);
+      assert.equal(after?.webhookSecretFingerprint, `sha256:${createHash('sha256').update(secret).digest('hex')}`);
+      assert.equal((await ann.post(url, { webhookUrl: 'https://shop.example/b' })).status, 303);
+      assert.equal((await getSettings(fresh))?.webhookSecretFingerprint, after?.webhookSecretFingerprint);
+      assert.doesNotMatch((await ann.get(`/dashboard/apps/${fresh}/webhooks`)).text, new RegExp(secret));
+      assert.equal(logged.join('').includes(secret), false);
+    });
 
     it('an e-mail address and a session’s token are in no log', async () => {
       await ann.post('/dashboard/sign-in', { email: 'ada@example.org' });
@@ -128,6 +143,31 @@ describe('HTTP: settings in the dashboard', () => {
     assert.equal((await ann.post(page, { colour: 'green' })).status, 400);
   });
 
+  it('the preview of the branding is framed by our own pages only, runs nothing, and has no address to pay to', async () => {
+    const query = new URLSearchParams({ name: '<script>alert(1)</script>', colour: '#2f6f4f' });
+    const { status, headers, text } = await ann.get(`${home}/branding/preview?${query}`);
+    const policy = headers.get('content-security-policy') ?? '';
+    assert.deepEqual([status, headers.get('x-frame-options')], [200, null]);
+    assert.match(policy, /frame-ancestors 'self'/);
+    assert.match(policy, /script-src 'none'/);
+    assert.match(policy, /form-action 'none'/);
+    assert.match(text, /&lt;script>alert|&lt;script&gt;alert/);
+    assert.match(text, /\/colours\/2f6f4f\.css/);
+    assert.equal(
+      /0x[0-9a-f]*[1-9a-f][0-9a-f]{8}/i.test(
+        text.replaceAll(/<code.*?<\/code>/gs, '').replaceAll(/0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913/gi, ''),
+      ),
+      false,
+    );
+    const page = await ann.get(`${home}/branding`);
+    assert.equal(page.headers.get('x-frame-options'), 'DENY');
+    assert.match(
+      page.headers.get('content-security-policy') ?? '',
+      /frame-src 'self'.*frame-ancestors 'none'|frame-ancestors 'none'.*frame-src 'self'/,
+    );
+    assert.equal((await ann.get(`${home}/branding/preview?colour=red;}`)).status, 200);
+  });
+
   it('branding with several wrong fields names all of them at once, by their labels', async () => {
     const wrong = { colour: 'green', supportContact: 'nobody', returnUrlTemplate: 'http://shop.example/thanks' };
     const answer = await ann.post(`${home}/branding`, wrong);
@@ -179,7 +219,7 @@ describe('HTTP: settings in the dashboard', () => {
       ).status,
       400,
     );
-    assert.equal((await send([['logo', new Blob([new Uint8Array(1_100_000)])]])).status, 413);
+    assert.equal((await send([['logo', new Blob([new Uint8Array(pictureMax_bytes + 100_000)])]])).status, 413);
     assert.equal((await ann.post(page, { logo: 'x' })).status, 415);
     await done(await ann.post(`${page}/remove`), `${home}/branding`, /The logo is removed/);
   });

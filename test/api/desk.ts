@@ -20,14 +20,16 @@ export function memoryAccounts(now: World['clock']['now']): Accounts {
     people.set(email, id);
     return id;
   };
+  const ask: Accounts['ask'] = async (email) => {
+    if (!email.includes('@')) return refuse('invalidRequest', 'must be an e-mail address', '/email');
+    const challenge = randomUUID();
+    asked.set(challenge, email);
+    return { challenge, expiresAt: plus(now(), hour_ms) };
+  };
   return {
     ...easyAccounts,
-    async ask(email) {
-      if (!email.includes('@')) return refuse('invalidRequest', 'must be an e-mail address', '/email');
-      const challenge = randomUUID();
-      asked.set(challenge, email);
-      return { challenge, expiresAt: plus(now(), hour_ms) };
-    },
+    ask,
+    begin: ask,
     async prove(challenge, code) {
       const email = asked.get(challenge);
       if (email === undefined || code !== goodCode) return refuse('codeWrong', 'is another one: 4 tries are left');

@@ -184,7 +184,7 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
 
 /** Files of the documentation and colours hold nothing of any app; pages are tried with sessions, or with links, in specs of their own. */
 const isElsewhere = (route: string): boolean =>
-  /^\w+ \/(docs|openapi|dashboard|pay\/|link\/|colours|embed\.js|$)/.test(route);
+  /^\w+ \/(docs|openapi|dashboard|pay\/|link\/|colours|embed\.js|favicon\.ico|robots\.txt|$)/.test(route);
 
 const served = servedRoutes().filter((route) => !isElsewhere(route));
 

@@ -83,12 +83,15 @@ describe('HTTP: the OpenAPI document', () => {
     assert.deepEqual(body.paths['/payment-api/payments'].post.security[0], {});
   });
 
-  it('is readable at /docs with files from here only', async () => {
-    const page = await world.call('GET', '/docs');
-    const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => String(path));
-    assert.ok(files.every((path) => path.startsWith('/') && !path.startsWith('//')));
-    for (const path of files) assert.equal((await world.call('GET', path)).status, 200, path);
-    assert.doesNotMatch(page.text, /<script>|<style|style=|onload=/);
+  it('is readable at /docs and can be tried at /docs/try, with files from here only', async () => {
+    for (const from of ['/docs', '/docs/try']) {
+      const page = await world.call('GET', from);
+      const links = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => String(path));
+      const files = links.filter((path) => !path.startsWith('#'));
+      assert.ok(files.every((path) => path.startsWith('/') && !path.startsWith('//')));
+      for (const path of new Set(files)) assert.equal((await world.call('GET', path)).status, 200, path);
+      assert.doesNotMatch(page.text, /<script>|<style|style=|onload=/);
+    }
   });
 
   it('leads from /docs to the pictures, which are SVG with a policy of their own', async () => {

@@ -55,14 +55,14 @@ describe('the policy for other amounts', () => {
     assert.equal(await pointer({ overs: 'hold' }), '/overs');
   });
 
-  const form = { ...none, basisPoints: '25', most: '1.00', lateWithinMinutes: '0', over: 'refund' };
+  const form = { ...none, percent: '0.25', most: '1.00', lateWithinMinutes: '0', over: 'refund' };
   const { tolerance: _, ...fields } = form;
 
   it('has a page that is filled with what is in force', async () => {
     const saved = await ann.post(page, fields);
     assert.deepEqual([saved.status, saved.to], [303, page]);
     const { text } = await ann.get(page);
-    assert.match(text, /name="basisPoints"[^>]*value="25"/);
+    assert.match(text, /name="percent"[^>]*value="0.25"/);
     assert.match(text, /<select[^>]*name="over"[^>]*>.*?<option value="refund" selected/s);
     assert.match(text, /<select[^>]*name="under"[^>]*><option value="hold" selected/);
     assert.deepEqual((await world.call('GET', me, { headers: world.owners.wallet })).body.policy.tolerance, {
@@ -72,10 +72,16 @@ describe('the policy for other amounts', () => {
   });
 
   it('says beside its field what is wrong, and keeps what was typed', async () => {
-    const refused = await ann.post(page, { ...fields, basisPoints: '9999', most: '7' });
-    assert.equal(refused.status, 400);
-    assert.match(refused.text, /field-basisPoints-error/);
-    assert.match(refused.text, /name="most"[^>]*value="7"/);
+    for (const percent of ['9999', '10.01', '0.125', '-1', '1e1', '1,5']) {
+      const refused = await ann.post(page, { ...fields, percent, most: '7' });
+      assert.equal(refused.status, 400, percent);
+      assert.match(refused.text, /field-percent-error/);
+      assert.match(refused.text, /name="most"[^>]*value="7"/);
+    }
+    assert.match(
+      (await ann.post(page, { ...fields, percent: '10.01' })).text,
+      /Tolerance must be at most 10 percent\./,
+    );
     assert.equal((await ann.post(page, { ...fields, under: 'keep' })).status, 400);
     assert.equal((await ann.post(page, { ...fields, more: '1' })).status, 400);
   });

@@ -86,7 +86,7 @@ describe('HTTP: the protocol', () => {
   });
 
   it('sends headers that leave a browser nothing to load from elsewhere', async () => {
-    const { headers } = await world.call('GET', '/docs');
+    const { headers } = await world.call('GET', '/docs/try');
     assert.equal(
       headers['content-security-policy'],
       "default-src 'none';script-src 'self';style-src 'self';img-src 'self' data:;connect-src 'self';base-uri 'none';form-action 'none';frame-ancestors 'none'",

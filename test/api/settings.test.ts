@@ -4,6 +4,7 @@ import sharp from 'sharp';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { hour_ms } from '../../domain/time.ts';
 import { unavailable } from '../../src/api/errors.ts';
+import { pictureMax_bytes } from '../../src/images/accepted.ts';
 import type { Answered } from './client.ts';
 import { headersOf } from './owners.ts';
 import { type Headers, receiver, startWorld, type World } from './world.ts';
@@ -97,11 +98,11 @@ describe('HTTP: an app’s settings', () => {
     it('takes no other file for a logo', async () => {
       const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
       const whole = await picture(100);
-      for (const bytes of [svg, Buffer.from('GIF89a'), whole.subarray(0, whole.length / 2), await picture(4_100)]) {
+      for (const bytes of [svg, Buffer.from('GIF89a'), whole.subarray(0, whole.length / 2), await picture(5_000)]) {
         const refused = await upload(bytes);
         assert.deepEqual([refused.status, refused.body.errors[0].pointer], [400, '/logo']);
       }
-      assert.equal((await upload(Buffer.alloc(1_000_001))).body.error, 'payloadTooLarge');
+      assert.equal((await upload(Buffer.alloc(pictureMax_bytes + 1))).body.error, 'payloadTooLarge');
       assert.equal((await upload(svg, 'image/svg+xml')).body.error, 'unsupportedMediaType');
       assert.equal((await get('')).body.profile.logoUrl, null);
     });

@@ -13,6 +13,7 @@ import { createLink, link } from '../../domain/link.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
+import { listApiRequests } from '../../queries/apiRequests.ts';
 import { cashbackMovements, getCashback } from '../../queries/cashback.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { findPayments, paymentsInNeed } from '../../queries/findPayments.ts';
@@ -27,7 +28,9 @@ import { limitExports } from '../../src/api/exports.ts';
 import type { HttpDeps } from '../../src/api/index.ts';
 import { defaultLimits } from '../../src/api/middleware.ts';
 import { unlimited } from '../../src/api/rateLimits.ts';
+import { createRequestLog } from '../../src/api/requestLog.ts';
 import type { Database } from '../../src/postgres/database.ts';
+import { randomIds } from '../../src/process/system.ts';
 import { webhooksOf } from '../../src/workers/webhooks/index.ts';
 import { createWebsite } from '../../web/index.ts';
 import { createCreditWorld } from '../support/credit.ts';
@@ -123,7 +126,8 @@ async function fillBoth(world: World, database: Database, log: Log): Promise<The
       destination,
       metadata: { of: `${whose}-metadata` },
     });
-    const { status, body: made } = await world.call('POST', base, { headers, body });
+    const named = { ...headers, 'X-Request-Id': `${whose}-request` };
+    const { status, body: made } = await world.call('POST', base, { headers: named, body });
     assert.equal(status, 201);
     return made;
   };
@@ -145,6 +149,7 @@ async function fillBoth(world: World, database: Database, log: Log): Promise<The
     'their-metadata',
     'their-older',
     'their bread',
+    'their-request',
     deliveryId,
     '77.01',
     theirReceiver,
@@ -223,7 +228,13 @@ function realDeps(sql: Database, { store, handle, clock }: Log): Partial<HttpDep
     read: eventCodec.read,
     paymentIdOf,
   };
+  const requestLog = createRequestLog({ sql, clock, ids: randomIds });
   return {
+    record: requestLog.record,
+    async listApiRequests(appId, asked) {
+      await requestLog.write();
+      return listApiRequests(sql, appId, asked);
+    },
     ...commandsOn(handle, clock, () => 'https://pay.example'),
     getPayment: (paymentId) => getPayment(reading, paymentId),
     getPaymentAsOf: (paymentId, asOf) => getPaymentAsOf(reading, paymentId, asOf),

@@ -155,6 +155,8 @@ export async function startWorld(
     },
     isRevoked: () => false,
     keyUsed: () => {},
+    payTest: null,
+    listApiRequests: async () => ({ requests: [], nextCursor: null }),
     findApp: async (appId) => apps.get(appId) ?? null,
     ...people,
     accounts: easyAccounts,
@@ -166,6 +168,7 @@ export async function startWorld(
     publicUrl: () => listening,
     site: {
       mode: 'sandbox',
+      fee: { fixed_microUsd: 10_000n, basisPoints: 50 },
       settlementCoolDown_hours: 48,
       chains,
       registrationOpen: true,

@@ -71,7 +71,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
       (await promisify(execFile)(process.execPath, ['tools/merchant.ts', ...args], { env })).stdout;
     const shown = await merchant('key', appId, 'till');
     const [keyId = ''] = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(shown) ?? [];
-    const [key = ''] = /pi_live_\w{38}/.exec(shown) ?? [];
+    const [key = ''] = /pi_test_\w{38}/.exec(shown) ?? [];
     const ask = async (url: string) =>
       (await fetch(`${url}/payment-api/payments/order/${appId}/none`, { headers: { 'X-API-Key': key } })).status;
     const both = [sandbox.file().baseUrl, other.url];
@@ -85,7 +85,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
         `SELECT revoked_at FROM api_keys WHERE key_id = '${keyId}'`,
       );
       assert.equal(row?.revoked_at, null);
-      assert.match(await merchant('keys', appId), new RegExp(`${keyId}.*till.*orders.*pi_live_….*Z.*Z`));
+      assert.match(await merchant('keys', appId), new RegExp(`${keyId}.*till.*orders.*pi_test_….*Z.*Z`));
       assert.match(
         await merchant('history', appId),
         new RegExp(`operator:${userInfo().username}.*revoked key ${keyId}`),

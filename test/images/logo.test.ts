@@ -4,6 +4,7 @@ import { deflateSync } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
 import type { Logo } from '../../commands/ports.ts';
 import { isRefusal } from '../../domain/decider.ts';
+import { pictureMax_bytes } from '../../src/images/accepted.ts';
 import { readLogo } from '../../src/images/logo.ts';
 
 const plain = (width: number, height: number): Sharp =>
@@ -73,6 +74,17 @@ describe('a logo', () => {
     const { type, bytes } = await taken(noise);
     assert.equal(type, 'image/webp');
     assert.ok(bytes.byteLength <= 100_000, String(bytes.byteLength));
+    // As large as a photograph of a phone.
+    const photograph = await sharp(randomBytes(2_000 * 1_500 * 3), {
+      raw: { width: 2_000, height: 1_500, channels: 3 },
+    })
+      .jpeg({ quality: 85 })
+      .toBuffer();
+    assert.ok(
+      photograph.byteLength > 2_000_000 && photograph.byteLength < pictureMax_bytes,
+      String(photograph.byteLength),
+    );
+    assert.ok((await taken(photograph)).bytes.byteLength <= 100_000);
   });
 
   it('holds no word of its sender: no EXIF, no profile, no text, nothing behind its end', async () => {
@@ -109,7 +121,7 @@ describe('a logo', () => {
       pngOf(30_000, 30_000, 3_000),
       pngOf(0x7fffffff, 0x7fffffff, 1),
       pngOf(4_000, 4_000, 10),
-      Buffer.alloc(1_000_001),
+      Buffer.alloc(pictureMax_bytes + 1),
     ])
       assert.equal(await refused(bytes), 'invalidRequest /logo');
   });

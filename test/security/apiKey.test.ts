@@ -13,6 +13,14 @@ describe('API keys', () => {
     assert.equal(hint, `pi_live_…${key.slice(-4)}`);
   });
 
+  it('say whether they are for main networks, and are accepted with either prefix', () => {
+    const { key, hash, hint } = newApiKey('test');
+    assert.match(key, /^pi_test_[0-9A-Za-z]{38}$/);
+    assert.equal(hint, `pi_test_…${key.slice(-4)}`);
+    assert.equal(parseKey(key), hash);
+    assert.equal(parseKey(key.replace('test', 'live')), undefined);
+  });
+
   it('are found by their hash', () => {
     const { key, hash } = newApiKey();
     assert.equal(parseKey(key), hash);
@@ -37,7 +45,7 @@ describe('API keys', () => {
 
   it('use every character alike: bytes that would favour some are thrown away', () => {
     const bytes = (values: readonly number[]) => () => Uint8Array.from(values);
-    const { key } = newApiKey(bytes([255, 248, 0, 61, 62, 247]));
+    const { key } = newApiKey('live', bytes([255, 248, 0, 61, 62, 247]));
     assert(key.startsWith('pi_live_0z0z0z0z'));
   });
 });

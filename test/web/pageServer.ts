@@ -5,10 +5,12 @@ import type { VNode } from 'preact';
 import { assets, readAssetName } from '../../web/parts/assets.ts';
 import { documentOf } from '../../web/parts/html.ts';
 import { colourSheet } from '../../web/pay/colour.ts';
+import { exampleOrderPage } from '../../web/pay/exampleOrder.ts';
+import { now } from './samples/payments.ts';
 
 /** As src/http sends it with pages. */
 export const pagePolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; frame-src 'self'";
 
 /** No asset changes while a spec runs, so browsers load each asset once per visitor. */
 const unchanging = 'public, max-age=31536000, immutable';
@@ -44,7 +46,7 @@ export async function servePages(
   const listening = new Set<ServerResponse>();
   const heard = Promise.withResolvers<void>();
   const server = createServer(async (request, response) => {
-    const path = new URL(request.url ?? '/', 'http://localhost').pathname;
+    const { pathname: path, searchParams } = new URL(request.url ?? '/', 'http://localhost');
     const asset = assets.get(readAssetName(path.replace('/dashboard/assets/', '')).file);
     const page = pages[path.slice(1)];
     response.setHeader('Content-Security-Policy', pagePolicy);
@@ -52,6 +54,21 @@ export async function servePages(
       response.setHeader('Cache-Control', unchanging);
       response.setHeader('Content-Type', asset.type);
       response.end(asset.content);
+    } else if (path.endsWith('/branding/preview')) {
+      const shop = {
+        name: searchParams.get('name'),
+        colour: searchParams.get('colour'),
+        logoUrl: null,
+        supportContact: null,
+        returnUrl: null,
+      };
+      const framed = exampleOrderPage({ mode: 'sandbox', shop, now });
+      response.setHeader(
+        'Content-Security-Policy',
+        pagePolicy.replace("frame-ancestors 'none'", "frame-ancestors 'self'"),
+      );
+      response.setHeader('Content-Type', 'text/html; charset=utf-8');
+      response.end(documentOf(framed));
     } else if (path.startsWith('/colours/')) {
       response.setHeader('Cache-Control', unchanging);
       response.setHeader('Content-Type', 'text/css');

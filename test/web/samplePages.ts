@@ -1,6 +1,7 @@
 /** Every page, filled as on an ordinary day, on the first day, and after things went wrong. */
 import type { VNode } from 'preact';
 import type { AppName, Frame, Mode } from '../../web/parts/frame.ts';
+import { developerPages } from './samples/developerPages.ts';
 import { linkDeskPages } from './samples/linkDeskPages.ts';
 import { outerPages } from './samples/outerPages.ts';
 import { paymentPages } from './samples/paymentPages.ts';
@@ -16,6 +17,7 @@ export function samplePages(mode: Mode = 'sandbox', say: Say = (text) => text): 
     ...outerPages(mode, apps, say),
     ...paymentPages(frame, say),
     ...settingsPages(frame, say),
+    ...developerPages(frame, say),
     ...linkDeskPages(frame, say),
   };
 }

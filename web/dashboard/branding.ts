@@ -5,15 +5,16 @@ import Type from 'typebox';
 import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
+import { contentSecurityPolicy } from '../../src/api/middleware.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
-import { pictureMax_bytes } from '../../src/images/accepted.ts';
+import { pictureMax_bytes, pictureTypes } from '../../src/images/accepted.ts';
 import { card, inside } from '../parts/boxes.ts';
-import { colourHex, contrast, inkOn, readableOn, readColour } from '../parts/colour.ts';
+import { readColour } from '../parts/colour.ts';
 import { type FormState, fileField, postButton, problems, submit, textField } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
-import { cut, html } from '../parts/html.ts';
+import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
-import { appPaths } from '../parts/paths.ts';
+import { appPaths, withQuery } from '../parts/paths.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
@@ -29,14 +30,15 @@ export const brandingPage = (model: BrandingModel): VNode => {
   const { app, form, logoUrl } = model;
   const to = appPaths(app.appId);
   const remove = logoUrl !== null && postButton(to.removeLogo, 'Remove', 'quiet');
-  const colour = form.values['colour'] || standardColour;
+  const { name = null, supportContact = null, colour = null } = form.values;
+  const previewUrl = withQuery(to.brandingPreview, { name, supportContact, colour });
   return appPage(
     model,
-    { title: 'Branding', section: 'branding' },
+    { title: 'Branding', section: 'branding', script: 'branding.js' },
     html`<div class="halves">
       ${card(
         { title: 'What payers see' },
-        html`<form class="inside" method="post" action=${to.branding}>
+        html`<form class="inside" method="post" action=${to.branding} data-preview=${to.brandingPreview}>
           ${problems({
             ...form,
             errors: Object.fromEntries(Object.entries(form.errors).filter(([name]) => name !== 'logo')),
@@ -71,7 +73,7 @@ export const brandingPage = (model: BrandingModel): VNode => {
             hint: html`<span>The https page that payers return to. <code>{orderId}</code>, <code>{paymentId}</code> and <code>{status}
               </code> are filled in.</span>`,
           })}
-          ${textField({
+          <div class="picked">${textField({
             form,
             name: 'colour',
             label: 'Colour',
@@ -80,14 +82,15 @@ export const brandingPage = (model: BrandingModel): VNode => {
             maxlength: 7,
             pattern: '#[0-9a-fA-F]{6}',
             placeholder: '#0a5c48',
-            hint: 'As #rrggbb. Used on buttons; made readable whatever it is.',
+            hint: 'As #rrggbb. Buttons have it; in dark mode they have the nearest readable colour.',
           })}
+          <input type="color" aria-label="Choose the colour" value=${readColour(colour ?? '') ? colour : standardColour} hidden /></div>
           ${submit('Save')}
         </form>`,
       )}
       <div class="stack">
+        ${card({ title: 'Payment page', note: 'an example order that nobody can pay' }, inside(preview(previewUrl)))}
         ${card({ title: 'Logo', controls: remove }, logoForm(model))}
-        ${card({ title: 'How the colour looks', note: 'as last saved' }, inside(preview(colour, form.values['name'] || app.name)))}
       </div>
     </div>`,
   );
@@ -100,41 +103,24 @@ const logoForm = ({ app, form, logoUrl }: BrandingModel): VNode =>
       form,
       name: 'logo',
       label: logoUrl === null ? 'A picture' : 'Another picture',
-      accept: 'image/png,image/jpeg,image/webp',
-      hint: 'PNG, JPEG or WebP, up to 100 kB; square ones look best. It is drawn anew, so nothing hidden in the file stays in it.',
+      accept: pictureTypes.join(),
+      hint: `PNG, JPEG or WebP, up to ${pictureMax_bytes / 1_000_000} MB; square ones look best. We reduce it to 512 pixels and draw it anew, so nothing hidden in the file stays in it.`,
     })}
     ${submit('Upload', 'plain')}
   </form>`;
 
-const grounds = [
-  { name: 'by day', paper: '#f7f6f3', surface: '#ffffff', ink: '#17181c' },
-  { name: 'by night', paper: '#0f1012', surface: '#17191c', ink: '#f1efea' },
-] as const;
-
-/** A button and an address on both backgrounds. An SVG, because a page may set no style of its own. */
-function preview(text: string, name: string): VNode {
-  const colour = readColour(text) ?? readColour(standardColour) ?? [];
-  return html`<div class="rows">${grounds.map(({ name: ground, paper, surface, ink }) => {
-    const accent = readableOn(readColour(surface) ?? [], colour);
-    const on = inkOn(accent);
-    const same = colourHex(accent) === colourHex(colour);
-    return html`<figure class="preview">
-      <svg viewBox="0 0 320 132" role="img" aria-label=${`A payment page ${ground}, with a button in ${colourHex(accent)}`}>
-        <rect width="320" height="132" rx="12" fill=${paper} />
-        <rect x="16" y="14" width="288" height="104" rx="10" fill=${surface} />
-        <rect x="30" y="28" width="22" height="22" rx="6" fill=${colourHex(accent)} />
-        <text x="41" y="44" text-anchor="middle" class="strong" fill=${colourHex(on)}>
-        ${Array.from(name)[0]?.toUpperCase()}</text>
-        <text x="62" y="44" class="strong" fill=${ink}>${cut(name, 24)}</text>
-        <rect x="30" y="64" width="260" height="38" rx="9" fill=${colourHex(accent)} />
-        <text x="160" y="88" text-anchor="middle" class="strong" fill=${colourHex(on)}>Open in wallet</text>
-      </svg>
-      <figcaption class="small muted">${ground}: <span class="mono">${colourHex(accent)}</span>
-      ${same ? ', as given' : ', a little changed so that it can be read'}; text on
-      it ${contrast(accent, on).toFixed(1)} : 1</figcaption>
-    </figure>`;
-  })}</div>`;
-}
+/** The whole payment page with the values of the form. Without scripts it has the values that the page was opened with. */
+const preview = (src: string): VNode =>
+  html`<div class="preview">
+    <div class="controls">
+      <fieldset><legend class="visually-hidden">Width</legend>
+        <label><input type="radio" name="width" value="phone" checked /> Phone</label>
+        <label><input type="radio" name="width" value="desktop" /> Desktop</label>
+      </fieldset>
+      <label><input type="checkbox" name="dark" /> Dark</label>
+    </div>
+    <iframe name="preview" title="The payment page of an example order" sandbox="allow-same-origin" src=${src}></iframe>
+  </div>`;
 
 // Branding for payers.
 
@@ -159,6 +145,7 @@ export function brandingPages(deps: BrandingPagesDeps, frames: Frames): readonly
   const { merchants, getSettings, shown: readable } = deps;
   const shown = async (visit: Visit<'owner'>, form: FormState): Promise<PageResult> => ({
     page: brandingPage({ ...(await frames.ofApp(visit)), form }),
+    headers: { 'Content-Security-Policy': contentSecurityPolicy({ formAction: ["'self'"], frameSrc: ["'self'"] }) },
   });
   const asSaved = async (visit: Visit<'owner'>, errors: FormState['errors']): Promise<PageResult> => {
     const { logo: _, ...profile } = (await getSettings(visit.visitor.appId))?.profile ?? { logo: null };

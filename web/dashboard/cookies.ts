@@ -69,11 +69,22 @@ const flashes = {
   webhookRemoved: done('The webhook URL is removed. New payments send no webhooks.'),
   testSent: done('The test was sent: here is what your server answered.'),
   redelivered: done('It was sent again: this is the new delivery.'),
+  redeliveredAll: done('They were sent again: the list has the new deliveries with your server’s answers.'),
+  redeliveredSome: {
+    kind: 'warning',
+    text: 'Not all were sent again: the list has those that were. The others were sent meanwhile, or must wait a minute for their turn.',
+  },
   notRedelivered: {
     kind: 'problem',
     text: 'It was not sent again: tick the box below the warning first. A delivery can be sent again once, and only when it was not taken.',
   },
   linkMade: done('The payment is made. Send its link to whoever pays, or tell them what to pay where.'),
+  testMade: done('The test payment is made. Open its link and pay it from a wallet of yours.'),
+  testPaid: done('The test payment is made, and the customer of the sandbox pays it. This page follows it.'),
+  testNotPaid: {
+    kind: 'problem',
+    text: 'The test payment is made, but the customer of the sandbox could not pay it. Pay it yourself: npm run pay -- and its id.',
+  },
   orderKnown: { kind: 'warning', text: 'This order has its payment already: here it is. Nothing new was made.' },
   reusableLinkMade: done('The link is made. Whoever opens it makes a payment of his own.'),
   linkClosed: done('The link is closed.'),
@@ -95,6 +106,9 @@ const flashes = {
   sitesSaved: done('The sites are saved. They count for every page of a payment from now on, open ones aside.'),
   payFromSaved: done('What payers may choose is saved. New payments offer it; older ones keep theirs.'),
   policySaved: done('What happens with other amounts is saved. New payments go by it; older ones keep theirs.'),
+  appRegistered: done(
+    'Your app is registered and works. Step 4 of 4: set the wallet that receives its payouts, or do it later.',
+  ),
   registrationDiscarded: done('The registration is thrown away.'),
 } as const satisfies Record<string, Flash>;
 

@@ -57,7 +57,6 @@ export function refusedForm(
 const labels: Readonly<Record<string, string>> = {
   amount: 'Amount',
   asset: 'Token',
-  basisPoints: 'Basis points',
   chainId: 'Chain',
   code: 'Code',
   colour: 'Colour',
@@ -68,7 +67,9 @@ const labels: Readonly<Record<string, string>> = {
   maxAmount: 'At most',
   minAmount: 'At least',
   name: 'Name',
+  most: 'Tolerance, at most,',
   orderId: 'Order id',
+  percent: 'Tolerance',
   receiverAddress: 'Address',
   receiverMemo: 'Memo',
   returnUrlTemplate: 'Return URL',

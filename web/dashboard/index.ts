@@ -1,18 +1,21 @@
-/** The dashboard: pages for people under /dashboard, and `/`, which leads there. */
+/** The dashboard: pages for people under /dashboard. */
 
 import { type RequestHandler, Router } from 'express';
 import { prefersHtml } from '../../src/api/accept.ts';
 import type { PageRoutes } from '../../src/api/app.ts';
 import { contentSecurityPolicy, localsOf } from '../../src/api/middleware.ts';
-import { answerOtherMethods, type Gate, send } from '../../src/api/router.ts';
+import { answerOtherMethods } from '../../src/api/router.ts';
 import { documentOf } from '../parts/html.ts';
 import { paths } from '../parts/paths.ts';
 import { type AuditPagesDeps, auditPages } from './audit.ts';
 import { type BrandingPagesDeps, brandingPages } from './branding.ts';
+import { type BrandingPreviewDeps, brandingPreviewPages } from './brandingPreview.ts';
+import { type BulkRedeliveryDeps, bulkRedeliveryPages } from './bulkRedelivery.ts';
 import { type CashbackPagesDeps, cashbackPages } from './cashback.ts';
 import { type DeliveryPagesDeps, deliveryPages } from './deliveries.ts';
 import { type EmbeddingPagesDeps, embeddingPages } from './embedding.ts';
 import { pageOfError } from './errorPages.ts';
+import { type EventPagesDeps, eventPages } from './events.ts';
 import { filesPath, serveFiles } from './files.ts';
 import { findPages } from './find.ts';
 import { createFrames, type FramesDeps } from './frames.ts';
@@ -27,12 +30,14 @@ import { type PaymentPagesDeps, paymentPages } from './payments.ts';
 import { type PolicyPagesDeps, policyPages } from './policy.ts';
 import { type RefundPagesDeps, refundPages } from './refunds.ts';
 import { type RegisterPagesDeps, registerPages } from './register.ts';
+import { type RequestPagesDeps, requestPages } from './requests.ts';
 import { createPageRouter, type PageRouterDeps } from './router.ts';
 import { htmlType } from './send.ts';
 import { type PersonalPagesDeps, personalPages } from './sessions.ts';
 import { type SettlementPagesDeps, settlementPages } from './settlement.ts';
 import { type SignInPagesDeps, signInPages } from './signIn.ts';
 import { type TendPagesDeps, tendPages } from './tend.ts';
+import { type TestPaymentDeps, testPaymentPages } from './testPayment.ts';
 import { type WebhookPagesDeps, webhookPages } from './webhooks.ts';
 
 const headers = new Map([
@@ -44,8 +49,13 @@ const headers = new Map([
 ]);
 
 /** Adds the headers of a page to those of every answer, and makes later errors pages for people. */
-export const asPage: RequestHandler = (_request, response, next) => {
+const asPage: RequestHandler = (request, response, next) => {
   localsOf(response).isPage = true;
+  withPageHeaders(request, response, next);
+};
+
+/** Adds the headers of a page with forms. */
+export const withPageHeaders: RequestHandler = (_request, response, next) => {
   response.setHeaders(headers);
   next();
 };
@@ -57,9 +67,12 @@ export type DashboardDeps = FramesDeps &
   PageRouterDeps &
   AuditPagesDeps &
   BrandingPagesDeps &
+  BrandingPreviewDeps &
+  BulkRedeliveryDeps &
   CashbackPagesDeps &
   DeliveryPagesDeps &
   EmbeddingPagesDeps &
+  EventPagesDeps &
   KeyPagesDeps &
   LinkPagesDeps &
   LivePageDeps &
@@ -71,9 +84,11 @@ export type DashboardDeps = FramesDeps &
   PolicyPagesDeps &
   RefundPagesDeps &
   RegisterPagesDeps &
+  RequestPagesDeps &
   SettlementPagesDeps &
   SignInPagesDeps &
   TendPagesDeps &
+  TestPaymentDeps &
   WebhookPagesDeps;
 
 export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm)[] {
@@ -87,14 +102,19 @@ export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm
     ...tendPages(deps, frames),
     ...findPages(deps, frames),
     ...refundPages(deps, frames),
+    ...testPaymentPages(deps, frames),
     ...newLinkPages(deps, frames),
     ...linkPages(deps, frames),
     ...cashbackPages(deps, frames),
     ...webhookPages(deps, frames),
+    ...bulkRedeliveryPages(deps, frames),
     ...deliveryPages(deps, frames),
     ...keyPages(deps, frames),
+    ...requestPages(deps, frames),
+    ...eventPages(deps, frames),
     ...settlementPages(deps, frames),
     ...brandingPages(deps, frames),
+    ...brandingPreviewPages(deps, frames),
     ...embeddingPages(deps, frames),
     ...payFromPages(deps, frames),
     ...policyPages(deps, frames),
@@ -107,7 +127,6 @@ export const createDashboard = (deps: DashboardDeps): PageRoutes => ({
   routerBehind(gate) {
     const router = Router({ caseSensitive: true });
     router.use(paths.home, asPage);
-    router.use(leadingHome(gate));
     const files = router.route(filesPath.replace('{file}', ':file'));
     files.get(serveFiles(gate.admission));
     answerOtherMethods(files, filesPath, [{ method: 'get' }]);
@@ -120,18 +139,3 @@ export const createDashboard = (deps: DashboardDeps): PageRoutes => ({
     return { type: htmlType, body: documentOf(pageOfError(error, requestId, deps.site.mode)) };
   },
 });
-
-const front: string = '/';
-
-/** Strict, because `//` is no valid path. */
-function leadingHome({ admission }: Pick<Gate, 'admission'>): Router {
-  const router = Router({ strict: true });
-  const resource = router.route(front);
-  resource.get(async (request, response) => {
-    localsOf(response).route = front;
-    await admission.ofStranger(request, response);
-    send(response, { status: 303, body: '', type: htmlType, headers: { Location: paths.home } });
-  });
-  answerOtherMethods(resource, front, [{ method: 'get' }]);
-  return router;
-}

@@ -106,7 +106,7 @@ const periodSwitch = (path: string, chosen: StatsPeriod): VNode =>
   )}</nav>`;
 
 /** The app's missing setup steps, in the recommended order. Null if none is missing. */
-function setUpSteps({ app, setUp }: OverviewModel): VNode | null {
+function setUpSteps({ app, setUp, mode, payments }: OverviewModel): VNode | null {
   const to = appPaths(app.appId);
   const steps = [
     {
@@ -122,6 +122,16 @@ function setUpSteps({ app, setUp }: OverviewModel): VNode | null {
       title: 'Set a webhook',
       text: 'We tell your server when a payment has arrived and when it was paid out.',
     },
+    ...(mode === 'live' || app.appId.startsWith('wallet_')
+      ? []
+      : [
+          {
+            done: payments.length > 0,
+            href: to.testPayment,
+            title: 'Make a test payment',
+            text: 'With play money: watch each step, and read the first webhook.',
+          },
+        ]),
   ];
   if (steps.every(({ done }) => done)) return null;
   return card(

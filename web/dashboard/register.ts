@@ -1,158 +1,141 @@
 /**
- * Registration of an app by a stranger. POST: email, displayName, kind (merchant or wallet), slug, settlementChainId,
- * settlementTokenSymbol, settlementAddress, settlementMemo, webhookUrl.
+ * Registration of an app: e-mail, code (signIn.ts), name, wallet (settlement.ts). POST to register: email; to registerApp: displayName, kind
+ * (merchant or wallet), slug.
  */
 
 import type { VNode } from 'preact';
-import Type, { type Static } from 'typebox';
-import type { Chain, ChainId } from '../../domain/chains.ts';
-import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
-import type { AccountRegistration, Accounts } from '../../src/accounts/accounts.ts';
-import { AppId, ChainId as ChainIdText, oneOf } from '../../src/api/schemas/base.ts';
+import Type from 'typebox';
+import { isRefusal } from '../../domain/decider.ts';
+import type { Accounts } from '../../src/accounts/accounts.ts';
+import { AppId, oneOf } from '../../src/api/schemas/base.ts';
 import { pairs, secretOnce } from '../parts/boxes.ts';
-import {
-  choiceField,
-  emptyForm,
-  type FormState,
-  linkButton,
-  problems,
-  submit,
-  textField,
-  walletFields,
-} from '../parts/field.ts';
+import { choiceField, emptyForm, type FormState, linkButton, problems, submit, textField } from '../parts/field.ts';
 import type { Outer, Site } from '../parts/frame.ts';
-import { bdi, html } from '../parts/html.ts';
+import { html } from '../parts/html.ts';
 import { outerPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
-import { challengeCookie } from './cookies.ts';
+import { challengeCookie, challengeIn } from './cookies.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, type Audience, form, page, type Visit } from './page.ts';
-import { askerOf, codeForm, mailboxNote } from './signIn.ts';
+import { askerOf } from './signIn.ts';
+
+/** Position in the registration, for people who wonder how long it takes. */
+const stepNote = (number: number): VNode => html`<p class="small muted">Step ${number} of 4</p>`;
 
 export interface RegisterModel extends Outer {
+  /** Field: email. */
   readonly form: FormState;
-  /** Chains on which the app can be paid out. */
-  readonly chains: readonly Chain[];
+  readonly registrationOpen: boolean;
 }
 
-const wallet = {
-  chain: 'settlementChainId',
-  token: 'settlementTokenSymbol',
-  address: 'settlementAddress',
-  memo: 'settlementMemo',
-};
-
-export const registerPage = (model: RegisterModel): VNode => {
-  const { form, chains } = model;
-  const later = ['settlementAddress', 'settlementChainId', 'settlementMemo', 'webhookUrl'];
-  const open = later.some((name) => form.errors[name] !== undefined || (form.values[name] ?? '') !== '');
-  return outerPage(
+export const registerPage = (model: RegisterModel): VNode =>
+  outerPage(
     model,
     'Register an app',
     html`<div class="single">
       <section class="card">
-        <form class="inside" method="post" action=${paths.register}>
-          <div><h1>Register an app</h1>
-          <p class="muted">An app takes payments on one chain and is paid on another. It works as soon as your e-mail
-          is proved.</p></div>
-          ${problems(form)}
-          ${textField({
-            form,
-            name: 'email',
-            label: 'E-mail',
-            type: 'email',
-            autocomplete: 'email',
-            inputmode: 'email',
-            maxlength: 254,
-            focus: true,
-            hint: 'You sign in with it. It is shown to nobody.',
-          })}
-          ${textField({
-            form,
-            name: 'displayName',
-            label: 'Name of your shop or app',
-            autocomplete: 'organization',
-            maxlength: 80,
-            hint: 'Your customers see it when they pay.',
-          })}
-          ${choiceField({
-            form,
-            name: 'kind',
-            label: 'What it does',
-            options: [
-              {
-                value: 'merchant',
-                label: 'A shop',
-                hint: 'Every payment is paid out to your own wallet. No key can change where.',
-              },
-              { value: 'wallet', label: 'A wallet or platform', hint: 'Each payment names who receives it.' },
-            ],
-          })}
-          ${textField({
-            form,
-            name: 'slug',
-            label: 'Short name',
-            optional: true,
-            mono: true,
-            maxlength: 48,
-            pattern: '[a-z0-9]([a-z0-9_\\-]*[a-z0-9])?',
-            placeholder: 'teahouse',
-            hint: 'Becomes part of the app’s id, as in merchant_teahouse, and cannot be changed. Small letters, digits, - and _.',
-          })}
-          <details open=${open}>
-          <summary>Payout wallet and webhook <small class="muted">optional: both can be set later</small></summary>
-            <div class="rows">
-              ${walletFields(form, wallet, chains, true)}
-              ${textField({
-                form,
-                name: 'webhookUrl',
-                label: 'Webhook URL',
-                type: 'url',
-                optional: true,
-                inputmode: 'url',
-                maxlength: 2048,
-                placeholder: 'https://shop.example/webhooks',
-                hint: 'We tell it when a payment has arrived and when it was paid out. Must start with https://.',
-              })}
-            </div>
-          </details>
-          ${submit('Register')}
-        </form>
+        ${
+          model.registrationOpen
+            ? emailForm(model.form)
+            : html`<div class="inside"><h1>Registration is closed</h1><p class="muted">The operator of this service
+              registers apps. Ask them to invite you.</p></div>`
+        }
       </section>
       <p class="muted center">Registered already? <a href=${paths.signIn}>Sign in</a></p>
     </div>`,
   );
+
+const emailForm = (form: FormState): VNode =>
+  html`<form class="inside" method="post" action=${paths.register}>
+    <div>${stepNote(1)}<h1>Register an app</h1>
+    <p class="muted">An app takes payments on one chain and is paid on another. First we mail you a code. You need no
+    password.</p></div>
+    ${problems(form)}
+    ${textField({
+      form,
+      name: 'email',
+      label: 'E-mail',
+      type: 'email',
+      autocomplete: 'email',
+      inputmode: 'email',
+      maxlength: 254,
+      focus: true,
+      hint: 'You sign in with it. It is shown to nobody.',
+    })}
+    ${submit('Mail me a code')}
+  </form>`;
+
+export interface RegisterAppModel extends Outer {
+  /** Fields: displayName, kind, slug. */
+  readonly form: FormState;
+}
+
+export const registerAppPage = (model: RegisterAppModel): VNode => {
+  const { form } = model;
+  return outerPage(
+    model,
+    'Name your app',
+    html`<div class="single"><section class="card">
+      <form class="inside" method="post" action=${paths.registerApp} novalidate>
+        <div>${stepNote(3)}<h1>Name your app</h1>
+        <p class="muted">It works at once. Next you set the wallet that receives its payouts.</p></div>
+        ${problems(form)}
+        ${textField({
+          form,
+          name: 'displayName',
+          label: 'Name of your shop or app',
+          autocomplete: 'organization',
+          maxlength: 80,
+          focus: true,
+          hint: 'Your customers see it when they pay.',
+        })}
+        ${choiceField({
+          form,
+          name: 'kind',
+          label: 'What it does',
+          options: [
+            {
+              value: 'merchant',
+              label: 'A shop',
+              hint: 'Every payment is paid out to your own wallet. No key can change where.',
+            },
+            { value: 'wallet', label: 'A wallet or platform', hint: 'Each payment names who receives it.' },
+          ],
+        })}
+        ${textField({
+          form,
+          name: 'slug',
+          label: 'Short name',
+          optional: true,
+          mono: true,
+          maxlength: 48,
+          placeholder: 'teahouse',
+          hint: 'Becomes part of the app’s id, as in merchant_teahouse, and cannot be changed. Small letters, digits, - and _.',
+        })}
+        ${submit('Register')}
+      </form>
+    </section></div>`,
+  );
 };
 
-export interface RegisteredModel extends Outer {
+export interface ConfirmedModel extends Outer {
   readonly appId: string;
-  readonly email: string;
   readonly webhookUrl: string | null;
   readonly webhookSecret: string;
   readonly webhookSecretFingerprint: string;
-  /** Null if the e-mail is proved already: a signed-in person confirmed a pending registration. */
-  readonly proof: { readonly form: FormState; readonly mailboxUrl: string | null } | null;
 }
 
-/** Displays a new app's webhook secret once, and how to prove the e-mail. POST to the code page: code. */
-export const registeredPage = (model: RegisteredModel): VNode => {
-  const { proof } = model;
-  return outerPage(
+/** Displays the webhook secret of a confirmed registration once. */
+export const confirmedPage = (model: ConfirmedModel): VNode =>
+  outerPage(
     model,
     'Registered',
     html`<div class="single">
-      <h1>${proof ? 'Two steps, then your app works' : 'Your app works'}</h1>
+      <h1>Your app works</h1>
       ${secretOnce('Webhook secret', model.webhookSecret, 'Your server checks with it that a webhook is ours. Lost, it can be replaced, never shown again.')}
       <section class="card"><div class="inside">
-        ${
-          proof
-            ? html`<div><h2>Prove your e-mail</h2><p class="muted">We mailed a code to <strong>${bdi(model.email)}
-        </strong>. Without the code, the registration ends after one hour, and its name is free again.</p></div>`
-            : null
-        }
-        ${proof && problems(proof.form)}
-        ${proof ? codeForm(proof.form, null) : linkButton(appPaths(model.appId).overview, 'To your app', 'primary')}
+        ${linkButton(appPaths(model.appId).overview, 'To your app', 'primary')}
         ${pairs([
           ['App', html`<span class="mono">${model.appId}</span>`],
           [
@@ -161,14 +144,11 @@ export const registeredPage = (model: RegisteredModel): VNode => {
           ],
           ['Fingerprint', html`<span class="mono">${model.webhookSecretFingerprint}</span>`],
         ])}
-      </div>
-      ${proof && proof.mailboxUrl !== null && mailboxNote(proof.mailboxUrl)}
-      </section>
+      </div></section>
     </div>`,
   );
-};
 
-// A stranger registers an app; a signed-in person confirms or discards a pending registration.
+// Pages and forms of registration, and pending registrations.
 
 /** Needs of the pages of registration. */
 export interface RegisterPagesDeps {
@@ -176,74 +156,71 @@ export interface RegisterPagesDeps {
   readonly site: Site;
 }
 
-const Registration = fields({
-  email: entry(254),
-  displayName: entry(100),
-  kind: oneOf(['merchant', 'wallet']),
-  slug: Type.Optional(entry(48)),
-  settlementChainId: Type.Optional(ChainIdText),
-  settlementTokenSymbol: Type.Optional(entry(8)),
-  settlementAddress: Type.Optional(entry(128)),
-  settlementMemo: Type.Optional(entry(128)),
-  webhookUrl: Type.Optional(entry(2_000)),
-});
-
-const pointers = {
-  '/settlement/chainId': 'settlementChainId',
-  '/settlement/tokenSymbol': 'settlementTokenSymbol',
-  '/settlement/receiverAddress': 'settlementAddress',
-  '/settlement/receiverMemo': 'settlementMemo',
-};
-
 export function registerPages(deps: RegisterPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
-  const { accounts, site } = deps;
+  return [...beginning(deps, frames), ...naming(deps, frames), ...pendingForms(deps, frames)];
+}
+
+function beginning({ accounts, site }: RegisterPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
   const shown = async (visit: Visit<Audience>, state: FormState) => ({
-    page: registerPage({ ...(await frames.outer(visit)), form: state, chains: site.chains }),
+    page: registerPage({ ...(await frames.outer(visit)), form: state, registrationOpen: site.registrationOpen }),
   });
   return [
-    page({ path: paths.register, audience: 'anyone', show: (visit) => shown(visit, emptyForm) }),
+    page({
+      path: paths.register,
+      audience: 'anyone',
+      async show(visit) {
+        if (visit.visitor) return { to: paths.registerApp };
+        // The address typed before, for a code that has expired.
+        const before = challengeIn(visit.cookies);
+        return shown(
+          visit,
+          before?.purpose === 'register' ? { values: { email: before.email }, errors: {} } : emptyForm,
+        );
+      },
+    }),
     form({
       path: paths.register,
       audience: 'anyone',
-      fields: Registration,
-      pointers,
+      fields: fields({ email: entry(254) }),
       async act(visit) {
-        const request = requestOf(visit.fields);
-        if (isRefusal(request)) return request;
-        const registering = await accounts.register(request, askerOf(visit));
-        if (isRefusal(registering)) return registering;
-        const { appId, webhookUrl, webhookSecret, webhookSecretFingerprint, challenge } = registering;
         const { email } = visit.fields;
-        // Only this answer contains the secret: a redirect target could be opened again.
-        const shownOnce = { appId, email, webhookUrl, webhookSecret, webhookSecretFingerprint };
-        const proof = { form: emptyForm, mailboxUrl: site.mailboxUrl };
-        return {
-          page: registeredPage({ ...(await frames.outer(visit)), ...shownOnce, proof }),
-          set: [challengeCookie({ challenge, email, purpose: 'register', next: null })],
-        };
+        const begun = await accounts.begin(email, askerOf(visit));
+        if (isRefusal(begun)) return begun;
+        const challenged = { challenge: begun.challenge, email, purpose: 'register', next: paths.registerApp } as const;
+        return { to: paths.code, set: [challengeCookie(challenged)] };
       },
       again: shown,
     }),
-    ...pendingForms(deps, frames),
   ];
 }
 
-/** A wallet may be omitted as a whole. */
-function requestOf(sent: Static<typeof Registration>): AccountRegistration | Refusal {
-  const { email, displayName, kind, slug = null, webhookUrl = null } = sent;
-  const { settlementChainId, settlementTokenSymbol = 'USDC', settlementAddress, settlementMemo = null } = sent;
-  const request = { email, displayName, kind, slug, webhookUrl };
-  if (settlementChainId === undefined && settlementAddress === undefined) return { ...request, settlement: null };
-  if (settlementChainId === undefined)
-    return refuse('invalidRequest', 'is required for an address', '/settlementChainId');
-  if (settlementAddress === undefined) return refuse('invalidRequest', 'is required on a chain', '/settlementAddress');
-  const settlement = {
-    chainId: Number(settlementChainId) as ChainId,
-    tokenSymbol: settlementTokenSymbol,
-    receiverAddress: settlementAddress,
-    receiverMemo: settlementMemo,
-  };
-  return { ...request, settlement };
+/** A missing name is refused by the command, together with a wrong short name, so that one answer names all errors. */
+const Naming = fields({
+  displayName: Type.Optional(entry(200)),
+  kind: oneOf(['merchant', 'wallet']),
+  slug: Type.Optional(entry(200)),
+});
+
+function naming({ accounts }: RegisterPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
+  const shown = async (visit: Visit<'person'>, state: FormState) => ({
+    page: registerAppPage({ ...(await frames.outer(visit)), form: state }),
+  });
+  return [
+    page({ path: paths.registerApp, audience: 'person', show: (visit) => shown(visit, emptyForm) }),
+    form({
+      path: paths.registerApp,
+      audience: 'person',
+      fields: Naming,
+      async act({ visitor: { developerId }, fields: { displayName = '', kind, slug = null }, by }) {
+        const request = { displayName, kind, slug };
+        const registered = await accounts.registerApp(developerId, request, by);
+        if (isRefusal(registered)) return registered;
+        const to = appPaths(registered.appId);
+        return { to: kind === 'merchant' ? to.settlement : to.overview, told: 'appRegistered' };
+      },
+      again: shown,
+    }),
+  ];
 }
 
 const PendingPath = Type.Object({ appId: AppId });
@@ -261,7 +238,7 @@ function pendingForms({ accounts }: RegisterPagesDeps, frames: Frames): readonly
         const confirmed = await accounts.confirmRegistration(developerId, visit.params.appId, visit.by);
         if (isRefusal(confirmed)) return confirmed;
         const outer = await frames.outer(visit);
-        return { page: registeredPage({ ...outer, email: outer.person ?? '', ...confirmed, proof: null }) };
+        return { page: confirmedPage({ ...outer, ...confirmed }) };
       },
       again: toChoice,
     }),

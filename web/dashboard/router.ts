@@ -49,6 +49,8 @@ export interface PageRouterDeps extends Pick<AccessDeps, 'findSession' | 'appsOf
 export interface PageGate extends Pick<Gate, 'admission' | 'limit'> {
   /** Pages ignore unknown parameters. Default: they refuse them. */
   readonly ignoresUnknown?: boolean;
+  /** A slash at a path's end makes another path. */
+  readonly strict?: boolean;
   readonly deps: PageRouterDeps;
 }
 
@@ -56,7 +58,7 @@ type Served = AnyPage | AnyForm;
 type Handler = (visit: Visit<Audience>, request: Request, response: Response) => Promise<PageAnswer>;
 
 export function createPageRouter(pages: readonly Served[], gate: PageGate): Router {
-  const router = Router({ caseSensitive: true });
+  const router = Router({ caseSensitive: true, strict: gate.strict ?? false });
   for (const [path, here] of Map.groupBy(pages, (each) => each.path)) {
     const resource = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
     for (const each of here) resource[each.method](serve(each, gate));

@@ -47,7 +47,7 @@ export const codePage = (model: CodeModel): VNode =>
           <div><h1>Enter the code</h1><p class="muted">${
             model.purpose === 'register'
               ? html`<span>We mailed it to <strong>${bdi(model.email)}
-                </strong>. It proves that the address is yours, and your app starts to work.</span>`
+                </strong>. It proves that the address is yours. Next you name your app.</span>`
               : html`<span>If <strong>${bdi(model.email)}</strong> may sign in, a mail with it is on its way.</span>`
           }</p></div>
           ${problems(model.form)}
@@ -55,7 +55,7 @@ export const codePage = (model: CodeModel): VNode =>
         </div>
         ${model.mailboxUrl !== null && mailboxNote(model.mailboxUrl)}
       </section>
-      <p class="muted center">No e-mail? Check your spam folder, or <a href=${paths.signIn}>request another code</a>. A
+      <p class="muted center">No e-mail? Check your spam folder, or <a href=${model.purpose === 'register' ? paths.register : paths.signIn}>request another code</a>. A
       new code replaces the old one.</p>
     </div>`,
   );

@@ -10,10 +10,19 @@ import { errorOfRefusal } from '../../src/api/errors.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
-import { PageCursor } from '../../src/api/schemas/base.ts';
+import { oneOf, PageCursor, Uuid } from '../../src/api/schemas/base.ts';
 import { card, copyable, empty, inside, pairs, secretOnce } from '../parts/boxes.ts';
 import { when } from '../parts/cells.ts';
-import { emptyForm, type FormState, linkButton, postButton, problems, submit, textField } from '../parts/field.ts';
+import {
+  emptyForm,
+  type FormState,
+  linkButton,
+  postButton,
+  problems,
+  selectField,
+  submit,
+  textField,
+} from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
@@ -38,13 +47,21 @@ export interface WebhooksModel extends Frame {
   readonly deliveries: readonly Delivery[];
   readonly cursor: string | null;
   readonly nextCursor: string | null;
+  readonly filter: DeliveryListFilter;
+}
+
+/** Filter of the list of deliveries; null for all. */
+export interface DeliveryListFilter {
+  readonly state: 'delivered' | 'exhausted' | null;
+  readonly payment: string | null;
 }
 
 const adviceOnSecret =
   'Webhooks are signed with it from now on; the old secret is worth nothing any more. Put it on your server now.';
 
 export const webhooksPage = (model: WebhooksModel): VNode => {
-  const { app, webhookUrl, newSecret, deliveries, cursor, nextCursor } = model;
+  const { app, webhookUrl, newSecret, deliveries, cursor, nextCursor, filter } = model;
+  const isFiltered = filter.state !== null || filter.payment !== null;
   const to = appPaths(app.appId);
   return appPage(
     model,
@@ -60,10 +77,21 @@ export const webhooksPage = (model: WebhooksModel): VNode => {
           title: 'Recent deliveries',
           note: 'each is sent once, never again by itself',
           live: 'deliveries',
-          controls: webhookUrl !== null && postButton(to.testWebhook, 'Send a test'),
+          controls: [
+            linkButton(to.redeliverFailed, 'Send again…', 'quiet'),
+            webhookUrl !== null && postButton(to.testWebhook, 'Send a test'),
+          ],
         },
-        deliveries.length > 0
-          ? html`<div>${deliveryTable(app.appId, deliveries)}${pager({ path: to.webhooks, cursor, nextCursor })}</div>`
+        deliveries.length > 0 || isFiltered
+          ? html`<div>${deliveryFilters(to.webhooks, filter)}${
+              deliveries.length > 0
+                ? deliveryTable(app.appId, deliveries)
+                : empty(
+                    'No webhook matches',
+                    'No delivery has this state and payment.',
+                    linkButton(to.webhooks, 'Show all'),
+                  )
+            }${pager({ path: to.webhooks, query: { ...filter }, cursor, nextCursor })}</div>`
           : empty(
               'Nothing was sent yet',
               webhookUrl === null
@@ -73,6 +101,26 @@ export const webhooksPage = (model: WebhooksModel): VNode => {
       )}
     </div>`,
   );
+};
+
+const deliveryFilters = (path: string, { state, payment }: DeliveryListFilter): VNode => {
+  const form = { values: { state: state ?? '', payment: payment ?? '' }, errors: {} };
+  return html`<form class="inside filters few" role="search" method="get" action=${path}>
+    ${textField({ form, name: 'payment', label: 'Payment id', optional: true, mono: true, maxlength: 36, pattern: ' *[0-9a-fA-F-]{36} *' })}
+    ${selectField({
+      form,
+      name: 'state',
+      label: 'State',
+      optional: true,
+      options: [
+        { value: '', label: 'All' },
+        { value: 'exhausted', label: 'Not accepted' },
+        { value: 'delivered', label: 'Accepted' },
+      ],
+    })}
+    <div class="controls">${submit('Filter', 'plain')}
+      ${(state !== null || payment !== null) && linkButton(path, 'Clear', 'quiet')}</div>
+  </form>`;
 };
 
 const urlForm = ({ app, webhookUrl, form }: WebhooksModel): VNode => {
@@ -121,6 +169,7 @@ type Own = Visit<'owner'>;
 interface Asked {
   readonly state: FormState;
   readonly cursor?: string | null;
+  readonly filter?: DeliveryListFilter;
   /** Only in the answer to the POST that made it. */
   readonly newSecret?: string | null;
 }
@@ -128,6 +177,7 @@ type Listed = (visit: Own, asked: Asked) => Promise<PageResult>;
 
 const path = '/dashboard/apps/{appId}/webhooks';
 const rows = 25;
+const noFilter: DeliveryListFilter = { state: null, payment: null };
 
 /** Before the page of one delivery, whose id would otherwise match these words. */
 export function webhookPages(deps: WebhookPagesDeps, frames: Frames): readonly (AnyPage | AnyForm)[] {
@@ -136,8 +186,15 @@ export function webhookPages(deps: WebhookPagesDeps, frames: Frames): readonly (
     page({
       path,
       audience: 'owner',
-      query: fields({ cursor: Type.Optional(PageCursor) }),
-      show: (visit) => listed(visit, { state: emptyForm, cursor: visit.query.cursor ?? null }),
+      query: fields({
+        cursor: Type.Optional(PageCursor),
+        state: Type.Optional(oneOf(['delivered', 'exhausted'])),
+        payment: Type.Optional(Uuid),
+      }),
+      show: (visit) => {
+        const { cursor = null, state = null, payment = null } = visit.query;
+        return listed(visit, { state: emptyForm, cursor, filter: { state, payment: payment?.toLowerCase() ?? null } });
+      },
     }),
     ...changingUrl(deps, frames, listed),
     ...rotating(deps, frames, listed),
@@ -146,12 +203,17 @@ export function webhookPages(deps: WebhookPagesDeps, frames: Frames): readonly (
 
 const listing =
   ({ getSettings, listDeliveries }: WebhookPagesDeps, frames: Frames): Listed =>
-  async (visit, { state, cursor = null, newSecret = null }) => {
+  async (visit, { state, cursor = null, newSecret = null, filter = noFilter }) => {
     const { appId } = visit.visitor;
     const [frame, settings, sent] = await Promise.all([
       frames.ofApp(visit),
       getSettings(appId),
-      listDeliveries(appId, { limit: rows, ...(cursor !== null && { cursor }) }),
+      listDeliveries(appId, {
+        limit: rows,
+        ...(cursor !== null && { cursor }),
+        ...(filter.state !== null && { status: filter.state }),
+        ...(filter.payment !== null && { paymentId: filter.payment }),
+      }),
     ]);
     if (isRefusal(sent)) throw errorOfRefusal(sent);
     const webhookUrl = settings?.webhookUrl ?? null;
@@ -162,11 +224,19 @@ const listing =
       rotatedAt: settings?.webhookSecretRotatedAt ?? null,
       form: { ...state, values },
       newSecret,
+      filter,
       cursor,
       ...sent,
     };
     return { page: webhooksPage({ ...frame, ...model }) };
   };
+
+/** True for an app that never had a URL, and whose secret dates from its registration: its owner gets a new one with the first URL. */
+const isFirstUrl = (before: ShownSettings): boolean =>
+  before.webhookUrl === null &&
+  (before.webhookSecretRotatedAt === null || before.webhookSecretRotatedAt <= before.registeredAt);
+
+type ShownSettings = NonNullable<Awaited<ReturnType<WebhookPagesDeps['getSettings']>>>;
 
 const changingUrl = (
   { merchants, getSettings, sendTest, shown }: WebhookPagesDeps,
@@ -179,10 +249,19 @@ const changingUrl = (
       path: `${path}/url`,
       audience: 'owner',
       fields: fields({ webhookUrl: entry(2_048) }),
-      async act({ visitor: { appId }, fields: { webhookUrl }, by }) {
-        const changed = await merchants.setWebhookUrl(appId, webhookUrl, by);
+      async act(visit) {
+        const { visitor, fields: sent, by } = visit;
+        const { appId } = visitor;
+        const before = await getSettings(appId);
+        const changed = await merchants.setWebhookUrl(appId, sent.webhookUrl, by);
         if (isRefusal(changed)) return changed;
         await shown(changed);
+        if (before && isFirstUrl(before)) {
+          const rotated = await merchants.rotateSecret(appId, by);
+          if (isRefusal(rotated)) return rotated;
+          await shown(rotated).catch(() => {});
+          return listed(visit, { state: emptyForm, newSecret: rotated.webhookSecret });
+        }
         return { to: appPaths(appId).webhooks, told: 'webhookSet' };
       },
       again,

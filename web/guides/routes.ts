@@ -100,13 +100,13 @@ const page = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Payment Intents: API reference</title>
+<title>Payment Intents: try the API</title>
 <link rel="icon" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 <link rel="stylesheet" href="/docs/start.css">
 </head>
 <body>
-<nav class="swagger-ui" aria-label="Guides"><div class="wrapper renderedMarkdown"><p>New here? Read the <a href="/docs/guides">guides</a>: a payment in five minutes, the meaning of each status, wrong amounts. Or look at the <a href="/docs/guides/pictures">pictures</a>: components, one payment over time, trust zones, accounts of the money.</p></div></nav>
+<nav class="swagger-ui" aria-label="Guides"><div class="wrapper renderedMarkdown"><p>Back to the <a href="/docs">API reference</a>. New here? Read the <a href="/docs/guides">guides</a>: a payment in five minutes, the meaning of each status, wrong amounts. Or look at the <a href="/docs/guides/pictures">pictures</a>: components, one payment over time, trust zones, accounts of the money.</p></div></nav>
 <div id="reference"></div>
 <noscript>This page needs JavaScript; the document itself is at <a href="/openapi.json">/openapi.json</a>, in OpenAPI 3.0 at <a href="/openapi-3.0.json">/openapi-3.0.json</a>.</noscript>
 <script src="/docs/swagger-ui-bundle.js"></script>
@@ -154,7 +154,7 @@ export function documentationRoutes(document: () => DocumentJson): readonly AnyR
       '/openapi-3.0.json',
       once(async () => jsonAnswer(asOpenApi30(document()))),
     ),
-    get('/docs', async () => ({ status: 200, type: 'text/html; charset=utf-8', body: page })),
+    get('/docs/try', async () => ({ status: 200, type: 'text/html; charset=utf-8', body: page })),
     get('/docs/start.js', async () => ({ status: 200, type: 'text/javascript; charset=utf-8', body: start })),
     get('/docs/start.css', async () => ({ status: 200, type: 'text/css; charset=utf-8', body: startStyle })),
     get(guidesPath, guideAnswer('five-minutes')),

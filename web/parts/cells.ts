@@ -108,6 +108,13 @@ export function transactionLink(mode: Mode, chainId: ChainId, txHash: string): V
       ${icon('external')}<span class="visually-hidden"> (opens an explorer)</span></a>`;
 }
 
+/** Page that gives test tokens for test networks. */
+const faucetUrl = 'https://faucet.circle.com/';
+
+export const faucetLink = (): VNode =>
+  html`<a href=${faucetUrl} rel="noopener noreferrer" target="_blank">faucet.circle.com${icon('external')}
+    <span class="visually-hidden"> (opens another site)</span></a>`;
+
 export const chainName = (id: number): string => chainOf(id as ChainId).name;
 
 /** Events of webhooks. */

@@ -9,6 +9,8 @@ export interface Site {
   readonly mode: Mode;
   /** The chains that it serves. */
   readonly chains: readonly Chain[];
+  /** Fee of a new app. */
+  readonly fee: { readonly fixed_microUsd: bigint; readonly basisPoints: number };
   /** Delay of an owner's change of the settlement wallet. */
   readonly settlementCoolDown_hours: number;
   /** True if anyone may register. */

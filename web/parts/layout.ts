@@ -14,6 +14,8 @@ export type Section =
   | 'cashback'
   | 'webhooks'
   | 'keys'
+  | 'requests'
+  | 'events'
   | 'settlement'
   | 'payFrom'
   | 'policy'
@@ -21,20 +23,43 @@ export type Section =
   | 'embedding'
   | 'audit';
 
-export const sections: readonly (readonly [Section, string, IconName])[] = [
-  ['overview', 'Overview', 'overview'],
-  ['payments', 'Payments', 'payments'],
-  ['links', 'Payment links', 'link'],
-  ['cashback', 'Cashback', 'cashback'],
-  ['webhooks', 'Webhooks', 'webhooks'],
-  ['keys', 'API keys', 'keys'],
-  ['settlement', 'Settlement', 'settlement'],
-  ['payFrom', 'Pay from', 'choose'],
-  ['policy', 'Other amounts', 'balance'],
-  ['branding', 'Branding', 'branding'],
-  ['embedding', 'Embedding', 'embedding'],
-  ['audit', 'Audit trail', 'audit'],
+type Entry = readonly [section: Section, label: string, drawing: IconName];
+
+/** Entries of the sidebar. The first group needs no heading. */
+const groups: readonly (readonly [heading: string | null, entries: readonly Entry[]])[] = [
+  [
+    null,
+    [
+      ['overview', 'Overview', 'overview'],
+      ['payments', 'Payments', 'payments'],
+      ['links', 'Payment links', 'link'],
+      ['cashback', 'Cashback', 'cashback'],
+    ],
+  ],
+  [
+    'Developers',
+    [
+      ['keys', 'API keys', 'keys'],
+      ['webhooks', 'Webhooks', 'webhooks'],
+      ['requests', 'API requests', 'search'],
+      ['events', 'Events', 'clock'],
+      ['embedding', 'Embedding', 'embedding'],
+    ],
+  ],
+  [
+    'Settings',
+    [
+      ['settlement', 'Settlement', 'settlement'],
+      ['payFrom', 'Pay from', 'choose'],
+      ['policy', 'Other amounts', 'balance'],
+      ['branding', 'Branding', 'branding'],
+      ['audit', 'Audit trail', 'audit'],
+    ],
+  ],
 ];
+
+/** Every section of an app, as the search of the dashboard lists them. */
+export const sections: readonly Entry[] = groups.flatMap(([, entries]) => entries);
 
 export interface AppPage {
   readonly title: string;
@@ -45,6 +70,8 @@ export interface AppPage {
   readonly section: Section;
   /** At the end of the title's line. */
   readonly controls?: Content;
+  /** Module of web/client that only this page of settings needs, besides settings.css. */
+  readonly script?: string;
   /** Announced when a live update changes it; null on static pages. */
   readonly live?: string;
 }
@@ -58,6 +85,7 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
       title: `${cut(page.title, 80)} · ${frame.app.name}`,
       live: page.live === undefined ? null : appPaths(appId).live,
       find: appPaths(appId).find,
+      script: page.script ?? null,
     },
     html`<div class="desk">
       <header class="topbar">
@@ -70,10 +98,7 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
         ${icon('close')}<span>Close</span></button>
         ${switcher(frame)}
         <a class="find" href=${appPaths(appId).find} data-finds>${icon('search')}Find<kbd>Ctrl K</kbd></a>
-        <nav aria-label="Main"><ul>${sections.map(
-          ([section, label, drawing]) =>
-            html`<li><a href=${appPaths(appId)[section]} aria-current=${section === page.section ? 'page' : undefined}>${icon(drawing)}${label}</a></li>`,
-        )}</ul></nav>
+        <nav aria-label="Main">${groups.map(([heading, entries]) => navGroup(appId, page.section, heading, entries))}</nav>
         ${whoIsHere(frame.person)}
       </div></aside>
       <main id="main" class="main" tabindex="-1">
@@ -96,13 +121,20 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
   );
 }
 
+const navGroup = (appId: string, current: Section, heading: string | null, entries: readonly Entry[]): VNode =>
+  html`<div class="group">${heading !== null && html`<p class="small muted" id=${`nav-${heading}`}>${heading}</p>`}
+    <ul aria-labelledby=${heading === null ? undefined : `nav-${heading}`}>${entries.map(
+      ([section, label, drawing]) =>
+        html`<li><a href=${appPaths(appId)[section]} aria-current=${section === current ? 'page' : undefined}>${icon(drawing)}${label}</a></li>`,
+    )}</ul></div>`;
+
 /** A page without an app: one column, one action. */
 export const outerPage = (outer: Outer, title: string, content: Content, wide = false): VNode =>
   documentPart(
     outer,
-    { title, live: null, find: null },
+    { title, live: null, find: null, script: null },
     html`<div class="outer">
-      <header><a class="who" href=${paths.home}><span class="mark" aria-hidden="true">${icon('payments')}</span>
+      <header><a class="who" href=${outer.person === null ? '/' : paths.home}><span class="mark" aria-hidden="true">${icon('payments')}</span>
       <strong>Payment Intents</strong></a>
         ${
           outer.person !== null &&
@@ -115,7 +147,17 @@ export const outerPage = (outer: Outer, title: string, content: Content, wide = 
 
 const documentPart = (
   outer: Outer,
-  { title, live, find }: { readonly title: string; readonly live: string | null; readonly find: string | null },
+  {
+    title,
+    live,
+    find,
+    script,
+  }: {
+    readonly title: string;
+    readonly live: string | null;
+    readonly find: string | null;
+    readonly script: string | null;
+  },
   content: Content,
 ) =>
   html`<html lang="en">
@@ -126,10 +168,16 @@ const documentPart = (
       <title>${title}</title>
       <link rel="stylesheet" href=${paths.asset('look.css')} />
       ${find !== null && html`<link rel="stylesheet" href=${paths.asset('desk.css')} />`}
+      ${script !== null && html`<link rel="stylesheet" href=${paths.asset('settings.css')} />`}
       <link rel="icon" href=${paths.asset('icon.svg')} type="image/svg+xml" />
-      ${['localTime.js', 'copy.js', 'forms.js', live === null ? null : 'live.js', find === null ? null : 'find.js'].map(
-        (file) => file && html`<script type="module" src=${paths.asset(file)}></script>`,
-      )}
+      ${[
+        'localTime.js',
+        'copy.js',
+        'forms.js',
+        live === null ? null : 'live.js',
+        find === null ? null : 'find.js',
+        script,
+      ].map((file) => file && html`<script type="module" src=${paths.asset(file)}></script>`)}
     </head>
     <body data-live-from=${live} data-find=${find}>
       <a class="skip" href="#main">Skip to the content</a>
@@ -169,4 +217,4 @@ const whoIsHere = (person: string | null): VNode | null =>
   person === null
     ? null
     : html`<div class="end small muted"><span class="person">${bdi(person)}</span>
-    <a href=${paths.sessions}>Sessions</a>${postButton(paths.signOut, 'Sign out', 'quiet')}</div>`;
+    <a href=${paths.sessions}>Sessions</a> <a href="/docs">Docs</a>${postButton(paths.signOut, 'Sign out', 'quiet')}</div>`;

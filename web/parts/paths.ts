@@ -12,7 +12,10 @@ export const paths = {
   code: at('code'),
   /** POST */
   signOut: at('sign-out'),
+  /** GET and POST: e-mail. */
   register: at('register'),
+  /** GET and POST: name and kind of the app. */
+  registerApp: at('register', 'app'),
   /** POST: a pending registration is confirmed or discarded. */
   confirmPending: (appId: string) => at('register', appId, 'confirm'),
   discardPending: (appId: string) => at('register', appId, 'discard'),
@@ -43,6 +46,8 @@ export const appPaths = (appId: string) => {
     /** Payments, pages and apps by what is typed. */
     find: here('find'),
     csv: here('payments.csv'),
+    /** GET and POST */
+    testPayment: here('test-payment'),
     links: here('links'),
     link: (linkId: string) => here('links', linkId),
     /** GET and POST */
@@ -65,11 +70,14 @@ export const appPaths = (appId: string) => {
     removeWebhook: here('webhooks', 'remove'),
     rotateSecret: here('webhooks', 'rotate'),
     delivery: (deliveryId: string) => here('webhooks', deliveryId),
+    /** GET and POST */
+    redeliverFailed: here('webhooks', 'again'),
     redeliver: (deliveryId: string) => here('webhooks', deliveryId, 'redeliver'),
     settlement: here('settlement'),
     /** GET and POST */
     cancelSettlement: here('settlement', 'cancel'),
     branding: here('branding'),
+    brandingPreview: here('branding', 'preview'),
     /** POST */
     logo: here('branding', 'logo'),
     removeLogo: here('branding', 'logo', 'remove'),
@@ -80,6 +88,9 @@ export const appPaths = (appId: string) => {
     /** GET and POST */
     policy: here('policy'),
     audit: here('audit'),
+    requests: here('requests'),
+    events: here('events'),
+    eventsJson: here('events.json'),
     /** Server-sent events: any message means that the page must be reloaded. */
     live: here('live'),
   } as const;

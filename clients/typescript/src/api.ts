@@ -644,7 +644,7 @@ export interface paths {
         put?: never;
         /**
          * Upload the app’s logo
-         * @description The picture itself as the body, at most 1,000,000 bytes. It is decoded and written anew with at most 512 × 512 pixels, without metadata; an animation keeps its first picture. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         * @description The picture itself as the body, at most 5,000,000 bytes. It is decoded and written anew with at most 512 × 512 pixels, without metadata; an animation keeps its first picture. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
          */
         post: operations["setLogo"];
         delete?: never;

@@ -93,31 +93,57 @@ describe('a merchant that begins with nothing', () => {
     const once = () => textOf('.secret code');
     const press = (name: string | RegExp) => page.getByRole('button', { name }).click();
 
-    it('registers, and is shown the webhook secret', async () => {
+    it('proves the e-mail with the mailed code', async () => {
       await page.goto('/');
       await page
         .getByRole('link', { name: /register/i })
         .first()
         .click();
       await page.getByLabel('E-mail').fill(email);
+      await press('Mail me a code');
+      await page.getByLabel('Code').fill('000000');
+      await press('Go on');
+      await page.getByText(/tries/).waitFor();
+      await page.getByLabel('Code').fill(await mailedCode(email));
+      await press('Go on');
+    });
+
+    it('names the app, sets its wallet, and is in', async () => {
       await page.getByLabel('Name of your shop or app').fill('Tea House');
       await page.getByRole('radio', { name: /a shop/i }).check();
       await page.getByLabel('Short name').fill('teahouse');
-      await page.getByText('Payout wallet and webhook').click();
+      await press('Register');
+      await page.waitForURL(`**${home}/settlement`);
       await page.getByLabel('Chain').selectOption('8453');
       await page.getByLabel('Address').fill(wallet);
+      await page.locator('main form').getByRole('button').first().click();
+      await page.getByText('The settlement wallet is saved.').waitFor();
+      await page.goto(`${home}/`);
+      assert.match(await textOf('main'), /Overview/);
+    });
+
+    it('sets the webhook URL, and is shown the secret', async () => {
+      await page.goto(`${home}/webhooks`);
       await page.getByLabel('Webhook URL').fill(sandbox.file().webhook.url);
-      await press('Register');
+      await press('Save');
       secret = await once();
       assert.match(secret, /^[0-9a-f]{64}$/);
       keepSecret(secret);
     });
 
-    it('proves the e-mail with the mailed code, and is in', async () => {
-      await page.getByLabel('Code').fill(await mailedCode(email));
-      await press('Go on');
-      await page.waitForURL(`**${home}/`);
-      assert.match(await textOf('main'), /Overview/);
+    it('makes a test payment without a key: the sandbox pays it, and its webhooks are accepted', async () => {
+      await page.goto(`${home}/`);
+      await page.getByRole('link', { name: 'Make a test payment' }).click();
+      await press('Make a test payment');
+      await page.waitForURL(/\/payments\/[0-9a-f-]{36}$/);
+      const id = page.url().split('/').at(-1) ?? '';
+      await page.locator('h1').getByText('Completed').waitFor();
+      const webhooks = await bothWebhooks(id);
+      assert.ok(webhooks.every((webhook) => verifies(webhook, secret)));
+      await page.goto(`${home}/webhooks?state=delivered&payment=${id}`);
+      await page.getByText('Taken, 200').first().waitFor();
+      await page.goto(`${home}/events`);
+      assert.ok((await page.getByRole('row').count()) > 5);
     });
 
     it('issues an Orders key, which is shown once', async () => {
@@ -155,6 +181,8 @@ describe('a merchant that begins with nothing', () => {
       for (const told of [/12\.00/, /Base/, /Ethereum/, /payment_payin_completed/, /payment_payout_completed/]) {
         assert.match(text, told);
       }
+      await page.goto(`${home}/requests`);
+      await page.getByRole('row').filter({ hasText: '/payment-api/payments' }).filter({ hasText: '201' }).waitFor();
     });
 
     it('rotates the secret: the next webhook verifies with the new one only', async () => {
@@ -203,6 +231,11 @@ describe('a merchant that begins with nothing', () => {
         '/branding',
         '/embedding',
         '/audit',
+        '/requests',
+        '/events',
+        '/events.json',
+        '/webhooks/again',
+        '/test-payment',
       ];
       for (const path of [...pages.map((each) => home + each), '/dashboard/sessions', '/dashboard?choose=yes']) {
         assert.equal((await page.goto(path))?.status(), 200, path);

@@ -3,12 +3,17 @@ import type { VNode } from 'preact';
 import { chains } from '../../../domain/chains.ts';
 import { hour_ms, plus } from '../../../domain/time.ts';
 import { errorPage } from '../../../web/dashboard/errorPages.ts';
-import { registeredPage, registerPage } from '../../../web/dashboard/register.ts';
+import { confirmedPage, registerAppPage, registerPage } from '../../../web/dashboard/register.ts';
 import { chooseAppPage, sessionsPage } from '../../../web/dashboard/sessions.ts';
 import { codePage, signInPage } from '../../../web/dashboard/signIn.ts';
+import { frontPage } from '../../../web/front/page.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
 import type { AppName, Mode, Outer } from '../../../web/parts/frame.ts';
+import { readReference } from '../../../web/reference/operations.ts';
+import type { ReferenceModel } from '../../../web/reference/page.ts';
+import { operationPage, referencePage } from '../../../web/reference/page.ts';
 import { ago, fingerprint, now, type Say, secret } from './payments.ts';
+import { sampleReference } from './reference.ts';
 
 export function outerPages(mode: Mode, apps: readonly AppName[], say: Say): Readonly<Record<string, VNode>> {
   const stranger: Outer = { mode, person: null, flash: null };
@@ -16,22 +21,31 @@ export function outerPages(mode: Mode, apps: readonly AppName[], say: Say): Read
   const demo = { email: 'ada@teahouse.example', mailboxUrl: 'http://127.0.0.1:8025/' };
   const error = { retryAfter_s: null, message: null, requestId: '51e61f19-6faf-464c-aaec-b8f58c1ad314' };
   const wrong = {
-    values: {
-      email: say('ada@teahouse'),
-      displayName: say('Tea House'),
-      kind: 'wallet',
-      slug: say('Tea House'),
-      settlementAddress: say('0x123'),
-      webhookUrl: say('http://shop.example/'),
-    },
+    values: { displayName: say('Tea\tHouse'), kind: 'wallet', slug: say('Tea House') },
     errors: {
-      '': say('Two things have to be put right.'),
-      email: say('is no e-mail address: it needs a name, an @ and a domain'),
-      slug: say('takes small letters, digits, - and _'),
-      webhookUrl: say('must start with https:// and a host'),
+      displayName: say('Name must be one line of text.'),
+      slug: say('Short name accepts small letters, digits, - and _.'),
     },
   };
+  const fee = { fixed_microUsd: 10_000n, basisPoints: 50 };
+  const front = { chains, fee, registrationOpen: true, state: 'accepting', behind: new Set<number>() } as const;
+  const model: ReferenceModel = {
+    reference: readReference(sampleReference),
+    language: 'curl',
+    chosenApp: null,
+    ownApps: ['merchant_teahouse', 'wallet_pocket'],
+    appId: 'merchant_teahouse',
+    keyHint: 'pi_live_…4f2a',
+  };
+  const [operation] = model.reference.operations;
+  if (!operation) throw new Error('the sample reference has no operation');
   return {
+    reference: referencePage(model, null),
+    referenceFound: referencePage({ ...model, ownApps: null, appId: null, keyHint: null }, say('coffee')),
+    referenceOperation: operationPage(model, operation),
+    referencePython: operationPage({ ...model, language: 'python' }, operation),
+    front: frontPage({ ...stranger, ...front }),
+    frontDelayed: frontPage({ ...somebody, ...front, state: 'unknown', behind: new Set([8453]) }),
     signIn: signInPage({ ...stranger, form: emptyForm, next: null, registrationOpen: true, demo }),
     code: codePage({
       ...stranger,
@@ -41,16 +55,16 @@ export function outerPages(mode: Mode, apps: readonly AppName[], say: Say): Read
       purpose: 'signIn',
       mailboxUrl: demo.mailboxUrl,
     }),
-    register: registerPage({ ...stranger, form: emptyForm, chains }),
-    registerAgain: registerPage({ ...stranger, form: wrong, chains }),
-    registered: registeredPage({
-      ...stranger,
+    register: registerPage({ ...stranger, form: emptyForm, registrationOpen: true }),
+    registerClosed: registerPage({ ...stranger, form: emptyForm, registrationOpen: false }),
+    registerApp: registerAppPage({ ...somebody, form: emptyForm }),
+    registerAppAgain: registerAppPage({ ...somebody, form: wrong }),
+    registered: confirmedPage({
+      ...somebody,
       appId: 'merchant_teahouse',
-      email: say('ada@teahouse.example'),
       webhookUrl: say('https://shop.teahouse.example/webhooks'),
       webhookSecret: secret,
       webhookSecretFingerprint: fingerprint,
-      proof: { form: emptyForm, mailboxUrl: demo.mailboxUrl },
     }),
     chooseApp: chooseAppPage({
       ...somebody,

@@ -6,6 +6,7 @@ import { holdAll, shownPolicy } from '../../../domain/payment/amountPolicy.ts';
 import { hour_ms, plus } from '../../../domain/time.ts';
 import { auditPage } from '../../../web/dashboard/audit.ts';
 import { brandingPage } from '../../../web/dashboard/branding.ts';
+import { bulkRedeliveryPage } from '../../../web/dashboard/bulkRedelivery.ts';
 import { confirmPage, type Danger } from '../../../web/dashboard/confirm.ts';
 import { embeddingPage } from '../../../web/dashboard/embedding.ts';
 import { keysPage, type ShownKey } from '../../../web/dashboard/keys.ts';
@@ -75,7 +76,14 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
       deliveries: [exhausted(say), delivery(say)],
       cursor: null,
       nextCursor: 'c',
+      filter: { state: null, payment: null },
     }),
+    webhooksNone: webhooksPage({
+      ...frame,
+      ...{ webhookUrl: null, fingerprint, rotatedAt: null, form: emptyForm, newSecret: null, deliveries: [] },
+      ...{ cursor: null, nextCursor: null, filter: { state: 'exhausted', payment: null } },
+    }),
+    webhooksAgain: bulkRedeliveryPage({ ...frame, deliveries: [exhausted(say)], form: emptyForm }),
     webhooksRotated: webhooksPage({
       ...frame,
       webhookUrl: null,
@@ -89,6 +97,7 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
       deliveries: [],
       cursor: null,
       nextCursor: null,
+      filter: { state: null, payment: null },
     }),
     settlement: settlementPage({
       ...frame,
