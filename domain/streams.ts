@@ -10,6 +10,8 @@ import { merchantEventSchemas, merchantSchemaVersion, merchantUpcasters } from '
 import { merchant } from './merchant/state.ts';
 import { paymentEventSchemas, paymentSchemaVersion } from './payment/events.ts';
 import { paymentDecider } from './payment/state.ts';
+import { rebalanceEventSchemas, rebalanceSchemaVersion } from './rebalance/events.ts';
+import { rebalance } from './rebalance/rebalance.ts';
 import { relayEventSchemas, relaySchemaVersion } from './relay/events.ts';
 import { relayGas, relayGasEventSchemas, relayGasSchemaVersion } from './relay/gas.ts';
 import { relay } from './relay/relay.ts';
@@ -43,6 +45,7 @@ export const streams = {
   operation: { decider: operation, schemas: operationEventSchemas, version: operationSchemaVersion },
   relay: { decider: relay, schemas: relayEventSchemas, version: relaySchemaVersion },
   relayGas: { decider: relayGas, schemas: relayGasEventSchemas, version: relayGasSchemaVersion },
+  rebalance: { decider: rebalance, schemas: rebalanceEventSchemas, version: rebalanceSchemaVersion },
   books: { decider: books, schemas: booksEventSchemas, version: booksSchemaVersion },
   addressBook: { decider: addressBook, schemas: addressBookEventSchemas, version: addressBookSchemaVersion },
   allowance: { decider: allowance, schemas: allowanceEventSchemas, version: allowanceSchemaVersion },

@@ -22,6 +22,7 @@ import {
   transfersOfBatches,
   transfersOfOperations,
   transfersOfPayments,
+  transfersOfRebalances,
   transfersOfRelays,
   transfersOfUnmatched,
   unmatchedPayins,
@@ -60,6 +61,7 @@ export const workSet: ProjectionSet = {
     transfersOfOperations,
     transfersOfBatches,
     transfersOfRelays,
+    transfersOfRebalances,
   ],
   channels: {
     transfers: 'transfers',

@@ -3,6 +3,7 @@ import { instanceOf } from '../domain/decider.ts';
 import { formatAmount, microUsdDecimals } from '../domain/money.ts';
 import { owedBy } from '../domain/payment/backing.ts';
 import { transferId } from '../domain/payment/events.ts';
+import { rebalanceOwed } from '../domain/rebalance/rebalance.ts';
 import { relayOwed } from '../domain/relay/relay.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Owed, TransferLeg } from '../domain/transfer/leg.ts';
@@ -27,6 +28,14 @@ export const transfersOfOperations = ofEvents('transfersOfOperations', (seen) =>
   const id = instanceOf(stored.stream);
   const owed = before ? [operationOwed(id, before)] : [];
   return transferRows(owed, [operationOwed(id, after)], stored.metadata.at);
+});
+
+/** The burn of each rebalance, and its mint once the burn is attested. */
+export const transfersOfRebalances = ofEvents('transfersOfRebalances', (seen) => {
+  if (seen.category !== 'rebalance') return [];
+  const { before, after, stored } = seen;
+  const id = instanceOf(stored.stream);
+  return transferRows(before ? rebalanceOwed(id, before) : [], rebalanceOwed(id, after), stored.metadata.at);
 });
 
 /** Transaction of each batch of payouts. Its members have their own rows. */

@@ -3,6 +3,7 @@ import { categoryOf, instanceOf, type StoredEvent } from '../domain/decider.ts';
 import { coinAddress } from '../domain/money.ts';
 import { type Transfer, transferId } from '../domain/payment/events.ts';
 import type { Payment } from '../domain/payment/state.ts';
+import { burnPart, mintPart } from '../domain/rebalance/rebalance.ts';
 import type { TransferLeg } from '../domain/transfer/leg.ts';
 import { type LegEvent, unprefixed } from '../domain/transfer/record.ts';
 import { type LandedAt, referenceOf } from '../domain/transfer/shapes.ts';
@@ -23,6 +24,8 @@ export const treasuryMovements = ofEvents('treasuryMovements', (seen) => {
       return ofOperation(seen);
     case 'relay':
       return ofRelay(seen);
+    case 'rebalance':
+      return ofRebalance(seen);
     case 'unmatched':
       return ofUnmatched(seen);
     case 'treasury':
@@ -65,6 +68,36 @@ function ofRelay({ event, before, after, stored }: SeenEventOf<'relay'>): readon
   if (!recorded) return [];
   const reference = referenceOf({ kind: 'relay', id: instanceOf(stored.stream), part: 1 });
   return ofLeg(stored, recorded, { kind: 'relay', reference, before: before?.leg, after: after.leg });
+}
+
+/**
+ * A burn takes its amount from one account, a mint brings another one what is left of it. What is in transit belongs to no account of a
+ * chain: `npm run treasury -- floats` shows it.
+ */
+function ofRebalance({ event, before, after, stored }: SeenEventOf<'rebalance'>): readonly RowChange[] {
+  const id = instanceOf(stored.stream);
+  const [burn, mint] = [unprefixed('Burn', event), unprefixed('Mint', event)];
+  if (burn) {
+    const reference = referenceOf({ kind: 'rebalance', id, part: burnPart });
+    const { account } = after.ordered.from;
+    return ofLeg(stored, burn, { kind: 'burn', reference, account, before: before?.burn, after: after.burn });
+  }
+  const reference = referenceOf({ kind: 'rebalance', id, part: mintPart });
+  const { chainId, account, token } = after.ordered.to;
+  if (mint) {
+    const arrived = event.type === 'MintConfirmed' ? BigInt(event.data.received) : after.mint?.short?.arrived;
+    const own = { kind: 'mint', reference, account, ...(arrived !== undefined && { arrived }) };
+    return ofLeg(stored, mint, { ...own, before: before?.mint, after: after.mint });
+  }
+  if (event.type === 'MintedByOther') {
+    const { hash: txHash, blockNumber, blockHash, received: units } = event.data;
+    const place = { chainId, account, txHash, blockNumber, blockHash };
+    const movement = { ...place, asset: token.address, part: reference, amount: BigInt(units) };
+    return [upsert('treasury_movements', rowOf(stored, { kind: 'mint', reference }, movement))];
+  }
+  if (event.type !== 'MintByOtherOrphaned') return [];
+  const key = { chain_id: chainId, account, tx_hash: event.data.hash, asset: token.address, part: reference };
+  return [remove('treasury_movements', key)];
 }
 
 function ofUnmatched({ event, before, after, stored }: SeenEventOf<'unmatched'>): readonly RowChange[] {

@@ -34,7 +34,7 @@ export async function openObligations(sql: Sql, but = ''): Promise<readonly Obli
           AND destination_amount IS NOT NULL
           AND (status <> 'payment_started' OR ${seenInFull})
        UNION ALL
-       SELECT chain_id, token_address, amount FROM transfers WHERE kind = 'refund' AND step <> 'done'
+       SELECT chain_id, token_address, amount FROM transfers WHERE kind IN ('refund', 'burn') AND step <> 'done' AND reference <> $1
        UNION ALL
        SELECT chain_id, token_address, amount FROM operations
         WHERE standing IN ('waitsForApproval', 'ordered', 'signed')

@@ -57,6 +57,8 @@ export interface Config {
   readonly fee: { readonly fixed_microUsd: bigint; readonly basisPoints: number };
   /** Heads of the log: their keys as hex, and the number of events or minutes after which the next one is signed. */
   readonly heads: HeadSettings;
+  /** Attestation service of CCTP, without a path. Null disables rebalances by burn and mint. */
+  readonly attestationsUrl: string | null;
   /** Daily start of the role `audit`: `HH:MM`, UTC. */
   readonly auditAt: string;
   /** Scheduled sweeps of deposits. `every_min`: null means never. */
@@ -188,6 +190,7 @@ export function readConfig(env: Env, readerOf: typeof createReader = createReade
       basisPoints: read.integer('FEE_BASIS_POINTS', 10, 0, 10_000),
     },
     heads: readHeads(read, new Set(served.map(({ chainId }) => chainId))),
+    attestationsUrl: read.url('CCTP_ATTESTATIONS_URL', /^https?:$/)?.replace(/\/+$/, '') ?? null,
     auditAt: read.matching('AUDIT_AT', /^([01]\d|2[0-3]):[0-5]\d$/, 'a time of the day in UTC like 03:00') ?? '03:00',
     sweeps: {
       every_min: read.integer('SWEEP_EVERY_MINUTES', 0, 0, 44_640) || null,

@@ -5,8 +5,9 @@ import { runProgram } from './program.ts';
 import { addAccountVerbs } from './treasury/accounts.ts';
 import { addAddressVerbs } from './treasury/addresses.ts';
 import { addAdoptVerb } from './treasury/adopt.ts';
-import { addBatchVerbs } from './treasury/batches.ts';
+import { addAllowBurnsVerb, addBatchVerbs } from './treasury/batches.ts';
 import { addBooksVerbs } from './treasury/books.ts';
+import { addFloatVerbs } from './treasury/floats.ts';
 import { addOperationVerbs } from './treasury/operations.ts';
 
 const program = new Command('npm run treasury --').description('Manages the treasury account on each chain.');
@@ -17,6 +18,8 @@ addAddressVerbs(program);
 addAdoptVerb(program);
 addBooksVerbs(program);
 addBatchVerbs(program);
+addFloatVerbs(program);
+addAllowBurnsVerb(program);
 
 addExamples(program, {
   show: '8453',

@@ -26,6 +26,16 @@ export const artifacts: readonly Artifact[] = [
   { source: 'sandbox/contracts/SandboxToken.sol', contract: 'SandboxToken', folder: 'sandbox/contracts/artifacts' },
   { source: 'sandbox/contracts/SandboxUsdc.sol', contract: 'SandboxUsdc', folder: 'sandbox/contracts/artifacts' },
   { source: 'sandbox/contracts/SandboxTether.sol', contract: 'SandboxTether', folder: 'sandbox/contracts/artifacts' },
+  {
+    source: 'sandbox/contracts/SandboxCctp.sol',
+    contract: 'SandboxMessageTransmitter',
+    folder: 'sandbox/contracts/artifacts',
+  },
+  {
+    source: 'sandbox/contracts/SandboxCctp.sol',
+    contract: 'SandboxTokenMessenger',
+    folder: 'sandbox/contracts/artifacts',
+  },
 ];
 
 interface Artifact {

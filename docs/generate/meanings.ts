@@ -19,6 +19,11 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
     about:
       'One operation of the treasury besides payouts: a withdrawal, a rebalance, a sweep of deposits, a deployment, or an anchor of a log head.',
   },
+  rebalance: {
+    name: 'rebalance-<id>',
+    about:
+      'One move of the treasury’s money from one chain to another by Circle’s protocol: the burn, its attestation, the mint.',
+  },
   books: {
     name: 'books-<chainId>-<account>',
     about:
@@ -190,6 +195,25 @@ export const meanings: {
     OperationConfirmed: 'The transaction is final',
     OperationShort: 'The transaction is final, and less than the ordered amount arrived; nothing more is sent',
     RebalanceArrived: 'The money of a rebalance arrived at the other account, in this transaction',
+  },
+  rebalance: {
+    RebalanceOrdered: 'An operator or the policy wants this moved; the route, the fee limit, and what the policy saw',
+    RebalanceApproved: 'Another operator agrees to it',
+    RebalanceCalledOff: 'It is not done: no burn that was signed for it can land',
+    BurnSigned: 'A signed burn, recorded before it is broadcast',
+    BurnDied: 'A burn can never land, with the proof',
+    BurnOrphaned: 'The block of a settled burn left its chain: its bytes are sent again',
+    BurnConfirmed: 'The money is burned for good: it is in transit from then on',
+    BurnShort: 'The burn landed and destroyed less than was ordered; an operator must check it',
+    BurnAttested: 'The attestation service signed the message of our burn, so the destination chain will mint for it',
+    AttestationExpired: 'The destination chain refuses the message from now on: another attestation is requested',
+    MintSigned: 'A signed mint, recorded before it is broadcast',
+    MintDied: 'A mint can never land, with the proof',
+    MintOrphaned: 'The block of a settled mint left its chain: its bytes are sent again',
+    MintConfirmed: 'The money is in our account on the other chain for good; the rest of the burn was the fee',
+    MintShort: 'The mint landed and less arrived than the message states; the rest stays in transit',
+    MintedByOther: 'Somebody else submitted the message: the money is in our account all the same',
+    MintByOtherOrphaned: 'The block of that transaction left its chain: the money is in transit again',
   },
   books: {
     BooksOpened: 'The balance of the account at the end of a final block: the books begin here',

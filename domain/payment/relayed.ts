@@ -1,7 +1,7 @@
 /** Rules of a payment about an authorization by which its payer pays without gas. */
 import { chainOf } from '../chains.ts';
 import { type Refusal, refuse } from '../decider.ts';
-import { microUsdDecimals, rescale } from '../money.ts';
+import { convert, usMillionth } from '../dollars.ts';
 import type { Instant } from '../time.ts';
 import { allCounted, type Source } from './sources.ts';
 import type { Payment } from './state.ts';
@@ -34,4 +34,4 @@ export function relayedSources({ sources, chosen }: Payment): readonly RelayedSo
 
 /** The payment's fee from this source, in millionths of a dollar. */
 export const feeFrom_microUsd = ({ fee, token }: Source): bigint =>
-  rescale(BigInt(fee.amount ?? fee.fixed), token.decimals, microUsdDecimals);
+  convert(BigInt(fee.amount ?? fee.fixed), token, usMillionth);

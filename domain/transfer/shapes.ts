@@ -103,9 +103,21 @@ export type Form =
   /** Deploys one of our contracts. Moves no money; the receiver is the contract's address. */
   | { readonly kind: 'deploy'; readonly contract: OurContract }
   /** Sets an allowance in smallest units: the contract, the receiver, may move the treasury's tokens on its order. Moves no money. */
-  | { readonly kind: 'allow'; readonly contract: OurContract; readonly most: string }
+  | { readonly kind: 'allow'; readonly contract: AllowedContract; readonly most: string }
   /** Writes a hash on the chain, as hex, as public evidence. Moves no money; the receiver is the treasury itself. */
   | { readonly kind: 'anchor'; readonly hash: string }
+  /** Burns the token, which Circle's protocol (CCTP) mints for the treasury on another chain. The receiver is the protocol's minter. */
+  | {
+      readonly kind: 'burn';
+      readonly destinationDomain: number;
+      /** The treasury's account there. */
+      readonly mintRecipient: string;
+      /** In smallest units. */
+      readonly feeMax: string;
+      readonly finality: number;
+    }
+  /** Mints for an attested burn. The receiver is the treasury itself, which gains the amount. */
+  | { readonly kind: 'mint'; readonly message: string; readonly attestation: string }
   /** Pays several receivers in one transaction, in this order. The order's amount is their sum; its receiver is the contract. */
   | { readonly kind: 'payMany'; readonly payments: readonly PaidTogether[] }
   /** Sends a payer's EIP-3009 authorization to the token: the payer's money goes to the payment's deposit, the receiver. It moves no money of the treasury. */
@@ -126,6 +138,9 @@ export type Form =
 
 export const ourContracts = ['forwarder', 'payMany'] as const;
 export type OurContract = (typeof ourContracts)[number];
+/** Ours, and the one that burns for rebalances. */
+export const allowedContracts = [...ourContracts, 'tokenMessenger'] as const;
+export type AllowedContract = (typeof allowedContracts)[number];
 
 export interface PaidTogether {
   readonly paymentId: string;
@@ -148,9 +163,10 @@ const movesNothing: ReadonlySet<string> = new Set<Form['kind']>([
   'allow',
   'anchor',
   'authorization',
+  'mint',
 ]);
 
-/** Amount that an order uses of the treasury's token balance: flushes, deployments, allowances and anchors pay nobody. */
+/** Amount that an order uses of the treasury's token balance: flushes, deployments, allowances, anchors and mints pay nobody. */
 export const floatTaken = ({ form, amount }: { readonly form?: Form; readonly amount: bigint }): bigint =>
   form && movesNothing.has(form.kind) ? 0n : amount;
 
@@ -167,11 +183,21 @@ export const purposeKinds = [
   'batch',
   'anchor',
   'relay',
+  'burn',
+  'mint',
 ] as const;
 export type PurposeKind = (typeof purposeKinds)[number];
 
-export const transferKinds = ['payout', 'refund', 'unmatchedRefund', 'operation', 'batch', 'relay'] as const;
-/** Kind of the stream that owns a transfer: payment (payouts, refunds), unmatched money, treasury operation, batch, relay. */
+export const transferKinds = [
+  'payout',
+  'refund',
+  'unmatchedRefund',
+  'operation',
+  'batch',
+  'relay',
+  'rebalance',
+] as const;
+/** Kind of the stream that owns a transfer: payment (payouts, refunds), unmatched money, treasury operation, batch, relay, rebalance. */
 export type TransferKind = (typeof transferKinds)[number];
 
 export interface TransferKey {
@@ -199,6 +225,8 @@ export function referenceOf({ kind, id, part }: TransferKey): string {
       return `batch-${id}`;
     case 'relay':
       return `relay-${id}`;
+    case 'rebalance':
+      return `rebalance-${id}/${part === 1 ? 'burn' : 'mint'}`;
   }
 }
 
@@ -210,6 +238,8 @@ export function keyOf(reference: string): TransferKey {
   if (part !== undefined) return { kind: 'refund', id, part: Number(part) };
   if (reference.startsWith('operation-'))
     return { kind: 'operation', id: reference.slice('operation-'.length), part: 1 };
+  const transit = /^rebalance-(?<id>.+)\/(?<part>burn|mint)$/.exec(reference)?.groups;
+  if (transit?.id !== undefined) return { kind: 'rebalance', id: transit.id, part: transit.part === 'burn' ? 1 : 2 };
   if (reference.startsWith('batch-')) return { kind: 'batch', id: reference.slice('batch-'.length), part: 1 };
   if (reference.startsWith('relay-')) return { kind: 'relay', id: reference.slice('relay-'.length), part: 1 };
   return { kind: 'payout', id: reference, part: 1 };
@@ -220,4 +250,4 @@ export const cancelReference = (nonce: bigint | null): string => `nonce ${nonce}
 
 /** True if limits count it as outgoing money. */
 export const moneyLeaves = (kind: PurposeKind): boolean =>
-  kind === 'payout' || kind === 'refund' || kind === 'withdrawal' || kind === 'batch';
+  kind === 'payout' || kind === 'refund' || kind === 'withdrawal' || kind === 'batch' || kind === 'burn';

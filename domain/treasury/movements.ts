@@ -47,7 +47,7 @@ function movedBy(
 ): bigint {
   if (form?.kind === 'deploy' || form?.kind === 'allow' || form?.kind === 'anchor' || form?.kind === 'authorization')
     return 0n;
-  return form?.kind === 'flush' ? (arrived ?? amount) : -BigInt(cost?.left ?? amount);
+  return form?.kind === 'flush' || form?.kind === 'mint' ? (arrived ?? amount) : -BigInt(cost?.left ?? amount);
 }
 
 type Paid = Pick<LandedAt, 'hash' | 'blockNumber' | 'blockHash'> & { readonly cost?: Cost };

@@ -5,6 +5,7 @@ import { Address, Amount, closed, Digest, Hash, oneOf, Text, Time } from '../sch
 import {
   AssetRef,
   Attempt,
+  allowedContracts,
   DeathProof,
   Memo,
   Orphaned,
@@ -15,8 +16,8 @@ import {
   SignedAttempt,
 } from '../transfer/shapes.ts';
 
-/** 2: allowances for our contracts; anchoring a head's hash on a chain. */
-export const operationSchemaVersion = 2;
+/** 2: allowances for our contracts; anchoring a head's hash on a chain. 3: allowances for the contract that burns for rebalances. */
+export const operationSchemaVersion = 3;
 
 export const operationKinds = ['withdrawal', 'rebalance', 'sweep', 'deployment', 'anchor'] as const;
 
@@ -34,7 +35,7 @@ const Form = Type.Union([
     closed,
   ),
   Type.Object({ kind: Type.Literal('deploy'), contract: oneOf(ourContracts) }, closed),
-  Type.Object({ kind: Type.Literal('allow'), contract: oneOf(ourContracts), most: Amount }, closed),
+  Type.Object({ kind: Type.Literal('allow'), contract: oneOf(allowedContracts), most: Amount }, closed),
   Type.Object({ kind: Type.Literal('anchor'), hash: Digest }, closed),
 ]);
 

@@ -141,7 +141,7 @@ COMMENT ON COLUMN treasury_movements.account IS 'Account whose money moved: the 
 COMMENT ON COLUMN treasury_movements.tx_hash IS 'Empty if no single transaction is known.';
 COMMENT ON COLUMN treasury_movements.asset IS 'coin for the chain''s own, a token by its address.';
 COMMENT ON COLUMN treasury_movements.part IS 'fee, rent, or the number of the transfer in the transaction.';
-COMMENT ON COLUMN treasury_movements.kind IS 'opening, payin, unmatched, payout, refund, withdrawal, rebalance, sweep, deployment, anchor, cancel, adopted, topUp, flush (a deposit that another account emptied), explained, networkClosed (moves nothing: the chain''s network was reset).';
+COMMENT ON COLUMN treasury_movements.kind IS 'opening, payin, unmatched, payout, refund, withdrawal, rebalance, burn, mint, sweep, deployment, anchor, cancel, adopted, topUp, flush (a deposit that another account emptied), explained, networkClosed (moves nothing: the chain''s network was reset).';
 COMMENT ON COLUMN treasury_movements.amount IS 'In smallest units; negative for outgoing amounts.';
 COMMENT ON COLUMN treasury_movements.reference IS 'Payment, operation or transfer of the movement.';
 COMMENT ON COLUMN treasury_movements.position IS 'Position of the event in the log.';

@@ -12,6 +12,7 @@ import type { Instant } from '../../domain/time.ts';
 import type { Form } from '../../domain/transfer/shapes.ts';
 import type { Reader } from '../environment/reader.ts';
 import type { ChainHealth } from './health.ts';
+import type { MintReader } from './mints.ts';
 import type { CheckSpending } from './money/spending.ts';
 import type { NodeLines } from './node/lines.ts';
 import {
@@ -91,6 +92,8 @@ export interface OpenChain {
   readonly pushes?: Observable<Push>;
   /** Reasons why configured nodes cannot serve the chain, one sentence each; nodes that do not answer in time are omitted. */
   unfitNodes?(signal: AbortSignal): Promise<readonly string[]>;
+  /** Reads what CCTP minted for rebalances. */
+  readonly mints?: MintReader;
   /** For families whose deposits must be swept into the treasury. @param paymentOf throws Unavailable */
   openSweep?(paymentOf: (paymentId: string) => Promise<PaymentState>): DepositSweep;
   /** Prepares transactions for payers' wallets. Undefined for families whose wallets build their own. */

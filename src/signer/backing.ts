@@ -10,6 +10,8 @@ import { payoutBacking, refundBacking } from '../../domain/payment/backing.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
 import type { Asset, Payin } from '../../domain/payment/sources.ts';
 import { type Payment, paymentDecider } from '../../domain/payment/state.ts';
+import { objectionToMessage } from '../../domain/rebalance/burnMessage.ts';
+import { burnOf, burnPart, rebalance, rebalanceStanding } from '../../domain/rebalance/rebalance.ts';
 import type { Order, Owed } from '../../domain/transfer/leg.ts';
 import { addressBook, addressBookInstance, usableAddress } from '../../domain/treasury/addressBook.ts';
 import { unmatched } from '../../domain/unmatched.ts';
@@ -116,6 +118,22 @@ export function createBacking(deps: BackingDeps): ProveBacking {
     return ofTreasury;
   }
 
+  /** The key's own rules check that both accounts are ours. This checks that the message names an ordered and settled burn. */
+  async function rebalancing(id: string, part: number, order: Order): Promise<Backed> {
+    const state = await currentState(handle, rebalance, id);
+    if (!state) throw notOrdered(`there is no rebalance ${id}`);
+    if (part === burnPart) {
+      if (rebalanceStanding(state) === 'waitsForApproval')
+        throw notOrdered(`no other operator approved rebalance ${id}`);
+      return ofTreasury;
+    }
+    const message = order.form?.kind === 'mint' ? order.form.message : '';
+    const objection = objectionToMessage(message, burnOf(state.ordered));
+    if (objection) throw notOrdered(`the message is not that of the burn of rebalance ${id}: ${objection}`);
+    if (!state.burn.settled) throw notOrdered(`the burn of rebalance ${id} is not settled`);
+    return ofTreasury;
+  }
+
   async function prove(transfer: Transfer, signal: AbortSignal): Promise<void> {
     const ingester = ingesters.get(transfer.chainId);
     const usd = convert(BigInt(transfer.amount), transfer.token, usDollar);
@@ -128,7 +146,7 @@ export function createBacking(deps: BackingDeps): ProveBacking {
     );
   }
 
-  return async ({ kind, id }, owed) => {
+  return async ({ kind, id, part }, owed) => {
     const { order } = owed.leg;
     switch (kind) {
       case 'payout':
@@ -139,6 +157,8 @@ export function createBacking(deps: BackingDeps): ProveBacking {
         return unmatchedRefund(id, order);
       case 'operation':
         return operation(order, owed.purpose.kind === 'withdrawal');
+      case 'rebalance':
+        return rebalancing(id, part, order);
       case 'batch':
         throw notOrdered('a signer of its own signs each payout by itself: unset PAYOUT_BATCH_<chainId>');
       case 'relay':

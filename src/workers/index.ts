@@ -31,6 +31,7 @@ import { depositOwnersWorker } from './payins/depositOwners.ts';
 import { followChanges, payinWorkers } from './payins/index.ts';
 import { unfinishedMatchesName, unfinishedMatchesWorker } from './payins/unfinishedMatches.ts';
 import { impossiblePayouts, relayWorkers, transferAudits, transferWorkers } from './payouts/index.ts';
+import { rebalanceWorkers } from './rebalances/index.ts';
 import { refundsOf } from './refunds/index.ts';
 import { policyRefundsWorker, policyRefundsWorkerName } from './refunds/policyRefunds.ts';
 import { type RoleWorker, runRoleWorkers, runSharedWorkers } from './run.ts';
@@ -66,6 +67,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     // A role of its own: payouts go on when relays do not, and the other way round.
     ...(relaySigners.size > 0 ? [run('relays', told('transfers'), ...relayWorkers(core, relaySigners))] : []),
     run('books', NEVER, ...booksWorkers(core)),
+    ...rebalanceWorkers(core).map((worker) => run('rebalances', NEVER, worker)),
     run('payoutAudit', NEVER, ...transferAudits(core)),
     ...impossiblePayouts(core).map((worker) => run('impossiblePayouts', NEVER, worker)),
     run('policyRefunds', told('todo_policy_refunds'), { worker: policyRefunds(core) }),

@@ -13,7 +13,8 @@ import {
 import { type Chain, chains, type Token } from '../../domain/chains.ts';
 import { startAnvil } from '../../sandbox/anvil.ts';
 import { fund, plantTokens } from '../../sandbox/tokens.ts';
-import { allowanceCall, payManyCall, payManyDeployment } from '../../src/chains/evm/payMany.ts';
+import { allowanceCall } from '../../src/chains/evm/cctp.ts';
+import { payManyCall, payManyDeployment } from '../../src/chains/evm/payMany.ts';
 import { table, whole } from './table.ts';
 
 const treasury: Address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';

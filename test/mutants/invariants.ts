@@ -75,6 +75,12 @@ export const invariants = {
     kept: ['src/chains/money/spending.ts', 'domain/treasury/nonces.ts'],
     command: 'npm run treasury -- books',
   },
+  moneyInTransit: {
+    says: 'Money that a rebalance burns on one chain is minted for the treasury on another chain, less a bounded fee.',
+    how: 'The key signs burns for its own account alone, and mints whose message names such a burn. Burned is minted, fee and in transit.',
+    kept: ['src/chains/evm/signer/signer.ts', 'domain/rebalance/rebalance.ts', 'domain/rebalance/burnMessage.ts'],
+    command: 'npm run audit',
+  },
   twoPeople: {
     says: 'A withdrawal above the limit leaves only after a second operator has approved it.',
     how: 'The operation’s stream counts the approvals and refuses a signature before them.',

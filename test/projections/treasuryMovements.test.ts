@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import type { DomainEvent, StoredEvent } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { paymentDecider } from '../../domain/payment/state.ts';
+import type { RebalanceEvent } from '../../domain/rebalance/events.ts';
+import { rebalance } from '../../domain/rebalance/rebalance.ts';
 import type { Cost } from '../../domain/transfer/shapes.ts';
 import type { Row, SeenEventOf } from '../../projections/projection.ts';
 import { treasuryMovements } from '../../projections/treasuryMovements.ts';
 import * as p from '../support/payments.ts';
+import * as r from '../support/rebalances.ts';
 
 const account = p.treasuryAccount;
 const usdc = p.ethereumUsdc.token.address;
@@ -106,5 +109,71 @@ describe('the movements of the treasury', () => {
     assert.equal(rows[`${usdc} adopted`]?.['amount'], '-57');
     assert.equal(rows['coin fee']?.['tx_hash'], '0x0d');
     assert.equal('coin adopted' in rows, false);
+  });
+});
+
+describe('the movements of a rebalance', () => {
+  const landing = { blockNumber: '9', blockHash: p.hashOf('block', 9), cost };
+  const withCost = (event: RebalanceEvent) => ({ ...event, data: { ...event.data, ...landing } }) as RebalanceEvent;
+  const burned = [r.ordered(), r.burnSigned(), withCost(r.burnConfirmed())];
+  const fee = { feeExecuted: 200n };
+  const minting = [...burned, r.attested(r.move(), fee), r.mintSigned(r.move(), 1, '999999800')];
+  const byOther = { hash: p.hashOf('other'), blockHash: p.hashOf('block', 12), seenAt: p.minute(9) };
+
+  /** By chain, the sum of the token and of the coin. */
+  function sumsAfter(history: readonly RebalanceEvent[]): Readonly<Record<string, bigint>> {
+    const rows: Record<string, Row> = {};
+    let before = rebalance.initial;
+    for (const [at, event] of history.entries()) {
+      const after = rebalance.evolve(before, event);
+      const own: Record<string, Row> = {};
+      const seen = {
+        category: 'rebalance',
+        event,
+        before,
+        after,
+        stored: stored('rebalance-1', at, event),
+      } as SeenEventOf;
+      for (const change of treasuryMovements.project(seen)) {
+        const row = 'row' in change ? change.row : change.key;
+        const key = ['chain_id', 'account', 'tx_hash', 'asset', 'part'].map((name) => row[name]).join(' ');
+        if (change.op === 'remove') delete rows[key];
+        else own[key] = row;
+      }
+      Object.assign(rows, own);
+      before = after;
+    }
+    const sums: Record<string, bigint> = {};
+    for (const row of Object.values(rows)) {
+      const key = `${row['chain_id']} ${row['asset'] === 'coin' ? 'coin' : 'token'}`;
+      sums[key] = (sums[key] ?? 0n) + BigInt(String(row['amount']));
+    }
+    return sums;
+  }
+
+  it('are the burn on one chain and the mint, less the fee, on the other', () => {
+    assert.deepEqual(sumsAfter(burned), { '8453 token': -1_000_000_000n, '8453 coin': -26n });
+    assert.deepEqual(sumsAfter([...minting, withCost(r.mintConfirmed('999999800'))]), {
+      ...{ '8453 token': -1_000_000_000n, '8453 coin': -26n },
+      ...{ '1 token': 999_999_800n, '1 coin': -26n },
+    });
+  });
+
+  it('are gone with the block that had them, and without gas where somebody else minted', () => {
+    const settled = [...minting, withCost(r.mintConfirmed('999999800'))];
+    const { hash } = r.landed('mint');
+    const orphaned: RebalanceEvent = {
+      type: 'MintOrphaned',
+      data: { attempt: 1, hash, blockHash: landing.blockHash },
+    };
+    assert.equal(sumsAfter([...settled, orphaned])['1 token'], undefined);
+    const other: RebalanceEvent = {
+      type: 'MintedByOther',
+      data: { ...byOther, blockNumber: '12', received: '999999800' },
+    };
+    const there = [...burned, r.attested(r.move(), fee), other];
+    assert.equal(sumsAfter(there)['1 token'], 999_999_800n);
+    assert.equal(sumsAfter(there)['1 coin'], undefined);
+    assert.equal(sumsAfter([...there, { type: 'MintByOtherOrphaned', data: byOther }])['1 token'], undefined);
   });
 });

@@ -9,7 +9,7 @@ import { paymentDecider } from '../../domain/payment/state.ts';
 import type { PurposeKind } from '../../domain/transfer/shapes.ts';
 import { nonceOf, openAndAssign } from '../../domain/treasury/nonces.ts';
 import { treasury, treasuryInstance } from '../../domain/treasury/state.ts';
-import { buildUnsigned, transferCall } from '../../src/chains/evm/payouts/transaction.ts';
+import { buildUnsigned, callFor } from '../../src/chains/evm/payouts/transaction.ts';
 import { createEvmSigner } from '../../src/chains/evm/signer/signer.ts';
 import { createSpending, createSpentLately, spendingKey } from '../../src/chains/money/spending.ts';
 import { createBacking } from '../../src/signer/backing.ts';
@@ -18,7 +18,7 @@ import { createOrders } from '../../src/signer/orders.ts';
 import { read, write } from '../../src/signer/protocol.ts';
 import { createSigningRecord } from '../../src/signer/record.ts';
 import { createFundingProof, createMoneyProof } from '../../src/workers/payouts/fundingProof.ts';
-import { payoutOwner, refundOwner, unmatchedRefundOwner } from '../../src/workers/payouts/owners.ts';
+import { payoutOwner, rebalanceOwner, refundOwner, unmatchedRefundOwner } from '../../src/workers/payouts/owners.ts';
 import { minute, terms } from '../support/payments.ts';
 import { accepted, processes } from '../support/processes.ts';
 
@@ -63,6 +63,7 @@ export function forgedLog(
       owners: {
         payout: payoutOwner({ ...reading, proveFunding }),
         refund: refundOwner({ ...reading, proveFunding }),
+        rebalance: rebalanceOwner({ ...reading, railOf: () => undefined, owedOn: async () => owesNothing }),
         unmatchedRefund: unmatchedRefundOwner({ ...reading, proveMoney: createMoneyProof(witnesses) }),
       },
       accountOn: () => account,
@@ -90,6 +91,7 @@ export function forgedLog(
   }
 
   return {
+    account,
     stakes,
     append,
     handle,
@@ -99,12 +101,14 @@ export function forgedLog(
     async sign(kind: PurposeKind, reference: string, order: TransferOrder, appId = terms().appId): Promise<Signed> {
       const purpose: SigningPurpose = { kind, reference, ...(appId !== '' && { appId }) };
       const nonce = await nonceFor(order, purpose);
-      const call = transferCall(order as never);
+      const call = callFor(order, account);
       const unsigned: Unsigned = buildUnsigned({ account, nonce, order, call, gas: 100_000n, price } as never);
       return notary.sign(read.asked(write({ unsigned, purpose })), signal);
     },
   };
 }
+
+const owesNothing = { tokens: new Map(), coin: 0n, payouts: 0 } as const;
 
 const evmChainIds = [8453, 137, 56, 1] as const;
 

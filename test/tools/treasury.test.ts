@@ -37,6 +37,33 @@ describe('npm run treasury -- …', () => {
     await refused(['approve', 'nothing'], /notFound: no operation has this id/);
   });
 
+  it('lists floats, and replays the policy without ordering anything', async () => {
+    assert.match((await run('floats')).said, /No account of the treasury has open books/);
+    assert.equal((await run('floats', '--json')).said, '[]\n');
+    const dry = ['rebalance', '--dry-run', '--days', '2'];
+    const floats = ['--float', '1:1000:5000:20000', '--float', 'base:1000:5000:20000'];
+    const { code, said } = await run(...dry, ...floats);
+    assert.equal(code, 0, said);
+    assert.match(said, /^0 payouts and refunds from .* Nothing was ordered\./);
+    assert.match(said, /Moves: 0, of 0\.00 USDC\. Fees: 0\.00 USDC/);
+    const { without, with: moved } = JSON.parse((await run(...dry, ...floats, '--json')).said);
+    assert.deepEqual([without.refusedPayments, moved.moves, moved.hourly['1'].length], [0, [], 48]);
+    await refused(dry, /name two chains at least/);
+  });
+
+  it('says what is wrong with a rebalance', async () => {
+    const typed: readonly (readonly [readonly string[], RegExp])[] = [
+      [['8453', 'USDC'], /missing required argument 'amount'/],
+      [['8453', 'USDC', '1', '1'], /required option '--via <address>'/],
+      [['--dry-run', '--days', '367'], /a whole number from 1 to 366/],
+      [['--dry-run', '--float', '1:5:4:6'], /the minimum is at most the target/],
+      [['--dry-run', '--float', '1:5:6'], /write <chain>:<minimum>:<target>:<maximum>/],
+    ];
+    await Promise.all(
+      gateCases(typed, (_, index) => index < 3).map(([args, about]) => refused(['rebalance', ...args], about)),
+    );
+  });
+
   it('keeps the address book: what was just added cannot be used yet, what is removed is gone', async () => {
     const book = ['8453', merchantWallet.toLowerCase()];
     assert.deepEqual(await run('addresses', 'add', ...book, '--label', 'the bank'), { code: 0, said: 'Done.\n' });

@@ -44,6 +44,10 @@ export const findingRemedies = {
   landedUnrecorded: 'an attempt landed long ago and the log does not say so: is the service running?',
   costWrong: 'gas or rent are not what the chain charged',
   sweptElsewhere: 'a deposit’s money went somewhere else than the treasury: the deposit key is not yours alone',
+  transitOpen:
+    'a rebalance burned more than was minted and charged, or was minted twice: find its message at the attestation service',
+  mintForged:
+    'the message of a rebalance is not that of its burn: pause payouts, find out who can write to the event store',
   adoptionWrong: 'what was adopted is not what the transaction did: ask the operator who adopted it',
   moneyMissing:
     'more left an account than the log records for the transaction: pause payouts, change the key, adopt it if it was you',

@@ -13,6 +13,7 @@ import {
   createUnmatchedReckoner,
 } from './reckon/others.ts';
 import { createPaymentReckoner } from './reckon/payment.ts';
+import { createRebalanceReckoner } from './reckon/rebalances.ts';
 import { type Reckoner, together } from './reckon/reckoner.ts';
 import { createRelayReckoner } from './reckon/relays.ts';
 import { createNewsReckoner, createWebhookReckoner } from './reckon/webhooks.ts';
@@ -52,6 +53,8 @@ function reckonerOf(stream: string, { out, book, approvalFrom_microUsd }: Stream
       return createOperationReckoner(out, book, approvalFrom_microUsd);
     case 'relay':
       return createRelayReckoner(out);
+    case 'rebalance':
+      return createRebalanceReckoner(out);
     case 'books':
       return createBooksReckoner(out);
     case 'payoutBatch':

@@ -18,7 +18,7 @@ import { type UnknownTransaction, unknownTransactions } from '../../src/workers/
 import { withCore } from '../connections.ts';
 import { print, printError } from '../print.ts';
 import { operator, readReason, refusalError } from '../program.ts';
-import { type ListFormat, printList } from './operations.ts';
+import { type ListFormat, printList } from './show.ts';
 
 /** Nodes are queried about each of many transactions. */
 const answer_ms = 120_000;

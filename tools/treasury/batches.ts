@@ -8,11 +8,17 @@ import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { listBatches } from '../../queries/transfers.ts';
 import type { Core } from '../../src/core.ts';
-import { buryBatch, type ContractDeps, orderAllowance, orderPayMany } from '../../src/workers/payouts/batchesByHand.ts';
+import {
+  buryBatch,
+  type ContractDeps,
+  orderAllowance,
+  orderBurnAllowance,
+  orderPayMany,
+} from '../../src/workers/payouts/batchesByHand.ts';
 import { withCore } from '../connections.ts';
 import { print } from '../print.ts';
 import { namedChain, operator, printOutcome, readReason, refusalError, untilInterrupted } from '../program.ts';
-import { type ListFormat, printList } from './operations.ts';
+import { type ListFormat, printList } from './show.ts';
 
 const shownMax = 100;
 const look_ms = 1_000;
@@ -80,6 +86,16 @@ async function bury({ chains, workHandle: handle, clock }: Core, id: string, rea
   if (!chain) throw new Error(`${chainOf(batch.opened.chainId).name} is not configured here`);
   const deps = { handle, clock, rail: chain.rail };
   printOutcome(await buryBatch(deps, { id, reason }, operator(), AbortSignal.timeout(answer_ms)));
+}
+
+/** Adds `allow-burns`. */
+export function addAllowBurnsVerb(program: Command): void {
+  program
+    .command('allow-burns <chain> <amount>')
+    .description(
+      'Let the contract of CCTP burn so much USDC of the treasury, replacing the former allowance; 0 takes it back.',
+    )
+    .action((where: string, amount: string) => ordered(where, (deps) => orderBurnAllowance(deps, amount)));
 }
 
 /** Adds `batches`, with `list`, `deploy`, `allow` and `bury`. */

@@ -3,32 +3,27 @@
 import type { Command } from 'commander';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
+import { microUsdDecimals } from '../../domain/money.ts';
+import {
+  approveRebalance,
+  callOffRebalance,
+  type RebalanceState,
+  rebalance,
+  rebalanceStanding,
+} from '../../domain/rebalance/rebalance.ts';
 import { operationStatus } from '../../domain/treasury/operation.ts';
 import { listOperations } from '../../queries/treasury.ts';
+import { createAttestations } from '../../src/chains/attestations.ts';
 import type { Core } from '../../src/core.ts';
+import { type AskedMove, orderMove } from '../../src/workers/rebalances/order.ts';
 import { withdrawals } from '../../src/workers/treasury/index.ts';
-import { approve, callOff, recordArrival } from '../../src/workers/treasury/operations.ts';
+import { approve, callOff, operatorName, recordArrival } from '../../src/workers/treasury/operations.ts';
 import { type AskedWithdrawal, orderWithdrawal, type WithdrawalOrdered } from '../../src/workers/treasury/withdraw.ts';
 import { withCore } from '../connections.ts';
-import { print, printJson, printTable } from '../print.ts';
+import { print } from '../print.ts';
 import { operator, printOutcome, readReason, refusalError } from '../program.ts';
-
-export interface ListFormat {
-  readonly json?: boolean;
-}
-
-/** On one line per call; big numbers as digits. */
-export const json = (value: unknown): void => printJson(value, null);
-
-/**
- * Prints a list: a plain table for people, JSON for programs.
- * @param empty text for people if there are no entries
- */
-export function printList(how: ListFormat, whole: readonly unknown[], lines: object, empty: string): void {
-  if (how.json) json(whole);
-  else if (whole.length === 0) print(empty);
-  else printTable(lines);
-}
+import { addDryRun, type DryRunOptions, showDryRun } from './dryRun.ts';
+import { json, type ListFormat, printList } from './show.ts';
 
 const answer_ms = 15_000;
 /** A search through a history takes time. */
@@ -50,6 +45,50 @@ function told({ id, operation, isNew }: WithdrawalOrdered): string {
   return standing === 'waitsForApproval'
     ? `Ordered as ${id}. Another operator has to approve it: npm run treasury -- approve ${id}`
     : `Ordered as ${id}. It is sent by itself: npm run treasury -- operations`;
+}
+
+async function orderBurn(core: Core, asked: AskedMove, how: ListFormat): Promise<void> {
+  const { config, handle, clock, chains } = core;
+  const inMicroUsd = (whole: bigint): bigint => whole * 10n ** BigInt(microUsdDecimals);
+  const { attestationsUrl: url } = config;
+  const deps = {
+    ...{ handle, clock, accountOn: (chainId: ChainId) => chains.get(chainId)?.rail.account },
+    attestations: url === null ? null : createAttestations({ url, clock }),
+    approval_microUsd: inMicroUsd(config.withdrawals.approval_usd),
+    perTransfer_microUsd: inMicroUsd(config.signer.perTransfer_usd),
+  };
+  const outcome = await orderMove(deps, asked, operator(), AbortSignal.timeout(answer_ms));
+  if (isRefusal(outcome)) throw refusalError(outcome);
+  const { id, state, isNew } = outcome;
+  const standing = rebalanceStanding(state);
+  const name = `${rebalancePrefix}${id}`;
+  if (how.json) return json({ id: name, isNew, standing, ordered: state.ordered });
+  if (!isNew) return print(`An equal move is not done yet: ${name} (${standing}).`);
+  print(
+    standing === 'waitsForApproval'
+      ? `Ordered as ${name}. Another operator has to approve it: npm run treasury -- approve ${name}`
+      : `Ordered as ${name}. The service burns and mints it automatically: npm run treasury -- floats`,
+  );
+}
+
+const rebalancePrefix = 'rebalance-';
+
+async function approveAny(core: Core, id: string): Promise<void> {
+  if (!id.startsWith(rebalancePrefix)) return printOutcome(await approve(core, id, operator()));
+  const { handle, clock } = core;
+  const by = operator();
+  const own = id.slice(rebalancePrefix.length);
+  const decide = (state: RebalanceState) => approveRebalance(state, operatorName(by), clock.now());
+  printOutcome(await handle(rebalance, own, decide, { ...by, appId: null }));
+}
+
+async function callOffAny(core: Core, id: string, reason: string): Promise<void> {
+  if (!id.startsWith(rebalancePrefix)) return printOutcome(await callOff(core, id, reason, operator()));
+  const { handle, clock } = core;
+  const by = operator();
+  const asked = { reason, by: operatorName(by), now: clock.now() };
+  const own = id.slice(rebalancePrefix.length);
+  printOutcome(await handle(rebalance, own, (state) => callOffRebalance(state, asked), { ...by, appId: null }));
 }
 
 async function list({ database }: Core, how: ListFormat): Promise<void> {
@@ -90,25 +129,34 @@ export function addOperationVerbs(program: Command): void {
       withCore((core) => order(core, { ...options, chain, asset, amount }, options)),
     );
 
-  ordering(program.command('rebalance <chain> <token> <amount> <towards>'))
+  const rebalancing = ordering(program.command('rebalance [chain] [token] [amount] [towards]'))
     .description('Send money through an address of the book to our account on another chain, and wait for its arrival.')
-    .requiredOption('--via <address>', 'Address of a bridge or an exchange, from the address book of the first chain')
-    .action((chain: string, asset: string, amount: string, towards: string, options: Ordering & { via: string }) =>
-      withCore((core) => order(core, { ...options, to: options.via, chain, asset, amount, towards }, options)),
-    );
+    .option('--via <address>', 'Address of a bridge or an exchange, from the address book of the first chain')
+    .option('--burn', 'Burn USDC and mint it on the other chain by CCTP; needs no address')
+    .option('--fast', 'With --burn: arrive within a minute, for a fee');
+  addDryRun(rebalancing).action(
+    (chain: string, asset: string, amount: string, towards: string, options: Ordering & Partial<Dry>) => {
+      const { dryRun, via } = options;
+      if (dryRun) return withCore((core) => showDryRun(core, options as Dry));
+      const missing = Object.entries({ chain, token: asset, amount, towards }).find(([, given]) => given === undefined);
+      if (missing) return rebalancing.error(`error: missing required argument '${missing[0]}'`);
+      if (options.burn)
+        return withCore((core) => orderBurn(core, { ...options, chain, asset, amount, towards }, options));
+      if (via === undefined) return rebalancing.error("error: required option '--via <address>' not specified");
+      return withCore((core) => order(core, { ...options, to: via, chain, asset, amount, towards }, options));
+    },
+  );
 
   program
     .command('approve <id>')
-    .description('Approve an operation above TREASURY_APPROVAL_USD that another operator ordered.')
-    .action((id: string) => withCore(async (core) => printOutcome(await approve(core, id, operator()))));
+    .description('Approve an operation or rebalance above TREASURY_APPROVAL_USD that another operator ordered.')
+    .action((id: string) => withCore((core) => approveAny(core, id)));
 
   program
     .command('call-off <id>')
-    .description('Cancel an operation that has not been signed.')
+    .description('Cancel an operation or rebalance that has not been signed.')
     .option('--reason <reason>', 'Reason, kept in the log', readReason, unsaid)
-    .action((id: string, { reason }: { reason: string }) =>
-      withCore(async (core) => printOutcome(await callOff(core, id, reason, operator()))),
-    );
+    .action((id: string, { reason }: { reason: string }) => withCore((core) => callOffAny(core, id, reason)));
 
   program
     .command('arrived <id> <hash>')
@@ -126,6 +174,14 @@ async function arrived(core: Core, id: string, hash: string): Promise<void> {
   const { handle, clock, chains } = core;
   const deps = { handle, clock, historyOf: (chainId: ChainId) => chains.get(chainId)?.history };
   printOutcome(await recordArrival(deps, { id, hash }, operator(), AbortSignal.timeout(arrival_ms)));
+}
+
+/** Options of `rebalance`. */
+interface Dry extends DryRunOptions {
+  readonly dryRun?: true;
+  readonly burn?: true;
+  readonly fast?: true;
+  readonly via?: string;
 }
 
 interface Ordering extends ListFormat {

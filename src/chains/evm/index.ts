@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem';
 import { chainOf } from '../../../domain/chains.ts';
+import { isCctpChain } from '../../../domain/rebalance/cctp.ts';
 import type { Family, OpenChain } from '../family.ts';
 import type { NodeLines } from '../node/lines.ts';
 import type { ChainSettings, DepthSetting } from '../settings.ts';
@@ -19,6 +20,7 @@ import { createEvmSweep } from './deposits/sweep.ts';
 import { createEvmHealth } from './health.ts';
 import { createEvmHistory } from './history.ts';
 import { createEvmAcceptance, evmMessages } from './messages.ts';
+import { createMintReader } from './mints.ts';
 import { createEvmIngester } from './payins/ingester.ts';
 import { createEvmPayoutRail } from './payouts/rail.ts';
 import { createPushes } from './pushes.ts';
@@ -86,6 +88,7 @@ function openChain(setting: ChainSettings, { account: treasury, relay }: Account
       history: createEvmHistory(config, rpc),
       openSweep: () => createEvmSweep(config, treasury, rpc),
       health: createEvmHealth(config, rpc),
+      ...(isCctpChain(config.chainId) && { mints: createMintReader(config, rpc) }),
       poll_ms: config.pollInterval_ms,
       ...(relay && { relaying: createEvmRelaying(config, relay.address as Address, rpc) }),
       ...(wsUrls.length > 0 && { pushes: createPushes({ chain: chainOf(config.chainId), urls: wsUrls, ...lines }) }),

@@ -1,5 +1,5 @@
 /** The contract that pays many receivers in one transaction: its address, the same on every chain, and its calls. */
-import { type Address, concatHex, encodeFunctionData, erc20Abi, getContractAddress, type Hex, parseAbi } from 'viem';
+import { type Address, concatHex, encodeFunctionData, getContractAddress, type Hex, parseAbi } from 'viem';
 import { payMany } from '../../../contracts/evm/artifacts/PayMany.ts';
 import { assert } from '../../../domain/decider.ts';
 import { ask } from '../node/jsonRpc.ts';
@@ -35,13 +35,6 @@ export function payManyCall({ token, form }: Paid): Call {
   const amounts = form.payments.map(({ amount }) => amount);
   const args = [token.address as Address, receivers, amounts] as const;
   return { to: payManyAddress, data: encodeFunctionData({ abi: payMany.abi, functionName: 'payMany', args }) };
-}
-
-/** Transaction that sets the treasury's allowance of a token for it. USDT requires a zero allowance before a new one. */
-export function allowanceCall({ token, form }: Paid): Call {
-  assert(form?.kind === 'allow', 'only an allowance allows');
-  const args = [payManyAddress, BigInt(form.most)] as const;
-  return { to: token.address as Address, data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args }) };
 }
 
 /** True if exactly this contract is deployed there. */

@@ -7,6 +7,7 @@ import { type BatchState, batchLeg, dissolveBatch, payoutBatch } from '../../../
 import { type ChainId, chainOf, type Token } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { coinOf, parseAmount } from '../../../domain/money.ts';
+import { burnableOn, cctpContracts } from '../../../domain/rebalance/cctp.ts';
 import { ourContracts } from '../../../domain/transfer/shapes.ts';
 import type { OperationOrdered } from '../../../domain/treasury/operationEvents.ts';
 import { buriable } from './impossible.ts';
@@ -102,6 +103,26 @@ export async function orderAllowance(
     `allow-${chainId}-${account}-${token.symbol}`,
     allowanceOrder(token, most, batching.contract),
   );
+}
+
+/**
+ * Lets the contract that burns for rebalances take so much USDC of the treasury, in place of what it may take now.
+ * @param amount in whole tokens; 0 takes the allowance back
+ */
+export async function orderBurnAllowance({ rail, ...deps }: ContractDeps, amount: string): Promise<string | Refusal> {
+  const { chainId, account } = rail;
+  const token = burnableOn(chainId);
+  if (!token) return refuse('invalidRequest', `CCTP burns nothing on ${chainOf(chainId).name}`);
+  const most = parseAmount(amount, token.decimals);
+  if (typeof most !== 'bigint' || most > countedMost)
+    return refuse('invalidRequest', `${amount} is no amount of ${token.symbol} like 25000 or 0.50`);
+  const { symbol, address, decimals } = token;
+  return orderOnce({ rail, ...deps }, `allowBurns-${chainId}-${account}`, {
+    token: { symbol, address, decimals },
+    form: { kind: 'allow', contract: 'tokenMessenger', most: most.toString() },
+    receiver: cctpContracts.messenger,
+    reason: most === 0n ? 'nothing is rebalanced from here any more' : 'rebalances are burned out of it',
+  });
 }
 
 const allowanceOrder = ({ symbol, address, decimals }: Token, most: bigint, contract: string) => ({

@@ -202,6 +202,7 @@ const listOf: Readonly<Record<TransferKind, string>> = {
   refund: 'npm run refunds -- list',
   unmatchedRefund: 'npm run refunds -- list',
   operation: 'npm run treasury -- operations',
+  rebalance: 'npm run treasury -- floats',
   batch: 'npm run treasury -- batches',
   relay: 'docs/operate/relays.md',
 };

@@ -41,7 +41,15 @@ import {
 } from './fundingProof.ts';
 import { impossibleWorker } from './impossible.ts';
 import { numberingMemory } from './numberingAccounts.ts';
-import { batchOwner, operationOwner, payoutOwner, refundOwner, relayOwner, unmatchedRefundOwner } from './owners.ts';
+import {
+  batchOwner,
+  operationOwner,
+  payoutOwner,
+  rebalanceOwner,
+  refundOwner,
+  relayOwner,
+  unmatchedRefundOwner,
+} from './owners.ts';
 import { createRecall, pauseAfterRestore } from './recall.ts';
 import { createUnsettledAmounts, type OwedOn } from './unsettledAmounts.ts';
 import { transfersWorker, transfersWorkerName } from './worker.ts';
@@ -73,6 +81,7 @@ export function transferOwners({ workHandle: handle, clock, chains, owed, own, u
     batch: batchOwner(ofPayments),
     relay: relayOwner({ handle, clock }),
     operation: operationOwner({ handle, clock, railOf, owedOn: owed }),
+    rebalance: rebalanceOwner({ handle, clock, railOf, owedOn: owed }),
     unmatchedRefund: unmatchedRefundOwner({ handle, clock, proveMoney: createUnmatchedProof(chains, own, uses) }),
   };
 }

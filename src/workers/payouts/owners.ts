@@ -40,6 +40,7 @@ import { payoutLeg, refundLeg, requestPayout } from '../../../domain/payment/pay
 import { refusalToRelay } from '../../../domain/payment/relayed.ts';
 import { lostFunding } from '../../../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
+import { burnPart, rebalance, rebalanceLegs, rebalanceOwed } from '../../../domain/rebalance/rebalance.ts';
 import { endRelay, isRelaySpent, relay, relayLeg, relayOwed, relayRevertsMax } from '../../../domain/relay/relay.ts';
 import { payinOf } from '../../../domain/relay/result.ts';
 import { epochMs } from '../../../domain/time.ts';
@@ -62,7 +63,7 @@ interface Stream<S, E extends DomainEvent> {
   readonly decider: Decider<S, E>;
   readonly leg: ChainLegOwner<S, E>;
   /** Worker that its events name as their cause. */
-  readonly cause: 'worker:payouts' | 'worker:refunds' | 'worker:operations' | 'worker:relays';
+  readonly cause: 'worker:payouts' | 'worker:refunds' | 'worker:operations' | 'worker:relays' | 'worker:rebalances';
   /** True if a loader may use this process's known state. Default: the stream is read each time. */
   readonly mayBeKnown?: boolean;
   owed(state: S, key: TransferKey): Owed | undefined;
@@ -355,6 +356,39 @@ async function isInBook({ handle, clock }: OperationDeps, { ordered }: Operation
   if (isUsable(book, { chainId, address, memo: receiverMemo }, clock.now())) return;
   const message = `${address} was taken out of the address book, or added again and not usable yet: npm run treasury -- addresses, or call-off`;
   throw new PayoutBlocked('addressNotInBook', message);
+}
+
+// Rebalances own two transfers each: the burn on one chain, the mint on another.
+//
+// Crash between the proof and BurnSigned: nothing was sent, and the restart proves again. The top of domain/rebalance/rebalance.ts says
+// what happens to the burned money after that.
+
+export const rebalanceOwner = (deps: OperationDeps): TransferOwner => ({
+  ...streamOwner(deps, {
+    decider: rebalance,
+    leg: rebalanceLegs,
+    cause: 'worker:rebalances',
+    owed: (state, { id, part }) => (state ? rebalanceOwed(id, state).find(({ key }) => key.part === part) : undefined),
+    terms(state) {
+      assert(state !== null, 'what is owed has a rebalance');
+      return { owedSince: state.ordered.orderedAt, isSecret: false };
+    },
+  }),
+  async proveFunding(key, signal) {
+    if (key.part === burnPart) await burnsEnough(deps, key, signal);
+    return nothingToProve;
+  },
+});
+
+/** A burn uses no money that payouts need. A mint uses no money. */
+async function burnsEnough({ handle, railOf, owedOn }: OperationDeps, key: TransferKey, signal: AbortSignal) {
+  const found = await currentState(handle, rebalance, key.id);
+  const rail = found && railOf(found.ordered.from.chainId);
+  if (!found || !rail) return;
+  const { token, amount } = found.burn.order;
+  const wanted = { token, amount, operationId: referenceOf(key) };
+  const refusal = await takesWhatIsOwed({ rail, owedOn }, wanted, signal);
+  if (refusal) throw new PayoutBlocked('owed', `${refusal.message}; call the rebalance off, or top the float up`);
 }
 
 // Relays own the one transaction by which each authorization is sent. No money of ours moves: what is proven before a signature is that the

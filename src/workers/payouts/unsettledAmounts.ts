@@ -54,7 +54,7 @@ export interface OwedAmounts {
   readonly payouts: number;
 }
 
-/** @param but an operation to exclude. @throws Unavailable */
+/** @param but operation, or reference of a burn, to exclude. @throws Unavailable */
 export type OwedOn = (chainId: ChainId, but?: string) => Promise<OwedAmounts>;
 
 export interface SpareDeps {

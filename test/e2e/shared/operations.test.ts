@@ -81,7 +81,7 @@ describe('operations of the treasury', () => {
     assert.match((await treasury(['approve', id])).said, /forbidden: ada ordered it/);
     assert.equal((await treasury(['approve', id], { name: 'grace' })).said, 'Done.\n');
     await done(id);
-    assert.match((await treasury(['call-off', id])).said, /on its chain already/);
+    assert.match((await treasury(['call-off', id])).said, /is on its chain: the operation cannot be called off/);
     const other = await withdraw(1, '61', bank);
     assert.equal((await treasury(['call-off', other.id], { name: 'grace' })).said, 'Done.\n');
     assert.equal(await sandbox.balance(1, 'USDC', bank), parseUnits('67.5', 6));

@@ -60,6 +60,8 @@ export interface AuditedLeg {
   settled(): { readonly amount: bigint } | null;
   /** Log position of the last attempt's signature; null before one. */
   signedAt(): string | null;
+  /** True if it has an attempt of this number. */
+  signed(attempt: number): boolean;
   /** True if an attempt landed, or can still land. */
   mayLand(): boolean;
 }
@@ -157,6 +159,7 @@ export function createLeg(ordered: AuditedOrder, out: Out): AuditedLeg {
     },
     settled: () => (settled === null ? null : { amount: ordered.amount }),
     signedAt: () => [...attempts.values()].at(-1)?.entry.position ?? null,
+    signed: (attempt) => attempts.has(attempt),
     mayLand: () => [...attempts.values()].some(({ fate }) => fate !== 'dead'),
   };
 }

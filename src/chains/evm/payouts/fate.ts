@@ -1,6 +1,6 @@
 /** Fate of signed attempts. "Dead" requires a proof: a wrong answer would pay twice. */
 
-import { type Hex, isAddressEqual } from 'viem';
+import { type Hex, isAddressEqual, zeroAddress } from 'viem';
 import type { ChainId } from '../../../../domain/chains.ts';
 import { epochMs, type Instant, instant } from '../../../../domain/time.ts';
 import type { Cost, DeathProof } from '../../../../domain/transfer/shapes.ts';
@@ -28,6 +28,8 @@ export function arrivedIn(
   // The hash covers the signed amount: a successful transaction has moved it exactly.
   if (form?.kind === 'coin') return BigInt(amount);
   if (form?.kind === 'authorization') return movedIn(logs, token, { from: [form.payer], to: [receiver] });
+  // Mints come from nobody. The fee, minted for Circle in the same transaction, has another receiver.
+  if (form?.kind === 'mint') return movedIn(logs, token, { from: [zeroAddress], to: [receiver] });
   const from = form?.kind === 'flush' ? form.deposits.map(({ address }) => address) : [account];
   return movedIn(logs, token, { from, to: [receiver] });
 }
@@ -206,6 +208,7 @@ async function fateOfMined(
   const { hash, succeeded, blockNumber, blockHash } = receipt;
   const arrived = succeeded ? arrivedIn(receipt, contenders.account, sent) : 0n;
   const flushes = sent.form?.kind === 'flush';
+  const brings = flushes || sent.form?.kind === 'mint';
   const brought =
     succeeded && sent.form?.kind === 'payMany'
       ? broughtIn(receipt, contenders.account, { token: sent.token, form: sent.form })
@@ -216,7 +219,7 @@ async function fateOfMined(
   if (there?.hash !== blockHash) return { kind: 'pending', mined: true };
   const cost = costIn(receipt, contenders.account, sent);
   const landed = { attempt: sent.attempt, hash, blockNumber, blockHash, ...(cost && { cost }) };
-  if (full) return { kind: 'final', ...landed, ...(flushes && { arrived }) };
+  if (full) return { kind: 'final', ...landed, ...(brings && { arrived }) };
   if (succeeded) return { kind: 'short', ...landed, arrived, ...(brought && { brought }) };
   const detail = `transaction ${hash} was reverted in block ${blockNumber} (${blockHash})`;
   const at = cost && { hash, blockNumber: blockNumber.toString(), blockHash, cost };

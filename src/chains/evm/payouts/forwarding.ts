@@ -44,11 +44,15 @@ export async function gasToDeploy(node: EvmNode, payer: Payer, order: TransferOr
 
 /** @throws PayoutBlocked if the contract is missing, or the token refuses such an allowance */
 export async function gasToAllow(node: EvmNode, payer: Payer, order: TransferOrder, fees: EvmFees): Promise<bigint> {
-  if (await isPayManyThere(node)) return gasFor(node, payer, order, fees);
+  const isOurs = order.form?.kind === 'allow' && order.form.contract === 'payMany';
+  if (isOurs ? await isPayManyThere(node) : await hasCode(node, order.receiver))
+    return gasFor(node, payer, order, fees);
+  if (!isOurs) throw refused(`the contract that burns is not on ${payer.chain.name}`);
   throw refused(`the contract that pays many is not on ${payer.chain.name}: deploy that first`);
 }
 
-async function gasFor(
+/** @throws PayoutBlocked when it would be reverted, or needs too much gas */
+export async function gasFor(
   node: EvmNode,
   { chain, account }: Payer,
   order: TransferOrder,

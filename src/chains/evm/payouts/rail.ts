@@ -22,6 +22,7 @@ import { createBatching, gasToPayMany } from './batch.ts';
 import { fateOf, isFree } from './fate.ts';
 import { gasToAllow, gasToDeploy, gasToFlush } from './forwarding.ts';
 import { createNonceUses } from './nonceUse.ts';
+
 import {
   balancesOf,
   checkCoinAndGas,
@@ -33,6 +34,7 @@ import {
   type Payer,
 } from './preflight.ts';
 import { createPrices, createTransferGas, gasForCall, priceFor, priceToReplace, usualCost } from './prices.ts';
+import { gasToBurn, gasToMint } from './rebalancing.ts';
 import { gasToRelay } from './relay.ts';
 import { buildUnsigned, callFor, noOrder } from './transaction.ts';
 
@@ -117,7 +119,7 @@ export function createEvmPayoutRail(
   account: Address,
   rpc: EvmRpc = createEvmRpc(config),
 ): PayoutRail<NonceNumbering> {
-  const { rail, payer } = railOf(config, account, rpc, ['coin', 'flush', 'deploy', 'allow', 'payMany']);
+  const { rail, payer } = railOf(config, account, rpc, ['coin', 'flush', 'deploy', 'allow', 'payMany', 'burn', 'mint']);
   return { ...rail, batching: createBatching(rpc, payer) };
 }
 
@@ -164,6 +166,8 @@ function railOf(config: EvmChainConfig, account: Address, rpc: EvmRpc, forms: re
     if (order.form?.kind === 'flush') return gasToFlush(node, payer, order, fees);
     if (order.form?.kind === 'deploy') return gasToDeploy(node, payer, order, fees);
     if (order.form?.kind === 'coin') return gasForCoin(node, payer, order, fees);
+    if (order.form?.kind === 'burn') return gasToBurn(node, payer, order, fees);
+    if (order.form?.kind === 'mint') return gasToMint(node, payer, order, fees);
     if (order.form?.kind === 'allow') return gasToAllow(node, payer, order, fees);
     if (order.form?.kind === 'payMany') {
       await checkTokens(node, payer, order);

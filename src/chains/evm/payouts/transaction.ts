@@ -5,8 +5,9 @@ import { assert } from '../../../../domain/decider.ts';
 import { lower } from '../../../lib/inParallel.ts';
 import type { TransferOrder, Unsigned } from '../../ports.ts';
 import { authorizationCall } from '../authorization.ts';
+import { allowanceCall, burnCall, mintCall } from '../cctp.ts';
 import { flushCall, forwarderDeployment } from '../forwarder.ts';
-import { allowanceCall, payManyCall, payManyDeployment } from '../payMany.ts';
+import { payManyCall, payManyDeployment } from '../payMany.ts';
 
 /** A type 2 transaction (EIP-1559) without its signature; numbers as digit texts. */
 export interface EvmPayload {
@@ -48,6 +49,10 @@ export function callFor(order: TransferOrder, account: Address): Call {
       return payManyCall(order);
     case 'authorization':
       return authorizationCall(order);
+    case 'burn':
+      return burnCall(order);
+    case 'mint':
+      return mintCall(order);
     case 'coin':
       return { to: order.receiver as Address, data: '0x', value: order.amount };
     default:
@@ -59,11 +64,14 @@ export function callFor(order: TransferOrder, account: Address): Call {
 export const transactionGasMax = 1n << 24n;
 /** A deployment is rare, and uses about as much gas as ten transfers. */
 const deploymentOverTransfer = 4n;
+/** A burn uses about as much as four transfers, a mint as five: it verifies two signatures and calls two proxies. */
+const rebalanceOverTransfer = 3n;
 
 /** Maximum gas of an order. @param gasMax of one transfer; each deposit of a flush, and each payout of a batch, may need as much */
 export function gasMaxFor({ form }: Pick<TransferOrder, 'form'>, gasMax: bigint): bigint {
   if (form?.kind === 'flush') return lower(gasMax * BigInt(form.deposits.length), transactionGasMax);
   if (form?.kind === 'payMany') return lower(gasMax * BigInt(form.payments.length), transactionGasMax);
+  if (form?.kind === 'burn' || form?.kind === 'mint') return gasMax * rebalanceOverTransfer;
   return form?.kind === 'deploy' ? gasMax * deploymentOverTransfer : gasMax;
 }
 

@@ -4,9 +4,20 @@ import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
 import { membersMax } from '../../../../domain/batch/events.ts';
 import { type Chain, chainOf, tokenAt } from '../../../../domain/chains.ts';
 import { coinOf } from '../../../../domain/money.ts';
+import { objectionToMessage, parseBurnMessage } from '../../../../domain/rebalance/burnMessage.ts';
+import {
+  burnableOn,
+  cctpChainIds,
+  cctpContracts,
+  domainOf,
+  feeLimit,
+  finalities,
+  isCctpChain,
+} from '../../../../domain/rebalance/cctp.ts';
 import { moneyLeaves } from '../../../../domain/transfer/shapes.ts';
 import type { CheckSpending } from '../../money/spending.ts';
 import { type Signer, type SigningPurpose, SigningRefused, type TransferOrder, type Unsigned } from '../../ports.ts';
+import { burnCall, mintCall } from '../cctp.ts';
 import { type EvmChainId, type EvmFees, evmChainIds, feesOf, isEvmChain, networkId } from '../config.ts';
 import { depositAddresses, forwarderAddresses } from '../forwarder.ts';
 import { payManyAddress, payManyCall } from '../payMany.ts';
@@ -51,6 +62,8 @@ export function createEvmSigner({
     else if (purpose.kind === 'sweep') checkSweep(payload, chain, unsigned.order, key.address);
     else if (purpose.kind === 'deployment') checkDeployment(payload, chain, unsigned.order, key.address);
     else if (purpose.kind === 'batch') checkBatch(payload, chain, unsigned.order, purpose);
+    else if (purpose.kind === 'burn') checkBurn(payload, chain, unsigned.order, key.address);
+    else if (purpose.kind === 'mint') checkMint(payload, chain, unsigned.order, key.address);
     else if (purpose.kind === 'withdrawal' && unsigned.order.form) checkCoin(payload, unsigned.order, purpose);
     // Dollar limits only count transfers marked as outgoing money.
     else if (!moneyLeaves(purpose.kind))
@@ -95,7 +108,7 @@ export function checkTransactionFrame(
   const payload = unsigned.payload as EvmPayload;
   const { gasMax, maxFeePerGas_wei } = feesOn(chainId);
   // Only transactions whose form was checked get the extra gas of that form.
-  const forwards = kind === 'sweep' || kind === 'deployment' || kind === 'batch';
+  const forwards = kind === 'sweep' || kind === 'deployment' || kind === 'batch' || kind === 'burn' || kind === 'mint';
   const price = BigInt(payload.maxFeePerGas);
   const most = (forwards ? gasMaxFor(order, gasMax) : gasMax) * maxFeePerGas_wei;
   const fee = BigInt(payload.gas) * price;
@@ -143,6 +156,63 @@ function checkBatch(payload: EvmPayload, chain: Chain, order: TransferOrder, { r
     );
 }
 
+/**
+ * Burns a catalogue token for the treasury's own account on another chain, which is this key's address there: a domain of the protocol that
+ * is no EVM chain of ours is refused. So a service that others control can move money between our accounts and pay a bounded fee, no more.
+ */
+function checkBurn(payload: EvmPayload, chain: Chain, order: TransferOrder, account: Address): void {
+  const { token, form, amount, receiver, receiverMemo } = order;
+  const destination = cctpChainIds.find((id) => form?.kind === 'burn' && domainOf(id) === form.destinationDomain);
+  const listed = burnableOn(chain.id);
+  const same =
+    form?.kind === 'burn' &&
+    destination !== undefined &&
+    destination !== chain.id &&
+    form.mintRecipient === account &&
+    finalities.some((each) => each === form.finality) &&
+    amount > 0n &&
+    listed?.address === token.address &&
+    listed.decimals === token.decimals &&
+    receiver === cctpContracts.minter &&
+    receiverMemo === null &&
+    isSame(payload, burnCall(order));
+  if (!same)
+    throw new SigningRefused(
+      'mismatch',
+      'a burn is of a catalogue token, for the treasury’s own account on another chain',
+    );
+  const feeMax = BigInt(form.feeMax);
+  if (feeMax < 0n || feeMax >= amount || feeMax > feeLimit(amount))
+    throw new SigningRefused('fee', `a burn’s fee limit of ${feeMax} is above ${feeLimit(amount)}`);
+}
+
+/** Mints for a burn by this very key to this very key, and for no other message: the gas is ours. */
+function checkMint(payload: EvmPayload, chain: Chain, order: TransferOrder, account: Address): void {
+  const { token, form, amount, receiver, receiverMemo } = order;
+  const message = form?.kind === 'mint' ? parseBurnMessage(form.message) : undefined;
+  const source = cctpChainIds.find((id) => domainOf(id) === message?.sourceDomain);
+  const burnToken = source && burnableOn(source);
+  const listed = burnableOn(chain.id);
+  const same =
+    form?.kind === 'mint' &&
+    message !== undefined &&
+    burnToken !== undefined &&
+    source !== chain.id &&
+    isCctpChain(chain.id) &&
+    objectionToMessage(form.message, {
+      ...{ sourceDomain: message.sourceDomain, destinationDomain: domainOf(chain.id), burnToken: burnToken.address },
+      ...{ messenger: cctpContracts.messenger, sender: account, receiver: account, amount: message.amount },
+      ...{ feeMax: message.feeMax, finality: message.minFinality },
+    }) === undefined &&
+    amount === message.amount - message.feeExecuted &&
+    listed?.address === token.address &&
+    listed.decimals === token.decimals &&
+    receiver === account &&
+    receiverMemo === null &&
+    isSame(payload, mintCall(order));
+  if (!same) throw new SigningRefused('mismatch', 'a mint is for a burn of the treasury’s own, to the treasury itself');
+}
+
 /** Coin leaves only by withdrawals. */
 function checkCoin({ to, data, value }: EvmPayload, order: TransferOrder, { kind, reference }: SigningPurpose): void {
   const coin = coinOf(order.chainId);
@@ -186,8 +256,11 @@ export const isSalt = (text: string): text is Hex => /^0x[0-9a-f]{64}$/.test(tex
 function checkDeployment(payload: EvmPayload, chain: Chain, order: TransferOrder, account: Address): void {
   const { form, amount, receiver, token } = order;
   const isPayMany = (form?.kind === 'deploy' || form?.kind === 'allow') && form.contract === 'payMany';
-  const own = receiver === (isPayMany ? payManyAddress : forwarderAddresses(account).factory);
-  const isListed = form?.kind === 'deploy' || (isPayMany && tokenAt(chain, token.address)?.address === token.address);
+  const isMessenger = form?.kind === 'allow' && form.contract === 'tokenMessenger';
+  const ours = isPayMany ? payManyAddress : forwarderAddresses(account).factory;
+  const own = receiver === (isMessenger ? cctpContracts.messenger : ours);
+  const isListed =
+    form?.kind === 'deploy' || ((isPayMany || isMessenger) && tokenAt(chain, token.address)?.address === token.address);
   if (form && amount === 0n && own && isListed && isSame(payload, callFor(order, account))) return;
   throw new SigningRefused('mismatch', 'a deployment puts one of our own contracts on the chain, and pays nobody');
 }

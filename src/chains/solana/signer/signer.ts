@@ -130,7 +130,7 @@ export function createSolanaSigner({ key, depositSeed, fees, spending }: SolanaS
       if (!same(message, sweepMessage(account, { ...order, owner: owner.address }, terms))) throw mismatch(purpose);
       return { message, keys: [key, owner], count: spending(unsigned, purpose, networkFee(terms, 2)) };
     }
-    const isTransfer = moneyLeaves(purpose.kind) && order.form === undefined;
+    const isTransfer = moneyLeaves(purpose.kind) && purpose.kind !== 'burn' && order.form === undefined;
     if (!isTransfer || order.amount <= 0n) throw mismatch(purpose);
     if (!movesOrdered(message, order, account)) throw mismatch(purpose);
     const wanted = transferMessage(account, order, reference(), terms);

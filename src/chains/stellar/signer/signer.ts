@@ -154,7 +154,8 @@ export function createStellarSigner({
     }
     if (purpose.kind === 'anchor') checkAnchor(inner, unsigned.order, purpose);
     // Dollar limits only count transfers marked as outgoing money.
-    else if (!moneyLeaves(purpose.kind)) throw new SigningRefused('mismatch', `there is no ${purpose.kind} on Stellar`);
+    else if (!moneyLeaves(purpose.kind) || purpose.kind === 'burn')
+      throw new SigningRefused('mismatch', `there is no ${purpose.kind} on Stellar`);
     else checkTransfer(inner, unsigned.order, purpose);
     checkValidity(inner, unsigned, purpose);
     return { whole, count: spending(unsigned, purpose, BigInt(whole.fee)) };

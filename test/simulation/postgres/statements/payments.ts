@@ -100,6 +100,9 @@ const paidOutOf = (row: Row) => ({
 const isOpenOperation = isOneOf('waitsForApproval', 'ordered', 'signed');
 const openRefunds = (view: View): readonly Row[] =>
   view.rows('transfers').filter((row) => row['kind'] === 'refund' && row['step'] !== 'done');
+/** @param but a burn that does not count, by its reference */
+const openBurns = (view: View, but: unknown): readonly Row[] =>
+  view.rows('transfers').filter((row) => row['kind'] === 'burn' && row['step'] !== 'done' && row['reference'] !== but);
 const leavesTreasury = isOneOf('withdrawal', 'rebalance');
 /** @param but an operation that does not count */
 const openTokenOperations = (view: View, but: unknown): readonly Row[] =>
@@ -360,7 +363,7 @@ export const paymentStatements: Statements = [
           .rows('payments')
           .filter((row) => row['destination_amount'] !== null && (isPaidOut(row['status']) || seenInFull(row)))
           .map(paidOutOf),
-        ...[...openRefunds(view), ...openTokenOperations(view, but)].map((row) => ({
+        ...[...openRefunds(view), ...openBurns(view, but), ...openTokenOperations(view, but)].map((row) => ({
           chainId: row['chain_id'],
           tokenAddress: row['token_address'],
           amount: row['amount'],

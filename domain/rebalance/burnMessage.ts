@@ -1,0 +1,143 @@
+/**
+ * The message of a burn, byte for byte as CCTP version 2 lays it out: a header of 148 bytes, then the burn. Addresses have 32 bytes, numbers
+ * are big-endian. Source: MessageV2.sol and BurnMessageV2.sol in circlefin/evm-cctp-contracts.
+ */
+
+/** Both have this version, in the header and in the burn. */
+export const burnMessageVersion = 1;
+
+export interface BurnMessage {
+  readonly version: number;
+  readonly sourceDomain: number;
+  readonly destinationDomain: number;
+  /** 32 bytes. Zero in the source chain's event: Circle assigns it when it attests. */
+  readonly nonce: string;
+  /** The messenger of the source chain. */
+  readonly sender: string;
+  /** The messenger of the destination chain. */
+  readonly recipient: string;
+  /** Only account that may mint; zero allows every account. */
+  readonly destinationCaller: string;
+  readonly minFinality: number;
+  readonly finalityExecuted: number;
+  readonly burnVersion: number;
+  readonly burnToken: string;
+  readonly mintRecipient: string;
+  readonly amount: bigint;
+  /** The account that burned. */
+  readonly messageSender: string;
+  readonly feeMax: bigint;
+  readonly feeExecuted: bigint;
+  /** Block of the destination chain from which the message is refused; 0 for never. */
+  readonly expirationBlock: bigint;
+  /** Hex digits without a prefix; empty for none. */
+  readonly hookData: string;
+}
+
+type Field = readonly [name: keyof BurnMessage, bytes: number, kind: 'number' | 'bigint' | 'hex'];
+
+const fields: readonly Field[] = [
+  ['version', 4, 'number'],
+  ['sourceDomain', 4, 'number'],
+  ['destinationDomain', 4, 'number'],
+  ['nonce', 32, 'hex'],
+  ['sender', 32, 'hex'],
+  ['recipient', 32, 'hex'],
+  ['destinationCaller', 32, 'hex'],
+  ['minFinality', 4, 'number'],
+  ['finalityExecuted', 4, 'number'],
+  ['burnVersion', 4, 'number'],
+  ['burnToken', 32, 'hex'],
+  ['mintRecipient', 32, 'hex'],
+  ['amount', 32, 'bigint'],
+  ['messageSender', 32, 'hex'],
+  ['feeMax', 32, 'bigint'],
+  ['feeExecuted', 32, 'bigint'],
+  ['expirationBlock', 32, 'bigint'],
+];
+
+/** Length without hook data. */
+export const messageLength_bytes = fields.reduce((sum, [, bytes]) => sum + bytes, 0);
+/** Our burns have no hook, so a longer message is refused before it is read. */
+export const burnMessageMax_bytes = 1_024;
+
+/** 32 zero bytes, as 64 hex digits. */
+export const zero32 = '0'.repeat(64);
+
+/** An EVM address as 32 bytes: 64 lower-case hex digits without a prefix. */
+export const address32 = (address: string): string => address.slice(2).toLowerCase().padStart(64, '0');
+
+/** @param text `0x` and hex digits. Returns undefined for a text that is no such message. */
+export function parseBurnMessage(text: string): BurnMessage | undefined {
+  const isHex = /^0x([0-9a-f]{2})*$/.test(text);
+  const length_bytes = (text.length - 2) / 2;
+  if (!isHex || length_bytes < messageLength_bytes || length_bytes > burnMessageMax_bytes) return undefined;
+  const parts: Record<string, unknown> = {};
+  let at = 2;
+  for (const [name, bytes, kind] of fields) {
+    const digits = text.slice(at, at + 2 * bytes);
+    parts[name] = kind === 'hex' ? digits : kind === 'number' ? Number(`0x${digits}`) : BigInt(`0x${digits}`);
+    at += 2 * bytes;
+  }
+  return { ...parts, hookData: text.slice(at) } as unknown as BurnMessage;
+}
+
+/** Returns `0x` and lower-case hex digits. */
+export function formatBurnMessage(message: BurnMessage): string {
+  const digits = fields.map(([name, bytes, kind]) => {
+    const value = message[name];
+    return kind === 'hex'
+      ? String(value)
+      : BigInt(value)
+          .toString(16)
+          .padStart(2 * bytes, '0');
+  });
+  return `0x${digits.join('')}${message.hookData}`;
+}
+
+/** Fields that the message of our burn must have. */
+export interface OurBurn {
+  readonly sourceDomain: number;
+  readonly destinationDomain: number;
+  readonly messenger: string;
+  readonly burnToken: string;
+  /** The account that burned, and the account that receives: both are the treasury's. */
+  readonly sender: string;
+  readonly receiver: string;
+  readonly amount: bigint;
+  readonly feeMax: bigint;
+  readonly finality: number;
+}
+
+/**
+ * Why the message is not the one of our burn; undefined if it is. Every field is compared but those that Circle fills in: the nonce, the
+ * finality that was executed, the fee within its limit, and the expiration.
+ */
+export function objectionToMessage(text: string, burn: OurBurn): string | undefined {
+  const message = parseBurnMessage(text);
+  if (!message) return 'it is no burn message of CCTP version 2';
+  const expected: Partial<BurnMessage> = {
+    version: burnMessageVersion,
+    burnVersion: burnMessageVersion,
+    sourceDomain: burn.sourceDomain,
+    destinationDomain: burn.destinationDomain,
+    sender: address32(burn.messenger),
+    recipient: address32(burn.messenger),
+    destinationCaller: zero32,
+    minFinality: burn.finality,
+    burnToken: address32(burn.burnToken),
+    mintRecipient: address32(burn.receiver),
+    amount: burn.amount,
+    messageSender: address32(burn.sender),
+    feeMax: burn.feeMax,
+    hookData: '',
+  };
+  for (const [name, value] of Object.entries(expected)) {
+    const stated = message[name as keyof BurnMessage];
+    if (stated !== value) return `its ${name} is ${stated || 'empty'}, our burn has ${value || 'none'}`;
+  }
+  if (message.nonce === zero32) return 'it has no nonce: it is not attested yet';
+  if (message.feeExecuted > burn.feeMax)
+    return `its fee is ${message.feeExecuted}, our burn allows at most ${burn.feeMax}`;
+  return message.feeExecuted >= burn.amount ? 'its fee takes the whole amount' : undefined;
+}

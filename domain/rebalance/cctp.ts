@@ -1,0 +1,67 @@
+/**
+ * Circle's cross-chain transfer protocol, version 2 (CCTP): it burns USDC on one chain and mints it on another.
+ *
+ * Domains and contracts: `@circle-fin/provider-cctp-v2` 1.14.0. The minters are from several independent integrators, so `npm run
+ * check-chain` or an explorer should confirm them before the first burn. The contracts have the same address on every EVM chain.
+ */
+import { type ChainId, chainOf, onTestNetworks } from '../chains.ts';
+
+/** The protocol's number of a chain. BNB Chain has none for USDC, and our routes to Solana and Stellar are not built. */
+const domains = { 1: 0, 42161: 3, 8453: 6, 137: 7 } as const;
+export type CctpChainId = keyof typeof domains;
+export const cctpChainIds: readonly CctpChainId[] = [1, 42161, 8453, 137];
+
+export const isCctpChain = (chainId: ChainId): chainId is CctpChainId => chainId in domains;
+export const domainOf = (chainId: CctpChainId): number => domains[chainId];
+
+export interface CctpContracts {
+  /** Burns. It is the sender and the recipient of the protocol's messages. */
+  readonly messenger: string;
+  /** Mints for a message with an attestation. */
+  readonly transmitter: string;
+  /** Receives the tokens of a burn for the moment before they are destroyed. */
+  readonly minter: string;
+}
+
+const mainNetworks: CctpContracts = {
+  messenger: '0x28b5a0e9C621a5BadaA536219b3a228C8168cf5d',
+  transmitter: '0x81D40F21F12A8F0E3252Bccb954D722d4c464B64',
+  minter: '0xfd78EE919681417d192449715b2594ab58f5D002',
+};
+
+const testNetworks: CctpContracts = {
+  messenger: '0x8FE6B999Dc680CcFDD5Bf7EB0974218be2542DAA',
+  transmitter: '0xE737e5cEBEEBa77EFE34D4aa090756590b1CE275',
+  minter: '0xb43db544E2c27092c107639Ad201b3dEfAbcF192',
+};
+
+export const cctpContracts: CctpContracts = onTestNetworks ? testNetworks : mainNetworks;
+
+/** Finality that a burn waits for before it is attested. The protocol has no value between them. */
+export const fast = 1_000;
+export const standard = 2_000;
+export const finalities = [fast, standard] as const;
+export type Finality = (typeof finalities)[number];
+
+/** The highest fee that a burn may allow, in hundredths of a percent of its amount. Circle's fees were 0 to 14 in 2026. */
+export const feeMax_bps = 20n;
+
+/** Returns the highest fee that a burn of this amount may allow, in smallest units, rounded up. */
+export const feeLimit = (amount: bigint): bigint => (amount * feeMax_bps + 9_999n) / 10_000n;
+
+/** Expected time from a burn to the mint, in ms. Sources: the protocol's pages, upper ends of the ranges there. */
+const standard_ms: Readonly<Record<CctpChainId, number>> = {
+  1: 19 * 60_000,
+  42161: 19 * 60_000,
+  8453: 19 * 60_000,
+  137: 30_000,
+};
+const fast_ms: Readonly<Partial<Record<CctpChainId, number>>> = { 1: 30_000, 42161: 15_000, 8453: 15_000 };
+
+/** Returns the expected time of a route, in ms; undefined if the source chain has no fast burns. */
+export const travelTime_ms = (from: CctpChainId, finality: Finality): number | undefined =>
+  finality === standard ? standard_ms[from] : fast_ms[from];
+
+/** The token that the protocol moves; undefined for a chain without one. */
+export const burnableOn = (chainId: ChainId) =>
+  isCctpChain(chainId) ? chainOf(chainId).tokens.find(({ symbol }) => symbol === 'USDC') : undefined;

@@ -1,0 +1,47 @@
+/** The books' account "in transit": money that left one account of the treasury by a burn and is not minted at another one yet. */
+import type { ChainId } from '../chains.ts';
+import { type Instant, plus } from '../time.ts';
+import { isCctpChain, travelTime_ms } from './cctp.ts';
+import type { Rebalance } from './rebalance.ts';
+
+/** In smallest units of the source's token. `burned` is always `minted + fee + inTransit`. */
+export interface Transit {
+  readonly burned: bigint;
+  readonly minted: bigint;
+  readonly fee: bigint;
+  /** Amount that has not arrived yet. After a mint it is 0, except if less arrived than the message promised. */
+  readonly inTransit: bigint;
+}
+
+/** A mint proves its burn, also while the burn's block is gone and its bytes are sent again. */
+export function transitOf({ ordered, burn, mint, minted, attested }: Rebalance): Transit {
+  const short = mint?.short ?? null;
+  const burned = burn.settled || minted || short ? BigInt(ordered.amount) : 0n;
+  if (minted) return { burned, minted: minted.received, fee: burned - minted.received, inTransit: 0n };
+  if (!short) return { burned, minted: 0n, fee: 0n, inTransit: burned };
+  const fee = attested?.feeExecuted ?? 0n;
+  return { burned, minted: short.arrived, fee, inTransit: burned - fee - short.arrived };
+}
+
+/** Money that is on its way to an account. */
+export interface Arriving {
+  readonly chainId: ChainId;
+  readonly account: string;
+  readonly token: string;
+  /** At least this arrives: the amount without the highest fee that was allowed. */
+  readonly amount: bigint;
+  /** From the burn's confirmation on; an attested burn can be minted at any time. */
+  readonly expectedAt: Instant;
+}
+
+/** Returns what one rebalance brings and when it is expected; null if nothing of it is in transit. */
+export function arrivingFrom(state: Rebalance): Arriving | null {
+  const { ordered, burn, attested } = state;
+  const { inTransit } = transitOf(state);
+  if (inTransit === 0n || !burn.settled || !isCctpChain(ordered.from.chainId)) return null;
+  const { chainId, account, token } = ordered.to;
+  const fee = attested?.feeExecuted ?? BigInt(ordered.route.feeMax);
+  const travel_ms = travelTime_ms(ordered.from.chainId, ordered.route.finality) ?? 0;
+  const expectedAt = attested?.at ?? plus(burn.settled.confirmedAt, travel_ms);
+  return { chainId, account, token: token.address, amount: inTransit - fee, expectedAt };
+}

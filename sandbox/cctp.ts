@@ -1,0 +1,184 @@
+/** Circle's protocol on local chains: contracts at their real addresses, and an attestation service with weather. */
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  type Address,
+  createPublicClient,
+  createTestClient,
+  decodeEventLog,
+  encodeDeployData,
+  type Hex,
+  hexToBigInt,
+  keccak256,
+  publicActions,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { type BurnMessage, formatBurnMessage, parseBurnMessage, zero32 } from '../domain/rebalance/burnMessage.ts';
+import { burnableOn, type CctpChainId, cctpContracts, domainOf, fast } from '../domain/rebalance/cctp.ts';
+import { sandboxMessageTransmitter } from './contracts/artifacts/SandboxMessageTransmitter.ts';
+import { sandboxTokenMessenger } from './contracts/artifacts/SandboxTokenMessenger.ts';
+import { localRpc } from './localRpc.ts';
+
+/** Worthless keys; the contracts want the signatures in the ascending order of these addresses. */
+const attesters = [1n, 2n]
+  .map((n) => privateKeyToAccount(keccak256(`0x${n.toString(16).padStart(64, 'c')}`)))
+  .toSorted((a, b) => (hexToBigInt(a.address) < hexToBigInt(b.address) ? -1 : 1));
+const [first, second] = attesters as [(typeof attesters)[number], (typeof attesters)[number]];
+export const feeRecipient: Address = '0x00000000000000000000000000000000000c1c1e';
+
+/** Puts the contracts on a chain. Its USDC must be there. */
+export async function plantCctp(rpcUrl: string, chainId: CctpChainId): Promise<void> {
+  const client = createTestClient({ mode: 'anvil', transport: localRpc(rpcUrl), cacheTime: 0 }).extend(publicActions);
+  const { messenger, transmitter, minter } = cctpContracts as Readonly<Record<keyof typeof cctpContracts, Address>>;
+  const token = burnableOn(chainId)?.address as Address;
+  const codes: readonly (readonly [Address, Hex])[] = [
+    [
+      transmitter,
+      encodeDeployData({
+        ...sandboxMessageTransmitter,
+        args: [domainOf(chainId), messenger, first.address, second.address],
+      }),
+    ],
+    [messenger, encodeDeployData({ ...sandboxTokenMessenger, args: [transmitter, minter, token, feeRecipient] })],
+  ];
+  for (const [address, creation] of codes) {
+    const { data } = await client.call({ data: creation });
+    if (data === undefined) throw new Error(`the sandbox contract ${address} of chain ${chainId} has no code`);
+    await client.setCode({ address, bytecode: data });
+  }
+}
+
+/** Faults of the service for each call; may be changed at any time. */
+export interface AttestationWeather {
+  /** No call is answered with a success. */
+  outage: boolean;
+  /** Each call is refused as too frequent. */
+  tooMany: boolean;
+  /** The service knows no burn. */
+  unseen: boolean;
+  /** Known burns are not signed, with this reason. */
+  pending: string | null;
+  /** Fee of fast burns, in hundredths of a percent of the amount, rounded up. */
+  fastFee_bps: bigint;
+  /** Blocks of the destination chain until a fast message expires; null for never. */
+  expiresIn: bigint | null;
+  /** Changes a message before it is signed: an attacker who holds the attesters' keys. */
+  forge: ((message: BurnMessage) => BurnMessage) | null;
+}
+
+export interface AttestationService {
+  readonly url: string;
+  readonly weather: AttestationWeather;
+  /** Calls that were answered, by path without the query. */
+  readonly calls: string[];
+  close(): Promise<void>;
+}
+
+/** @param chains the local chains by id, with a node of each */
+export async function startAttestations(chains: ReadonlyMap<CctpChainId, string>): Promise<AttestationService> {
+  const weather: AttestationWeather = {
+    ...{ outage: false, tooMany: false, unseen: false, pending: null },
+    ...{ fastFee_bps: 1n, expiresIn: null, forge: null },
+  };
+  /** Fast messages that were attested again: they have neither fee nor expiration. */
+  const renewed = new Set<string>();
+  /** By nonce: a message is signed once, so its expiration stays. */
+  const expirations = new Map<string, bigint>();
+  const calls: string[] = [];
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://sandbox');
+    calls.push(url.pathname);
+    answer(request.method ?? 'GET', url).then(
+      ([status, body]) => send(response, status, body),
+      (error: unknown) => send(response, 500, { error: String(error) }),
+    );
+  });
+
+  async function answer(method: string, url: URL): Promise<readonly [number, unknown]> {
+    if (weather.outage) return [503, { error: 'weather' }];
+    if (weather.tooMany) return [429, { error: 'weather' }];
+    const [, , what, name] = url.pathname.split('/');
+    if (method === 'POST' && what === 'reattest' && name) {
+      renewed.add(name);
+      return [200, { message: 'Re-attestation successfully requested for nonce.', nonce: name }];
+    }
+    if (what === 'burn')
+      return [
+        200,
+        [
+          { finalityThreshold: fast, minimumFee: Number(weather.fastFee_bps) },
+          { finalityThreshold: 2_000, minimumFee: 0 },
+        ],
+      ];
+    if (what !== 'messages') return [404, { error: 'Not found' }];
+    const message = await messageOf(Number(name), (url.searchParams.get('transactionHash') ?? '0x') as Hex);
+    if (!message || weather.unseen) return [404, { code: 404, error: 'Message hash not found' }];
+    if (weather.pending !== null) {
+      const said = { status: 'pending_confirmations', message: '0x', attestation: 'PENDING' };
+      return [200, { messages: [{ ...said, delayReason: weather.pending, cctpVersion: 2 }] }];
+    }
+    return [200, { messages: [await signed(message)] }];
+  }
+
+  /** The message that the chain's event has, with what Circle fills in. */
+  async function messageOf(domain: number, hash: Hex): Promise<BurnMessage | undefined> {
+    const [chainId, rpcUrl] = [...chains].find(([id]) => domainOf(id) === domain) ?? [];
+    if (chainId === undefined || rpcUrl === undefined || hash.length !== 66) return undefined;
+    const client = createPublicClient({ transport: localRpc(rpcUrl), cacheTime: 0 });
+    const receipt = await client.getTransactionReceipt({ hash }).catch(() => undefined);
+    const log = receipt?.logs.find(({ address }) => address === cctpContracts.transmitter.toLowerCase());
+    if (!log) return undefined;
+    const { args } = decodeEventLog({ abi: sandboxMessageTransmitter.abi, eventName: 'MessageSent', ...log });
+    const sent = parseBurnMessage((args as unknown as { message: Hex }).message);
+    if (!sent || sent.nonce !== zero32) return undefined;
+    const nonce = keccak256(hash).slice(2);
+    const isFast = sent.minFinality <= fast && !renewed.has(`0x${nonce}`);
+    if (isFast && weather.expiresIn !== null && !expirations.has(nonce))
+      expirations.set(nonce, await heightIn(sent.destinationDomain));
+    const fee = isFast ? (sent.amount * weather.fastFee_bps + 9_999n) / 10_000n : 0n;
+    return {
+      ...sent,
+      nonce,
+      finalityExecuted: isFast ? fast : 2_000,
+      feeExecuted: fee,
+      expirationBlock: isFast ? (expirations.get(nonce) ?? 0n) : 0n,
+    };
+  }
+
+  async function heightIn(domain: number): Promise<bigint> {
+    const [, rpcUrl = ''] = [...chains].find(([id]) => domainOf(id) === domain) ?? [];
+    const client = createPublicClient({ transport: localRpc(rpcUrl), cacheTime: 0 });
+    return (await client.getBlockNumber()) + (weather.expiresIn ?? 0n);
+  }
+
+  async function signed(honest: BurnMessage) {
+    const message = formatBurnMessage(weather.forge?.(honest) ?? honest) as Hex;
+    const hash = keccak256(message);
+    const signatures = await Promise.all([first, second].map((attester) => attester.sign({ hash })));
+    const attestation = `0x${signatures.map((each) => each.slice(2)).join('')}`;
+    return {
+      status: 'complete',
+      message,
+      attestation,
+      eventNonce: `0x${honest.nonce}`,
+      cctpVersion: 2,
+      delayReason: null,
+    };
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, weather, calls, close: () => closed(server) };
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+const closed = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });

@@ -1,0 +1,76 @@
+/** Circle's protocol (CCTP version 2) on EVM chains: the calls that burn and mint. */
+import { type Address, encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem';
+import { assert } from '../../../domain/decider.ts';
+import { address32, zero32 } from '../../../domain/rebalance/burnMessage.ts';
+import { cctpContracts } from '../../../domain/rebalance/cctp.ts';
+import type { AllowedContract } from '../../../domain/transfer/shapes.ts';
+import { ask } from '../node/jsonRpc.ts';
+import type { TransferOrder } from '../ports.ts';
+import { payManyAddress } from './payMany.ts';
+import { quantity } from './reads.ts';
+import type { EvmNode } from './rpc.ts';
+
+export const messengerAbi = parseAbi([
+  'function depositForBurn(uint256 amount, uint32 destinationDomain, bytes32 mintRecipient, address burnToken, bytes32 destinationCaller, uint256 maxFee, uint32 minFinalityThreshold)',
+]);
+export const transmitterAbi = parseAbi([
+  'function receiveMessage(bytes message, bytes attestation) returns (bool success)',
+  'function usedNonces(bytes32 nonce) view returns (uint256 used)',
+]);
+
+interface Call {
+  readonly to: Address;
+  readonly data: Hex;
+}
+
+/** Every account may mint: the money arrives at our account in any case, and an outage of one account cannot keep it in transit. */
+const anybody: Hex = `0x${zero32}`;
+
+export function burnCall({ token, form, amount }: Pick<TransferOrder, 'token' | 'form' | 'amount'>): Call {
+  assert(form?.kind === 'burn', 'only a burn burns');
+  const { destinationDomain, mintRecipient, feeMax, finality } = form;
+  const receiver: Hex = `0x${address32(mintRecipient)}`;
+  const args = [
+    ...([amount, destinationDomain, receiver, token.address as Address] as const),
+    ...([anybody, BigInt(feeMax), finality] as const),
+  ] as const;
+  const data = encodeFunctionData({ abi: messengerAbi, functionName: 'depositForBurn', args });
+  return { to: cctpContracts.messenger as Address, data };
+}
+
+export function mintCall({ form }: Pick<TransferOrder, 'form'>): Call {
+  assert(form?.kind === 'mint', 'only a mint mints');
+  const args = [form.message as Hex, form.attestation as Hex] as const;
+  const data = encodeFunctionData({ abi: transmitterAbi, functionName: 'receiveMessage', args });
+  return { to: cctpContracts.transmitter as Address, data };
+}
+
+/** Contracts that the treasury lets take its tokens, by their names in orders. */
+export const allowedSpender = (contract: AllowedContract): Address | undefined =>
+  contract === 'payMany'
+    ? payManyAddress
+    : contract === 'tokenMessenger'
+      ? (cctpContracts.messenger as Address)
+      : undefined;
+
+/** Transaction that sets the treasury's allowance of a token for a contract. USDT requires a zero allowance before a new one. */
+export function allowanceCall({ token, form }: Pick<TransferOrder, 'token' | 'form'>): Call {
+  assert(form?.kind === 'allow', 'only an allowance allows');
+  const spender = allowedSpender(form.contract);
+  assert(spender !== undefined, 'the forwarder spends nothing');
+  const args = [spender, BigInt(form.most)] as const;
+  return { to: token.address as Address, data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args }) };
+}
+
+/** Remaining allowance of a token that the messenger may burn for an account, in smallest units. */
+export function burnAllowanceOf(node: EvmNode, account: Address, token: string): Promise<bigint> {
+  const args = [account, cctpContracts.messenger as Address] as const;
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args });
+  return ask(node, 'eth_call', [{ to: token, data }, 'latest'], quantity);
+}
+
+/** True if a message of this nonce was minted, as of the newest block. @param nonce 64 hex digits */
+export async function isMinted(node: EvmNode, nonce: string): Promise<boolean> {
+  const data = encodeFunctionData({ abi: transmitterAbi, functionName: 'usedNonces', args: [`0x${nonce}`] });
+  return (await ask(node, 'eth_call', [{ to: cctpContracts.transmitter, data }, 'latest'], quantity)) !== 0n;
+}

@@ -1,0 +1,59 @@
+/** Rebalances that wait for an attestation or for their mint. Off without CCTP_ATTESTATIONS_URL. */
+import { currentState } from '../../../commands/handle.ts';
+import { type ChainId, chainOf } from '../../../domain/chains.ts';
+import { arrivingFrom } from '../../../domain/rebalance/inTransit.ts';
+import { rebalance, rebalanceStanding } from '../../../domain/rebalance/rebalance.ts';
+import { epochMs, hour_ms, minute_ms } from '../../../domain/time.ts';
+import { rebalancesInTransit } from '../../../queries/floats.ts';
+import { createAttestations } from '../../chains/attestations.ts';
+import type { Core } from '../../core.ts';
+import { boundedTimes } from '../../lib/cache.ts';
+import type { RoleWorker } from '../run.ts';
+import { attend } from './attend.ts';
+
+/** Each takes one call of the attestation service, which allows 35 a second. */
+const idle_ms = 5_000;
+/** After the time that its route takes. */
+const lateAfter_ms = hour_ms;
+const tellAgain_ms = 10 * minute_ms;
+
+export function rebalanceWorkers(core: Core): readonly RoleWorker[] {
+  const { config, workHandle: handle, clock, chains, database } = core;
+  if (config.attestationsUrl === null) return [];
+  const attestations = createAttestations({ url: config.attestationsUrl, clock });
+  const mintsOn = (chainId: ChainId) => chains.get(chainId)?.mints;
+  const tellLate = createLateNews(core);
+  const worker = {
+    name: 'rebalances',
+    concurrency: 2,
+    due: async (max: number) => (await rebalancesInTransit(database, max)).map((id) => ({ id })),
+    keyOf: ({ id }: { readonly id: string }) => id,
+    async act({ id }: { readonly id: string }, signal: AbortSignal) {
+      await tellLate(id);
+      await attend({ handle, clock, attestations, mintsOn }, id, signal);
+    },
+  };
+  return [{ worker, idle_ms }];
+}
+
+/** Raises an alarm for money that is in transit for an hour longer than its route takes, again every 10 minutes. */
+export function createLateNews({
+  workHandle: handle,
+  clock,
+  telemetry,
+}: Pick<Core, 'workHandle' | 'clock'> & { readonly telemetry: Pick<Core['telemetry'], 'alarm'> }): (
+  id: string,
+) => Promise<void> {
+  const toldAt = boundedTimes();
+  return async (id) => {
+    const state = await currentState(handle, rebalance, id);
+    const arriving = state && arrivingFrom(state);
+    const now_ms = epochMs(clock.now());
+    if (!arriving || now_ms < epochMs(arriving.expectedAt) + lateAfter_ms) return;
+    if (now_ms < (toldAt.get(id) ?? Number.NEGATIVE_INFINITY) + tellAgain_ms) return;
+    toldAt.set(id, now_ms);
+    const { chainId, amount, expectedAt } = arriving;
+    const message = `rebalance-${id} is ${rebalanceStanding(state)}: ${amount} units were expected on ${chainOf(chainId).name} at ${expectedAt}; see docs/operate/floats.md`;
+    telemetry.alarm('rebalanceLate', { chainId, rebalance: id }, message);
+  };
+}

@@ -1,0 +1,140 @@
+/** An operator orders a move between two accounts of the treasury by burn and mint. */
+import { hash } from 'node:crypto';
+import { type By, currentState, type Handle } from '../../../commands/handle.ts';
+import type { Clock } from '../../../commands/ports.ts';
+import { type ChainId, chainOf, findChain } from '../../../domain/chains.ts';
+import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
+import { parseAmount, unitsText } from '../../../domain/money.ts';
+import {
+  burnableOn,
+  type CctpChainId,
+  cctpContracts,
+  domainOf,
+  fast,
+  feeLimit,
+  isCctpChain,
+  standard,
+} from '../../../domain/rebalance/cctp.ts';
+import type { RebalanceOrdered } from '../../../domain/rebalance/events.ts';
+import { orderRebalance, type Rebalance, rebalance, rebalanceStanding } from '../../../domain/rebalance/rebalance.ts';
+import type { Attestations } from '../../chains/attestations.ts';
+
+export interface MoveDeps {
+  readonly handle: Handle;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Treasury's accounts on the chains that are configured here. */
+  readonly accountOn: (chainId: ChainId) => string | undefined;
+  /** Null without CCTP_ATTESTATIONS_URL. */
+  readonly attestations: Attestations | null;
+  /** Larger moves need another operator, in millionths of a dollar. */
+  readonly approval_microUsd: bigint;
+  /** Signer's limit of one transfer, in millionths of a dollar. */
+  readonly perTransfer_microUsd: bigint;
+}
+
+/** As an operator types it. */
+export interface AskedMove {
+  readonly chain: string;
+  readonly asset: string;
+  readonly amount: string;
+  readonly towards: string;
+  readonly fast?: boolean | undefined;
+  readonly reason: string;
+}
+
+export interface MoveOrdered {
+  readonly id: string;
+  readonly state: Rebalance;
+  /** False if an equal move is not done yet: nothing was ordered. */
+  readonly isNew: boolean;
+}
+
+/** Maximum number of equal moves, of all time. */
+const equalsMax = 1_000;
+
+/**
+ * Orders a move. Its id follows from its terms and the number of equal ones that are over: a command that is repeated after a lost answer
+ * finds its own order. Crash before the append: nothing was ordered.
+ * @param by `operator:<name>`
+ * @throws AttestationsUnavailable, Unavailable
+ */
+export async function orderMove(
+  deps: MoveDeps,
+  asked: AskedMove,
+  by: By,
+  signal: AbortSignal,
+): Promise<MoveOrdered | Refusal> {
+  const order = await orderOf(deps, asked, by, signal);
+  if (isRefusal(order)) return order;
+  const { handle } = deps;
+  for (let n = 1; n <= equalsMax; n += 1) {
+    const id = idOf(order, n);
+    const known = await currentState(handle, rebalance, id);
+    if (known && isOver(known)) continue;
+    if (known) return { id, state: known, isNew: false };
+    const handled = await handle(rebalance, id, (state) => orderRebalance(state, order), { ...by, appId: null });
+    if (isRefusal(handled)) return handled;
+    if (!handled.state) return refuse('conflict', 'the order was not recorded: order it again');
+    return { id, state: handled.state, isNew: handled.appended > 0 };
+  }
+  return refuse('conflict', `${equalsMax} equal moves were ordered: choose another amount`);
+}
+
+const isOver = (state: Rebalance): boolean => ['done', 'calledOff'].includes(rebalanceStanding(state));
+
+function idOf({ from, to, amount, route }: RebalanceOrdered, n: number): string {
+  const terms = [from.chainId, from.account, to.chainId, to.account, amount, route.finality, n];
+  return hash('sha256', terms.join(' ')).slice(0, 12);
+}
+
+async function orderOf(
+  deps: MoveDeps,
+  asked: AskedMove,
+  { cause }: By,
+  signal: AbortSignal,
+): Promise<RebalanceOrdered | Refusal> {
+  const { attestations, clock } = deps;
+  if (!attestations)
+    return refuse('invalidRequest', 'set CCTP_ATTESTATIONS_URL first: nothing is rebalanced without it');
+  const ends = [endOf(deps, asked.chain), endOf(deps, asked.towards)] as const;
+  const [from, to] = ends;
+  if (isRefusal(from)) return from;
+  if (isRefusal(to)) return to;
+  if (asked.asset.toUpperCase() !== from.token.symbol)
+    return refuse('invalidRequest', `${asked.asset} cannot be burned: CCTP moves ${from.token.symbol}`);
+  const amount = parseAmount(asked.amount, from.token.decimals);
+  if (typeof amount !== 'bigint' || amount === 0n)
+    return refuse('invalidRequest', `${asked.amount} is no amount of ${from.token.symbol}: write it like 250.00`);
+  if (amount > deps.perTransfer_microUsd)
+    return refuse('invalidRequest', 'the signer lets less go at once (SIGNER_MAX_TRANSFER_USD): split it');
+  const finality = asked.fast ? fast : standard;
+  const [sourceDomain, destinationDomain] = [domainOf(from.chainId), domainOf(to.chainId)];
+  const fees = await attestations.fees(sourceDomain, destinationDomain, signal);
+  const fee = fees.find((each) => each.finality === finality);
+  if (!fee) return refuse('unavailable', `the attestation service states no fee for finality ${finality}: try again`);
+  // A tenth more than the fee of now. With a lower limit than the fee, a fast burn would become a standard one.
+  const feeMax = (amount * BigInt(Math.ceil(fee.fee_bps * 110)) + 999_999n) / 1_000_000n;
+  if (feeMax > feeLimit(amount))
+    return refuse(
+      'invalidRequest',
+      `the fee of ${fee.fee_bps} hundredths of a percent is above our limit: use standard finality`,
+    );
+  return {
+    ...{ from, to, amount: unitsText(amount), value_microUsd: unitsText(amount) },
+    route: { kind: 'cctp', sourceDomain, destinationDomain, ...cctpContracts, finality, feeMax: unitsText(feeMax) },
+    approvals: amount > deps.approval_microUsd ? 1 : 0,
+    ...{ reason: asked.reason, by: cause.slice(cause.indexOf(':') + 1).slice(0, 128), orderedAt: clock.now() },
+  };
+}
+
+type End = RebalanceOrdered['from'] & { readonly chainId: CctpChainId };
+
+function endOf({ accountOn }: MoveDeps, stated: string): End | Refusal {
+  const chain = findChain(stated);
+  const account = chain && accountOn(chain.id);
+  if (!chain || account === undefined) return refuse('invalidRequest', `${stated} is no chain that is configured here`);
+  const token = burnableOn(chain.id);
+  return isCctpChain(chain.id) && token
+    ? { chainId: chain.id, account, token }
+    : refuse('invalidRequest', `CCTP has no route to or from ${chainOf(chain.id).name}: move the money by hand`);
+}

@@ -1,0 +1,177 @@
+/** `rebalance-<id>`, recomputed from its events alone: the burned amount is the sum of the minted amount, the fee and the amount in transit. */
+import { cctpContracts } from '../../../domain/rebalance/cctp.ts';
+import type { Out } from '../claims.ts';
+import type { AuditEntry } from '../entry.ts';
+import { type FindingCode, findingAt } from '../findings.ts';
+import { type AuditedLeg, createLeg, landing } from './legs.ts';
+import type { Reckoner } from './reckoner.ts';
+
+/** Sender of mints in the logs of chains. */
+const nobody = `0x${'0'.repeat(40)}`;
+
+/** Offsets of the protocol's message in bytes, repeated here on purpose: the audit does not use the product's reader. */
+const at = {
+  sourceDomain: [4, 4],
+  destinationDomain: [8, 4],
+  minFinality: [140, 4],
+  burnToken: [152, 32],
+  mintRecipient: [184, 32],
+  amount: [216, 32],
+  messageSender: [248, 32],
+  feeMax: [280, 32],
+  feeExecuted: [312, 32],
+  expirationBlock: [344, 32],
+} as const;
+
+const read = (message: string, [offset, length]: readonly [number, number]): bigint =>
+  BigInt(`0x${message.slice(2 + 2 * offset, 2 + 2 * (offset + length)) || '0'}`);
+
+interface Attestation {
+  readonly entry: AuditEntry;
+  readonly leg: AuditedLeg;
+}
+
+export function createRebalanceReckoner(out: Out): Reckoner {
+  const find = (code: FindingCode, entry: AuditEntry, message: string) => out.find(findingAt(code, entry, message));
+  const illegal = (entry: AuditEntry, message: string) => find('illegalEvent', entry, message);
+  const approvedBy = new Set<string>();
+  let ordered: AuditEntry | null = null;
+  let burn: AuditedLeg | null = null;
+  let calledOff = false;
+  let attestation: Attestation | null = null;
+  const mints: AuditedLeg[] = [];
+  /** Recorded mints by transaction hash. */
+  const minted = new Map<
+    string,
+    { readonly entry: AuditEntry; readonly received: bigint; readonly byOther: boolean }
+  >();
+
+  function order(entry: AuditEntry): void {
+    if (ordered) illegal(entry, 'it was ordered before');
+    ordered = entry;
+    const { from, to, route, amount } = entry.data;
+    if (from.account !== to.account) illegal(entry, `the money leaves ${from.account} for ${to.account}`);
+    const { messenger, transmitter, minter } = cctpContracts;
+    if (route.messenger !== messenger || route.transmitter !== transmitter || route.minter !== minter)
+      find(
+        'outflowElsewhere',
+        entry,
+        `its route leads through ${route.messenger} and ${route.minter}, no contracts of CCTP`,
+      );
+    const transfer = { chainId: from.chainId, asset: from.token.address, receiver: route.minter, memo: null };
+    burn = createLeg({ ...transfer, amount: BigInt(amount), form: null, purpose: 'moved', owner: from.account }, out);
+  }
+
+  function attest(entry: AuditEntry, { data: terms }: AuditEntry): void {
+    const { message, feeExecuted } = entry.data;
+    if (!burn?.settled()) illegal(entry, 'the burn was not settled before it was attested');
+    const expected: Readonly<Record<string, bigint>> = {
+      sourceDomain: BigInt(terms.route.sourceDomain),
+      destinationDomain: BigInt(terms.route.destinationDomain),
+      minFinality: BigInt(terms.route.finality),
+      burnToken: BigInt(terms.from.token.address),
+      mintRecipient: BigInt(terms.to.account),
+      amount: BigInt(terms.amount),
+      messageSender: BigInt(terms.from.account),
+      feeMax: BigInt(terms.route.feeMax),
+      feeExecuted: BigInt(feeExecuted),
+      expirationBlock: BigInt(entry.data.expirationBlock),
+    };
+    for (const [field, value] of Object.entries(expected)) {
+      const stated = read(message, at[field as keyof typeof at]);
+      if (stated !== value) find('mintForged', entry, `${field} of the message is ${stated}, the order has ${value}`);
+    }
+    if (BigInt(feeExecuted) > BigInt(terms.route.feeMax))
+      find('transitOpen', entry, `the fee is ${feeExecuted}, at most ${terms.route.feeMax} was ordered`);
+    const { chainId, account, token } = terms.to;
+    const transfer = { chainId, asset: token.address, receiver: account, memo: null, from: [nobody], owner: account };
+    const amount = BigInt(terms.amount) - BigInt(feeExecuted);
+    attestation = { entry, leg: createLeg({ ...transfer, amount, form: 'flush', purpose: 'moved' }, out) };
+    mints.push(attestation.leg);
+  }
+
+  function mint(entry: AuditEntry, kind: string): void {
+    if (landing.has(kind) && !attestation) {
+      illegal(entry, 'nothing was attested before it');
+      return;
+    }
+    // An attempt may be older than the newest attestation: it belongs to the mint that it was signed for.
+    const own = kind === 'Signed' ? attestation?.leg : mints.find((leg) => leg.signed(entry.data.attempt));
+    own?.next(kind, kind === 'Confirmed' ? { ...entry, data: { ...entry.data, arrived: entry.data.received } } : entry);
+    if (kind === 'Confirmed') arrive(entry, BigInt(entry.data.received), false);
+    if (kind === 'Short') arrive(entry, BigInt(entry.data.arrived), false);
+    if (kind === 'Orphaned') minted.delete(entry.data.hash);
+  }
+
+  function arrive(entry: AuditEntry, received: bigint, byOther: boolean): void {
+    minted.set(entry.data.hash, { entry, received, byOther });
+    if (minted.size > 1) find('transitOpen', entry, 'one burn was minted twice');
+  }
+
+  return {
+    next(entry) {
+      const { type, data } = entry;
+      if (type === 'RebalanceOrdered') return order(entry);
+      if (!ordered) return illegal(entry, 'nothing was ordered before it');
+      if (type === 'RebalanceApproved') approvedBy.add(data.by);
+      else if (type === 'RebalanceCalledOff') {
+        if (burn?.mayLand()) illegal(entry, 'its burn has landed, or can still: it cannot be called off');
+        calledOff = true;
+      } else if (type === 'BurnAttested') attest(entry, ordered);
+      else if (type === 'MintedByOther') {
+        if (!attestation) illegal(entry, 'nothing was attested before it');
+        arrive(entry, BigInt(data.received), true);
+      } else if (type === 'MintByOtherOrphaned') minted.delete(data.hash);
+      else if (type.startsWith('Mint')) mint(entry, type.slice('Mint'.length));
+      else if (type.startsWith('Burn')) {
+        const kind = type.slice('Burn'.length);
+        if (landing.has(kind) && calledOff) illegal(entry, 'it was called off before');
+        if (kind === 'Signed') checkApproved(entry, ordered);
+        burn?.next(kind, entry);
+      }
+    },
+    end() {
+      burn?.end();
+      for (const leg of mints) leg.end();
+      if (ordered) settle(ordered);
+    },
+  };
+
+  function checkApproved(entry: AuditEntry, { data }: AuditEntry): void {
+    const others = [...approvedBy].filter((by) => by !== data.by).length;
+    if (others < data.approvals)
+      find('approvalMissing', entry, `${data.by} ordered it, no other operator approved it before its burn was signed`);
+  }
+
+  /** Burned is minted and the fee. The fee is what the attested message states, and the chain took no more. */
+  function settle(entry: AuditEntry): void {
+    const { from, to, amount } = entry.data;
+    const burned = burn?.settled() ? BigInt(amount) : 0n;
+    const arrived = [...minted.values()].reduce((sum, { received }) => sum + received, 0n);
+    const { stream, position } = entry;
+    if (minted.size === 0) {
+      if (burned > 0n)
+        out.unsettled({
+          chainId: to.chainId,
+          stream,
+          position,
+          what: `${burned} burned on ${from.chainId} are in transit`,
+        });
+      return;
+    }
+    const fee = BigInt(attestation?.entry.data.feeExecuted ?? 0);
+    const where = [...minted.values()].at(-1)?.entry ?? entry;
+    if (burned !== arrived + fee)
+      find('transitOpen', where, `${burned} were burned, ${arrived} minted with a fee of ${fee}: the rest is nowhere`);
+    for (const { entry: seen, received, byOther } of minted.values()) if (byOther) claimOf(seen, entry, received);
+  }
+
+  function claimOf(seen: AuditEntry, { data: { to } }: AuditEntry, received: bigint): void {
+    const where = { stream: seen.stream, revision: seen.revision, id: seen.id };
+    const changes = [{ asset: to.token.address, amount: received.toString(), counterparty: nobody }];
+    out.claim({
+      ...{ side: 'log', kind: 'topUp', where, position: seen.position, at: seen.at, changes, cost: null, fee: '0' },
+      ...{ chainId: to.chainId, account: to.account, txHash: seen.data.hash, block: seen.data.blockNumber },
+    });
+  }
+}

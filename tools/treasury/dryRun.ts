@@ -1,0 +1,143 @@
+/** `npm run treasury -- rebalance --dry-run`: replays the log with the policy. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
+import { parseAmount } from '../../domain/money.ts';
+import { fast } from '../../domain/rebalance/cctp.ts';
+import { type DryRunResult, daysMax, dryRun, type Flow, sparkline } from '../../domain/rebalance/dryRun.ts';
+import type { FloatLimits, PolicySettings } from '../../domain/rebalance/policy.ts';
+import { day_ms, hour_ms, type Instant, plus } from '../../domain/time.ts';
+import { floatsBefore, flowsBetween } from '../../queries/floats.ts';
+import type { Core } from '../../src/core.ts';
+import { print, printTable } from '../print.ts';
+import { namedChain } from '../program.ts';
+import { decimals, inPolicyDecimals, sparkColumns, tokens, usd } from './floatUnits.ts';
+import { json, type ListFormat } from './show.ts';
+
+/** Standard burns are free in 2026; a fast one costs up to this many hundredths of a percent. Source: the protocol's fee query. */
+const fastFee_bps = 1.3;
+
+const [usualCap, usualSmallest] = [50_000_000_000n, 100_000_000n];
+
+export interface DryRunOptions extends ListFormat {
+  readonly days: number;
+  readonly float: readonly NamedLimits[];
+  readonly cap?: bigint;
+  readonly cooldown: number;
+  readonly smallest?: bigint;
+}
+
+type NamedLimits = readonly [ChainId, FloatLimits];
+
+/** Replays the movements of past days with and without the policy. Orders nothing. */
+export async function showDryRun({ database, clock }: Core, options: DryRunOptions): Promise<void> {
+  const { days, float, cap: dailyCap = usualCap, cooldown, smallest: smallestMove = usualSmallest } = options;
+  if (float.length < 2)
+    throw new Error('name two chains at least: --float 1:1000:5000:20000 --float 8453:1000:5000:20000');
+  const settings: PolicySettings = {
+    mode: 'automatic',
+    floats: new Map(float),
+    dailyCap,
+    coolDown_ms: cooldown * hour_ms,
+    smallestMove,
+    automaticBelow: dailyCap,
+    fastFeeMax_bps: 14,
+  };
+  const to = clock.now();
+  const from = plus(to, -days * day_ms);
+  const served = tokens.filter(({ chainId }) => settings.floats.has(chainId));
+  const held = await floatsBefore(database, served, from);
+  const flows = await flowsBetween(database, served, { from, to });
+  const inPolicyUnits = (flow: Flow): Flow => ({ ...flow, amount: inPolicyDecimals(flow.chainId, flow.amount) });
+  const result = dryRun({
+    flows: flows.map(inPolicyUnits),
+    opening: new Map(held.map((each) => [each.chainId, inPolicyDecimals(each.chainId, each.held)])),
+    ...{ from, to, settings },
+    feeOf: (_, __, finality) => (finality === fast ? fastFee_bps : 0),
+  });
+  if (options.json) return json(plain(result));
+  printDryRun(result, { from, to, payments: flows.filter(({ isDemand }) => isDemand).length });
+}
+
+/** Maps have no JSON. */
+function plain({ without, with: moved }: DryRunResult) {
+  const course = ({ hourly, refusedHours, ...rest }: DryRunResult['without']) => ({
+    ...rest,
+    hourly: Object.fromEntries(hourly),
+    refusedHours: Object.fromEntries(refusedHours),
+  });
+  const { moves, fees, inTransit, ...rest } = moved;
+  return { without: course(without), with: { ...course(rest), moves, fees, inTransit } };
+}
+
+const movesShown = 20;
+
+function printDryRun(
+  { without, with: moved }: DryRunResult,
+  { from, to, payments }: { readonly from: Instant; readonly to: Instant; readonly payments: number },
+): void {
+  print(`${payments} payouts and refunds from ${from} to ${to}. Nothing was ordered.`, '');
+  const rows = [...moved.hourly].map(([chainId, hourly]) => [
+    chainOf(chainId).name,
+    {
+      'without the policy': sparkline(without.hourly.get(chainId) ?? [], sparkColumns),
+      'hours refused': without.refusedHours.get(chainId) ?? 0,
+      'with the policy': sparkline(hourly, sparkColumns),
+      'hours refused with it': moved.refusedHours.get(chainId) ?? 0,
+    },
+  ]);
+  printTable(Object.fromEntries(rows));
+  print(
+    '',
+    `Refused without the policy: ${without.refusedPayments} payments of ${usd(without.refusedAmount)} USDC.`,
+    `Refused with the policy: ${moved.refusedPayments} payments of ${usd(moved.refusedAmount)} USDC.`,
+    `Moves: ${moved.moves.length}, of ${usd(moved.moves.reduce((sum, { amount }) => sum + amount, 0n))} USDC. Fees: ${usd(moved.fees)} USDC, without gas.`,
+  );
+  const last = moved.moves.slice(-movesShown).map(({ at, from: source, to: target, amount, finality, fee }) => ({
+    ordered: at,
+    from: chainOf(source).name,
+    to: chainOf(target).name,
+    amount: usd(amount),
+    route: finality === fast ? 'fast' : 'standard',
+    fee: usd(fee),
+  }));
+  if (last.length > 0) {
+    print('', `The last ${last.length} moves:`);
+    printTable(last);
+  }
+}
+
+const dollars = (text: string): bigint => {
+  const units = parseAmount(text, decimals);
+  if (typeof units !== 'bigint') throw new InvalidArgumentError('write an amount in dollars, such as 5000.');
+  return units;
+};
+
+function limitsOf(text: string, before: readonly NamedLimits[] = []): readonly NamedLimits[] {
+  const [name = '', ...amounts] = text.split(':');
+  const chain = namedChain(name);
+  const [minimum, target, maximum] = amounts.map(dollars);
+  if (!chain || minimum === undefined || target === undefined || maximum === undefined || amounts.length !== 3)
+    throw new InvalidArgumentError('write <chain>:<minimum>:<target>:<maximum>, such as 8453:1000:5000:20000.');
+  if (minimum > target || target > maximum)
+    throw new InvalidArgumentError('the minimum is at most the target, and the target at most the maximum.');
+  return [...before, [chain.id, { minimum, target, maximum }]];
+}
+
+function wholeBetween(least: number, most: number) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < least || value > most)
+      throw new InvalidArgumentError(`write a whole number from ${least} to ${most}.`);
+    return value;
+  };
+}
+
+/** Adds the options of a dry run. */
+export const addDryRun = (command: Command): Command =>
+  command
+    .option('--dry-run', 'replay past payments and print what the policy would have moved; orders nothing')
+    .option('--days <days>', 'with --dry-run: days before now', wholeBetween(1, daysMax), 90)
+    .option('--float <chain:minimum:target:maximum>', 'with --dry-run: limits in dollars; one per chain', limitsOf, [])
+    .option('--cap <dollars>', 'with --dry-run: maximum that moves within a day (default: 50000)', dollars)
+    .option('--cooldown <hours>', 'with --dry-run: minimum time between moves to a chain', wholeBetween(0, 168), 1)
+    .option('--smallest <dollars>', 'with --dry-run: smallest move (default: 100)', dollars);
