@@ -120,11 +120,11 @@ async function release({ out, image, platforms }: Options): Promise<void> {
 await new Command()
   .name('npm run release --')
   .description('Makes the files of a release from the current commit: source archive, SBOM, image and checksums.')
-  .option('--out <folder>', 'folder for the files of each version', 'release')
-  .option('--no-image', 'omit the image: no Docker is needed')
+  .option('--out <folder>', 'Folder for the files of each version', 'release')
+  .option('--no-image', 'Omit the image: no Docker is needed')
   .option(
     '--platforms <list>',
-    'platforms of the image, for example linux/amd64,linux/arm64; more than one needs buildx',
+    'Platforms of the image, for example linux/amd64,linux/arm64; more than one needs buildx',
     '',
   )
   .addHelpText('after', '\nExample: npm run release -- --platforms linux/amd64,linux/arm64')

@@ -28,6 +28,8 @@ addExamples(program, {
   explain: '"a withdrawal by hand" 8453',
   withdraw: '8453 USDC 100 --to 0x108384d66E8790b0e4021407102679E1CeDF7D3b --reason "cost of November"',
   rebalance: '8453 USDC 1000 1 --via 0x108384d66E8790b0e4021407102679E1CeDF7D3b --reason "Ethereum runs low"',
+  'allow-burns': '8453 10000',
+  floats: '',
   approve: 'ID',
   'call-off': 'ID --reason "wrong amount"',
   arrived: 'ID 0x83800dd4c7ecca202cfa19285854f31875bd058e72d393f61cccb00d3b117b42',

@@ -135,9 +135,9 @@ function wholeBetween(least: number, most: number) {
 /** Adds the options of a dry run. */
 export const addDryRun = (command: Command): Command =>
   command
-    .option('--dry-run', 'replay past payments and print what the policy would have moved; orders nothing')
-    .option('--days <days>', 'with --dry-run: days before now', wholeBetween(1, daysMax), 90)
-    .option('--float <chain:minimum:target:maximum>', 'with --dry-run: limits in dollars; one per chain', limitsOf, [])
-    .option('--cap <dollars>', 'with --dry-run: maximum that moves within a day (default: 50000)', dollars)
-    .option('--cooldown <hours>', 'with --dry-run: minimum time between moves to a chain', wholeBetween(0, 168), 1)
-    .option('--smallest <dollars>', 'with --dry-run: smallest move (default: 100)', dollars);
+    .option('--dry-run', 'Replay past payments and print the moves that the policy would have made; orders nothing')
+    .option('--days <days>', 'Days before now, with --dry-run', wholeBetween(1, daysMax), 90)
+    .option('--float <chain:minimum:target:maximum>', 'Limits in dollars with --dry-run; one per chain', limitsOf, [])
+    .option('--cap <dollars>', 'Maximum that moves within a day, with --dry-run (default: 50000)', dollars)
+    .option('--cooldown <hours>', 'Minimum time between moves to a chain, with --dry-run', wholeBetween(0, 168), 1)
+    .option('--smallest <dollars>', 'Smallest move, with --dry-run (default: 100)', dollars);

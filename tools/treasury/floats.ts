@@ -125,6 +125,6 @@ export function addFloatVerbs(program: Command): void {
   program
     .command('floats')
     .description('List what each chain holds for payouts, what is reserved and in transit, and how long it lasts.')
-    .option('--json', 'for machines')
+    .option('--json', 'Print JSON')
     .action((how: ListFormat) => withCore((core) => listFloats(core, how)));
 }

@@ -21,7 +21,7 @@ import { patience_ms } from '../../support/patience.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { event, events, idsOf } from '../events.ts';
 
-const wayBack = /put the last backup in its place; before payouts go on, read "Backup" in docs\/operations\.md$/;
+const wayBack = /restore the last backup in its place; before payouts continue, read docs\/operate\/backup\.md$/;
 const fileOf = (dataDir: string): string => join(dataDir, 'events', 'data.mdb');
 
 async function withNode<T>(

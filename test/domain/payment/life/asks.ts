@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { chainOf } from '../../../../domain/chains.ts';
 import type { Decision } from '../../../../domain/decider.ts';
 import type { AmountPolicy } from '../../../../domain/payment/amountPolicy.ts';
+import { annotatePayment } from '../../../../domain/payment/annotate.ts';
 import { nextStep } from '../../../../domain/payment/backing.ts';
+import { cancelPayment } from '../../../../domain/payment/cancel.ts';
 import { chooseSource } from '../../../../domain/payment/choose.ts';
 import { bounceImpossible, expire } from '../../../../domain/payment/close.ts';
 import { type PaymentEvent, type Transfer, transferId } from '../../../../domain/payment/events.ts';
@@ -310,6 +312,11 @@ const choose = (which: number): Ask =>
     const deposit = depositOn(chainOf(chainId).family);
     return (state) => chooseSource(state, { chainId, tokenAddress: token.address, deposit, now });
   });
+const cancel = ask('cancel', (_, now) => (state) => cancelPayment(state, now));
+const annotate = ask(
+  'annotate',
+  (_, now) => (state) => annotatePayment(state, { note: 'call back', tags: ['vip'] }, now),
+);
 const expiry = ask('expire', (_, now) => (state) => expire(state, { scannedTo: () => now, now }));
 const hold = ask('hold the payout', (_, now) => (state) => payouts.holdPayout(state, 'paid by hand', now));
 const retry = ask('retry the payout', (_, now) => (state) => payouts.payoutLeg.retry(state, 1, 'it was not', now));
@@ -356,6 +363,8 @@ export const asks: fc.Arbitrary<Ask> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(findEmpty) },
   { weight: 2, arbitrary: fc.nat(2).map(choose) },
   { weight: 2, arbitrary: fc.constant(expiry) },
+  { weight: 1, arbitrary: fc.constant(cancel) },
+  { weight: 1, arbitrary: fc.constant(annotate) },
   { weight: 1, arbitrary: fc.constant(order) },
   { weight: 3, arbitrary: manner.map(signPayout) },
   { weight: 2, arbitrary: fc.tuple(small, block).map((t) => confirmPayout(...t)) },

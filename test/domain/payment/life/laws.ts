@@ -56,9 +56,12 @@ export const laws: Readonly<Record<string, (happening: Happening) => void>> = {
     assert.ok(from === to || moves[from].includes(to), `${from} → ${to}`);
   },
 
-  'the terms never change, but for which of its sources the payment is paid from'({ before, after }) {
+  'the terms never change, but for the chosen source and the earlier end that a cancel sets'({ before, event, after }) {
     assert.equal(after.sources, before.sources);
-    const { source, fee, limits, deposit: _, ...terms } = after.terms;
+    const { source, fee, limits, expiresAt, deposit: _, ...terms } = after.terms;
+    if (event.type === 'PaymentCancelled')
+      assert.ok(expiresAt <= before.terms.expiresAt, 'a cancel gives no more time');
+    else assert.equal(expiresAt, before.terms.expiresAt);
     assert.partialDeepStrictEqual(before.terms, terms);
     assert.ok(payableFrom(after).some((each) => isDeepStrictEqual(each, { ...source, fee, limits })));
     if (before.funded) assert.deepEqual(after.terms, before.terms);
