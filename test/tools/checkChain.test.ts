@@ -155,7 +155,10 @@ describe('npm run check-chain', () => {
   });
 
   it('spends real money only for who names how much, and never more than a whole token', async () => {
-    const production = { MODE: 'production', PUBLIC_URL: 'https://pay.example.com', SETTLEMENT_COOLDOWN_HOURS: '48' };
+    const production = {
+      ...{ MODE: 'production', PUBLIC_URL: 'https://pay.example.com', EVENTSTORE_URL: 'embedded' },
+      SETTLEMENT_COOLDOWN_HOURS: '48',
+    };
     const unnamed = await check(['--pay'], production);
     assert.equal(unnamed.code, 1);
     assert.match(unnamed.said, /this moves real money: state the amount, for example --pay 0\.01/);
