@@ -48,7 +48,7 @@ describe('two processes on one event store', () => {
       const answers = await Promise.all(
         [one(), other(), one(), other()].map((store) => {
           const redeliver = createRedeliver(receiver.sender(store));
-          return redeliver(delivery.appId, deliveryId, { cause: 'developer:ann' });
+          return redeliver(delivery.appId, deliveryId, { cause: 'operator:ann' });
         }),
       );
       assert.equal(receiver.posts(), 2);

@@ -21,7 +21,7 @@ import { memoryEventStore } from '../support/memoryEventStore.ts';
 
 const { startedAt: _, ...first } = deliveryStart();
 const { appId, deliveryId } = first;
-const by = { cause: 'developer:ann' } as const;
+const by = { cause: 'operator:ann' } as const;
 
 function world(...answers: readonly number[]) {
   const store = memoryEventStore();
