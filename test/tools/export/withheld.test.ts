@@ -13,6 +13,8 @@ const shown = new Set([
   ...['token', 'tokenSymbol', 'tokenAddress', 'wrongToken', 'tokens'],
   // What signs a text that stands beside it, or is published with it.
   ...['signature', 'standardSignature', 'payoutReference', 'fingerprint'],
+  // The hash of a transaction that everybody sees on its chain.
+  'burnHash',
 ]);
 const suspicious = /secret|salt|cipher|hash|key|bytes|url|preview|token|password|signature|finger|code$/i;
 const plainCodes = new Set(['code', 'statusCode']);
