@@ -28,7 +28,10 @@ describe('the finder', () => {
       await dialog.getByRole('searchbox').waitFor();
       await page.keyboard.type('A-10');
       // Shorter beginnings find the order too: the list of the whole word is awaited.
-      await dialog.locator('.found[data-q="A-10"]').getByRole('link', { name: /A-1042/ }).waitFor();
+      await dialog
+        .locator('.found[data-q="A-10"]')
+        .getByRole('link', { name: /A-1042/ })
+        .waitFor();
       await page.keyboard.press('ArrowDown');
       assert.match((await page.evaluate(() => document.activeElement?.textContent)) ?? '', /A-1042/);
       await page.keyboard.press('ArrowUp');
