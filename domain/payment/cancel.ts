@@ -20,7 +20,7 @@ export function cancelPayment(p: PaymentState, now: Instant): Decision<PaymentEv
 /** Returns why the payment cannot be cancelled at this moment; null when it can. */
 export function cancelProblem(p: Payment, now: Instant): string | null {
   if (p.terms.keyless)
-    return 'a payment that was created without a key belongs to whoever created it: it ends by its time';
+    return 'a payment that was created without a key belongs to its creator and ends when its time is over';
   if (p.funded) return 'the payment is paid: it cannot be cancelled any more';
   if (p.closed) return 'the payment has ended already';
   if (seenWhole(p)) return 'all that is due has been seen on its chain: the payment is about to be paid';

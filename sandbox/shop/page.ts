@@ -26,7 +26,7 @@ export const shopPage = (title: string, serviceUrl: string | null, content: Cont
     <body class="shop">
       <a class="skip" href="#main">Skip to the content</a>
       <aside class="mode" aria-label="Mode">${icon('alert')}<p><strong>Sandbox.</strong> A shop to look at: its tea and its money
-      are made up.</p></aside>
+      are simulated.</p></aside>
       <header><a class="who" href="/"><span class="mark" aria-hidden="true">T</span><strong>Tea House</strong></a></header>
       <main id="main" tabindex="-1">${content}</main>
     </body>

@@ -194,7 +194,7 @@ const banner = (mode: Mode): VNode | null =>
     ? null
     : html`<aside class="mode" aria-label="Mode">${icon('alert')}<p>${
         mode === 'sandbox'
-          ? html`<span><strong>Sandbox.</strong> Chains, money and mails are made up on this machine.</span>`
+          ? html`<span><strong>Sandbox.</strong> Chains, money and mails are simulated on this machine.</span>`
           : html`<span><strong>Test mode.</strong> Test networks: nothing here is worth money.</span>`
       }</p></aside>`;
 
