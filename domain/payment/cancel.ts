@@ -7,7 +7,8 @@ import type { Payment, PaymentState } from './state.ts';
 
 /**
  * Brings the end of the time to pay forward to now. The payment then ends like any other: once its chains are read past that moment, by
- * their own clocks. A transfer that a block holds by then still counts, so money that is on its way is neither lost nor paid twice.
+ * their own clocks. A transfer that a block holds by then still counts, so money that is on its way is neither lost nor paid twice. Later
+ * money is held for a refund, also if the app's policy accepts late money.
  */
 export function cancelPayment(p: PaymentState, now: Instant): Decision<PaymentEvent> {
   if (!p) return refuse('paymentNotFound', 'there is no such payment');

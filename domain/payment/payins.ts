@@ -197,8 +197,9 @@ export function fund(p: Payment, now: Instant): readonly PaymentEvent[] {
   return [];
 }
 
-const mayReopen = ({ closed, refunds, terms: { policy } }: Payment): boolean =>
+const mayReopen = ({ closed, cancelledAt, refunds, terms: { policy } }: Payment): boolean =>
   policy?.late === 'accept' &&
+  cancelledAt === null &&
   refunds.length === 0 &&
   (closed?.kind === 'expired' || closed?.code === 'latePayin' || closed?.code === 'amountTooLow');
 

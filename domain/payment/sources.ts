@@ -211,6 +211,8 @@ export interface Paid {
   readonly payins: readonly Payin[];
   readonly funded: Funding | null;
   readonly closed: Closure | null;
+  /** Time at which the app cancelled the payment; null otherwise. */
+  readonly cancelledAt: Instant | null;
 }
 
 /** Decides whether a transfer counts. The chain's clock decides whether it is on time, not the service's. */
@@ -251,13 +253,21 @@ export const payableFrom = ({ sources, tolerated }: Pick<Paid, 'sources' | 'tole
 export const sourceOf = (p: Paid, asset: Asset): Source | undefined =>
   payableFrom(p).find((source) => isSameAsset(source, asset));
 
-/** Chain time until which money pays: the expiry, plus the time in which the app's policy accepts late money. */
-export const paysUntil = ({ expiresAt, policy }: PaymentCreated): Instant =>
-  policy?.late === 'accept' ? plus(expiresAt, policy.lateWithin_minutes * minute_ms) : expiresAt;
+/**
+ * Chain time until which money pays: the expiry, plus the time in which the app's policy accepts late money. A cancelled payment accepts none:
+ * the app has given the order up, so later money is held for a refund.
+ */
+export const paysUntil = ({
+  terms: { expiresAt, policy },
+  cancelledAt,
+}: Pick<Paid, 'terms' | 'cancelledAt'>): Instant =>
+  policy?.late === 'accept' && cancelledAt === null
+    ? plus(expiresAt, policy.lateWithin_minutes * minute_ms)
+    : expiresAt;
 
 /** Final payins of the source in force that can fund the payment: counted ones, and late ones that the app's policy accepts. */
 export function fundersOf(p: Paid): readonly Payin[] {
-  const until = paysUntil(p.terms);
+  const until = paysUntil(p);
   const isTaken = ({ standing, transfer }: Payin): boolean =>
     standing === 'counted' ||
     (until > p.terms.expiresAt &&

@@ -130,8 +130,8 @@ function wordsOf({ app, danger }: ConfirmModel): Words {
             html`<p>${amountText(amountReceived, sourceTokenSymbol)} came and ${amountText(missing, sourceTokenSymbol)} is missing: your
             rule for too little decides what happens with it, as at the end of any payment.</p>`
           }
-          <p>A transfer that its chain holds by now still counts. Money that comes later goes by your rule for late
-          money.</p></div>`,
+          <p>A transfer that its chain holds by now still counts. Money that comes later is held and can be
+          refunded, also where your rule accepts late money.</p></div>`,
         action: to.cancelPayment(paymentId),
         button: 'Cancel the payment',
         section: 'payments',

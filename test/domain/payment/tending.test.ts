@@ -5,6 +5,7 @@ import { annotatePayment, noteLimits } from '../../../domain/payment/annotate.ts
 import { cancelPayment } from '../../../domain/payment/cancel.ts';
 import { expire } from '../../../domain/payment/close.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
+import { recordPayin } from '../../../domain/payment/payins.ts';
 import { evolve, type Payment, type PaymentState, paymentDecider } from '../../../domain/payment/state.ts';
 import { viewOf } from '../../../domain/payment/view.ts';
 import * as p from '../../support/payments.ts';
@@ -49,6 +50,19 @@ describe('a payment that its app cancels', () => {
       seen?.payins.map(({ standing }) => standing),
       ['counted', 'late'],
     );
+  });
+
+  it('is never paid by later money, also where the policy accepts late money', () => {
+    const policy = { late: 'accept', lateWithin_minutes: 30 } as const;
+    const open = p.created({ policy });
+    const typesAfter = (state: Payment, minute: number) => {
+      const ended = decided(expire(state, scanned(minute))).reduce<PaymentState>(evolve, state);
+      const transfer = p.payin({ tx: 'late', at: p.minute(minute + 4) });
+      return decided(recordPayin(ended, { transfer, final: true, now: p.minute(minute + 5) })).map(({ type }) => type);
+    };
+    const cancelled = fold(open, ...decided(cancelPayment(fold(open), p.minute(10))));
+    assert.ok(!typesAfter(cancelled, 11).includes('PaymentFunded'));
+    assert.ok(typesAfter(fold(open), 61).includes('PaymentFunded'), 'without a cancel it pays');
   });
 
   it('keeps counting what came by a chain’s clock that is ahead', () => {

@@ -194,7 +194,7 @@ export const laws: Readonly<Record<string, (happening: Happening) => void>> = {
     if (event.type !== 'PaymentFunded' || !after.funded) return;
     const { transferIds } = after.funded;
     const funding = after.payins.filter(({ id }) => transferIds.includes(id));
-    for (const { transfer } of funding) assert.ok(transfer.blockTime <= paysUntil(after.terms));
+    for (const { transfer } of funding) assert.ok(transfer.blockTime <= paysUntil(after));
     if (!after.sources.some((source) => isSameAsset(source, after.terms.source))) {
       const { wrongToken, wrongChain } = after.terms.policy ?? {};
       assert.ok(wrongToken === 'accept' || wrongChain === 'accept');
