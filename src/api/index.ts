@@ -1,9 +1,18 @@
 import { chooseSource } from '../../commands/chooseSource.ts';
 import { eventCodec } from '../../commands/codec.ts';
-import { createPayment, quotePayment } from '../../commands/createPayment.ts';
+import {
+  type AppSettings,
+  type Creator,
+  createPayment,
+  type DraftedPayment,
+  draftPayment,
+  type NewPayment,
+  quotePayment,
+} from '../../commands/createPayment.ts';
 import { currentState, readStream } from '../../commands/handle.ts';
 import { createFindEvidence, type EvidenceDeps } from '../../commands/heads/evidence.ts';
 import { entriesFrom, headKeysSince, newestEntry } from '../../commands/heads/sign.ts';
+import { createLinkDrafts } from '../../commands/linkDrafts.ts';
 import { createManageLinks } from '../../commands/links.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/recordPayin.ts';
@@ -13,6 +22,7 @@ import { createManageTeam } from '../../commands/team.ts';
 import { createTendPayment, type TendPayment } from '../../commands/tendPayment.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chainOf, findToken, onTestNetworks } from '../../domain/chains.ts';
+import type { Refusal } from '../../domain/decider.ts';
 import { isLinkId, link } from '../../domain/link.ts';
 import { listApiRequests } from '../../queries/apiRequests.ts';
 import { changesPage, listOtherChanges } from '../../queries/appHistory.ts';
@@ -65,7 +75,13 @@ export type HttpDeps = ApiDeps & WebsiteDeps;
 type PaymentCommands = Pick<
   HttpDeps,
   'createPayment' | 'quotePayment' | 'chooseSource' | 'registerPayin' | 'withdrawCashback'
->;
+> & {
+  readonly draftPayment: (
+    request: NewPayment,
+    app: AppSettings,
+    caller: Pick<Creator, 'keyless'>,
+  ) => Promise<DraftedPayment | Refusal>;
+};
 
 export async function commandsOf(core: Core, signal: AbortSignal): Promise<PaymentCommands> {
   const { config, handle, clock, chains, deposits, receiverChecks, telemetry } = core;
@@ -101,6 +117,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
       countOpen: (appId, kind, max) => countOpen(core.reads, appId, kind, max),
     }),
   };
+  const { takePlace: _, ...drafting } = create;
   const ingesters = new Map([...chains].map(([id, { ingester }]) => [id, ingester]));
   const lookUp = createPayinLookUp({ handle, clock, ingesters, signal });
   const choice = { handle, clock, deposits, offers: create.offers, crash: core.crash };
@@ -109,6 +126,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
   return {
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
     quotePayment: (request, app, caller) => quotePayment({ ...create, checkRoute: guard.look }, request, app, caller),
+    draftPayment: (request, app, caller) => draftPayment({ ...drafting, checkRoute: guard.look }, request, app, caller),
     chooseSource: (paymentId, source, by) => chooseSource(choice, paymentId, source, by),
     registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
     withdrawCashback: createWithdrawCashback({ ...create, crash: core.crash }),
@@ -142,11 +160,13 @@ export function linksOf({ handle, clock, chains, reads }: Core, rates: Rates): L
 
 const askTokens_ms = 10_000;
 
+type RelayUses = 'chooseSource' | 'registerPayin' | 'draftPayment' | 'createPayment';
+
 /** A token whose domain is not the one that payers would sign takes no authorizations; the operator reads why. */
 export function relaysOf(
   { config, handle, clock, crash, chains, deposits, telemetry }: Core,
-  chooseSource: PaymentCommands['chooseSource'],
-): Pick<HttpDeps, 'relays' | 'networks'> {
+  { chooseSource, registerPayin, draftPayment, createPayment }: Pick<PaymentCommands, RelayUses>,
+): Pick<HttpDeps, 'relays' | 'networks' | 'linkDrafts'> {
   const coins = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin]));
   const relayed = [...chains].flatMap(([chainId, { relaying }]) => (relaying ? [[chainId, relaying] as const] : []));
   for (const [chainId, relaying] of relayed) {
@@ -177,6 +197,16 @@ export function relaysOf(
         return scheme.assign(paymentId, token, null);
       },
       chooseSource,
+      registerPayin,
+    }),
+    linkDrafts: createLinkDrafts({
+      draftPayment,
+      createPayment,
+      clock,
+      ids: randomIds,
+      seals: createPreparedSeals(parseMasterKey(config.masterKey)),
+      offers: ({ id }: Chain) => chains.has(id),
+      takesAuthorizations: ({ id }: Chain) => chains.get(id)?.relaying !== undefined,
     }),
   };
 }
@@ -398,7 +428,7 @@ async function startApi(core: Core, signal: AbortSignal, payTest: HttpDeps['payT
       seals: createPreparedSeals(parseMasterKey(config.masterKey)),
     }),
     paymentNews,
-    ...relaysOf(core, decided.chooseSource),
+    ...relaysOf(core, decided),
     site: siteOf(config),
     publicUrl,
     payTest: config.mode === 'sandbox' ? payTest : null,

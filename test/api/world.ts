@@ -72,6 +72,7 @@ export const merchantApp = app('merchant_demo', { settlement });
 /** No chain has a relay account. */
 const noRelays: HttpDeps['relays'] = {
   desk: async () => null,
+  draftDesk: async (payment) => ({ payment, offers: [], last: null }),
   find: async () => null,
   accept: async () => ({ ...refuse('notFound', 'there is no such payment'), fault: 'invalid_network' }),
 };
@@ -192,6 +193,7 @@ export async function startWorld(
     },
     paymentNews: quietPaymentNews,
     relays: noRelays,
+    linkDrafts: { paymentIdOf: () => null, draft: async () => refuse('unavailable', 'no link makes a payment here') },
     networks: new Map(),
     findProfile: async () => noProfile,
     embeddingSites: async () => [],

@@ -35,20 +35,32 @@ export interface Bill {
   /** Time that payers still have, in seconds. */
   readonly left_s: number;
   readonly offers: readonly RelayOffer[];
+  /** Text that clients send back with what they sign; null if the address alone names the payment. */
+  readonly quote: string | null;
+  /** Whether clients of version 1 can pay: they send no quote back. */
+  readonly isForOldClients: boolean;
+  /** Page of a payment that the address does not name; null otherwise. */
+  readonly paymentLink: string | null;
 }
+
+const extraOf = ({ quote }: Bill, { domain: { name, version } }: RelayOffer) => ({
+  name,
+  version,
+  ...(quote !== null && { quote }),
+});
 
 const timeoutOf = ({ left_s }: Bill): number => Math.max(1, Math.min(validMax_s, Math.floor(left_s)));
 
 /** Requirements of version 2, one for each source. */
 export const requirementsOf = (bill: Bill) =>
-  bill.offers.map(({ source, deposit, networkId, domain }) => ({
+  bill.offers.map((offer) => ({
     scheme: 'exact',
-    network: networkName(networkId),
-    amount: source.amount,
-    asset: source.token.address,
-    payTo: deposit.address,
+    network: networkName(offer.networkId),
+    amount: offer.source.amount,
+    asset: offer.source.token.address,
+    payTo: offer.deposit.address,
     maxTimeoutSeconds: timeoutOf(bill),
-    extra: { name: domain.name, version: domain.version },
+    extra: extraOf(bill, offer),
   }));
 
 /** The answer of version 2 that asks for payment: it stands in a header. */
@@ -63,7 +75,8 @@ export const paymentRequired = (bill: Bill, error: string) => ({
 export const oldPaymentRequired = (bill: Bill, error: string) => ({
   x402Version: 1,
   error,
-  accepts: bill.offers.flatMap(({ source, deposit, networkId, domain }) => {
+  accepts: (bill.isForOldClients ? bill.offers : []).flatMap((offer) => {
+    const { source, deposit, networkId } = offer;
     const network = oldNames.get(networkId);
     if (network === undefined) return [];
     return [
@@ -77,7 +90,7 @@ export const oldPaymentRequired = (bill: Bill, error: string) => ({
         payTo: deposit.address,
         maxTimeoutSeconds: timeoutOf(bill),
         asset: source.token.address,
-        extra: { name: domain.name, version: domain.version },
+        extra: extraOf(bill, offer),
       },
     ];
   }),
@@ -92,7 +105,7 @@ export interface SentPayment {
   /** Network as the client spells it. */
   readonly network: string;
   /** Requirement that the client chose, of version 2: it must be one of ours. */
-  readonly accepted: { readonly amount: string; readonly asset: string; readonly payTo: string } | null;
+  readonly accepted: { readonly asset: string; readonly quote: string | null } | null;
   readonly signed: Omit<SignedAuthorization, 'chainId' | 'tokenAddress'>;
 }
 
@@ -113,10 +126,7 @@ export function readPayment(text: string): SentPayment {
     version,
     network,
     networkId: networkIdIn(network, version),
-    accepted:
-      version === 2
-        ? { amount: textIn(chosen, 'amount'), asset: textIn(chosen, 'asset'), payTo: textIn(chosen, 'payTo') }
-        : null,
+    accepted: version === 2 ? { asset: textIn(chosen, 'asset'), quote: quoteIn(chosen['extra']) } : null,
     signed: {
       from: textIn(authorization, 'from'),
       to: textIn(authorization, 'to'),
@@ -128,6 +138,12 @@ export function readPayment(text: string): SentPayment {
     },
   };
 }
+
+const quoteIn = (extra: Json | undefined): string | null => {
+  if (typeof extra !== 'object' || extra === null || Array.isArray(extra)) return null;
+  const quote = (extra as { readonly [name: string]: Json })['quote'];
+  return typeof quote === 'string' && quote.length <= 1_024 ? quote : null;
+};
 
 function networkIdIn(network: string, version: 1 | 2): number {
   if (version === 2) return Number(/^eip155:([1-9][0-9]{0,9})$/.exec(network)?.[1] ?? 0);

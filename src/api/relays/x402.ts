@@ -1,16 +1,15 @@
 /** x402 on a payment: 402 with what is to be paid, and 200 once the payer's signed authorization has funded the payment. */
 import type { RequestHandler } from 'express';
-import type { Accepted, RelayDesk, RelayRefusal } from '../../../commands/relays.ts';
+import type { Accepted, RelayRefusal } from '../../../commands/relays.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { formatAmount } from '../../../domain/money.ts';
-import { epochMs } from '../../../domain/time.ts';
 import { ApiError, errorOfRefusal } from '../errors.ts';
 import { localsOf } from '../middleware.ts';
-import { payPath } from '../resource.ts';
 import { type Gate, send } from '../router.ts';
-import { closing, paymentIn, type RelayDoorsDeps } from './link.ts';
+import { closing, type RelayDoorsDeps } from './link.ts';
 import type { Settling } from './settling.ts';
+import type { FindTarget, Target } from './targets.ts';
 import {
   type Bill,
   encoded,
@@ -20,8 +19,6 @@ import {
   readPayment,
   type SentPayment,
 } from './wire.ts';
-
-export const x402Path = '/pay/:secret/x402';
 
 /** An answer waits this long for the payer's money; a client that gets none in time sends the same header again. */
 const wait_ms = 45_000;
@@ -48,30 +45,38 @@ export const x402Preflight: ReadonlyMap<string, string> = new Map([
 
 type Answered = Parameters<typeof send>[1];
 
-export function x402Handler(deps: RelayDoorsDeps, settling: Settling, gate: Gate): RequestHandler {
+/** @param route the path as logs and metrics name it */
+export function x402Handler(
+  deps: RelayDoorsDeps,
+  settling: Settling,
+  gate: Gate,
+  { route, find }: { readonly route: string; readonly find: FindTarget },
+): RequestHandler {
   return async (request, response) => {
-    localsOf(response).route = '/pay/{secret}/x402';
+    localsOf(response).route = route;
     response.setHeaders(x402Cors as Map<string, string>);
     await gate.admission.ofStranger(request, response);
     const place = gate.limit.enter(response);
-    const { secret, paymentId } = paymentIn(deps, request);
     const away = closing(response);
     const sent = headerIn(request.headers);
-    const desk = await deps.relays.desk(paymentId, away);
-    if (!desk) throw new ApiError('notFound', 'there is no such payment: check the address');
-    const bill = billOf(deps, secret, desk);
-    if (sent === null) return send(response, asked(desk, bill));
-    const payment = readPayment(sent);
+    const payment = sent === null ? null : readPayment(sent);
+    const address = deps.clients.of(request);
+    const { paymentId, bill, desk, draft } = await find(request, {
+      quote: payment ? (payment.accepted?.quote ?? null) : undefined,
+      address,
+      away,
+    });
+    if (!payment) return send(response, asked(desk, bill));
     const chainId = deps.networks.get(payment.networkId);
-    const fault = chainId === undefined ? 'invalid_network' : null;
-    if (fault !== null || chainId === undefined) return send(response, refusedBy(payment, 'invalid_network', bill));
+    if (chainId === undefined) return send(response, refusedBy(payment, 'invalid_network', bill));
     const tokenAddress = payment.accepted?.asset ?? usdcOf(chainId);
     const settled = await settling.settle({
       paymentId,
       signed: { ...payment.signed, chainId, tokenAddress },
       by: { cause: 'payer', requestId: localsOf(response).requestId },
-      address: deps.clients.of(request),
+      address,
       place,
+      draft,
       away,
       wait_ms: deps.settleWait_ms ?? wait_ms,
     });
@@ -90,18 +95,12 @@ function headerIn(headers: NodeJS.Dict<string | string[]>): string | null {
   return found[0] ?? null;
 }
 
-const billOf = ({ publicUrl, clock }: RelayDoorsDeps, secret: string, { payment, offers }: RelayDesk): Bill => ({
-  url: `${publicUrl()}${payPath(secret)}/x402`,
-  description: payment.terms.display.title ?? 'Payment',
-  left_s: (epochMs(payment.terms.expiresAt) - epochMs(clock.now())) / 1_000,
-  offers,
-});
-
 const requiredHeader = 'PAYMENT-SIGNATURE header is required';
 
 /** A request without a payment. A paid bill asks for nothing, and one that is being settled must not be signed again. */
-function asked({ payment, last }: RelayDesk, bill: Bill): Answered {
-  if (payment.funded) return { status: 200, body: { status: 'paid', transaction: last?.result.hash ?? null } };
+function asked({ payment, last }: Target['desk'], bill: Bill): Answered {
+  if (payment.funded)
+    return { status: 200, body: { status: 'paid', transaction: last?.result.hash ?? null, ...pageOf(bill) } };
   if (last?.result.kind === 'pending')
     throw new ApiError('conflict', 'an authorization of this payment is being settled: send its header again', {
       headers: { 'Retry-After': String(again_s) },
@@ -133,6 +132,8 @@ function told({ version, network, signed }: SentPayment, { amount, ...about }: T
     : { [headerNames.response]: encoded({ ...response, ...(amount !== undefined && { amount }) }) };
 }
 
+const pageOf = ({ paymentLink }: Bill) => (paymentLink === null ? {} : { paymentLink });
+
 /** The same authorization gets the same answer, whenever it is sent again. */
 function answered(sent: SentPayment, { relay, result }: Accepted, bill: Bill): Answered {
   const { amount, token } = relay.ordered;
@@ -144,6 +145,7 @@ function answered(sent: SentPayment, { relay, result }: Accepted, bill: Bill): A
       payer: relay.ordered.form.payer,
       amount: formatAmount(BigInt(amount), token.decimals),
       asset: token.symbol,
+      ...pageOf(bill),
     };
     return { status: 200, body, headers: told(sent, { success: true, transaction: result.hash, amount }) };
   }
@@ -153,7 +155,7 @@ function answered(sent: SentPayment, { relay, result }: Accepted, bill: Bill): A
     const message = 'the payment is being settled: send the same header again';
     return {
       status: 402,
-      body: { x402Version: sent.version, error: reason, message, transaction: result.hash },
+      body: { x402Version: sent.version, error: reason, message, transaction: result.hash, ...pageOf(bill) },
       headers: {
         'Retry-After': String(again_s),
         ...told(sent, { success: false, errorReason: reason, errorMessage: message, transaction: result.hash ?? '' }),
@@ -166,7 +168,7 @@ function answered(sent: SentPayment, { relay, result }: Accepted, bill: Bill): A
 
 function refused(sent: SentPayment, refusal: RelayRefusal, bill: Bill): Answered {
   const { fault, message, refused: code } = refusal;
-  if (code === 'unavailable' || code === 'rateLimited') throw errorOfRefusal(refusal);
+  if (fault === 'unavailable' || code === 'rateLimited') throw errorOfRefusal(refusal);
   return failed(
     sent,
     { reason: fault, message, hash: null },
