@@ -128,6 +128,8 @@ export interface Relays {
     signal: AbortSignal,
     draft?: RelayDraft,
   ): Promise<Accepted | RelayRefusal>;
+  /** Returns the payer if `accept` would accept the authorization now. Records nothing. @throws Unavailable */
+  verify(paymentId: string, signed: SignedAuthorization, signal: AbortSignal): Promise<string | RelayRefusal>;
   /** The relay of an authorization; null where it was not accepted. @throws Unavailable */
   find(paymentId: string, signed: SignedAuthorization): Promise<Accepted | null>;
 }
@@ -221,32 +223,53 @@ export function createRelays(deps: RelayDeps): Relays {
     desk,
     draftDesk,
     find,
+    async verify(paymentId, signed, signal) {
+      const known = await find(paymentId, signed);
+      if (known) return known.result.kind === 'failed' ? failedBefore(known.result) : known.relay.ordered.form.payer;
+      const ordering = await readyToOrder(paymentId, signed, signal);
+      if (isRefusal(ordering)) return ordering;
+      const priced = await priceOf(deps, ordering, signal);
+      return isRefusal(priced) ? priced : ordering.checked.payer;
+    },
     async accept(paymentId, signed, by, signal, draft) {
       const known = await find(paymentId, signed);
       if (known) return known;
-      const stored = await currentState(handle, paymentDecider, paymentId);
-      const payment = stored ?? draft?.payment;
-      if (!payment) return refused('invalid_payload', 'there is no such payment', 'paymentNotFound');
-      const relays = await relaysOf(paymentId);
-      const number = relays.length + 1;
-      const source = relayedSources(payment).find(
-        (each) => each.chainId === signed.chainId && each.token.address === signed.tokenAddress,
-      );
-      const more = refusalOfMore(payment, relays, clock.now());
-      if (more && !(source && number <= relaysPerPaymentMax && isPaidAlready(deps, payment, source, signed)))
-        return more;
-      const [offer] = source ? await offerOf(payment, source, number, signal) : [];
-      if (!source || !offer) return refused('invalid_network', 'this payment takes no authorization of this token');
-      const late = refusalOfTime(signed, clock.now());
-      if (late && !isLatelyOver(signed, clock.now())) return late;
-      const checked = await check(deps, payment, offer, signed);
-      if (isRefusal(checked)) return checked;
-      const unlessMoved = more ?? late ?? (stored || draft?.isFresh ? undefined : notOffered);
-      const create = stored || !draft ? async () => payment : draft.create;
-      return order(deps, { payment, offer, number, checked, unlessMoved, create }, by, signal);
+      const ordering = await readyToOrder(paymentId, signed, signal, draft);
+      return isRefusal(ordering) ? ordering : order(deps, ordering, by, signal);
     },
   };
+
+  /** Checks all that needs no node. */
+  async function readyToOrder(
+    paymentId: string,
+    signed: SignedAuthorization,
+    signal: AbortSignal,
+    draft?: RelayDraft,
+  ): Promise<Ordering | RelayRefusal> {
+    const stored = await currentState(handle, paymentDecider, paymentId);
+    const payment = stored ?? draft?.payment;
+    if (!payment) return refused('invalid_payload', 'there is no such payment', 'paymentNotFound');
+    const relays = await relaysOf(paymentId);
+    const number = relays.length + 1;
+    const source = relayedSources(payment).find(
+      (each) => each.chainId === signed.chainId && each.token.address === signed.tokenAddress,
+    );
+    const more = refusalOfMore(payment, relays, clock.now());
+    if (more && !(source && number <= relaysPerPaymentMax && isPaidAlready(deps, payment, source, signed))) return more;
+    const [offer] = source ? await offerOf(payment, source, number, signal) : [];
+    if (!source || !offer) return refused('invalid_network', 'this payment takes no authorization of this token');
+    const late = refusalOfTime(signed, clock.now());
+    if (late && !isLatelyOver(signed, clock.now())) return late;
+    const checked = await check(deps, payment, offer, signed);
+    if (isRefusal(checked)) return checked;
+    const unlessMoved = more ?? late ?? (stored || draft?.isFresh ? undefined : notOffered);
+    const create = stored || !draft ? async () => payment : draft.create;
+    return { payment, offer, number, checked, unlessMoved, create };
+  }
 }
+
+const failedBefore = ({ reason, detail }: Extract<RelayResult, { kind: 'failed' }>): RelayRefusal =>
+  refused(reason === 'late' ? 'payment_over' : faultOf[reason], detail, 'conflict');
 
 const notOffered = refused('payment_over', 'this price is no longer offered: request the terms again and sign those');
 
@@ -383,12 +406,9 @@ async function order(
   const { paymentId, appId } = terms;
   const { source, deposit } = offer;
   const { chainId, token, amount } = source;
-  const priced = await price(deps, { offer, checked }, signal);
-  const movedBy = 'movedBy' in priced ? priced.movedBy : null;
-  if (movedBy === null && unlessMoved) return unlessMoved;
+  const priced = await priceOf(deps, { offer, checked, unlessMoved }, signal);
   if (isRefusal(priced)) return priced;
-  const dear = 'movedBy' in priced ? undefined : refusalOfCost(priced.cost_microUsd, feeFrom_microUsd(source), limits);
-  if (dear) return because('gas_limit', dear);
+  const movedBy = 'movedBy' in priced ? priced.movedBy : null;
   const payment = await create(by);
   if (isRefusal(payment)) return because('unavailable', payment);
   await crash?.('relay.afterCreate');
@@ -437,6 +457,20 @@ async function order(
   if (isRefusal(handled)) return because('duplicate_settlement', handled);
   assert(handled.state !== null, 'what was ordered is there');
   return { payment, relay: handled.state, result: relayResultOf(payment, handled.state) };
+}
+
+/** What the relay costs, or who has moved the money already; a refusal if neither is possible or worth it. */
+async function priceOf(
+  deps: RelayDeps,
+  { offer, checked, unlessMoved }: Pick<Ordering, 'offer' | 'checked' | 'unlessMoved'>,
+  signal: AbortSignal,
+): Promise<Priced | Moved | RelayRefusal> {
+  const priced = await price(deps, { offer, checked }, signal);
+  if ('movedBy' in priced) return priced;
+  if (unlessMoved) return unlessMoved;
+  if (isRefusal(priced)) return priced;
+  const dear = refusalOfCost(priced.cost_microUsd, feeFrom_microUsd(offer.source), deps.limits);
+  return dear ? because('gas_limit', dear) : priced;
 }
 
 interface Priced {

@@ -31,6 +31,7 @@ import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { countOpenLinks, listLinks } from '../../queries/links.ts';
 import { listKeys, withLastUse } from '../../queries/merchantAudit.ts';
 import { headsOf } from '../../queries/operations.ts';
+import { matchDeposits } from '../../queries/payins.ts';
 import { openObligations, openPromises } from '../../queries/payouts.ts';
 import { listInvitations, listTeam } from '../../queries/team.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
@@ -164,9 +165,9 @@ type RelayUses = 'chooseSource' | 'registerPayin' | 'draftPayment' | 'createPaym
 
 /** A token whose domain is not the one that payers would sign takes no authorizations; the operator reads why. */
 export function relaysOf(
-  { config, handle, clock, crash, chains, deposits, telemetry }: Core,
+  { config, handle, clock, crash, chains, deposits, reads, telemetry }: Core,
   { chooseSource, registerPayin, draftPayment, createPayment }: Pick<PaymentCommands, RelayUses>,
-): Pick<HttpDeps, 'relays' | 'networks' | 'linkDrafts'> {
+): Pick<HttpDeps, 'relays' | 'networks' | 'linkDrafts' | 'depositPayment'> {
   const coins = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin]));
   const relayed = [...chains].flatMap(([chainId, { relaying }]) => (relaying ? [[chainId, relaying] as const] : []));
   for (const [chainId, relaying] of relayed) {
@@ -199,6 +200,10 @@ export function relaysOf(
       chooseSource,
       registerPayin,
     }),
+    async depositPayment(address) {
+      const [found] = await matchDeposits(reads, [{ address, memo: '' }]);
+      return found ?? null;
+    },
     linkDrafts: createLinkDrafts({
       draftPayment,
       createPayment,

@@ -74,6 +74,7 @@ const noRelays: HttpDeps['relays'] = {
   desk: async () => null,
   draftDesk: async (payment) => ({ payment, offers: [], last: null }),
   find: async () => null,
+  verify: async () => ({ ...refuse('notFound', 'there is no such payment'), fault: 'invalid_network' }),
   accept: async () => ({ ...refuse('notFound', 'there is no such payment'), fault: 'invalid_network' }),
 };
 
@@ -193,6 +194,7 @@ export async function startWorld(
     },
     paymentNews: quietPaymentNews,
     relays: noRelays,
+    depositPayment: async () => null,
     linkDrafts: { paymentIdOf: () => null, draft: async () => refuse('unavailable', 'no link makes a payment here') },
     networks: new Map(),
     findProfile: async () => noProfile,

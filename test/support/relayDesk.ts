@@ -135,6 +135,7 @@ export async function relayDesk({
       draftDesk: (...asked) => relaysWith().draftDesk(...asked),
       find: (...asked) => relaysWith().find(...asked),
       accept: (...asked) => relaysWith().accept(...asked),
+      verify: (...asked) => relaysWith().verify(...asked),
     } satisfies Relays as Relays,
     desk: () => relaysWith().desk(paymentId, signal),
     find: (sent: SignedAuthorization) => relaysWith().find(paymentId, sent),

@@ -109,12 +109,17 @@ export interface SentPayment {
   readonly signed: Omit<SignedAuthorization, 'chainId' | 'tokenAddress'>;
 }
 
-const malformed = (what: string): ApiError => new ApiError('invalidRequest', `the payment header ${what}`);
+const malformed = (what: string): ApiError => new ApiError('invalidRequest', `the payment of x402 ${what}`);
 
 /** @throws ApiError invalidRequest for what no client of either version sends */
 export function readPayment(text: string): SentPayment {
   if (text.length > headerMax) throw malformed(`is longer than ${headerMax} characters`);
-  const payload = objectIn(parsed(text), 'payload');
+  return readPayload(parsed(text));
+}
+
+/** @throws ApiError invalidRequest */
+export function readPayload(value: unknown): SentPayment {
+  const payload = objectIn(value, 'payload');
   const version = payload['x402Version'];
   if (version !== 1 && version !== 2) throw malformed('has no x402Version of 1 or 2');
   const chosen = version === 2 ? objectIn(payload['accepted'], 'accepted') : payload;

@@ -92,11 +92,13 @@ async function usedUp(node: EvmNode, order: RelayOrder, rangeBlocksMax: number):
 /** Whether a transaction moved exactly the order's amount from its payer to its deposit. */
 async function hasMoved(node: EvmNode, { token, amount, receiver, form }: RelayOrder, txHash: Hex): Promise<boolean> {
   const logs = await ask(node, 'eth_getTransactionReceipt', [txHash], (answer) =>
-    list(object(answer)['logs']).map(object).map((log) => ({
-      address: hex(log['address']),
-      topics: list(log['topics']).map(hex),
-      data: hex(log['data']),
-    })),
+    list(object(answer)['logs'])
+      .map(object)
+      .map((log) => ({
+        address: hex(log['address']),
+        topics: list(log['topics']).map(hex),
+        data: hex(log['data']),
+      })),
   );
   return logs.some(
     ({ address, topics: [topic, from, to], data }) =>
