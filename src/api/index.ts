@@ -37,6 +37,7 @@ import { listInvitations, listTeam } from '../../queries/team.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
 import type { Site } from '../../web/parts/frame.ts';
 import { createFindInvitee } from '../accounts/invitees.ts';
+import { nonceFrom } from '../chains/evm/authorization.ts';
 import { canonicalTxHash, familyAddresses, walletLinkOf, walletOfferOf } from '../chains/families.ts';
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
@@ -62,6 +63,7 @@ import { metrics, readiness } from './operations.ts';
 import { createPreparedPayments } from './preparedPayments.ts';
 import { admitApp, createClients, createRates, type Rates, unlimited } from './rateLimits.ts';
 import { networkFactsOf, queriesOf } from './reads.ts';
+import { createChallenges } from './relays/mpp.ts';
 import { createRequestLog } from './requestLog.ts';
 import type { LinkRoutePorts } from './routes/links.ts';
 import type { ProofDeps } from './routes/proof.ts';
@@ -167,7 +169,8 @@ type RelayUses = 'chooseSource' | 'registerPayin' | 'draftPayment' | 'createPaym
 export function relaysOf(
   { config, handle, clock, crash, chains, deposits, reads, telemetry }: Core,
   { chooseSource, registerPayin, draftPayment, createPayment }: Pick<PaymentCommands, RelayUses>,
-): Pick<HttpDeps, 'relays' | 'networks' | 'linkDrafts' | 'depositPayment'> {
+): Pick<HttpDeps, 'relays' | 'networks' | 'linkDrafts' | 'depositPayment' | 'challenges'> {
+  const seals = createPreparedSeals(parseMasterKey(config.masterKey));
   const coins = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin]));
   const relayed = [...chains].flatMap(([chainId, { relaying }]) => (relaying ? [[chainId, relaying] as const] : []));
   for (const [chainId, relaying] of relayed) {
@@ -204,12 +207,13 @@ export function relaysOf(
       const [found] = await matchDeposits(reads, [{ address, memo: '' }]);
       return found ?? null;
     },
+    challenges: createChallenges(seals, nonceFrom),
     linkDrafts: createLinkDrafts({
       draftPayment,
       createPayment,
       clock,
       ids: randomIds,
-      seals: createPreparedSeals(parseMasterKey(config.masterKey)),
+      seals,
       offers: ({ id }: Chain) => chains.has(id),
       takesAuthorizations: ({ id }: Chain) => chains.get(id)?.relaying !== undefined,
     }),

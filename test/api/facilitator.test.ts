@@ -98,7 +98,7 @@ describe('the facilitator', () => {
     for (const { body } of [elsewhere, await foreign()]) {
       const verified = (await post('verify', body)).body;
       assert.equal(verified.invalidReason, 'invalid_exact_evm_payload_recipient_mismatch');
-      assert.match(verified.invalidMessage, /create one with POST \/payments/);
+      assert.match(verified.invalidMessage, /create one with POST \/payment-api\/payments/);
       const settled = (await post('settle', body)).body;
       assert.deepEqual([settled.success, settled.transaction], [false, '']);
     }

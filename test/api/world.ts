@@ -32,14 +32,17 @@ import { limitExports } from '../../src/api/exports.ts';
 import type { HttpDeps } from '../../src/api/index.ts';
 import { defaultLimits } from '../../src/api/middleware.ts';
 import { createClients, unlimited } from '../../src/api/rateLimits.ts';
+import { createChallenges } from '../../src/api/relays/mpp.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { type Listening, startHttp } from '../../src/api/server.ts';
+import { nonceFrom } from '../../src/chains/evm/authorization.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { canonicalTxHash, familyAddresses, walletLinkOf, walletOfferOf } from '../../src/chains/families.ts';
 import { createMessageSigners } from '../../src/chains/messages.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
+import { createPreparedSeals } from '../../src/security/preparedSeals.ts';
 import { createWebsite } from '../../web/index.ts';
 import { otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
 import { createCreditWorld } from '../support/credit.ts';
@@ -194,6 +197,7 @@ export async function startWorld(
     },
     paymentNews: quietPaymentNews,
     relays: noRelays,
+    challenges: createChallenges(createPreparedSeals(new Uint8Array(32).fill(7)), nonceFrom),
     depositPayment: async () => null,
     linkDrafts: { paymentIdOf: () => null, draft: async () => refuse('unavailable', 'no link makes a payment here') },
     networks: new Map(),

@@ -72,7 +72,7 @@ export function facilitatorRoutes(deps: FacilitatorDeps): readonly AnyRoute[] {
       return {
         reason: 'invalid_exact_evm_payload_recipient_mismatch',
         message:
-          'payTo must be the deposit of a payment of your app: create one with POST /payments, and send its source.receiverAddress',
+          'payTo must be the deposit of a payment of your app: create one with POST /payment-api/payments, and send its source.receiverAddress',
       };
     const { paymentId } = owner;
     if (sent.signed.value !== required.amount)

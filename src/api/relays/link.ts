@@ -8,6 +8,7 @@ import { ApiError } from '../errors.ts';
 import type { Clients, Rates } from '../rateLimits.ts';
 import type { PayLinkDeps } from '../resource.ts';
 import type { LinkRoutePorts } from '../routes/links.ts';
+import type { Challenges } from './mpp.ts';
 import type { SettlingDeps } from './settling.ts';
 
 export interface RelayDoorsDeps
@@ -19,6 +20,7 @@ export interface RelayDoorsDeps
   readonly rates: Rates;
   readonly links: Pick<LinkRoutePorts, 'find'>;
   readonly linkDrafts: LinkDrafts;
+  readonly challenges: Challenges;
   /** Chains with a relay account, by the id of their network. */
   readonly networks: ReadonlyMap<number, ChainId>;
   /** How long an answer waits for the payer's money. Default: 45 s. */

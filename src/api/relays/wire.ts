@@ -13,7 +13,7 @@ export const headerNames = {
 } as const;
 
 /** An authorization with its signature has about 1,000 characters. */
-const headerMax = 8_192;
+export const headerMax = 8_192;
 
 /** The names that version 1 has for networks. Its clients refuse a whole answer that names another one. */
 const oldNames: ReadonlyMap<number, string> = new Map([
@@ -49,7 +49,7 @@ const extraOf = ({ quote }: Bill, { domain: { name, version } }: RelayOffer) => 
   ...(quote !== null && { quote }),
 });
 
-const timeoutOf = ({ left_s }: Bill): number => Math.max(1, Math.min(validMax_s, Math.floor(left_s)));
+export const timeoutOf = ({ left_s }: Bill): number => Math.max(1, Math.min(validMax_s, Math.floor(left_s)));
 
 /** Requirements of version 2, one for each source. */
 export const requirementsOf = (bill: Bill) =>
@@ -100,11 +100,12 @@ export const encoded = (value: object): string => Buffer.from(JSON.stringify(val
 
 /** Header that a client sent. */
 export interface SentPayment {
-  readonly version: 1 | 2;
+  /** Version of x402, or the Payment scheme. */
+  readonly version: 1 | 2 | 'mpp';
   readonly networkId: number;
   /** Network as the client spells it. */
   readonly network: string;
-  /** Requirement that the client chose, of version 2: it must be one of ours. */
+  /** Terms that the client chose; null in version 1, whose clients send none back. */
   readonly accepted: { readonly asset: string; readonly quote: string | null } | null;
   readonly signed: Omit<SignedAuthorization, 'chainId' | 'tokenAddress'>;
 }
@@ -155,7 +156,7 @@ function networkIdIn(network: string, version: 1 | 2): number {
   return [...oldNames].find(([, name]) => name === network)?.[0] ?? 0;
 }
 
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) throw malformed('is not base64');
   try {
     return JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
@@ -164,12 +165,12 @@ function parsed(text: string): unknown {
   }
 }
 
-function objectIn(value: unknown, name: string): { readonly [name: string]: Json } {
+export function objectIn(value: unknown, name: string): { readonly [name: string]: Json } {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as { [name: string]: Json };
   throw malformed(`has no ${name}`);
 }
 
-function textIn(value: { readonly [name: string]: Json }, name: string): string {
+export function textIn(value: { readonly [name: string]: Json }, name: string): string {
   const text = value[name];
   if (typeof text === 'string' && text.length <= 4_096) return text;
   throw malformed(`has no text ${name}`);

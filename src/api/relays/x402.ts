@@ -1,13 +1,16 @@
 /** x402 on a payment: 402 with what is to be paid, and 200 once the payer's signed authorization has funded the payment. */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { Accepted, RelayRefusal } from '../../../commands/relays.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { formatAmount } from '../../../domain/money.ts';
+import { epochMs, type Instant } from '../../../domain/time.ts';
 import { ApiError, errorOfRefusal } from '../errors.ts';
 import { localsOf } from '../middleware.ts';
 import { type Gate, send } from '../router.ts';
 import { closing, type RelayDoorsDeps } from './link.ts';
+import { credentialIn, mppHeaders, receiptOf } from './mpp.ts';
 import type { Settling } from './settling.ts';
 import type { FindTarget, Target } from './targets.ts';
 import {
@@ -29,7 +32,15 @@ export const x402Cors: ReadonlyMap<string, string> = new Map([
   ['Access-Control-Allow-Origin', '*'],
   [
     'Access-Control-Expose-Headers',
-    [headerNames.required, headerNames.response, headerNames.oldResponse, 'Retry-After', 'X-Request-Id'].join(', '),
+    [
+      headerNames.required,
+      headerNames.response,
+      headerNames.oldResponse,
+      mppHeaders.challenge,
+      mppHeaders.receipt,
+      'Retry-After',
+      'X-Request-Id',
+    ].join(', '),
   ],
 ]);
 
@@ -38,7 +49,7 @@ export const x402Preflight: ReadonlyMap<string, string> = new Map([
   ['Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE'],
   [
     'Access-Control-Allow-Headers',
-    [headerNames.payment, headerNames.oldPayment, 'Content-Type', 'X-Request-Id'].join(', '),
+    [headerNames.payment, headerNames.oldPayment, mppHeaders.credential, 'Content-Type', 'X-Request-Id'].join(', '),
   ],
   ['Access-Control-Max-Age', '7200'],
 ]);
@@ -58,14 +69,19 @@ export function x402Handler(
     await gate.admission.ofStranger(request, response);
     const place = gate.limit.enter(response);
     const away = closing(response);
-    const sent = headerIn(request.headers);
-    const payment = sent === null ? null : readPayment(sent);
+    const payment = paymentOf(deps, request.headers);
     const address = deps.clients.of(request);
-    const { paymentId, bill, desk, draft } = await find(request, {
+    const {
+      paymentId,
+      bill: due,
+      desk,
+      draft,
+    } = await find(request, {
       quote: payment ? (payment.accepted?.quote ?? null) : undefined,
       address,
       away,
     });
+    const bill = { ...due, challenges: deps.challenges.of(due, epochMs(deps.clock.now())) };
     if (!payment) return send(response, asked(desk, bill));
     const chainId = deps.networks.get(payment.networkId);
     if (chainId === undefined) return send(response, refusedBy(payment, 'invalid_network', bill));
@@ -89,16 +105,26 @@ export function x402Handler(
 const usdcOf = (chainId: ChainId): string =>
   chainOf(chainId).tokens.find(({ symbol }) => symbol === 'USDC')?.address ?? '';
 
-function headerIn(headers: NodeJS.Dict<string | string[]>): string | null {
+/** A bill with its challenges of the Payment scheme. */
+type Asking = Bill & { readonly challenges: string };
+
+function paymentOf(
+  { challenges }: Pick<RelayDoorsDeps, 'challenges'>,
+  headers: IncomingHttpHeaders,
+): SentPayment | null {
   const found = [headerNames.payment, headerNames.oldPayment].flatMap((name) => headers[name.toLowerCase()] ?? []);
-  if (found.length > 1) throw new ApiError('invalidRequest', 'the request has several payment headers: send one');
-  return found[0] ?? null;
+  const credential = credentialIn(headers.authorization);
+  if (found.length + (credential === null ? 0 : 1) > 1)
+    throw new ApiError('invalidRequest', 'the request has several payment headers: send one');
+  if (credential !== null) return challenges.read(credential);
+  const [sent] = found;
+  return sent === undefined ? null : readPayment(sent);
 }
 
 const requiredHeader = 'PAYMENT-SIGNATURE header is required';
 
 /** A request without a payment. A paid bill asks for nothing, and one that is being settled must not be signed again. */
-function asked({ payment, last }: Target['desk'], bill: Bill): Answered {
+function asked({ payment, last }: Target['desk'], bill: Asking): Answered {
   if (payment.funded)
     return { status: 200, body: { status: 'paid', transaction: last?.result.hash ?? null, ...pageOf(bill) } };
   if (last?.result.kind === 'pending')
@@ -110,10 +136,13 @@ function asked({ payment, last }: Target['desk'], bill: Bill): Answered {
   return required(bill, requiredHeader);
 }
 
-const required = (bill: Bill, error: string): Answered => ({
+const required = (bill: Asking, error: string): Answered => ({
   status: 402,
   body: oldPaymentRequired(bill, error),
-  headers: { [headerNames.required]: encoded(paymentRequired(bill, error)) },
+  headers: {
+    [headerNames.required]: encoded(paymentRequired(bill, error)),
+    ...(bill.offers.length > 0 && { [mppHeaders.challenge]: bill.challenges }),
+  },
 });
 
 /** Result for the client: in the header of its version, and in the body. */
@@ -123,9 +152,12 @@ interface Told {
   readonly errorMessage?: string;
   readonly transaction: string;
   readonly amount?: string;
+  /** When the authorization was accepted. */
+  readonly at?: Instant;
 }
 
-function told({ version, network, signed }: SentPayment, { amount, ...about }: Told): Record<string, string> {
+function told({ version, network, signed }: SentPayment, { amount, at, ...about }: Told): Record<string, string> {
+  if (version === 'mpp') return at === undefined ? {} : { [mppHeaders.receipt]: receiptOf(about.transaction, at) };
   const response = { ...about, network, payer: signed.from };
   return version === 1
     ? { [headerNames.oldResponse]: encoded(response) }
@@ -135,9 +167,10 @@ function told({ version, network, signed }: SentPayment, { amount, ...about }: T
 const pageOf = ({ paymentLink }: Bill) => (paymentLink === null ? {} : { paymentLink });
 
 /** The same authorization gets the same answer, whenever it is sent again. */
-function answered(sent: SentPayment, { relay, result }: Accepted, bill: Bill): Answered {
+function answered(sent: SentPayment, { relay, result }: Accepted, bill: Asking): Answered {
   const { amount, token } = relay.ordered;
   if (result.kind === 'paid') {
+    const at = relay.ordered.orderedAt;
     const body = {
       status: 'paid',
       transaction: result.hash,
@@ -147,7 +180,7 @@ function answered(sent: SentPayment, { relay, result }: Accepted, bill: Bill): A
       asset: token.symbol,
       ...pageOf(bill),
     };
-    return { status: 200, body, headers: told(sent, { success: true, transaction: result.hash, amount }) };
+    return { status: 200, body, headers: told(sent, { success: true, transaction: result.hash, amount, at }) };
   }
   if (result.kind === 'pending') {
     // No requirements: a client that signs again would pay twice.
@@ -155,7 +188,13 @@ function answered(sent: SentPayment, { relay, result }: Accepted, bill: Bill): A
     const message = 'the payment is being settled: send the same header again';
     return {
       status: 402,
-      body: { x402Version: sent.version, error: reason, message, transaction: result.hash, ...pageOf(bill) },
+      body: {
+        ...(sent.version !== 'mpp' && { x402Version: sent.version }),
+        error: reason,
+        message,
+        transaction: result.hash,
+        ...pageOf(bill),
+      },
       headers: {
         'Retry-After': String(again_s),
         ...told(sent, { success: false, errorReason: reason, errorMessage: message, transaction: result.hash ?? '' }),
@@ -166,7 +205,7 @@ function answered(sent: SentPayment, { relay, result }: Accepted, bill: Bill): A
   return failed(sent, { reason, message: detail, hash }, bill);
 }
 
-function refused(sent: SentPayment, refusal: RelayRefusal, bill: Bill): Answered {
+function refused(sent: SentPayment, refusal: RelayRefusal, bill: Asking): Answered {
   const { fault, message, refused: code } = refusal;
   if (fault === 'unavailable' || code === 'rateLimited') throw errorOfRefusal(refusal);
   return failed(
@@ -176,7 +215,7 @@ function refused(sent: SentPayment, refusal: RelayRefusal, bill: Bill): Answered
   );
 }
 
-const refusedBy = (sent: SentPayment, reason: string, bill: Bill): Answered =>
+const refusedBy = (sent: SentPayment, reason: string, bill: Asking): Answered =>
   failed(sent, { reason, message: 'this payment takes no authorization on that network', hash: null }, bill);
 
 interface Failure {
@@ -185,7 +224,7 @@ interface Failure {
   readonly hash: string | null;
 }
 
-function failed(sent: SentPayment, { reason, message, hash }: Failure, bill: Bill): Answered {
+function failed(sent: SentPayment, { reason, message, hash }: Failure, bill: Asking): Answered {
   const { body, headers } = required(bill, reason);
   return {
     status: 402,
