@@ -24,6 +24,7 @@ import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chainOf, findToken, onTestNetworks } from '../../domain/chains.ts';
 import type { Refusal } from '../../domain/decider.ts';
 import { isLinkId, link } from '../../domain/link.ts';
+import { payinAddress } from '../../domain/payment/payins.ts';
 import { listApiRequests } from '../../queries/apiRequests.ts';
 import { changesPage, listOtherChanges } from '../../queries/appHistory.ts';
 import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../queries/apps.ts';
@@ -204,7 +205,7 @@ export function relaysOf(
       registerPayin,
     }),
     async depositPayment(address) {
-      const [found] = await matchDeposits(reads, [{ address, memo: '' }]);
+      const [found] = await matchDeposits(reads, [payinAddress(address, null)]);
       return found ?? null;
     },
     challenges: createChallenges(seals, nonceFrom),

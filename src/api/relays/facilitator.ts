@@ -67,6 +67,7 @@ export function facilitatorRoutes(deps: FacilitatorDeps): readonly AnyRoute[] {
     const chain = chainOf(chainId);
     const payTo = familyAddresses.canonical(chain, required.payTo);
     const token = familyAddresses.canonical(chain, required.asset);
+
     const owner = payTo === null ? null : await paymentOf(payTo, waiting);
     if (!owner || owner.appId !== appId)
       return {
