@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { privateKeyToAddress } from 'viem/accounts';
 import { readConfig } from '../src/config.ts';
+import { writeWhole } from '../src/lib/writeWhole.ts';
 import { failureText, type Service, startService } from '../src/main.ts';
 import { retryUnavailable } from '../src/process/retryUnavailable.ts';
 import { systemClock } from '../src/process/system.ts';
@@ -25,7 +26,6 @@ import { createTestPayer } from './testPayer.ts';
 import { chosenWeather } from './weather/choice.ts';
 import { keepWeather } from './weather/world.ts';
 import { keepShop, startWorld, type World } from './world.ts';
-import { writeWhole } from './writeWhole.ts';
 
 const { values: given } = parseArgs({
   options: { weather: { type: 'string' }, 'real-nodes': { type: 'boolean', default: false } },
