@@ -14,6 +14,7 @@ import { systemClock } from '../src/process/system.ts';
 import { openChildren } from './children.ts';
 import { chosenChains } from './chosenChains.ts';
 import { keepKeys, type SandboxKeys } from './keys.ts';
+import { rebuildOutdated } from './outdatedReadModels.ts';
 import { ownNodes } from './ownNodes.ts';
 import { progress } from './progress.ts';
 import { chosenRealNodes, type RealNodeName } from './realNodes/programs.ts';
@@ -92,6 +93,7 @@ async function main(): Promise<Service> {
   try {
     if (opened.status === 'rejected') throw opened.reason;
     writeSettings({ ...settings, EVENTSTORE_URL: service.eventStoreUrl });
+    await rebuildOutdated(dataDir, config.databaseUrl);
     shown.done('Service');
     const file = {
       ...(await demo(service, world, keys, opened.value)),
