@@ -38,7 +38,6 @@ import { listInvitations, listTeam } from '../../queries/team.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
 import type { Site } from '../../web/parts/frame.ts';
 import { createFindInvitee } from '../accounts/invitees.ts';
-import { nonceFrom } from '../chains/evm/authorization.ts';
 import { canonicalTxHash, familyAddresses, walletLinkOf, walletOfferOf } from '../chains/families.ts';
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
@@ -204,11 +203,13 @@ export function relaysOf(
       chooseSource,
       registerPayin,
     }),
-    async depositPayment(address) {
-      const [found] = await matchDeposits(reads, [payinAddress(address, null)]);
+    async depositPayment(chainId, text) {
+      const address = familyAddresses.canonical(chainOf(chainId), text);
+      const [found] = address === null ? [] : await matchDeposits(reads, [payinAddress(address, null)]);
       return found ?? null;
     },
-    challenges: createChallenges(seals, nonceFrom),
+    // Without a relay account there is no challenge.
+    challenges: createChallenges(seals, relayed[0]?.[1].nonceOf ?? (() => '')),
     linkDrafts: createLinkDrafts({
       draftPayment,
       createPayment,

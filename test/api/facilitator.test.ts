@@ -18,7 +18,7 @@ describe('the facilitator', () => {
       networks: new Map([[8453, 8453]]),
       clock: { ...desk.clock, sleep: systemClock.sleep },
       settleWait_ms: 50,
-      depositPayment: async (address) => (address === (await due()).payTo ? owner : null),
+      depositPayment: async (_chainId, address) => (address === (await due()).payTo ? owner : null),
     });
   });
   afterEach(() => world.stop());

@@ -70,7 +70,7 @@ describe('a payer with a wallet in the browser', () => {
     await gasFreeButton(page).click();
     await page.getByText('has been paid').waitFor();
     const done = await shop.follow(payment.id);
-    assert.equal(done.status, 'payment_payout_completed');
+    assert.equal(done.status, 'payment_completed');
     const { asked, sent } = wallet as EvmWallet;
     assert.deepEqual([sent, asked.filter((method) => /send|sign/i.test(method))], [[], ['eth_signTypedData_v4']]);
     const left = 10_000000n - BigInt(Math.round(Number(payment.source.amount) * 1e6));

@@ -65,7 +65,9 @@ function found(wallet) {
   if (wallet.payFree && offered.offer.gasFree) {
     const free = Object.assign(document.createElement('button'), { type: 'button', className: 'button free' });
     const [start, end] = offered.words.payFree.split('%');
-    free.append(start, Object.assign(document.createElement('bdi'), { textContent: name }), end);
+    const words = document.createElement('span');
+    words.append(start, Object.assign(document.createElement('bdi'), { textContent: name }), end);
+    free.append(words);
     free.addEventListener('click', () => press(wallet, 'payFree'));
     item.append(free);
     buttons.push(free);

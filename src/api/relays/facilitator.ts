@@ -1,9 +1,8 @@
 /** Facilitator of x402 for merchants' own servers: it verifies and settles authorizations that pay deposits of the caller's payments. */
 import Type from 'typebox';
 import type { Accepted, RelayRefusal, SignedAuthorization } from '../../../commands/relays.ts';
-import { type ChainId, chainOf } from '../../../domain/chains.ts';
+import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
-import { familyAddresses } from '../../chains/families.ts';
 import { errorOfRefusal } from '../errors.ts';
 import { type AnyRoute, ok, route, type Waiting } from '../router.ts';
 import { createSettling, type SettlingDeps } from './settling.ts';
@@ -12,8 +11,11 @@ import { networkName, readPayload, type SentPayment } from './wire.ts';
 export interface FacilitatorDeps extends SettlingDeps {
   /** Chains with a relay account, by the id of their network. */
   readonly networks: ReadonlyMap<number, ChainId>;
-  /** The payment of a deposit on EVM chains, by its address in canonical spelling. It may lag behind the log. */
-  readonly depositPayment: (address: string) => Promise<{ readonly paymentId: string; readonly appId: string } | null>;
+  /** The payment of a deposit; null for any other text. It may lag behind the log. */
+  readonly depositPayment: (
+    chainId: ChainId,
+    address: string,
+  ) => Promise<{ readonly paymentId: string; readonly appId: string } | null>;
   /** How long a settlement waits for the payer's money. Default: 45 s. */
   readonly settleWait_ms?: number;
 }
@@ -64,11 +66,7 @@ export function facilitatorRoutes(deps: FacilitatorDeps): readonly AnyRoute[] {
     const chainId = deps.networks.get(sent.networkId);
     if (chainId === undefined || required.network !== sent.network)
       return { reason: 'invalid_network', message: 'no authorization is accepted on this network' };
-    const chain = chainOf(chainId);
-    const payTo = familyAddresses.canonical(chain, required.payTo);
-    const token = familyAddresses.canonical(chain, required.asset);
-
-    const owner = payTo === null ? null : await paymentOf(payTo, waiting);
+    const owner = await paymentOf(chainId, required.payTo, waiting);
     if (!owner || owner.appId !== appId)
       return {
         reason: 'invalid_exact_evm_payload_recipient_mismatch',
@@ -81,12 +79,12 @@ export function facilitatorRoutes(deps: FacilitatorDeps): readonly AnyRoute[] {
         reason: 'invalid_exact_evm_payload_authorization_value_mismatch',
         message: `the requirements ask for ${required.amount}`,
       };
-    return { paymentId, signed: { ...sent.signed, chainId, tokenAddress: token ?? required.asset } };
+    return { paymentId, signed: { ...sent.signed, chainId, tokenAddress: required.asset } };
   }
 
-  async function paymentOf(address: string, { aside, away }: Waiting) {
+  async function paymentOf(chainId: ChainId, address: string, { aside, away }: Waiting) {
     for (let tries = 1; ; tries += 1) {
-      const found = await deps.depositPayment(address);
+      const found = await deps.depositPayment(chainId, address);
       if (found || tries >= lookUp.tries) return found;
       await aside(() => deps.clock.sleep(lookUp.pause_ms, away));
     }
