@@ -1,4 +1,4 @@
-/** What is mailed, how it waits, and what a mail server may do. */
+/** Contents of mails, their queue, and behaviour of mail servers. */
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';

@@ -1,4 +1,4 @@
-/** What owners are told by mail of their apps. */
+/** Mails that notify owners of events of their apps. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, currentState } from '../../commands/handle.ts';
@@ -48,7 +48,7 @@ describe('accounts: notices', () => {
   const place = async () =>
     (await database.query<{ position: bigint }>('SELECT position FROM ops.followers'))[0]?.position ?? null;
 
-  /** Follows until everything that the log holds now is told. */
+  /** Follows the log until all of its present events are notified. */
   async function follow(more: Partial<NoticesDeps> = {}): Promise<void> {
     const stop = new AbortController();
     const following = followForNotices(deps(more), stop.signal);

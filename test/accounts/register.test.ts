@@ -68,7 +68,7 @@ describe('accounts: registration', () => {
       world.fallBehind(false);
       assert.equal(accepted(await prove()).registered, appId);
       assert.deepEqual(await world.events(appId), began);
-      // The first try waits for its own events, the others for all that is there.
+      // The first attempt waits for its own events, the others for the whole log.
       assert.deepEqual(
         world.waits.map((position) => position === null),
         [false, true, true],

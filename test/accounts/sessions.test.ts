@@ -107,7 +107,7 @@ describe('accounts: sessions', () => {
       };
     };
     const kid = () => part(session.token, 0)['kid'] ?? '';
-    /** Signed with our own key: only what is said differs. */
+    /** Signs with the service's own key, so that only the contents differ. */
     async function signed(payload: object, header: object = {}): Promise<string> {
       const [row] = await database.query<{ sealed: string }>('SELECT sealed FROM ops.signing_keys');
       const jwk = JSON.parse(world.box.open(row?.sealed ?? '', `signingKey:${kid()}`));

@@ -1,4 +1,4 @@
-/** Invitations by mail: who can sign in with them, what they admit to, and how many mails they cause. */
+/** Invitations by mail: the sessions that they open, the admissions that they lead to, and the number of mails that they cause. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, currentState } from '../../commands/handle.ts';
