@@ -3,7 +3,7 @@ import { prefersHtml } from '../../src/api/accept.ts';
 import { errorType } from '../../src/api/errors.ts';
 import { startWorld } from './world.ts';
 
-/** As large as headers may be together. */
+/** Maximum size that Node allows for all headers together. */
 const long = 'a/b;q=0.1,'.repeat(1_400);
 
 describe('HTTP: the Accept header', () => {

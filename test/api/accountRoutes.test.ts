@@ -1,4 +1,4 @@
-/** Registering and signing in over HTTP, with everything real behind it but the mail server. */
+/** Registering and signing in over HTTP. Only the mail server is not real. */
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import pino from 'pino';

@@ -1,4 +1,4 @@
-/** Assets of pages: named by their content, kept for good, compressed once. */
+/** Assets of pages: named by their content, immutable, compressed once. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -20,7 +20,7 @@ describe('HTTP: assets of pages', () => {
   });
   after(() => world.stop());
 
-  /** Without a client that decodes. */
+  /** Sends a request without a client that decodes the answer. */
   const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     new Promise<Told>((resolve, reject) => {
       const sent = request(`${world.url}${path}`, { method, headers }, async (answer) => {

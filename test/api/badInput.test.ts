@@ -23,7 +23,7 @@ const deep = (levels: number): object => (levels === 0 ? {} : { a: deep(levels -
 const item = { name: 'Tea', quantity: 1, amount: '10.00' };
 const items = (changed: object) => ({ display: { lineItems: [{ ...item, ...changed }] } });
 
-/** Name, what is changed in a good request, the pointer of the answer, words of its message. */
+/** Name, change of a good request, pointer in the answer, words of its message. */
 const wrongFields: readonly (readonly [string, object, string, RegExp])[] = [
   ['an unknown field', { color: 'red' }, '/color', /is not known here/],
   ['a missing field', { source: { tokenSymbol: 'USDC' } }, '/source/chainId', /is required/],

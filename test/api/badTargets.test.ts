@@ -1,4 +1,4 @@
-/** Where no webhook may go, stated over HTTP: by an app's owner, and by a stranger who registers. */
+/** Forbidden webhook targets over HTTP: set by an app's owner, or by an unknown person who registers. */
 import assert from 'node:assert/strict';
 import { createWorld, request } from '../accounts/world.ts';
 import { badUrls, goodUrls } from '../support/badTargets.ts';

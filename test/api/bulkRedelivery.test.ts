@@ -1,4 +1,4 @@
-/** Many webhooks are sent again from one page: only the owner's, only those of the page, within bounds. */
+/** Redelivery of many webhooks from one page: only the owner's webhooks, only those of the page, within bounds. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Delivery } from '../../queries/deliveries.ts';

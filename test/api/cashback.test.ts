@@ -274,7 +274,7 @@ describe('POST /v1/cashbacksign', () => {
   });
 });
 
-/** −s and the other v: a second signature that everybody can make of an ECDSA one. */
+/** Returns the second valid ECDSA signature of the same text (−s and the other v), which anybody can compute. */
 function twinOf(signature: string): string {
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
   const s = order - BigInt(`0x${signature.slice(66, 130)}`);

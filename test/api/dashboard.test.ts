@@ -1,4 +1,4 @@
-/** How pages are served: who may send a form, what cookies are, what errors look like, what is told once. */
+/** Delivery of pages: permitted forms, attributes of cookies, form of errors, one-time messages. */
 import assert from 'node:assert/strict';
 import { refuse, refusedTogether } from '../../domain/decider.ts';
 import { instant } from '../../domain/time.ts';

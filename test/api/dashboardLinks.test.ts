@@ -1,4 +1,4 @@
-/** Payment links, reusable links and cashback in the dashboard: forms, what is wrong beside their fields, questions before what is final. */
+/** Payment links, reusable links and cashback in the dashboard: forms, errors beside their fields, questions before final steps. */
 
 import assert from 'node:assert/strict';
 import { createRoleCheck } from '../../commands/roleCheck.ts';
@@ -168,7 +168,7 @@ describe('HTTP: links and cashback in the dashboard', () => {
 
     const withdrawing = () =>
       createWithdrawCashback({
-        // The team is in the log of the world.
+        // The world's log has the team.
         roleCheck: (app, who, action) => createRoleCheck(world.people.handle)(app, who, action),
         handle: log.handle,
         clock: log.clock,

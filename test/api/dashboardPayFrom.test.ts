@@ -1,4 +1,4 @@
-/** The setting of what payers may choose to pay from, as its page has it. */
+/** The page of the setting that lists the sources payers may choose. */
 import assert from 'node:assert/strict';
 import { Jar } from './desk.ts';
 import { startWorld, type World } from './world.ts';

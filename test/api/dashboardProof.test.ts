@@ -1,4 +1,4 @@
-/** What an owner can hold against a payment's page: its evidence, and the page as it was at a time. */
+/** Proof that an owner can compare with a payment's page: its evidence, and the page as of a time. */
 import assert from 'node:assert/strict';
 import type { PaymentStory } from '../../queries/paymentStory.ts';
 import { Jar } from './desk.ts';

@@ -1,11 +1,11 @@
-/** An owner sends money back in the dashboard: what, then a code that was mailed for just that. */
+/** An owner refunds money in the dashboard: first the order, then a code that is mailed for exactly this order. */
 import assert from 'node:assert/strict';
 import { baseUsdc, bounced, confirmed, merchantWallet, payin, refundAddressSet } from '../support/payments.ts';
 import { Jar } from './desk.ts';
 import { goodRequest, startWorld, type World } from './world.ts';
 
 const base = '/payment-api/payments';
-/** Of the world's accounts, codes that are even are right. */
+/** The world's accounts accept even codes. */
 const [right, wrong] = ['314158', '314159'];
 
 describe('the dashboard’s refunds', () => {
@@ -27,7 +27,7 @@ describe('the dashboard’s refunds', () => {
   }
   const refundsOf = async (id: string) =>
     (await world.call('GET', `${base}/${id}/refunds`, { headers: world.keys.walletAdmin })).body.data;
-  /** The hidden fields of the page that asks for the code. */
+  /** Returns the hidden fields of the page that requests the code. */
   const hidden = (text: string): Record<string, string> =>
     Object.fromEntries(
       [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [

@@ -1,4 +1,4 @@
-/** What owners change in the dashboard: secrets are shown once, in the answer itself; what is wrong stands beside its field. */
+/** Settings that owners change in the dashboard: a secret appears once, in the answer itself; an error appears beside its field. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import pino from 'pino';
@@ -23,7 +23,7 @@ describe('HTTP: settings in the dashboard', () => {
   afterEach(() => world.stop());
 
   const settings = async () => (await world.people.getSettings('wallet_demo')) ?? assert.fail('there is no such app');
-  /** Follows a POST, as a browser does. */
+  /** Follows a POST like a browser. */
   async function done(answer: PageAnswered, to: string, told: RegExp): Promise<void> {
     assert.deepEqual([answer.status, answer.to], [303, to], answer.text);
     assert.match((await ann.get(to)).text, told);

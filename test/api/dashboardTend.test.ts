@@ -1,4 +1,4 @@
-/** One payment from its page: cancelled, noted, found; and what its people's words cannot do elsewhere. */
+/** Actions on one payment's page: cancel, note, search; and the effect of its note and tags on other pages: none. */
 import assert from 'node:assert/strict';
 import { Jar } from './desk.ts';
 import { startTwoApps, type Theirs } from './twoApps.ts';

@@ -1,4 +1,4 @@
-/** Webhook deliveries over HTTP, on the real commands and the log: what is shown is what a receiver got. */
+/** Webhook deliveries over HTTP, on the real commands and the log: the page shows the bytes that a receiver got. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { createRoleCheck, type RoleCheck } from '../../commands/roleCheck.ts';
@@ -27,10 +27,10 @@ interface Given {
   readonly world: World;
   readonly log: Log;
   readonly posts: WebhookMessage[];
-  /** Status codes that the receiver answers, one after the other; then 500. */
+  /** Status codes that the receiver answers in turn; then 500. */
   readonly answers: number[];
   readonly send: SendWebhook;
-  /** The payment's own webhook, sent. */
+  /** Id of the delivery of the payment's own webhook. */
   readonly deliveryId: string;
 }
 
@@ -48,7 +48,7 @@ async function given(answers: number[], rates: Rates = unlimited): Promise<Given
     bodyOf: createWebhookBodies({ store, codec: eventCodec }),
     secretOf: async () => secret,
   });
-  // The team is in the log of the world.
+  // The world's log has the team.
   const roleCheck: RoleCheck = (app, who, action) => createRoleCheck(world.people.handle)(app, who, action);
   const reads = { query: async () => [] };
   const webhooks = webhooksOf({ handle, clock, store, reads, send, rates, roleCheck });

@@ -4,20 +4,20 @@ import { goodRequest, startWorld, type World } from './world.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Every object of a document with the path to it. */
+/** Iterates over every object of a document with its path. */
 function* objectsIn(value: unknown, path = ''): Generator<readonly [path: string, object: Json]> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield [path, value as Json];
   for (const [key, inner] of Object.entries(value)) yield* objectsIn(inner, `${path}/${key}`);
 }
 
-/** The places where a rule is broken: `rule` answers true for an object that breaks it. */
+/** Returns the paths of the objects for which `rule` answers true: they break the rule. */
 const broken = (document: Json, rule: (object: Json, path: string) => boolean): readonly string[] =>
   [...objectsIn(document)].flatMap(([path, object]) => (rule(object, path) ? [path] : []));
 
 const isNull = (schema: unknown): boolean => (schema as Json)?.['type'] === 'null';
 
-/** What eight generators for seven languages stumbled over, and what they need. */
+/** Faults that eight generators for seven languages reported, and properties that they need. */
 describe('HTTP: the OpenAPI document as generators read it', () => {
   let world: World;
   let document: Json;

@@ -1,4 +1,4 @@
-/** What strangers may hold open, and who they are taken for. */
+/** Connections that unknown clients hold open, and the client addresses that the service derives. */
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -17,7 +17,7 @@ describe('HTTP: the door', () => {
     await world.stop();
   });
 
-  /** A connection that has sent this; its errors are its own matter. */
+  /** Opens a connection and sends this text. Its errors are ignored. */
   function open(text: string, localAddress = '127.0.0.1'): Promise<Socket> {
     const { hostname, port } = new URL(world.url);
     return new Promise((resolve) => {

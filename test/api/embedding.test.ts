@@ -1,4 +1,4 @@
-/** Who may show the page of a payment in a frame: what its headers say, and how owners change that. */
+/** Sites that may show a payment's page in a frame: the page's headers, and the owner's setting. */
 import assert from 'node:assert/strict';
 import type { Answered } from './client.ts';
 import { Jar } from './desk.ts';

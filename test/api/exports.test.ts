@@ -12,7 +12,7 @@ describe('HTTP: payments as CSV', () => {
   let made: number;
   afterEach(() => world.stop());
 
-  /** Lines that somebody makes as they are asked for. */
+  /** Starts a server whose export yields these lines on demand. */
   const given = async (lines: () => AsyncGenerator<string>, limits?: ExportLimits) => {
     asked = [];
     made = 0;
@@ -33,7 +33,7 @@ describe('HTTP: payments as CSV', () => {
   };
   const ask = (query = '', key = world.keys.walletAdmin) =>
     world.call('GET', `/merchant-api/me/payments.csv${query}`, { headers: key });
-  /** Begins to read, and reads no further. */
+  /** Begins to read an export, and then stops reading. */
   const lazyReader = async () => {
     const reader = request(`${world.url}/merchant-api/me/payments.csv`, { headers: world.keys.walletAdmin });
     reader.on('error', () => {});
@@ -42,7 +42,7 @@ describe('HTTP: payments as CSV', () => {
     answer.on('error', () => {});
     return { status: answer.statusCode, leave: () => void reader.destroy() };
   };
-  /** Until it stays so: nothing says that nothing more will be made. */
+  /** Waits until the number of produced lines stops growing: no event reports that production has paused. */
   const settled = async () => {
     for (let before = -1; before !== made; ) {
       before = made;

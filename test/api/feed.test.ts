@@ -31,7 +31,7 @@ describe('HTTP: the feed', () => {
   let news: ReturnType<typeof createAppNews>;
   let looks: number;
 
-  /** The app of key `walletAdmin` has these events. */
+  /** Starts a feed in which the app of the key `walletAdmin` has `n` events. */
   const given = async (n: number, limits: { listeners?: ListenerLimits; concurrentMax?: number } = {}) => {
     events = feedOf(n);
     looks = 0;
@@ -60,7 +60,7 @@ describe('HTTP: the feed', () => {
   const ask = (query = '', key = world.keys.walletAdmin) =>
     world.call('GET', `/payment-api/events${query}`, { headers: key });
   const ordinals = ({ body }: { body: { data: AppEvent[] } }) => body.data.map(({ ordinal }) => Number(ordinal));
-  /** Resolves when so many requests have looked and found nothing. */
+  /** Resolves when this many requests have read the feed and found nothing. */
   const waiting = async (n: number) => {
     while (looks < n) await new Promise((resolve) => setTimeout(resolve, 5));
   };

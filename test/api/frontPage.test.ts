@@ -1,4 +1,4 @@
-/** The front page, the files that browsers and search engines ask for, and error pages outside the dashboard. */
+/** The front page, the files that browsers and search engines request, and error pages outside the dashboard. */
 import assert from 'node:assert/strict';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { Unavailable } from '../../commands/ports.ts';
@@ -99,7 +99,7 @@ describe('HTTP: errors outside the dashboard', () => {
     readonly headers: IncomingHttpHeaders;
     readonly text: string;
   }
-  /** Without fetch, which has a Sec-Fetch-Mode of its own. */
+  /** Sends a request without fetch, which sets Sec-Fetch-Mode. */
   const open = (path: string, headers: Record<string, string>, method = 'GET'): Promise<Opened> =>
     new Promise((resolve, reject) => {
       const { hostname, port } = new URL(world.url);
@@ -122,7 +122,7 @@ describe('HTTP: errors outside the dashboard', () => {
       assert.equal(page.status, json.status, path);
       assert.equal(page.headers['content-type'], 'text/html; charset=utf-8', path);
       assert.ok(page.text.includes(String(page.headers['x-request-id'])), path);
-      // Old browsers do not say that they open a page: there the API answers as documented.
+      // Old browsers do not state that they open a page, so they get the API's documented answer.
       const old = await open(path, browser);
       assert.match(String(old.headers['content-type']), path.startsWith('/payment-api') ? /json/ : /html/, path);
     }

@@ -1,4 +1,4 @@
-/** Reusable links over HTTP: what their owner makes, and what a payer who opens one can and cannot do. */
+/** Reusable links over HTTP: the owner creates them; a payer who opens one has few rights. */
 
 import assert from 'node:assert/strict';
 import type { AppSettings } from '../../commands/createPayment.ts';

@@ -1,4 +1,4 @@
-/** An open page hears of news, for as long as its visitor may read the page. */
+/** An open page receives news as long as its visitor may read the page. */
 
 import assert from 'node:assert/strict';
 import { Subject } from 'rxjs';
@@ -41,7 +41,7 @@ describe('HTTP: live pages', () => {
     const headers = { cookie: `__Host-session=${who}.session.token` };
     return fetch(`${world.url}${path}`, { headers, signal: controller.signal, redirect: 'manual', ...init });
   };
-  /** What comes, until it holds what is waited for, or ends. */
+  /** Reads the stream until it contains the expected text, or ends. */
   async function readUntil(response: Response, what: RegExp): Promise<string> {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
@@ -101,7 +101,7 @@ describe('HTTP: live pages', () => {
   it('give their place back when the browser has gone', async () => {
     for (let visit = 0; visit < 10; visit += 1) {
       let answer = await ask();
-      // The service hears of the former visit's end when its connection says so.
+      // The service learns of the end of the earlier visit when its connection closes.
       while (answer.status === 429) answer = await ask();
       await readUntil(answer, /retry/);
       controllers.pop()?.abort();

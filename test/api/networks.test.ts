@@ -1,4 +1,4 @@
-/** What payers read of chains: without a call for each page that is viewed. */
+/** Facts about chains on payers' pages: a page view calls no node. */
 import assert from 'node:assert/strict';
 import { chainOf } from '../../domain/chains.ts';
 import { instant } from '../../domain/time.ts';

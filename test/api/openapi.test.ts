@@ -63,7 +63,7 @@ describe('HTTP: the OpenAPI document', () => {
   }
 
   it('has no errors and no surprises for a linter', async () => {
-    // FeeType is documented for the reference's sake; a payment shows its fee as one amount.
+    // FeeType is documented for the sake of the reference. A payment returns its fee as one amount.
     assert.deepEqual(await lint('/openapi.json'), ['Component: "FeeType" is never used.']);
   });
 

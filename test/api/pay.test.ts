@@ -1,4 +1,4 @@
-/** Who may see the page of a payment, what it gives away, and what answers hold a link to it. */
+/** Access to a payment's page, the data on it, and the answers that contain its link. */
 
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';

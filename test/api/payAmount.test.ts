@@ -1,4 +1,4 @@
-/** The payer states a sum where any amount is taken; what is bought comes from the request to the payer's page. */
+/** Payers enter a sum if any amount is accepted. The purchase's description comes from the request and appears on the payer's page. */
 import assert from 'node:assert/strict';
 import { goodRequest, startWorld, type World } from './world.ts';
 

@@ -1,4 +1,4 @@
-/** The payer chooses what to pay from, on the page of his payment; what owners set, and what requests say of it. */
+/** Payers choose a source on the page of their payment: the owner's setting, and the request's field. */
 import assert from 'node:assert/strict';
 import { choicesMax } from '../../domain/payment/choose.ts';
 import { goodRequest, startWorld, type World } from './world.ts';

@@ -1,4 +1,4 @@
-/** A payer says on the payment's page where money that is held goes back to, and signs it with the key that paid. */
+/** Payers set the refund address of held money on the payment's page, signed with the key that paid. */
 import assert from 'node:assert/strict';
 import type { Transfer } from '../../domain/payment/events.ts';
 import { type Buyer, buyers } from '../support/credit.ts';

@@ -1,4 +1,4 @@
-/** The policy for other amounts, as the API and the dashboard set it, and as payments show it. */
+/** The policy for other amounts: set by the API and the dashboard, returned by payments. */
 import assert from 'node:assert/strict';
 import { Jar } from './desk.ts';
 import { goodRequest, startWorld, type World } from './world.ts';

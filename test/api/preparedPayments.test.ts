@@ -1,4 +1,4 @@
-/** Floods of the endpoints of payers' wallets: what a request may cost, and who is counted. */
+/** Floods of the endpoints of payers' wallets: cost of a request, and the callers whose requests count. */
 import assert from 'node:assert/strict';
 import type { PayerOrder, PayerTransactions } from '../../commands/payerTransactions.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
@@ -30,7 +30,7 @@ function factsOf(history: readonly PaymentEvent[] = [p.created({ from: p.solanaU
   };
 }
 
-/** @param replaced parts of what prepares */
+/** @param replaced parts of the preparation */
 function prepared(replaced: Partial<PayerTransactions> = {}, facts: PayerFacts | null = factsOf()) {
   const calls = { terms: 0, prepare: 0, most: 0, now: 0 };
   const orders: PayerOrder[] = [];
@@ -122,7 +122,7 @@ describe('prepared transactions under a flood', () => {
   });
 });
 
-/** Counts as many requests as the limits allow, for one caller and payment each. */
+/** Counts requests until the limits refuse, per caller and per payment. */
 function counting(): { readonly rates: Rates; readonly counted: (readonly [RateName, string])[] } {
   const counted: (readonly [RateName, string])[] = [];
   const rates: Rates = {

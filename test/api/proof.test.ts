@@ -1,4 +1,4 @@
-/** What anybody may keep of the log, and what an app may take with it. */
+/** Parts of the log that anybody may keep, and the evidence that an app may export. */
 
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';

@@ -16,7 +16,7 @@ import { goodRequest, startWorld, type World } from './world.ts';
 const base = '/payment-api/payments';
 const id = 'f47ac10b-58cc-4372-a567-0e02b2c3d479';
 
-/** Sends bytes as they are; answers all that comes until the server closes. */
+/** Sends bytes unchanged and returns everything received until the server closes. */
 function raw(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** What a payment would cost, without creating it. */
+/** The cost of a payment, computed without creating it. */
 import assert from 'node:assert/strict';
 import { goodRequest, startWorld, type World } from './world.ts';
 

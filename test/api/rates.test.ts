@@ -8,7 +8,7 @@ const create = '/payment-api/payments';
 const unknown = `${create}/f47ac10b-58cc-4372-a567-0e02b2c3d479`;
 const keyless = (more: object = {}) => ({ body: goodRequest({ appId: 'wallet_demo', ...more }) });
 
-/** So many of these in a minute; nothing else is limited. */
+/** Limits these rates to a number per minute; other rates are not limited. */
 function counting(limits: Partial<Record<RateName, number>>): Rates {
   const counts = new Map<string, number>();
   return {

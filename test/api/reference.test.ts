@@ -1,4 +1,4 @@
-/** The API reference: what it shows to whom, and that its examples run. */
+/** The API reference: its contents per reader, and its examples, which run. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';

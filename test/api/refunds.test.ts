@@ -17,7 +17,7 @@ describe('HTTP: refunds', () => {
 
   const create = async (headers = world.keys.wallet): Promise<string> =>
     (await world.call('POST', base, { headers, body: goodRequest() })).body.id;
-  /** Too little came of it in time; its payer has said where it goes back to, or not. */
+  /** Creates an underpaid payment that has ended. With `proven`, its payer has set a refund address. */
   async function held({ proven = true } = {}): Promise<string> {
     const id = await create();
     await world.happen(id, [

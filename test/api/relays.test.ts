@@ -1,4 +1,4 @@
-/** The ways to pay without gas, over HTTP: what is answered while money is on its way, and to what no client should send. */
+/** Payments without gas over HTTP: answers while money is on its way, and answers to faulty requests. */
 import assert from 'node:assert/strict';
 import { systemClock } from '../../src/process/system.ts';
 import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';

@@ -1,4 +1,4 @@
-/** Two instances of the HTTP interface on one Postgres. Their read models stand still: they go on saying that every key is good. */
+/** Two instances of the HTTP interface on one Postgres. Their read models do not change and continue to report every key as valid. */
 import assert from 'node:assert/strict';
 import { NEVER, type Observable } from 'rxjs';
 import { eventCodec } from '../../commands/codec.ts';
@@ -22,13 +22,13 @@ import { startWorld, type World } from './world.ts';
 const appId = 'wallet_demo';
 const by = { cause: 'operator:ada' } as const;
 const path = '/payment-api/payments/f47ac10b-58cc-4372-a567-0e02b2c3d479';
-/** Sooner gone and more often read than in production. */
+/** Shorter timeouts and polls than in production. */
 const times: RevocationTimes = { poll_ms: 50, patience_ms: 1_500, beat_ms: 200, gone_ms: 3_000, wait_ms: 60_000 };
 
 interface Instance {
   readonly world: World;
   readonly revocations: Revocations;
-  /** From now on, its readings of Postgres fail. */
+  /** From now on, its Postgres queries fail. */
   cutOff(): void;
   stop(): Promise<void>;
 }
@@ -58,7 +58,7 @@ describe('a revoked key', () => {
   };
   const askOnce = async ({ world }: Instance) =>
     (await world.call('GET', path, { headers: { 'X-API-Key': key.key } })).body.error as string;
-  /** Again while it says that it cannot know: on a machine with much to do its last reading may be too old for a moment. */
+  /** Repeats while the service answers that it cannot know: on a busy machine its last read may be too old for a moment. */
   const ask = async (of: Instance): Promise<string> => {
     for (;;) {
       const error = await askOnce(of);
@@ -196,7 +196,7 @@ describe('a revoked key', () => {
 
 type Issued = { readonly keyId: string; readonly key: string };
 
-/** The commands of an operator, on a log of their own. @param crash called before each append of a revocation */
+/** Commands of an operator, on a separate log. @param crash called before each append of a revocation */
 function operatorOf(revokedKeys: RevokedKeys, store = memoryEventStore(), crash = () => {}) {
   const handle: Handle = createHandle({
     store,
@@ -226,7 +226,7 @@ function operatorOf(revokedKeys: RevokedKeys, store = memoryEventStore(), crash 
 
 const callerOf = ({ keyId }: Issued): Caller => ({ keyId, appId, scope: 'orders', expiresAt: null });
 
-/** Read models that know of no revocation. */
+/** Read models that contain no revocation. */
 const stale = (key: Issued): Sql => ({ query: async <R>() => [callerOf(key)] as R[] });
 
 async function start(

@@ -289,7 +289,7 @@ describe('HTTP: an app’s settings', () => {
       assert.equal((await audit.history('merchant-wallet_demo')).length, before);
     });
 
-    /** Pays the app's own wallet, and nobody else. */
+    /** The route that pays the app's own wallet; its request names no receiver. */
     const paysTheWallet = '/cashback/withdraw';
 
     it('every route that changes something is among those that are tried', async () => {

@@ -1,4 +1,4 @@
-/** Two instances on one Postgres count the same callers. */
+/** Two instances on one Postgres share the count of a caller's requests. */
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
 import type { Sql } from '../../projections/sql.ts';

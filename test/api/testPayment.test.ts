@@ -1,4 +1,4 @@
-/** A test payment from the dashboard: one payment of one form, paid once, with play money only. */
+/** A test payment from the dashboard: one payment per form, paid once, only with test money. */
 import assert from 'node:assert/strict';
 import { chains } from '../../domain/chains.ts';
 import type { HttpDeps } from '../../src/api/index.ts';
