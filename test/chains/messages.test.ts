@@ -37,19 +37,19 @@ const signers = createMessageSigners(new Map());
 const isSigned = (address: string, text: string, signature: string) => signers.isSignedBy(address, { text, signature });
 const the = (scheme: Vector['scheme']): Vector => vectors.find((vector) => vector.scheme === scheme) as Vector;
 
-/** The order of secp256k1, and of the group of Ed25519. */
+/** Orders of secp256k1 and of the group of Ed25519. */
 const orders = {
   secp256k1: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n,
   ed25519: 2n ** 252n + 27742317777372353535851937790883648493n,
 };
 
-/** The other signature that anybody can make of an ECDSA one: −s, and the other v. */
+/** The second valid ECDSA signature, which anybody can compute: −s, and the other v. */
 function twin(signature: string): string {
   const s = orders.secp256k1 - BigInt(`0x${signature.slice(66, 130)}`);
   return `${signature.slice(0, 66)}${s.toString(16).padStart(64, '0')}${signature.endsWith('1b') ? '1c' : '1b'}`;
 }
 
-/** An Ed25519 signature whose number is larger by the group's order. */
+/** An Ed25519 signature whose number is increased by the group's order. */
 function unreduced(signature: Uint8Array): Uint8Array {
   const s = BigInt(`0x${Buffer.from(signature.slice(32)).reverse().toString('hex')}`) + orders.ed25519;
   const bytes = Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse();
@@ -199,13 +199,13 @@ describe('signed messages', () => {
 
 /** Programs for the EVM, byte by byte. */
 const code = {
-  /** The magic value when the hash is the one in slot 0, else a zero. */
+  /** Returns the magic value if the hash equals slot 0, else zero. */
   saysYesToOne: '0x60043560005414631626ba7e60e01b0260005260206000f3',
   saysTrue: '0x600160005260206000f3',
   saysNothing: '0x00',
   reverts: '0x60006000fd',
   neverEnds: '0x5b600056',
-  /** The magic value, and 1 MB of zeros behind it. */
+  /** Returns the magic value and 1 MB of zeros after it. */
   saysYesAtLength: '0x631626ba7e60e01b600052620f42406000f3',
 } as const satisfies Record<string, Hex>;
 

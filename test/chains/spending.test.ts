@@ -160,7 +160,7 @@ describe('what the signers may spend in an hour', () => {
       assert.throws(() => spend('a4', 1n, 'app_a', { coin: 1n }), refusal('appPerHour'));
       spend('b1', 1n, 'app_b', { coin: 500n });
       assert.throws(() => spend('c1', 1n, 'app_c', { coin: 1n }), refusal('coinPerHour'));
-      // Replaced in place of what was recalled.
+      // Replaces the recalled spending.
       spend('a1', 1n, 'app_a', { coin: 300n });
       assert.throws(() => spend('a4', 1n, 'app_a', { coin: 1n }), refusal('coinPerHour'));
       now_ms += 11_000;

@@ -1,4 +1,4 @@
-/** What opens a wallet, read back by the grammars of the standards and by wallets' own libraries. */
+/** Wallet links, read back by the grammars of the standards and by wallets' own libraries. */
 import assert from 'node:assert/strict';
 import { Networks, StrKey } from '@stellar/stellar-sdk';
 import { isValidSep7Uri, parseSep7Uri, type Sep7Pay } from '@stellar/typescript-wallet-sdk';
@@ -16,7 +16,7 @@ const view = (changed: Partial<PaymentView> = {}): PaymentView => payment((text)
 /** EIP-681 (with ERC-831): schema "ethereum:" [ "pay-" ] target_address [ "@" chain_id ] [ "/" function_name ] [ "?" parameters ]. */
 const eip681 =
   /^ethereum:(?:pay-)?(?<target>0x[0-9a-fA-F]{40})(?:@(?<chain>\d+))?(?:\/(?<name>[A-Za-z_]\w*))?(?:\?(?<parameters>[^?]*))?$/;
-/** Of its numbers: [ "-" / "+" ] *DIGIT [ "." 1*DIGIT ] [ ( "e" / "E" ) [ 1*DIGIT ] ]. */
+/** Grammar of its numbers: [ "-" / "+" ] DIGIT [ "." 1 DIGIT ] [ ( "e" / "E" ) [ 1 DIGIT ] ]. */
 const number681 = /^[-+]?\d*(?:\.\d+)?(?:[eE]\d*)?$/;
 
 const stellarDeposit = {

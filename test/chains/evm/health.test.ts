@@ -24,7 +24,7 @@ describe('what is told of an EVM chain’s node', () => {
     assert.ok(only);
     return only;
   };
-  /** @param call of `eth_call`, by the first bytes of its data */
+  /** @param call maps the first bytes of an `eth_call`'s data to its answer */
   const answering =
     (answers: Readonly<Record<string, unknown>>): Behaviour =>
     (method, params, forward) => {

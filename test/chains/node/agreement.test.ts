@@ -35,7 +35,7 @@ describe('how many nodes must agree', () => {
 });
 
 describe('nodes agree on a fate:', () => {
-  /** What a node says; 'down' for one that does not answer. */
+  /** A node's answer; 'down': it does not answer. */
   type Said = Fate | undefined | 'down' | 'unshown';
   const cases: readonly (readonly [string, readonly Said[], Fate | 'nodesDisagree' | 'nodesTooFew'])[] = [
     ['two show the same', [landed, landed], landed],
@@ -139,7 +139,7 @@ describe('nodes agree on a fact:', () => {
   });
 });
 
-/** The nodes are asked by their number alone: nothing is sent. */
+/** Calls the nodes by number alone; no request is sent. */
 function asking<T>(said: readonly (T | 'down')[]) {
   const rpcUrls = said.map((_, at) => `http://127.0.0.1/${at}`);
   const agree: Agree = defaultAgree(rpcUrls);

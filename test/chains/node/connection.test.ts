@@ -17,7 +17,7 @@ describe('a node that is to be verified', () => {
     const calledOff = AbortSignal.abort(new Error('called off'));
     await assert.rejects(connection.verified(calledOff), /called off/);
     await assert.rejects(connection.for({ priority: 'head', signal: calledOff }).request('echo', []), /called off/);
-    // A rejection that nobody has heard is told after all that is due.
+    // Node reports an unhandled rejection after all pending work.
     await new Promise(setImmediate);
     assert.equal(asked, 0);
   });

@@ -66,7 +66,7 @@ describe('the limiter of a node', () => {
     const waits = limiter.acquire({ ...wanted('head'), patience_ms: 6_000 });
     const told = assert.rejects(waits, QueueFull);
     await ticker.pass(4_000);
-    // It is paused again by a call that had been under way.
+    // A call that was already in flight pauses it again.
     limiter.refused({ number: 0, cost: 1 }, 60_000);
     await ticker.pass(2_001);
     await told;
@@ -146,7 +146,7 @@ describe('whatever is asked of a limiter:', () => {
           for (const { pause_ms, priority, cost, end } of steps) {
             void limiter.acquire({ ...wanted(priority), cost }).then(
               (permit) => {
-                // The rate may rise and fall again while time passes: it is looked at with each that goes out.
+                // The rate may rise and fall again over time: each call that is sent checks it.
                 most = Math.max(most, limiter.rate() ?? Number.POSITIVE_INFINITY);
                 out.push({ at_ms: ticker.now_ms(), cost });
                 if (end === 'taken') limiter.taken(permit);
@@ -181,7 +181,7 @@ describe('whatever is asked of a limiter:', () => {
         async (priority, others) => {
           const { limiter, ticker } = limited();
           limiter.refused(await limiter.acquire(wanted('head')), 0);
-          // The other two ask for more than there is, all the time.
+          // The other two permanently request more than the limit.
           const rivals = (['payout', 'head', 'late'] as const).filter((each) => each !== priority);
           let served = 0;
           for (let second = 0; second < 30; second += 1) {
@@ -232,7 +232,7 @@ function limited(random = 0.5): { limiter: Limiter; ticker: FakeTicker } {
   return { limiter: createLimiter({ ticker, random: () => random }), ticker };
 }
 
-/** As providers count: a bucket of one second. */
+/** A node with a bucket of one second, as providers count. */
 function nodeThatTakes(perSecond: number, ticker: FakeTicker): () => boolean {
   let [left, at_ms] = [perSecond, 0];
   return () => {
@@ -260,7 +260,7 @@ async function keepBusy(limiter: Limiter, ticker: FakeTicker, takes: () => boole
     while (ticker.now_ms() < end_ms) {
       const permit = await limiter.acquire(wanted('head')).catch(() => undefined);
       if (!permit) return;
-      // Each answer takes a while.
+      // Each answer takes some time.
       await new Promise<void>((resolve) => ticker.after(50, resolve));
       tell(permit);
     }

@@ -66,7 +66,7 @@ describe('a Solana node', () => {
   });
 });
 
-/** A node whose later calls see later slots. */
+/** A node that reports a later slot to each later call. */
 function taking(most: number, words: string) {
   let asked = 0;
   const node = nodeOf(async (method, params) => {

@@ -44,7 +44,7 @@ describe('what a Solana node pushes', () => {
       ),
     );
     both.then((all) => seen.push(...all));
-    // The connection is there when it is: what was paid before is not told of.
+    // The connection is open when this resolves: the node reports no earlier payments.
     for (let paid = 0; paid < 500 && seen.length === 0; paid++) {
       await lab.pay({ from: payer, to, amount: 1n });
       lab.solana.advanceSlots();

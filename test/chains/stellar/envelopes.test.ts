@@ -31,7 +31,7 @@ function transaction(from = sourceId, acting?: string): Transaction {
 
 const read = (envelope: xdr.TransactionEnvelope) => partiesIn(envelope.toXDR('base64'), passphrase);
 
-/** The beginning alone, and then a value of a newer protocol. */
+/** Keeps the head of the envelope and appends a value of a newer protocol. */
 const newer = (envelope: xdr.TransactionEnvelope, head: number) =>
   partiesIn(Buffer.concat([envelope.toXDR().subarray(0, head), Buffer.alloc(60, 0x65)]).toString('base64'), passphrase);
 

@@ -10,8 +10,8 @@ import { orderTo, type PayingWorld, payingWorld } from './paying.ts';
 import { muxedContract, scanned, signal, watching } from './world.ts';
 
 /**
- * Protocol 30: the headers' bytes are built by hand from CAP-88, since no sample is at hand. Nodes tell close times in whole seconds
- * beside them, as before (stellar-rpc, close_time_ms_test.go).
+ * Protocol 30: the headers' bytes are built by hand from CAP-88, because no sample exists. Nodes report close times in
+ * whole seconds beside them, as before (stellar-rpc, close_time_ms_test.go).
  */
 describe('Stellar at protocol 30', () => {
   let world: PayingWorld;

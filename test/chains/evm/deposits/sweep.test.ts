@@ -164,7 +164,7 @@ async function onChain(chainId: ChainId, { final = 1, rpcUrl: own = '' } = {}) {
   const rail = createEvmPayoutRail(config, treasury);
   const sweep: DepositSweep = createEvmSweep(config, treasury);
 
-  /** New deposits that hold so much each. */
+  /** Creates new deposits with these amounts. */
   async function paid(amounts: readonly bigint[], token: Token, blocks = final): Promise<readonly PaidDeposit[]> {
     const deposits: PaidDeposit[] = [];
     for (const amount of amounts) {

@@ -22,7 +22,7 @@ describe('what the watcher and the passes of an EVM chain read', () => {
     return undefined;
   }
 
-  /** The passes of a chain that stand as near to its head as they come. */
+  /** The passes of a chain, as close to its head as they get. */
   async function caughtUp(ingester: EvmIngester): Promise<readonly Observer[]> {
     await world.mine(20);
     const passes = await Promise.all((['head', 'final', 'finalLarge'] as const).map((pass) => observe(ingester, pass)));
@@ -32,7 +32,7 @@ describe('what the watcher and the passes of an EVM chain read', () => {
 
   const callsOf = (node: NodeProxy) => ['eth_getBlockByNumber', 'eth_getLogs'].map((name) => node.calls.get(name) ?? 0);
 
-  /** Headers and logs that are asked for when so many blocks have come. */
+  /** Counts the requested headers and logs after a number of new blocks. */
   async function callsFor(blocks: number, ingester: EvmIngester, passes: readonly Observer[]) {
     await world.mine(blocks);
     const before = callsOf(first);
@@ -54,14 +54,14 @@ describe('what the watcher and the passes of an EVM chain read', () => {
   it('is a range for each pass where several come at once, for the same calls however many they are', async () => {
     const ingester = ingesterOf([first.url, second.url]);
     const passes = await caughtUp(ingester);
-    // The newest block; of each pass its cursor's block, and the end of those whose end is not the newest; of each a range and its end.
+    // Calls: the newest block; of each pass its cursor's block, and the end of passes that do not end at the newest; of each pass a range and its end.
     for (const blocks of [4, 40]) assert.deepEqual(await callsFor(blocks, ingester, passes), [1 + 3 + 2, 3 * 2]);
   });
 
   it('is of an empty range, where no other node can be asked, the header of each block that used gas', async () => {
     const ingester = ingesterOf([first.url]);
     const passes = await caughtUp(ingester);
-    // Behind what the chain itself was set up with.
+    // Skips the transactions that set up the chain.
     await callsFor(200, ingester, passes);
     assert.deepEqual(await callsFor(40, ingester, passes), [1 + 3 + 2, 3 * 2]);
     first.behave(async (method, params, forward) => {

@@ -116,7 +116,7 @@ describe('EVM ingester', () => {
             ? answer(method, params, forward)
             : forward(method, params);
       };
-      /** Whatever the node says of what is final, what is paid is seen; once it says it right, it is confirmed. */
+      /** A payin is detected whatever the node reports as final, and confirmed once the node's report is right. */
       async function followed(answer: Behaviour, follow: (pass: Awaited<ReturnType<typeof observe>>) => Promise<void>) {
         const node = await startProxy(world.rpcUrl);
         const ingester = ingesterOf([node.url], { final: 'finalized' });
@@ -193,7 +193,7 @@ describe('EVM ingester', () => {
   });
 });
 
-/** The catalogue token's code at an address that is not in the catalogue. */
+/** Deploys the catalogue token's code at an address outside the catalogue. */
 async function plantCopy(world: World): Promise<Hex> {
   const copy = accountOf(909);
   const bytecode = await world.client.getCode({ address: usdc.address as Address });

@@ -110,7 +110,7 @@ describe('EVM ingester, with several nodes,', () => {
     const wanted = (await world.client.getBlockNumber()) - 15n;
     const { timestamp } = await world.client.getBlock({ blockNumber: wanted });
     const at = instant(Number(timestamp) * 1_000);
-    // All its blocks are older than what is asked for.
+    // All of its blocks are older than the requested ones.
     second.behave(async (method, params, forward) => {
       const answer = (await forward(method, params)) as { timestamp: string };
       return method === 'eth_getBlockByNumber' ? { ...answer, timestamp: '0x1' } : answer;
@@ -232,7 +232,7 @@ describe('EVM ingester, with several nodes,', () => {
   });
 });
 
-/** A node that goes on with so many blocks of its own where its chain ends, in a year's time, with nothing in them. */
+/** A node that continues where its chain ends, with a number of empty blocks of its own, dated a year from now. */
 const inventing =
   (blocks: bigint): Behaviour =>
   async (method, params, forward) => {

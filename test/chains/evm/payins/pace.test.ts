@@ -80,7 +80,7 @@ describe('an EVM chain that makes several blocks a second', () => {
   });
 });
 
-/** The node of a chain whose blocks come at such a pace, with times in whole seconds. */
+/** A node whose blocks arrive at this pace, with times in whole seconds. */
 const sharingSeconds =
   (blocksPerSecond: number): Behaviour =>
   async (method, params, forward) => {

@@ -28,7 +28,7 @@ describe('blocks far behind the head of an EVM chain', () => {
   });
   const both = () => ingesterOf([first.url, second.url]);
   const paidAt = 101n;
-  /** The node tells the real head; what answers logs lags behind the payin. */
+  /** The node reports the real head; its log index lags behind the payin. */
   const lag = lagging(paidAt - 1n, 'theRealHead');
 
   for (const pass of ['head', 'final'] as const) {
@@ -181,7 +181,7 @@ describe('blocks near the head of an EVM chain', () => {
     await observer.follow();
     assert.ok(observer.cursor().blockNumber < paidIn);
     forgetful.behave(async (method, params, forward) => (method === 'eth_getLogs' ? [] : forward(method, params)));
-    // It has the blocks a moment after it was asked what is in them.
+    // It has the blocks a moment after the query of their logs.
     const behind = lagging(paidIn - 1n, 'itsOwnHead');
     late.behave(async (method, params, forward) => {
       const answer = await behind(method, params, forward);

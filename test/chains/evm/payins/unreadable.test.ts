@@ -14,13 +14,13 @@ describe('an EVM transfer that cannot be read as its node shows it', () => {
     node = await startProxy(world.rpcUrl);
   });
 
-  /** What one look finds. */
+  /** Returns the result of one scan. */
   async function look(observer: Observer, ingester = ingesterOf([node.url])): Promise<ScannedRange> {
     for await (const range of ingester.scan(observer.cursor(), signal)) return range;
     throw new Error('nothing has come');
   }
 
-  /** As its chain's subscriber asks for it, range by range. */
+  /** Reads a range like the chain's subscriber. */
   async function resolveAgain(range: ScannedRange, ingester: ReturnType<typeof ingesterOf>, times: number) {
     const log = range.logs.findLast(({ to }) => to === customer);
     assert.ok(log);
@@ -171,7 +171,7 @@ describe('receipts of EVM payins that come together', () => {
   });
 });
 
-/** Besu before 25.1, Reth before 0.2 and others: a block that the back end lacks is a block without logs. */
+/** Besu before 25.1, Reth before 0.2 and others: a back end without the block returns no logs for it. */
 const blind: Behaviour = async (method, params, forward) => (method === 'eth_getLogs' ? [] : forward(method, params));
 
 interface Log {

@@ -20,7 +20,7 @@ describe('an EVM payin is believed', () => {
   });
   const both = () => ingesterOf(nodes.map(({ url }) => url));
 
-  /** Of five units, in a block with so many on top. */
+  /** Pays five units, with this number of blocks on top. */
   async function paid(blocks: number): Promise<Transfer> {
     const observer = await observe(ingesterOf([world.rpcUrl]), 'head');
     await world.pay(customer, 5n);
@@ -114,7 +114,7 @@ describe('an EVM payin is believed', () => {
     });
   });
 
-  /** Calls to each node, once the watcher of heads has just seen it. */
+  /** Counts the calls of each node, right after the watcher of heads has read it. */
   async function callsFor(transfer: Transfer, ingester: EvmIngester): Promise<readonly number[]> {
     await Promise.all(ingester.nodeHeads.map((read) => read(signal)));
     const counted = () => nodes.map(({ calls }) => [...calls.values()].reduce((sum, count) => sum + count, 0));

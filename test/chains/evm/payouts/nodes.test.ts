@@ -230,7 +230,7 @@ const refusing =
 
 const sent = (node: NodeProxy): number => node.calls.get('eth_sendRawTransaction') ?? 0;
 
-/** What nodes say before they have any state. */
+/** Errors of nodes that have no state yet. */
 const syncing: Behaviour = async (method, params, forward) => {
   if (method === 'eth_call') return '0x';
   if (method === 'eth_getTransactionCount' || method === 'eth_getBalance') return '0x0';

@@ -14,7 +14,7 @@ const { signal } = new AbortController();
 const usdc = findToken(chainOf(8453), 'USDC')!;
 const depths = { final: 1, finalLarge: 40, payout: 3 };
 
-/** Blocks whose states a full node keeps, on this short chain. */
+/** Blocks whose state a full node keeps, on this short chain. */
 const remembered = 20n;
 
 describe('a nonce that a strange transaction used', () => {
@@ -32,7 +32,7 @@ describe('a nonce that a strange transaction used', () => {
 
   const fateOf = (attempt: SignedAttempt): Promise<Fate> => rail.fate([attempt], signal);
 
-  /** Signed and never sent; instead somebody else who has the key sends a cancel, or a transfer. */
+  /** The attempt is signed and never sent. Another holder of the key sends a cancel or a transfer instead. */
   async function taken(by: 'cancel' | 'transfer'): Promise<SignedAttempt> {
     const nonce = await rail.numbering.minedNonce(signal);
     assert.ok(nonce !== null);
@@ -50,7 +50,7 @@ describe('a nonce that a strange transaction used', () => {
     return attempt;
   }
 
-  /** A full node: its accounts are those of lately. */
+  /** A full node, which has only the recent states of accounts. */
   const forgetting =
     (...lacking: readonly string[]): Behaviour =>
     async (method, params, forward) => {

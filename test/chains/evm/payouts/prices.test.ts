@@ -69,7 +69,7 @@ describe('EVM fees', () => {
 
 describe('the tip of a payout', () => {
   const gwei = 10n ** 9n;
-  /** Suggestions of the chain's nodes in gwei; null for one that has none. */
+  /** Suggestions of the chain's nodes in gwei; null for a node without one. */
   async function tipOf(suggested: readonly (bigint | null)[]) {
     const { rpcUrl } = await sharedAnvil(1);
     const nodes = await Promise.all(suggested.map((tip) => startProxy(rpcUrl, suggesting(tip))));

@@ -79,7 +79,7 @@ describe('EVM payouts', () => {
     const node = await startProxy((await sharedAnvil(8453)).rpcUrl);
     const { rail, nonce } = await funded(8453, node.url);
     const order = orderOf(8453, 'USDC', accountOf(35));
-    // Tips, and what a transfer to a stranger uses, are known from then on.
+    // From then on the rail knows tips, and the gas of a transfer to an unused account.
     await rail.numbering.prepare(order, nonce);
     const asked: string[] = [];
     const all = Promise.withResolvers<void>();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isSettledElsewhere, type RefusalKind, refusalKind } from '../../../../src/chains/evm/payouts/rail.ts';
 
-/** By client, as its sources have it. */
+/** Error texts by client, from their sources. */
 const words: Readonly<Record<string, Readonly<Partial<Record<RefusalKind, readonly string[]>>>>> = {
   geth: {
     held: ['already known'],

@@ -14,10 +14,10 @@ const usdc = findToken(chainOf(8453), 'USDC')!;
 const receiver = accountOf(911);
 const order = { chainId: 8453, token: usdc, receiver, receiverMemo: null, amount: 10_000000n } as const;
 
-/** Of `transfer(address,uint256)`. */
+/** Selector of `transfer(address,uint256)`. */
 const transferSelector = '0xa9059cbb';
 
-/** What an `eth_call` calls, as bytes. */
+/** Data of an `eth_call`, as bytes. */
 const callOf = ([call]: readonly unknown[]): Hex => (call as { data: Hex }).data;
 
 describe('before an EVM payout is signed', () => {
@@ -34,7 +34,7 @@ describe('before an EVM payout is signed', () => {
   const refuses = (words: RegExp) =>
     assert.rejects(prepare(), (error) => error instanceof PayoutBlocked && words.test(error.message));
 
-  /** Changes what the token's run brings: the probe is asked in the account's place. */
+  /** Changes the result of the token's run. The probe runs in the account's place. */
   const bringing =
     (arrives: bigint): Behaviour =>
     async (method, params, forward) =>
@@ -134,7 +134,7 @@ describe('before an EVM payout is signed', () => {
     );
     assert.ok(known * 100n >= stranger * 98n, `${known} for a holder, ${stranger} for a new one`);
     assert.ok(known < 120_000n, `${known}`);
-    // EIP-8037: a slot at more than twice the price.
+    // EIP-8037: a storage slot costs more than twice as much.
     node.behave(async (method, params, forward) => {
       const answer = await forward(method, params);
       return method === 'eth_estimateGas' ? numberToHex(BigInt(answer as Hex) + 49_000n) : answer;

@@ -81,7 +81,7 @@ for (const [name, plant] of Object.entries(tokens))
       return payer;
     }
 
-    /** Signed as the relay's next transaction. */
+    /** Signs the order as the relay's next transaction. */
     async function signed(order: RelayOrder): Promise<Sent> {
       const { rail } = relayingOf();
       const numbering = rail.numbering as NonceNumbering;
@@ -221,7 +221,7 @@ describe('relays of a token with another domain than the known one', () => {
     const relaying = createEvmRelaying(config, relay, createEvmRpc(config));
     assert.equal(await relaying.domainOf({ address: usdc }, signal), null);
     const client = chainClient(rpcUrl);
-    // A contract that knows no such function, and an address without one.
+    // A contract without such a function, and an address without a contract.
     for (const bytecode of ['0x60006000fd', '0x'] as const) {
       await client.setCode({ address: usdc, bytecode });
       assert.equal(await relaying.domainOf({ address: usdc }, signal), null);

@@ -48,7 +48,7 @@ describe('EVM payouts in one transaction', () => {
     );
     const prepare = async (order: ReturnType<typeof orderOf>) =>
       rail.numbering.prepare(order, await rail.numbering.minedNonce(signal));
-    /** An operation of the treasury about the contract. */
+    /** Sends an operation of the treasury that concerns the contract. */
     const operate = async (form: Form) => {
       const order = { ...orderOf(), form, amount: 0n };
       const sent = await signedBy(

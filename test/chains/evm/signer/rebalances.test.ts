@@ -1,4 +1,4 @@
-/** What the key signs of rebalances: burns for the treasury's own account, mints of its own burns, nothing that leads elsewhere. */
+/** Signatures for rebalances: the key signs burns for the treasury's own account and mints of its own burns, and refuses everything else. */
 import assert from 'node:assert/strict';
 import { type Hex, parseTransaction } from 'viem';
 import type { BurnMessage } from '../../../../domain/rebalance/burnMessage.ts';

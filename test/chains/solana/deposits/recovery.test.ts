@@ -1,4 +1,4 @@
-/** Tokens outside the catalogue at a deposit: an operator has them moved to the treasury. */
+/** Tokens outside the catalogue at a deposit: an operator moves them to the treasury. */
 import assert from 'node:assert/strict';
 import { base58 } from '@scure/base';
 import { address as addressText } from '@solana/kit';
@@ -41,7 +41,7 @@ describe('recovering other tokens from a deposit on Solana', () => {
     return createSolanaSweep(config, async () => null, rpc, recovery);
   };
 
-  /** The network goes on meanwhile. */
+  /** Meanwhile the network continues. */
   async function recover(key = keyOf(payer), seed: string | null = depositSeed, of = deposit) {
     const ticking = setInterval(() => void advanceSlots(world.solana.rpcUrl, 8), 50);
     try {

@@ -30,7 +30,7 @@ describe('sweeping deposits on Solana', () => {
   const pay = async (amount: bigint) =>
     world.lab.pay({ from: await world.lab.person(), to: owner, amount, version: 1 });
 
-  /** Pays the deposit; its payment, which is over, has recorded what `recorded` says. */
+  /** Pays the deposit. Its payment is over and has recorded the first `recorded` payins. */
   async function paid(amounts: readonly bigint[], recorded = amounts.length): Promise<void> {
     for (const amount of amounts) await pay(amount);
     world.settle();

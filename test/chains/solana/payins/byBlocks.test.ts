@@ -1,4 +1,4 @@
-/** Many deposits that are paid at once are read by the blocks since the last look. */
+/** Many deposits that are paid at once are read from the blocks since the last poll. */
 import assert from 'node:assert/strict';
 import { Keypair, type PublicKey } from 'solana-web3-v1';
 import { honest, type NodeProxy, Refusal, startProxy } from '../../proxy.ts';

@@ -170,7 +170,7 @@ describe('reading payins on Solana', () => {
     });
   });
 
-  /** A table holds the accounts of the transfer. */
+  /** Pays with a transaction whose accounts are in an address lookup table. */
   async function payThroughTable(amount: bigint): Promise<string> {
     const instructions = await own.world.lab.payment({ from: own.payer, to: own.deposit, amount });
     const slot = own.world.solana.chain.head();

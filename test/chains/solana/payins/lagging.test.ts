@@ -1,4 +1,4 @@
-/** Nodes that are a little behind themselves, or stand behind one address some slots apart, and answers that are shorter than the truth. */
+/** Nodes that lag a little, nodes some slots apart behind one address, and incomplete answers. */
 import assert from 'node:assert/strict';
 import { Keypair } from 'solana-web3-v1';
 import { type Behaviour, honest, Refusal, startProxy } from '../../proxy.ts';

@@ -1,4 +1,4 @@
-/** Deposits without number: what one look costs, and in which order they are read. */
+/** Very many deposits: the cost of one poll, and the order of the reads. */
 import assert from 'node:assert/strict';
 import type { PublicKey } from 'solana-web3-v1';
 import { createAddressBook } from '../../../../src/chains/solana/payins/tokenAccounts.ts';
@@ -25,7 +25,7 @@ describe('more deposits on Solana than one look reads', () => {
     });
     const watcher = watching(world, owners, [node.url], accountsOf);
     const [youngest, second, between, oldest] = [owners[0], owners[90], owners[5_000], owners.at(-1)];
-    /** @param most calls for what deposits hold: in the end a twentieth of them in each look of the head, a sixth in one of the final pass */
+    /** @param most calls for balances of deposits: at most a twentieth of the deposits in each poll of the head, a sixth in one of the final pass */
     const look = async (pass: 'head' | 'final', most: number) => {
       world.solana.advanceSlots(1);
       calls = 0;

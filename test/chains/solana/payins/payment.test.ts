@@ -1,4 +1,4 @@
-/** What a payment becomes by what Solana shows: the service's own worker over a local network. */
+/** A payment's status from Solana's data: the service's own worker over a local network. */
 import assert from 'node:assert/strict';
 import { Keypair } from 'solana-web3-v1';
 import type { Cursor, Pass } from '../../../../commands/chainPorts.ts';
@@ -15,7 +15,7 @@ import * as p from '../../../support/payments.ts';
 import { type SolanaWorld, signal, solanaWorld } from '../world.ts';
 import { watching } from './watching.ts';
 
-/** By the chain's clock all is paid while the payment can be paid. */
+/** By the chain's clock, all money arrives before the expiry. */
 const paidAt_s = epochMs(p.minute(5)) / 1_000;
 
 describe('a payment over Solana', () => {
@@ -85,7 +85,7 @@ describe('a payment over Solana', () => {
   });
 });
 
-/** A payment of 10.01 USDC, and the worker that looks for its money. */
+/** A payment of 10.01 USDC, and the worker that watches for its money. */
 async function paying(world: SolanaWorld) {
   const [payer, deposit] = [await world.lab.person(), Keypair.generate().publicKey];
   world.settle();
@@ -148,7 +148,7 @@ async function paying(world: SolanaWorld) {
   return {
     ...{ payer, deposit },
     act: (pass: Pass) => worker.act(pass, signal),
-    /** Forgets what the watcher have seen. */
+    /** Forgets the watcher's memory. */
     restart() {
       worker = newWorker();
     },

@@ -1,4 +1,4 @@
-/** Deposits that a node has pushed as paid: looks begin with them, and nothing else follows from it. */
+/** Deposits that a node reports as paid: polls read them first, and the push has no other effect. */
 import assert from 'node:assert/strict';
 import type { Keypair, PublicKey } from 'solana-web3-v1';
 import { createAddressBook } from '../../../../src/chains/solana/payins/tokenAccounts.ts';
@@ -6,7 +6,7 @@ import { type NodeProxy, Refusal, startProxy } from '../../proxy.ts';
 import type { SolanaWorld } from '../world.ts';
 import { briefly, depositWorld, unusedAddresses, type Watcher, watching } from './watching.ts';
 
-/** The youngest first. */
+/** Newest first. */
 const owners = unusedAddresses('deposit', 5_000);
 const accountsOf = createAddressBook();
 const [one, other] = [owners[2_000] ?? assert.fail(), owners[3_000] ?? assert.fail()];
@@ -20,7 +20,7 @@ describe('deposits on Solana that a node has pushed as paid', () => {
     ({ world, payer } = await depositWorld());
     node = await startProxy(world.solana.rpcUrl);
     watcher = watching(world, owners, [node.url], accountsOf);
-    // All are read once, and the next round is under way.
+    // All have been read once, and the next round has begun.
     for (let looks = 0; looks < 4; looks++) await look(3);
   });
   afterEach(() => world.lab.stop());

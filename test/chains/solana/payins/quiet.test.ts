@@ -1,4 +1,4 @@
-/** What watching costs while nothing is paid, and that nothing is seen later for it. */
+/** Calls while nothing is paid: watching saves calls and detects payins without additional delay. */
 import assert from 'node:assert/strict';
 import { Keypair, PublicKey } from 'solana-web3-v1';
 import { transferOf } from '../../../../commands/chainPorts.ts';
@@ -6,7 +6,7 @@ import { type Behaviour, Refusal, startProxy } from '../../proxy.ts';
 import { signal } from '../world.ts';
 import { briefly, eachWithDeposit, watching } from './watching.ts';
 
-/** A poll each second, or so. */
+/** About one poll per second. */
 const pollEvery_slots = 3;
 
 describe('watching deposits on Solana', () => {
@@ -67,7 +67,7 @@ describe('watching deposits on Solana', () => {
     const hashes = await Promise.all(
       watcher.open.slice(0, 3).map((to, at) => own.pay(BigInt(at + 1), new PublicKey(to))),
     );
-    // More slots than payins: by blocks they would cost more.
+    // There are more slots than payins: reading blocks would cost more.
     own.world.solana.advanceSlots(5);
     assert.equal((await watcher.poll('head'))?.logs.length, 3);
     assert.deepEqual([watcher.asked('getSignaturesForAddress'), watcher.asked('getTransaction')], [3, 3]);
@@ -111,7 +111,7 @@ describe('watching deposits on Solana', () => {
     });
 });
 
-/** Answers as it did at a slot, before which nothing was paid. */
+/** Answers as of a slot, before the first payment. */
 const standsAt =
   (slot: number): Behaviour =>
   async (method, params, forward) => {

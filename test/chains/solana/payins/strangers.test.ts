@@ -1,4 +1,4 @@
-/** What strangers can do to a deposit whose address they know, and what it must not do to us. */
+/** Transfers of unknown senders to a deposit whose address they know, and effects that these must not have. */
 import assert from 'node:assert/strict';
 import { Keypair, SystemProgram } from 'solana-web3-v1';
 import { tokenAccount } from '../../../support/solana.ts';
@@ -8,7 +8,7 @@ import { briefly, eachWithDeposit, watching } from './watching.ts';
 describe('strangers at a deposit on Solana', () => {
   const own = eachWithDeposit();
 
-  /** SOL to the token account itself: a transaction that says nothing of tokens. */
+  /** Sends SOL to the token account itself: a transaction without token balances. */
   const lamports = async (count: number, to = own.deposit) => {
     const toPubkey = await tokenAccount(to);
     const transfer = SystemProgram.transfer({ fromPubkey: own.payer.publicKey, toPubkey, lamports: count });

@@ -1,4 +1,4 @@
-/** Tokens at a deposit that no payin is read from: an operator is told, and nothing is recorded. */
+/** Tokens at a deposit that no payin is read from: the service notifies an operator and records nothing. */
 import assert from 'node:assert/strict';
 import { Keypair, PublicKey, SystemProgram, Transaction, TransactionInstruction } from 'solana-web3-v1';
 import { plantMint } from '../../../../sandbox/solana/controls.ts';
@@ -26,7 +26,7 @@ describe('tokens at a deposit that are no payin', () => {
     own.world.settle(own.world.solana.chain.finality.finalized_slots);
   };
 
-  /** Pays USDC into a token account of the deposit's owner that does not follow from owner and mint. */
+  /** Pays USDC into a token account of the deposit's owner that is not the associated one. */
   async function payBeside(amount: bigint): Promise<{ readonly account: string; readonly txHash: string }> {
     const { connection } = own.world.lab;
     const account = Keypair.generate();

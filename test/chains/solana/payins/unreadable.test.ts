@@ -1,4 +1,4 @@
-/** Transactions that a node shows and that cannot be read, or not as usual: none of them holds up anything else. */
+/** Unreadable and unusual transactions of a node: none of them holds up anything else. */
 import assert from 'node:assert/strict';
 import { Keypair, SystemProgram } from 'solana-web3-v1';
 import { transferOf } from '../../../../commands/chainPorts.ts';
@@ -34,7 +34,7 @@ const balances = ({ meta }: Shown) =>
 describe('a transaction on Solana that cannot be read', () => {
   const own = eachWithDeposit();
 
-  /** A node that shows one transaction in its own way. */
+  /** A node that returns one transaction in its own form. */
   const nodeShowing = (behaviour: Behaviour, which: () => string | undefined) =>
     startProxy(own.world.solana.rpcUrl, (method, params, forward) =>
       method === 'getTransaction' && (which() === undefined || params[0] === which())
@@ -133,7 +133,7 @@ describe('a transaction on Solana whose balances lack', () => {
         method === 'getTransaction' ? old(method, params, forward) : forward(method, params),
       );
       const watcher = watching(own.world, [own.deposit], [node.url, own.world.solana.rpcUrl]);
-      // The second one does not name the wallet: its token account is there already.
+      // The second transaction does not name the wallet, because its token account exists already.
       for (const amount of [5_000000n, 1n]) {
         const txHash = await own.pay(amount);
         own.world.settle();

@@ -12,7 +12,7 @@ interface Balance {
   readonly uiTokenAmount: { amount: string };
 }
 
-/** Until no final block takes what is signed now any more, and so much longer with one node alone. */
+/** Slots until no final block accepts a transaction that is signed now. A single node is given more. */
 const expiry_slots = 160;
 const expiryAlone_slots = expiry_slots + Number(waitAlone_blocks);
 

@@ -23,7 +23,7 @@ describe('payouts on Solana', () => {
   });
   afterEach(() => world.lab.stop());
 
-  /** A transaction of nobody's concern that names a key, as often as it is told with another number. */
+  /** A foreign transaction that names a key; each call has another number and so another signature. */
   const name = async (stranger: Keypair, reference: PublicKey, number: number) => {
     const own = stranger.publicKey;
     const naming = SystemProgram.transfer({ fromPubkey: own, toPubkey: own, lamports: number });

@@ -1,4 +1,4 @@
-/** The treasury's transactions, pinned as another client than the product's reads them: every account, its role and every byte of data. */
+/** The treasury's transactions, pinned as an independent client reads them: every account, its role and every byte of data. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { TransactionMessage, VersionedMessage } from 'solana-web3-v1';

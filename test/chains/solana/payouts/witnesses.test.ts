@@ -1,4 +1,4 @@
-/** What several nodes say before a payout on Solana is signed: whether it was made already, and what haste costs. */
+/** Agreement of several nodes before a payout on Solana is signed: was it made already? And the cost of haste. */
 import assert from 'node:assert/strict';
 import { PublicKey, SystemProgram } from 'solana-web3-v1';
 import { PayoutBlocked } from '../../../../commands/transferPorts.ts';
@@ -17,7 +17,7 @@ describe('a payout on Solana, before it is signed,', () => {
   });
   afterEach(() => world.lab.stop());
 
-  /** A rail over nodes that answer one method in their own way. */
+  /** A rail over nodes that each answer one method in their own way. */
   async function railOver(method: string, ...answers: readonly Behaviour[]) {
     const nodes = await Promise.all(
       answers.map((answer) =>
@@ -34,7 +34,7 @@ describe('a payout on Solana, before it is signed,', () => {
     const emptyIndex: Behaviour = async () => [];
     const method = 'getSignaturesForAddress';
     const isBehind = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'treasuryBehindChain';
-    /** One that was paid, and that the log does not know of. */
+    /** A paid order that the log does not contain. */
     async function paid(reference = 'payment-1') {
       const order = orderTo(world.nobody(), 5_000000n, { reference });
       await world.rail.broadcast((await world.attemptTo(order)).bytes);
@@ -96,7 +96,7 @@ describe('a payout on Solana, before it is signed,', () => {
           await rail.broadcast(attempt.bytes);
           attempts.push(attempt);
         }
-        // Confirmed, and not final yet.
+        // Confirmed, not yet final.
         world.solana.advanceSlots(1);
         await rail.numbering.prepare(orderTo(world.nobody(), 1n, { reference: 'payment-3' }));
         const [first, second] = attempts;

@@ -16,7 +16,7 @@ describe('reading payins from several Stellar nodes', () => {
   });
   after(() => world.lab.stop());
 
-  /** Knows nothing after a ledger. Asked for its range, it may claim the real head, as several nodes behind one URL do. */
+  /** Has no data after a ledger. For its range it may report the real head, as several nodes behind one URL do. */
   const laggingAt =
     (ledger: number, claims: 'itsOwnHead' | 'theRealHead'): Behaviour =>
     async (method, params, forward) => {
@@ -95,7 +95,7 @@ describe('reading payins from several Stellar nodes', () => {
       );
     });
 
-    /** Claims ledgers that have not closed, and times that have not come. */
+    /** Reports ledgers that have not closed, and times in the future. */
     const ahead =
       (ledgers: number, seconds: number): Behaviour =>
       async (method, params, forward) => {
@@ -212,7 +212,7 @@ describe('reading payins from several Stellar nodes', () => {
     world.stellar.closeLedgers(1, 3_600);
     const at = instant(world.stellar.chain.history.head().closedAt_s * 1_000 - 60_000);
     await world.send('1', Memo.text('wanted'));
-    /** Says that its oldest ledger is its newest. */
+    /** Reports its newest ledger as its oldest. */
     const late: Behaviour = async (method, params, forward) => {
       const answer = (await forward(method, params)) as Record<string, unknown>;
       if (!('latestLedger' in answer)) return answer;

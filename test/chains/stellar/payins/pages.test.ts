@@ -13,7 +13,7 @@ interface Query {
 
 const queryOf = (params: readonly unknown[]): Query => params as unknown as Query;
 
-/** Gives fewer events than it is asked for. */
+/** Returns fewer events than requested. */
 const clipped =
   (most: number): Behaviour =>
   (method, params, forward) => {
@@ -153,7 +153,7 @@ describe('pages of events', () => {
       for (let nth = 0; nth < 10; nth++) {
         const from = world.here();
         await world.send('1', Memo.text(`among ${nth}`));
-        // The calls of one request, which come in the same turn, reach the same node.
+        // The calls of one request, which arrive in the same tick, reach the same node.
         let requests = nth;
         let seesNow: boolean | undefined;
         const mixed: Behaviour = (...call) => {

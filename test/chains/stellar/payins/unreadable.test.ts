@@ -5,12 +5,12 @@ import { usdc } from '../../../support/stellar.ts';
 import { type Behaviour, honest, startProxy } from '../../proxy.ts';
 import { briefly, muxedContract, type StellarWorld, scanned, signal, stellarWorld, watching } from '../world.ts';
 
-/** A value of a kind that no version of the SDK knows. */
+/** A value of a kind that no version of the SDK supports. */
 const unknownValue = 'AAAAZQ==';
 
 type Shown = Record<string, unknown>;
 
-/** Shows the events of one transaction with a value of a newer protocol. */
+/** Returns the events of one transaction with a value of a newer protocol. */
 const newerIn =
   (hash: string): Behaviour =>
   async (method, params, forward) => {
@@ -25,7 +25,7 @@ const newerIn =
     return { ...answer, events: { contractEventsXdr: withNewerEnd(answer) } };
   };
 
-/** The same events, each with the last value cut off and an unknown one in its place. */
+/** Returns the same events with the last value replaced by an unknown one. */
 const withNewerEnd = (transaction: Shown): readonly string[][] =>
   (transaction['events'] as { contractEventsXdr: string[][] }).contractEventsXdr.map((own) =>
     own.map((event) => {

@@ -220,7 +220,7 @@ const ids = Array.from({ length: 100 }, (_, at) => `payment-${at}`);
 const oneInEach = (accounts: readonly NumberingAccount[]) =>
   accounts.map(({ account }) => ids.find((id) => numberingAccountFor(accounts, id)?.account === account) ?? '');
 
-/** Funded payments to receivers of their own, and the service that pays them out; each act is a process of its own. */
+/** Funded payments to separate receivers, and the service that pays them out. Each `act` is a new process. */
 async function paying(world: PayingWorld, choose: (accounts: readonly NumberingAccount[]) => readonly string[]) {
   const clock = { now: world.now, sleep: async () => {} };
   const { start } = processes();
@@ -235,7 +235,7 @@ async function paying(world: PayingWorld, choose: (accounts: readonly NumberingA
     );
   }
   return {
-    /** One round over all payments, side by side; what dies or fails is taken up by the next. */
+    /** Runs one round over all payments concurrently; the next round continues what died or failed. */
     async act(crash: CrashPoint = () => {}) {
       const handle = start({ crash });
       const { rail, signer } = world;

@@ -168,7 +168,7 @@ describe('payouts on Stellar', () => {
       assert.equal(held, 1_000_0000000n);
       await assert.rejects(world.rail.numbering.prepare(orderTo(receiver, held + 1n), nonce), blockedBy('float'));
       const { gas } = await world.rail.balances(signal);
-      // All but a thousand stroops.
+      // The whole float except a thousand stroops.
       const amount = (Number(gas - 2_000n) / 1e7).toFixed(7);
       const away = Operation.payment({ destination: receiver, asset: Asset.native(), amount });
       await world.lab.go(world.treasury, [away]);
@@ -190,7 +190,7 @@ describe('payouts on Stellar', () => {
     );
   });
 
-  /** What the network's events say that a transfer was for. */
+  /** Memo in the network's events of a transfer. */
   async function memoSeen(hash: string): Promise<string> {
     const found = await world.lab.server.getTransaction(hash);
     assert.equal(found.status, 'SUCCESS');

@@ -29,7 +29,7 @@ describe('the Stellar signer with a channel', () => {
     readonly actor?: string | undefined;
     readonly feeSource?: string | null;
   }
-  /** A transaction made by hand that claims to be the prepared one. @param feeSource null: it is wrapped in no fee bump */
+  /** A hand-built transaction in place of the prepared one. @param feeSource null: it has no fee bump */
   const madeBy = async ({ source = channel, feeSource = paying.treasury.publicKey(), ...more }: Made) => {
     const actor = 'actor' in more ? more.actor : paying.treasury.publicKey();
     const unsigned = await preparedIn();

@@ -30,7 +30,7 @@ describe('the Stellar signer', () => {
     assert.throws(() => world.signer.check(unsigned, purpose), isRefusal, reason);
     await assert.rejects(world.signer.sign(unsigned, purpose), isRefusal);
   };
-  /** A transaction made by hand that claims to be the prepared one. */
+  /** A hand-built transaction in place of the prepared one. */
   const forged = async (
     edit: Edit,
     more: { source?: string; passphrase?: string; sequence?: bigint; until?: number } = {},
