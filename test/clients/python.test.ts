@@ -1,4 +1,4 @@
-/** The Python module, held to the vectors of the TypeScript client; its README's programs run. Skipped where there is no python3. */
+/** The Python module against the vectors of the TypeScript client, and the programs of its README. Skipped without python3. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ def verdict(c):
 print(json.dumps([verdict(c) for c in json.load(open("vectors.json", encoding="utf-8"))]))
 `;
 
-/** Reads all, as often as it is stopped at an event; then tells what the service was asked, what it handled and how it slept. */
+/** Reads the whole feed, with a restart after each stop at an event; then prints the requests, the handled events and the pauses. */
 const reader = `
 import json, os
 from payment_intents import PaymentsError, event_page, events
@@ -151,7 +151,7 @@ describe('the Python module', () => {
   });
 
   const asked = new Map<string, number>();
-  /** Ten events a page, as the service has them; and what may happen on the way, by cursor. */
+  /** Pages of ten events, like the service's, and faults by cursor. */
   const feed: RequestListener = (request, response) => {
     const after = new URL(request.url ?? '', 'http://x').searchParams.get('after') ?? '0';
     const times = (asked.get(after) ?? 0) + 1;

@@ -26,7 +26,7 @@ const feedOf = (n: number): readonly AppEvent[] =>
     at: created_at,
   }));
 
-/** What a server in front of the service does to a request. */
+/** A fault of a server in front of the service. */
 type Mishap = (pass: () => Promise<Response>, answer: ServerResponse, request: IncomingMessage) => Promise<void> | void;
 
 describe('the TypeScript client', () => {
@@ -327,7 +327,7 @@ describe('the TypeScript client', () => {
   });
 });
 
-/** Passes requests on, but those to which something is to happen first. */
+/** Forwards requests; the next ones may meet a mishap first. */
 async function startProxy(target: () => string) {
   const state = { mishaps: [] as Mishap[], seen: [] as string[] };
   const listener: RequestListener = async (request, response) => {

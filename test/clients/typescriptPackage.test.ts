@@ -1,4 +1,4 @@
-/** The TypeScript client as shops get it: packed, installed into an empty folder, used in plain Node and in Chromium. */
+/** The TypeScript client as shops install it: packed, installed into an empty folder, used in plain Node and in Chromium. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ const root = new URL('../../', import.meta.url).pathname;
 const source = join(root, 'clients/typescript');
 const vectors = JSON.parse(readFileSync(join(root, 'clients/webhook-vectors.json'), 'utf8'));
 
-/** The program of the section of the package's README. */
+/** The program in a section of the package's README. */
 function example(section: string): string {
   const [, text] = readFileSync(join(source, 'README.md'), 'utf8').split(`\n## ${section}\n`);
   return /```js\n([\s\S]*?)```/.exec(text ?? '')?.[1] ?? assert.fail(`the README has no program under ${section}`);
@@ -175,7 +175,7 @@ export const wrong: Promise<number> = client.get('1');
     await using pages = await servePage(join(shop, 'node_modules/@payment-intents/client/dist'));
     const { page, leave } = await visitor(pages.url, { besides: [world.url] });
     await page.goto('/');
-    // A string, for it runs in the page.
+    // A string, because it runs in the page.
     const seen = await page.evaluate(`(async () => {
       const { createClient, verifyWebhook } = await import('/index.js');
       const payments = createClient({ baseUrl: '${world.url}' });
@@ -198,7 +198,7 @@ export const wrong: Promise<number> = client.get('1');
   });
 });
 
-/** A page with nothing on it, beside the client's files. */
+/** Serves an empty page beside the client's files. */
 async function servePage(folder: string) {
   const server = createServer(({ url = '/' }, response) => {
     const isScript = /^\/[a-z]+\.js$/.test(url);

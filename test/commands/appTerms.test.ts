@@ -1,4 +1,4 @@
-/** What an app's own settings say of a payment's fee, and of money that is not what was agreed: fixed when the payment is created. */
+/** An app's own settings for fees and for wrong amounts: each payment keeps the settings of its creation. */
 import assert from 'node:assert/strict';
 import { createPayment, quotePayment } from '../../commands/createPayment.ts';
 import { chainOf } from '../../domain/chains.ts';

@@ -1,4 +1,4 @@
-/** What a payer may choose from is fixed when the payment is created; addresses are taken when they are chosen. */
+/** The creation of a payment fixes its possible sources. The choice of a source takes an address from the stock. */
 import assert from 'node:assert/strict';
 import { chooseSource } from '../../commands/chooseSource.ts';
 import type { NewPayment } from '../../commands/createPayment.ts';
@@ -15,7 +15,7 @@ const solana = { chainId: 501, tokenSymbol: 'USDC' } as const;
 const polygon = { chainId: 137, tokenSymbol: 'USDC' } as const;
 const bnb = { chainId: 56, tokenSymbol: 'USDT' } as const;
 
-/** Hands out one address after the other. */
+/** Returns one address after the other, and counts them. */
 function stock(): DepositScheme & { taken(): number } {
   let taken = 0;
   return {

@@ -17,7 +17,7 @@ const stored = (over: Partial<StoredEvent>): StoredEvent => ({
   ...over,
 });
 
-/** The event with one of its fields, found by its path, set to something else. */
+/** Returns the event with the field at the path replaced. */
 function having({ type, data }: PaymentEvent, path: string, value: unknown) {
   const copy = structuredClone(data) as Record<string, unknown>;
   const fields = path.split('.');

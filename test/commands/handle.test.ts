@@ -31,7 +31,7 @@ const codec: Codec = {
 };
 const facts: Facts = { cause: 'worker:test', appId: 'wallet_demo' };
 
-/** Reads are counted, so that a cache shows. */
+/** Counts reads, so that the effect of a cache is visible. */
 function counted(inner: EventStore = memoryEventStore()) {
   const counts = { reads: 0, appends: 0 };
   const store: EventStore = {
@@ -122,7 +122,7 @@ describe('handling a command', () => {
   });
 
   describe('from a cached state', () => {
-    // A box whose balls another process takes out again.
+    // A box from which another process removes the balls.
     const emptied: Decider<Box, Put> = {
       ...box,
       evolve: (balls, e) => (e.data.ball === 'none' ? [] : box.evolve(balls, e)),
@@ -171,7 +171,7 @@ describe('handling a command', () => {
     });
 
     describe('reads on from what it knew', () => {
-      /** A log that can be put in another's place, as a restore does; tells where it was read from. */
+      /** A log that can be replaced by another one, as in a restore; returns the place of each read. */
       function replaceable() {
         let log = memoryEventStore();
         const from: (bigint | undefined)[] = [];

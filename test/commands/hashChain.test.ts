@@ -11,7 +11,7 @@ const facts = { at: instant(0), cause: 'test', appId: null, schemaVersion: 1 };
 const ids = { eventId: randomUUID };
 const decided = (...types: string[]) => types.map((type) => ({ type, data: { about: type } }));
 
-/** Appends and reads back: what the store would return. */
+/** Appends events and returns them as the store would. */
 function appended(previous: readonly StoredEvent[], types: string[]): readonly (StoredEvent & SealedEvent)[] {
   const last = previous.at(-1);
   const events = seal(stream, last ? tipOf(last) : null, decided(...types), facts, ids);

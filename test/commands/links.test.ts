@@ -1,4 +1,4 @@
-/** Reusable links on a log: made once, closed by their owner, and what payers make with them. */
+/** Reusable links on a log: created once, closed by their owner, and the payments that payers create from them. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { type AppSettings, type CreatedPayment, createPayment } from '../../commands/createPayment.ts';

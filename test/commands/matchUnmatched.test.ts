@@ -24,7 +24,7 @@ const id = transferId(transfer);
 const stream = `unmatched-${id}`;
 const fromStellar = [created({ from: stellarUsdc })];
 
-/** A payment as its history left it, and the money that came without its memo. */
+/** A payment with this history, and money without its memo. */
 async function world(history = fromStellar) {
   const { start, clock, store, typesIn } = processes({ now: minute(6) });
   const deps = { handle: start(), clock };

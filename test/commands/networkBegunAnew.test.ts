@@ -10,7 +10,7 @@ const { signal } = new AbortController();
 const by = { cause: 'operator:ada', appId: null } as const;
 const old = { chainId: 1500, account: 'GMAIN', payinAddresses: ['GMAIN', 'CPAYIN'], network: 'old' } as const;
 
-/** A treasury with a channel account, on Stellar and beside it on Base. */
+/** A treasury with a channel account on Stellar, and an account on Base. */
 async function given() {
   const { store, clock, start, typesIn } = processes();
   const handle = start();

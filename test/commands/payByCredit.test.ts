@@ -9,7 +9,7 @@ import { accepted, processes } from '../support/processes.ts';
 
 type EarnedOn = 8453 | 137 | 42161 | 1;
 
-/** A contract's account that earned a cent on Base. @param whileQueried what happens while a node answers for the contract */
+/** A contract's account that earned a cent on Base. @param whileQueried called while a node answers for the contract */
 async function world(whileQueried: (earnOn: (chainId: EarnedOn) => Promise<void>, queries: number) => Promise<void>) {
   const { start, clock } = processes({ now: minute(6) });
   const handle = start();

@@ -1,4 +1,4 @@
-/** What a payout costs, its payment's fee bears: on a chain whose coin is dear, or where the receiver has no account yet. */
+/** A payment's fee covers the cost of its payout: on a chain with an expensive coin, or for a receiver without an account. */
 import assert from 'node:assert/strict';
 import { type PayoutCostOf, quotePayment } from '../../commands/createPayment.ts';
 import { Unavailable } from '../../commands/ports.ts';

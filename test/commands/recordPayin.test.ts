@@ -112,7 +112,7 @@ describe('recording that a payin left the chain', () => {
   });
 });
 
-/** How far the payment's chain is scanned. */
+/** Progress of the scan of the payment's chain. */
 const reached = (at: Instant) => new Map([[8453, at] as const]);
 
 describe('expiring a payment', () => {

@@ -44,7 +44,7 @@ async function world(payer: Buyer, from: Asset = baseUsdc, asks?: () => Promise<
     service: () => 'https://pay.example',
   });
   const known = async () => (await currentState(start(), paymentDecider, paymentId))?.refundAddresses ?? [];
-  /** Signs what is to be signed. */
+  /** Signs the text of the request and submits it. */
   const prove = async (asked: RefundAddressRequest, signer: Buyer = payer) => {
     const toSign = await addresses.words(paymentId, asked);
     if (isRefusal(toSign)) return toSign;

@@ -30,7 +30,7 @@ const { paymentId, appId } = terms();
 const ours = { paymentId, appId };
 const by = { cause: 'key:k1' } as const;
 const short = [...unpaid, confirmed(payin({ amount: '3.00' })), bounced('amountTooLow', '3.00')];
-/** Five cents. */
+/** Cost of five cents. */
 const fiveCents = async () => ({ cost_microUsd: 50_000n, least_microUsd: 0n });
 
 const asked = (order: Partial<AskedRefund> = {}): AskedRefund => ({
@@ -49,7 +49,7 @@ const part = (amount: string): AskedRefund['scope'] => ({
 const byMerchant = { to: 'proven', by: 'key' } as const;
 const codeOf = (answer: unknown) => (isRefusal(answer) ? answer.refused : 'ordered');
 
-/** Who is told to try again does. */
+/** Repeats the work after a refusal that asks to try again. */
 async function persistent<T>(work: () => Promise<T> | undefined): Promise<T | undefined> {
   for (let tries = 1; ; tries += 1) {
     try {

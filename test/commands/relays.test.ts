@@ -158,7 +158,7 @@ describe('what relays may cost', () => {
   it('one that costs more than its limit, or than the fee and what is given beside it, is refused by name', async () => {
     for (const [limits, words] of [
       [{ perRelay_microUsd: 1_499n }, /the limit is \$0.001499/],
-      // The fee of the payment is a cent.
+      // The fee of the payment is one cent.
       [{ aboveFee_microUsd: 0n }, /its fee pays \$0.01/],
     ] as const) {
       const { accept, signed, around, relay } = await opened({ limits });
@@ -194,7 +194,7 @@ describe('what relays may cost', () => {
       assert.equal(await next(2), null);
       const full = await next(3);
       assert.deepEqual([full?.refused, full?.fault, full?.retryAfter_s], ['rateLimited', 'gas_limit', 59 * 60]);
-      // The payment is open for an hour only.
+      // The payment is open for one hour only.
       pass(hour_ms - 2 * minute_ms);
       assert.equal((await next(3))?.fault, 'gas_limit');
     });

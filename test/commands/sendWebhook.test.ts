@@ -20,11 +20,11 @@ const ok: WebhookAnswer = { statusCode: 200, error: null, responsePreview: 'ok',
 interface Given {
   readonly answer?: WebhookAnswer;
   readonly store?: EventStore;
-  /** Asked one after the other. */
+  /** Read one after the other. */
   readonly secrets?: readonly (string | Error)[];
 }
 
-/** A receiver that counts, and processes that come and go over one store. */
+/** A receiver that counts, and processes that start and end over one store. */
 function world({ answer = ok, store = memoryEventStore(), secrets = [] }: Given = {}) {
   const posts: WebhookMessage[] = [];
   const asked = [...secrets];

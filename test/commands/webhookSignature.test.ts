@@ -40,7 +40,7 @@ describe('a webhook’s signatures', () => {
   it('tell bodies apart', () => assert.notEqual(bodyDigest(body), bodyDigest(Buffer.concat([body, body]))));
 });
 
-/** HMAC-SHA256 as RFC 2104 writes it, apart from the library's; the key are the secret's 64 characters. */
+/** HMAC-SHA256 written from RFC 2104, independently of the library. The key is the secret's 64 characters. */
 function hmacByHand(head: string, rest: Buffer): Buffer {
   const key = Buffer.from(secret, 'utf8');
   const pad = (byte: number) => Buffer.from(key.map((value) => value ^ byte));

@@ -1,4 +1,4 @@
-/** Redeliveries and tests: processes that come and go over one store, and a receiver that counts. */
+/** Redeliveries and tests: processes that start and end over one store, and a receiver that counts. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle } from '../../commands/handle.ts';

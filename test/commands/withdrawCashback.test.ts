@@ -77,7 +77,7 @@ describe('withdrawing cashback', () => {
       await assert.rejects(createWithdrawCashback(dying)(app, { withdrawalId: 'november', cents: 600n }, by), died);
       const [open] = (await account()).open;
       assert.equal(open?.opensAccount, opensAccount);
-      // Asked again later, it is what was decided.
+      // A later request returns the recorded decision.
       const payment = await paymentOf(await withdraw('november', 600n));
       assert.equal(payment.terms.opensAccount, opensAccount);
     });
@@ -97,7 +97,7 @@ describe('withdrawing cashback', () => {
     let overtaking = true;
     const slow: Handle = async (decider, instance, ...rest) => {
       const handled = await world.handle(decider, instance, ...rest);
-      // The slow one has just seen that there is no such payment.
+      // The slow request has just read that the payment does not exist.
       if (decider.category === 'payment' && overtaking) {
         overtaking = false;
         await paymentOf(await withdraw('november', 600n));
@@ -182,7 +182,7 @@ describe('withdrawing cashback', () => {
       const again = { ...settlement, receiverAddress: p.customerWallet };
       const payment = await paymentOf(await withdraw('december', 1_000n, { settlement: again }));
       assert.equal(payment.terms.destination.receiverAddress, p.customerWallet);
-      // The same name is the withdrawal that bounced, and takes nothing.
+      // The same name returns the bounced withdrawal and spends nothing.
       assert.equal((await paymentOf(await withdraw('november', 1_000n))).closed?.kind, 'bounced');
       assert.equal((await account()).balance_cents, '0');
     });

@@ -1,4 +1,4 @@
-/** The verifier of evidence, as an auditor has it: one file, on another machine, with nothing but Node. */
+/** The verifier of evidence in the auditor's situation: one file, on another machine, with only Node. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cpSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { headKeys, headWorld } from '../../workers/headWorld.ts';
 import { type File, program, reportOf, verifyEvidence } from './verifier.ts';
 
-/** One head for all that happened since the last look. */
+/** One head for all events since the previous one. */
 const every = { events: 100, duration_ms: 0 };
 
 async function evidenced() {
@@ -89,7 +89,7 @@ describe('evidence', () => {
     );
     for (let at = 0; at < bytes.length; at += 1) {
       const changed = Buffer.from(bytes);
-      // Case of letters, digits, spaces and line ends: what a parser might pass over.
+      // Changes case, digits, spaces and line ends, which a parser might ignore.
       changed[at] = (changed[at] ?? 0) ^ 0x20;
       await assert.rejects(async () => verifyEvidence([fileOf(decoder.decode(changed))]), `byte ${at}`);
     }

@@ -16,7 +16,7 @@ import { dying, headKeys, headWorld } from '../../workers/headWorld.ts';
 const account = 'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ';
 const nameOf = (run: number) => `anchor-1500-${account}-${run}`;
 
-/** A store that its process dies at: before it is touched, and after. */
+/** A store on which the process dies before or after each call. */
 const fragile = (store: EventStore, crash: CrashPoint): EventStore => ({
   ...store,
   read: async (...args) => {
@@ -31,7 +31,7 @@ const fragile = (store: EventStore, crash: CrashPoint): EventStore => ({
   },
 });
 
-/** Heads of a log, a process that anchors them, and an engine that does what is ordered. */
+/** Heads of a log, a process that anchors them, and an engine that carries out the orders. */
 async function anchored() {
   const world = headWorld();
   const facts = { cause: 'worker:test', appId: null } as const;
@@ -49,7 +49,7 @@ async function anchored() {
   const pass = (duration_ms: number) => {
     world.time.now = plus(world.time.now, duration_ms);
   };
-  /** The engine comes to an end with the run's transaction. */
+  /** Finishes the run's transaction, as the engine would. */
   const conclude = async (run: number, kind: 'final' | 'dead' = 'final') => {
     const { ordered } = await ofRun(run);
     const { handle } = deps();
@@ -136,7 +136,7 @@ describe('an anchor of a head', () => {
 
   it('is one for a head, wherever its processes die and however many there are', async () => {
     const world = await anchored();
-    /** Each goes on a step further than the one before. */
+    /** Dies at each further step in turn. */
     const dieEverywhere = async () => {
       let died = true;
       for (let after = 0; died; after += 1) {

@@ -21,7 +21,7 @@ const facts = (position: number, publicKey: string) => ({
 const head = (newest: HeadsEvent | null, position: number, key = first) =>
   signHead(newest, facts(position, key.publicKey), { hashOf: hashOfHead, sign: key.sign });
 
-/** Two heads, another key, one more head. */
+/** Two heads, a key change, one more head. */
 function someEntries(former: Parameters<typeof changeHeadKey>[2]['former'] = first): HeadsEvent[] {
   const entries: HeadsEvent[] = [];
   const add = (decided: ReturnType<typeof head>) => {
@@ -127,7 +127,7 @@ describe('heads', () => {
   });
 });
 
-/** Null when it cannot be read at all. */
+/** Null if it is unreadable. */
 function attempt<T>(work: () => T): T | null {
   try {
     return work();

@@ -25,7 +25,7 @@ const someTips = fc
   .map((names) => names.map((n) => tipOf(n)));
 const leavesOf = (tips: readonly StreamTip[]) => sortedLeaves(tips.map(leafOf));
 
-/** The definition, written down once more and slowly. */
+/** The definition of the root, computed directly and slowly. */
 function slowRoot(leaves: readonly { key: Buffer; hash: Buffer }[], depth = 0): Buffer {
   const [only] = leaves;
   if (!only) return Buffer.alloc(32);
