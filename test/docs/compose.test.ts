@@ -1,4 +1,4 @@
-/** Both compose files, against the code that is run by them. That they run is tried by `npm run compose:check`, which needs an engine. */
+/** Both compose files against the code that they start. `npm run compose:check` starts them, which needs a container engine. */
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -37,18 +37,18 @@ const servicesOf = (file: string) =>
 const one = servicesOf('docker-compose.yml');
 const scaleServices = servicesOf('docker-compose.scale.yml');
 const scale = Object.fromEntries(scaleServices);
-/** Those that run this product as a service. */
+/** Services that run this product as a service. */
 const isOurs = ([, { image, environment }]: readonly [string, Service]) =>
   image === 'payment-intents' && environment?.['ROLES'] !== undefined;
 const networksOf = ({ networks = [] }: Service): readonly string[] =>
   Array.isArray(networks) ? networks : Object.keys(networks);
 
 const documented = Object.keys(parseEnv(text('.env.example').replace(/^# (?=[A-Z][A-Z0-9_]*=)/gm, '')));
-/** `npm run rotate-master-key` reads them; no service does. */
+/** Only `npm run rotate-master-key` reads them. */
 const ofRotation = ['MASTER_KEY_OLD', 'MASTER_KEY_OLD_FILE'];
 const treasury = `0x${'0123456789abcdef'.repeat(4)}`;
 
-/** What an operator fills in. */
+/** Values that an operator fills in. */
 const filled = {
   PUBLIC_URL: 'https://pay.example.com',
   RPC_URLS_8453: 'https://base.example.com',
@@ -61,7 +61,7 @@ const filledForOne = {
 };
 const filledForScale = { EVENTSTORE_ADMIN_PASSWORD: 'secret' };
 
-/** As compose puts it together: .env, then what the file says, with variables of .env in it. */
+/** Merges the environment like compose: .env, then the file's entries, with variables of .env in them. */
 function environmentOf({ environment = {} }: Service, dotEnv: Readonly<Record<string, string>>) {
   const fromFile = { ...parseEnv(text('.env.example')), ...dotEnv };
   const value = (said: string) =>
@@ -73,7 +73,7 @@ function environmentOf({ environment = {} }: Service, dotEnv: Readonly<Record<st
   return { ...fromFile, ...Object.fromEntries(said) } as Record<string, string>;
 }
 
-/** Paths inside a container, where they are outside. */
+/** Maps paths inside a container to paths outside. */
 const outside = ({ volumes = [] }: Service, directory: string, env: Readonly<Record<string, string>>) =>
   Object.fromEntries(
     Object.entries(env).map(([name, value]) => {
@@ -131,7 +131,7 @@ describe('the event store in both compose files', () => {
     assert.equal(nodes.length, 4);
     for (const [name, { image = '', environment = {}, volumes = [] }] of nodes) {
       assert.match(image, /^\$\{EVENTSTORE_IMAGE:-eventstore\/eventstore:24\.6\.0-jammy\}$/, name);
-      // KurrentDB's own defaults are other folders, outside the volumes: a restart would lose the log.
+      // KurrentDB's default folders are outside the volumes: a restart would lose the log.
       for (const folder of [environment['EVENTSTORE_DB'], environment['EVENTSTORE_LOG']])
         assert.ok(
           volumes.some((each) => each.endsWith(`:${folder}`)),
@@ -143,7 +143,7 @@ describe('the event store in both compose files', () => {
 });
 
 describe('docker-compose.scale.yml', () => {
-  /** As `prepare` and an operator leave it. */
+  /** The directory as `prepare` and an operator leave it. */
   let directory: string;
   let configs: ReadonlyMap<Role, Config>;
   const prepare = () =>

@@ -1,4 +1,4 @@
-/** .env.example against the code that reads the variables and the compose file that hands them on. */
+/** .env.example against the code that reads the variables and the compose file that passes them on. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
@@ -13,7 +13,7 @@ const example = text('.env.example');
 const composeFiles = ['docker-compose.yml', 'docker-compose.scale.yml'].map(text);
 const compose = composeFiles.join('\n');
 
-/** What a new user must fill in. */
+/** Values that a new user must fill in. */
 const filled = {
   MASTER_KEY: '0123456789abcdef'.repeat(4),
   TREASURY_PRIVATE_KEY: `0x${'0123456789abcdef'.repeat(4)}`,
@@ -28,7 +28,7 @@ const uncommented = example.replace(/^# (?=[A-Z][A-Z0-9_]*=)/gm, '');
 const documented = Object.keys(parseEnv(uncommented));
 const onlyForCompose = ['POSTGRES_PASSWORD', 'EVENTSTORE_IMAGE', 'EVENTSTORE_ADMIN_PASSWORD', 'FRONT_NETWORK'];
 
-/** All chains look alike: RPC_URLS_56 → RPC_URLS_<chainId>. */
+/** Replaces a chain's id: RPC_URLS_56 → RPC_URLS_<chainId>. */
 const family = (name: string) => name.replace(/_\d+(?=$|_FILE$)/, '_<chainId>');
 const families = (names: readonly string[]) => [...new Set(names.map(family))].sort();
 
@@ -39,7 +39,7 @@ function namesAsked(): string[] {
     {
       get: (_target, name) => {
         asked.add(String(name));
-        // A chain without a node is not asked about any further.
+        // The config reads no other settings of a chain without a node.
         return /^RPC_URLS_\d+$/.test(String(name)) ? 'https://node.example.com' : undefined;
       },
     },

@@ -1,4 +1,4 @@
-/** What goes into the image, against what the service needs. */
+/** Contents of the image against the service's needs. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';

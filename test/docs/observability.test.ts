@@ -1,4 +1,4 @@
-/** Alerts, runbooks and dashboards, against the metrics, columns and commands that there are. */
+/** Alerts, runbooks and dashboards against the product's metrics, columns and commands. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { parser } from '@prometheus-io/lezer-promql';
@@ -20,7 +20,7 @@ const page = text('docs/operate/alarms.md');
 const alerts = alertsOf(page);
 const dashboards: readonly Dashboard[] = [operations, business];
 
-/** Labels of each series that a query can name. */
+/** Labels of each series that queries may name. */
 function seriesThere(): ReadonlyMap<string, ReadonlySet<string>> {
   const { registry } = createTelemetry(createLogger('silent'));
   openLines(registry);
@@ -41,7 +41,7 @@ interface Named {
   readonly errors: number;
 }
 
-/** What a PromQL query names. */
+/** Names in a PromQL query. */
 function namedIn(query: string): Named {
   const [metrics, labels]: [string[], string[]] = [[], []];
   let errors = 0;

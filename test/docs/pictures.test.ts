@@ -1,4 +1,4 @@
-/** Pictures against the text that they are made from, and what a running service serves of them. */
+/** Pictures against their source text, and the pictures that a running service serves. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { draw, pictureNames, pictureOf } from '../../docs/generate/pictures.ts';

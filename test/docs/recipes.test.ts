@@ -1,4 +1,4 @@
-/** The recipes of docs/contribute are applied to a copy of the tree: a page that names a wrong file, or misses one, fails here. */
+/** Applies the recipes of docs/contribute to a copy of the tree: a page that names a wrong file, or omits one, fails here. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -18,10 +18,10 @@ const recipes = readRecipes(root);
 const specsOf = ({ steps }: Recipe): readonly string[] =>
   steps.flatMap((step) => (step.do === 'test' ? step.specs : []));
 
-/** They compare what docs/generate/write.ts has just written: in the full suite alone. */
+/** They compare the output of docs/generate/write.ts, which has just run: only in the full suite. */
 const ofGenerated = new Set(['database', 'events', 'clientTypes'].map((name) => `test/docs/${name}.test.ts`));
 
-/** Runs a program of the copy to its end. @returns what it printed, with its exit code if it failed */
+/** Runs a program of the copy to its end. @returns its output, with the exit code if it failed */
 async function ran(folder: string, ...args: readonly string[]): Promise<string> {
   const options = { cwd: folder, env: childEnvironment(), maxBuffer: 16 * 1024 * 1024 };
   try {
@@ -45,7 +45,7 @@ async function withTree(work: (tree: Tree) => Promise<void>): Promise<void> {
   }
 }
 
-/** Applies the recipes to a copy; its types must be right and the specs that they name must pass. */
+/** Applies the recipes to a copy. Its types must be correct, and the named specs must pass. */
 const follow = (followed: readonly Recipe[]): Promise<void> =>
   withTree(async ({ folder }) => {
     for (const { page, steps } of followed) for (const step of steps) applyStep(folder, page, step);

@@ -1,4 +1,4 @@
-/** Generated pages of docs/reference against the code that they are made from. */
+/** Generated pages of docs/reference against their source code. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cliDocument, helpOfAllCommands } from '../../docs/generate/cli.ts';

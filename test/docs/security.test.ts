@@ -1,4 +1,4 @@
-/** docs/explain/security.md numbers its threats; docs/audit/threat-specs.md names code and specs for each number. All of them exist, under that name. */
+/** docs/explain/security.md numbers its threats, and docs/audit/threat-specs.md names code and specs for each number. All of them exist under these names. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 
@@ -22,7 +22,7 @@ const rows = readFileSync(threats, 'utf8')
   .flatMap((table) => table.trimEnd().split('\n').slice(2))
   .map((line) => line.slice(2, -2).split(' | '));
 
-/** What the proofs' page says of each number. */
+/** The proofs' page by number. */
 const sections = new Map(
   readFileSync(proofs, 'utf8')
     .split(/^### /m)

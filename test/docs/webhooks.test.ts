@@ -31,7 +31,7 @@ describe('docs/integrate/webhooks.md', () => {
     it(`has a receiver in ${language.name} that believes the vector in both schemes and nothing near it`, function () {
       const code = new RegExp(`\`\`\`${language.fence}\n([\\s\\S]*?)\`\`\``).exec(page)?.[1];
       assert.ok(code, `the page has no code in ${language.name}`);
-      // Run where its interpreter exists, and shown as pending elsewhere.
+      // Runs where its interpreter exists; otherwise it is pending.
       if (!isInstalled(language)) this.skip();
       const answered = verdicts(language, code, cases);
       assert.equal(answered.length, cases.length);

@@ -7,7 +7,7 @@ import { familyFor } from '../../src/chains/families.ts';
 import { muxedReceiver, stellarContract, stellarReceiver } from '../support/contractPayments.ts';
 import { merchantWallet } from '../support/payments.ts';
 
-/** What the issuers' pages and chain explorers say. */
+/** Facts from the issuers' pages and from chain explorers. */
 const tokens: Record<number, Record<string, [address: string, decimals: number]>> = {
   8453: { USDC: ['0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 6] },
   56: {

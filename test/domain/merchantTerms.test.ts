@@ -1,4 +1,4 @@
-/** An app's amount policy, which its owner sets, and its fees, which the operator agrees with it. */
+/** An app's amount policy, set by its owner, and its fees, set by the operator. */
 
 import type { FeeTier, MerchantEvent } from '../../domain/merchant/events.ts';
 import { removeFee, setFee, setPolicy } from '../../domain/merchant/settings.ts';

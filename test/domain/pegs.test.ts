@@ -17,9 +17,9 @@ import { agree } from '../../domain/payment/create.ts';
 import { assertDollarTokens, PriceMissing } from '../../domain/pegs.ts';
 import { networks as testNetworks } from '../../domain/testNetworks.ts';
 
-/** As a caller without types could make it. */
+/** A token from a caller without types. */
 const euro = { ...usdc('0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42'), symbol: 'EURC' as 'USDC' };
-// @ts-expect-error: a token that states no dollar is no unit that amounts are converted in
+// @ts-expect-error: amounts are not converted to a token without a dollar peg
 export const typed: DollarUnit = { symbol: 'EURC', decimals: 6 };
 const dollar = usdc('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913');
 const onStellar = { symbol: 'USDC', decimals: 7 } as const;
@@ -86,7 +86,7 @@ describe('amounts', () => {
     assert.deepEqual(importing.toSorted(), [
       'domain/dollars.ts',
       'domain/money.ts',
-      // The decimals of a dollar route.
+      // The decimals of a route in dollars.
       'domain/payment/close.ts',
       'domain/payment/fees.ts',
       // A cent in the decimals of a token of the catalogue.

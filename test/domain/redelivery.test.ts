@@ -15,7 +15,7 @@ import { deliveryOutcome, deliveryStart } from '../support/deliveries.ts';
 const start = deliveryStart();
 const later = plus(start.startedAt, underWay_ms);
 
-/** @param statusCode of the answer; null for none in time, undefined for an outcome that nobody knows */
+/** @param statusCode of the answer; null without an answer in time, undefined if the outcome is unknown */
 function sent(statusCode: number | null | undefined, more = {}): WebhookState {
   const begun = fold(webhook, startSend(webhook.initial, { ...start, ...more }) as readonly WebhookEvent[]);
   return statusCode === undefined

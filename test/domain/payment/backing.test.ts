@@ -23,7 +23,7 @@ function refused(backing: unknown, why: RegExp): void {
   assert.match(backing.message, why);
 }
 
-/** Payin ids with the sum that they must reach. */
+/** Ids of accepted payins, with the sum that they must reach. */
 function accepted(backing: ReturnType<typeof backsPayout>) {
   assert.ok(backing !== null && !isRefusal(backing), 'money backs it');
   return { transfers: backing.payins.map(({ transfer }) => transfer), needed: backing.needed };

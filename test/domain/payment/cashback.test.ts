@@ -9,7 +9,7 @@ import * as p from '../../support/payments.ts';
 
 const other = p.treasuryAccount;
 
-/** A payment that promised so much and was paid by these. */
+/** A payment with this cashback, paid by these transfers. */
 function paidBy(basisPoints: number, transfers: readonly Transfer[], amounts: Parameters<typeof p.funded>[1]) {
   const sketch = { ...p.terms({ from: amounts?.source ?? p.baseUsdc }), cashback_basisPoints: basisPoints };
   const created = createPayment(null, sketch) as readonly PaymentEvent[];

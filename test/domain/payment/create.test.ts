@@ -25,7 +25,7 @@ import { specification } from '../../support/specification.ts';
 
 const { given } = specification(paymentDecider);
 
-/** The amounts that a payment's terms fix. */
+/** Amounts in a payment's terms. */
 function amountsOf(sketch: Parameters<typeof created>[0]) {
   const { source, destination, fee, limits } = paymentAfter([created(sketch)]).terms;
   return { source: source.amount, destination: destination.amount, fee: fee.amount, limits };
@@ -149,7 +149,7 @@ describe('creating a payment', () => {
     });
 
     it('rounds the fee down to what both tokens can hold', () => {
-      // 0.000001 × 25 basis points is far below a unit of either token; of 1.000399 it is 0.0025009975.
+      // 0.000001 × 25 basis points is far below one unit of either token; of 1.000399 it is 0.0025009975.
       const fee = { fixed: '0', basisPoints: 25 };
       assert.deepEqual(
         amountsOf({ amount: '1.000399', from: bnbUsdc, to: polygonUsdc, fee }),

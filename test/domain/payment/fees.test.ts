@@ -13,7 +13,7 @@ import {
   splitAny,
 } from '../../../domain/payment/fees.ts';
 
-/** USDC and USDT as our chains hold them. */
+/** Decimals of USDC and USDT on the supported chains. */
 const held = fc.constantFrom(6, 7, 18);
 const routes: fc.Arbitrary<RouteDecimals> = fc.record({
   source: held,
@@ -24,7 +24,7 @@ const coarser = (route: RouteDecimals) => Math.min(route.source, route.destinati
 /** One unit of the coarser token, in source units. */
 const unitOf = (route: RouteDecimals) => 10n ** BigInt(route.source - coarser(route));
 
-/** Up to a billion, mostly odd; fees of up to one token and ten percent. */
+/** Amounts up to a billion, mostly odd; fees of up to one token and ten percent. */
 const payment = routes.chain((route) =>
   fc.record({
     route: fc.constant(route),
@@ -35,7 +35,7 @@ const payment = routes.chain((route) =>
     amount: fc.bigInt({ min: 1n, max: 10n ** BigInt(9 + coarser(route)) }),
   }),
 );
-/** The generated amount, in coarser units, as units of either token. */
+/** Converts the generated amount from coarser units to units of either token. */
 const inSource = (amount: bigint, route: RouteDecimals) => rescale(amount, coarser(route), route.source);
 const inDestination = (amount: bigint, route: RouteDecimals) => rescale(amount, coarser(route), route.destination);
 /** The fee before any rounding, times 10,000. */
@@ -123,7 +123,7 @@ describe('agreed amounts', () => {
     fc.assert(
       fc.property(payment, fc.bigInt({ min: 0n, max: 10n ** 6n }), ({ route, policy, amount }, more) => {
         const [less, greater] = [amount, amount + more].map((value) => agreeIn(inSource(value, route), policy, route));
-        // One coarser unit more may carry the fee one unit further, never more than that.
+        // One more coarser unit can raise the fee by at most one unit.
         assert.ok((less?.destination ?? 0n) <= (greater?.destination ?? 0n));
       }),
     );

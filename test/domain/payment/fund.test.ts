@@ -30,7 +30,7 @@ const funding = (state: Parameters<typeof paymentDecider.evolve>[0]) => {
   return fund(state, minute(6));
 };
 
-/** A payment on which these amounts are final in the source token. */
+/** A payment with final payins of these amounts in the source token. */
 const received = (sketch: TermsSketch, ...amounts: string[]) => {
   const payins = amounts.map((amount, index) => payin({ amount, index, in: sketch.from ?? baseUsdc }));
   return { payins, history: [created(sketch), ...payins.map((transfer) => confirmed(transfer))] };

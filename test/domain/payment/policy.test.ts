@@ -1,4 +1,4 @@
-/** What an app lets happen with money that is not what was agreed. 10.01 USDC on Base are due, of which 10.00 are paid out on Ethereum. */
+/** An app's policy for wrong amounts. Due are 10.01 USDC on Base, of which 10.00 are paid out on Ethereum. */
 import assert from 'node:assert/strict';
 import { fold } from '../../../domain/decider.ts';
 import type { AmountPolicy, PolicyRule, Verdict } from '../../../domain/payment/amountPolicy.ts';

@@ -39,7 +39,7 @@ import { specification } from '../../support/specification.ts';
 
 const { given } = specification(paymentDecider);
 
-/** What can go back, as `reason amount chain`. */
+/** Refundable money, as `reason amount chain`. */
 const owed = (history: readonly PaymentEvent[]) =>
   refundable(paymentAfter(history)).map(({ reason, amount, chainId }) => `${reason} ${amount} ${chainId}`);
 

@@ -42,7 +42,7 @@ const part = (amount: string, asset: Asset = baseUsdc): RefundOrder['scope'] => 
   tokenAddress: asset.token.address,
   amount: of(amount, asset),
 });
-/** `amount to` of each refund that is ordered. */
+/** `amount to` of each ordered refund. */
 const orders = (history: readonly PaymentEvent[], order: Partial<RefundOrder>) => {
   const decided = asking(order)(paymentAfter(history));
   if (isRefusal(decided)) return decided.refused;

@@ -1,4 +1,4 @@
-/** Alternative sources ask for round amounts: what rounding adds is fee of the treasury, and the receiver gets the same. */
+/** Alternative sources request round amounts. The treasury's fee includes the rounding; the receiver gets the same amount. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { dollarRoute } from '../../../domain/dollars.ts';
@@ -17,7 +17,7 @@ import * as p from '../../support/payments.ts';
 const { baseUsdc, bnbUsdc, minute, polygonUsdc, solanaUsdc } = p;
 const assets = [baseUsdc, bnbUsdc, solanaUsdc, p.stellarUsdc, p.ethereumUsdt];
 
-/** The example of the walk through the pages: 18.50, paid in on Base for a fee of 0.01 and 10 basis points. */
+/** The example of the walk through the pages: 18.50, paid on Base for a fee of 0.01 and 10 basis points. */
 const order: p.TermsSketch = {
   type: 'exactIn',
   amount: '18.50',
@@ -28,7 +28,7 @@ const order: p.TermsSketch = {
 const payFrom = (sketch: p.TermsSketch) =>
   viewOf(p.paymentAfter([p.created(sketch)]), minute(1)).payFrom?.map(({ amount }) => amount);
 
-/** What funds the payment when so much comes from there. */
+/** The funding after this amount from this source. */
 function fundedBy(sketch: p.TermsSketch, from: p.Asset, amount: string): PaymentEventData<'PaymentFunded'> | undefined {
   const state: PaymentState = p.paymentAfter([p.created(sketch)]);
   const transfer = p.payin({ in: from, amount, tx: 'round' });
@@ -38,7 +38,7 @@ function fundedBy(sketch: p.TermsSketch, from: p.Asset, amount: string): Payment
   return event?.data as PaymentEventData<'PaymentFunded'> | undefined;
 }
 
-/** What the audit finds in the same events, by its own arithmetic. */
+/** The audit's findings for the same events, by its separate arithmetic. */
 function audited(sketch: p.TermsSketch, from: p.Asset, amount: string): readonly Finding[] {
   const transfer = p.payin({ in: from, amount, tx: 'round' });
   const entry = (data: object) => ({ stream: 'payment-1', revision: 3n, data }) as never;

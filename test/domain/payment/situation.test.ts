@@ -1,4 +1,4 @@
-/** Where a payment stands for its payer, told from real histories. */
+/** A payment's situation for its payer, from real histories. */
 import assert from 'node:assert/strict';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { type ChainFacts, type Situation, situationOf } from '../../../domain/payment/situation.ts';

@@ -1,4 +1,4 @@
-/** The app ends a payment early, and writes a note and tags on it. */
+/** The app ends a payment early, and adds a note and tags. */
 import assert from 'node:assert/strict';
 import { isRefusal, type Refusal } from '../../../domain/decider.ts';
 import { annotatePayment, noteLimits } from '../../../domain/payment/annotate.ts';

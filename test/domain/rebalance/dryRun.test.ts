@@ -30,7 +30,7 @@ function sequence(seed: number) {
   };
 }
 
-/** Payments of 20 to 220 dollars: paid in on any chain, 80 % of them paid out on two. */
+/** Payments of 20 to 220 dollars from any chain; two chains get 80 % of the payouts. */
 function skewed(days: number, perDay: number): readonly Flow[] {
   const random = sequence(46);
   return Array.from({ length: days * perDay }, (_, at) => {

@@ -96,7 +96,7 @@ describe('the policy of floats', () => {
   it('expects the busier of a day and an average day of the week', () => {
     assert.equal(demandPerDay({ outflow_day: 5n, outflow_week: 70n }), 10n);
     assert.equal(demandPerDay({ outflow_day: 15n, outflow_week: 70n }), 15n);
-    // 1,500 is above the minimum, and will not be when a move from Base arrives.
+    // 1,500 is above the minimum now, and below it after the move from Base arrives.
     assert.deepEqual(
       moves([view(1, 1_500, { outflow_week: usd(280_000) }), view(8453, 20_000)])[0]?.slice(0, 2),
       [8453, 1],

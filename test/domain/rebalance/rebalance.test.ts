@@ -50,7 +50,7 @@ const burnDied = (attempt = 1): RebalanceEvent => ({ type: 'BurnDied', data: { a
 const mintDied = (attempt = 1): RebalanceEvent => ({ type: 'MintDied', data: { attempt, proof } });
 const fastMove = move({}, { finality: fast });
 const feeTaken = { feeExecuted: 130_000n, expirationBlock: 900n, finalityExecuted: fast } as const;
-/** Burned fast, and attested until block 900. */
+/** A fast burn whose attestation is valid until block 900. */
 const expiring = [ordered(fastMove), burnSigned(fastMove), burnConfirmed(), attested(fastMove, feeTaken)];
 const expired: RebalanceEvent = {
   type: 'AttestationExpired',
@@ -371,7 +371,7 @@ describe('money in transit', () => {
   });
 });
 
-/** What anybody may try at any time: the service with several instances, the chains, the attestation service, strangers. */
+/** Actions that may happen at any time: of several service instances, the chains, the attestation service and unknown people. */
 const tries: readonly ((state: RebalanceState, n: number) => Decision<RebalanceEvent>)[] = [
   (state) => rebalanceLegs.sign(state, burnPart, burnAttempt(fastMove, (state?.burn.attempts.length ?? 0) + 1)),
   (state, n) =>

@@ -1,4 +1,4 @@
-/** What each kind of stream says of a transfer that it does not owe, or of which something else decides. */
+/** Answers of each kind of stream about a foreign transfer, or about one that another stream decides. */
 import assert from 'node:assert/strict';
 import { batchLeg } from '../../../domain/batch/batch.ts';
 import { type Decision, fold, isRefusal } from '../../../domain/decider.ts';

@@ -28,7 +28,7 @@ const adding =
   (state: AddressBookState) =>
     addAddress(state, { ...place, label: 'the bank', usableFrom, by: 'ada', now: minute(0) });
 const removing = (state: AddressBookState) => removeAddress(state, { ...bank, by: 'grace', now: day(2) });
-/** Asking decides nothing: what would be refused is, and the rest is no event. */
+/** Asks without deciding: refusals are returned, and success appends no event. */
 const using = (place: Omit<BookAddress, 'memo'> & { memo?: string }, now = day(1)) => {
   return (state: AddressBookState) => {
     const entry = usableAddress(state, place, now);

@@ -31,7 +31,7 @@ const taken = (nonce: number): TreasuryEvent => ({
   type: 'NonceTaken',
   data: { nonce: String(nonce), detail: `transaction x used nonce ${nonce}`, proven: true, seenAt: minute(2) },
 });
-/** A transfer of five tokens that somebody sent with the treasury's key. */
+/** A transfer of five tokens that another program sent with the treasury's key. */
 const byHand = (nonce: number | null, hash = hashOf('by hand', nonce)): UnrecordedTransaction => ({
   hash,
   nonce: nonce === null ? null : BigInt(nonce),

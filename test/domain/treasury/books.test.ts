@@ -38,7 +38,7 @@ function decided(state: BooksState, decide: (state: BooksState) => Decision<Book
   return decision;
 }
 
-/** A look at block 120 that finds nothing new, unless told otherwise. */
+/** A reading at block 120 without news, unless overridden. */
 const look = (
   over: Partial<BooksComparisonInput> & { readonly balances?: Record<string, bigint> } = {},
 ): BooksComparisonInput => ({

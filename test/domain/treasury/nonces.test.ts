@@ -38,7 +38,7 @@ const assigned = (nonce: number, purpose: Purpose): TreasuryEvent => ({
   type: 'NonceAssigned',
   data: { nonce: String(nonce), purpose, moves, assignedAt: now },
 });
-/** The n-th cancel of a nonce, each with a higher fee. */
+/** The nth cancel of a nonce, each with a higher fee. */
 const cancelOf = (nonce: number, n = 1) => ({
   nonce: BigInt(nonce),
   hash: hashOf('cancel', nonce, n),
@@ -63,7 +63,7 @@ const networkClosed: TreasuryEvent = {
 const assigning = (purpose: Purpose, minedNonce = 7) => {
   return (state: TreasuryState) => assignNonce(state, { purpose, moves, minedNonce: BigInt(minedNonce), now });
 };
-/** That many assignments from nonce 7 on. */
+/** This number of assignments, from nonce 7 on. */
 const many = (count: number) => Array.from({ length: count }, (_, i) => assigned(7 + i, payout(`p${i}`)));
 
 describe('a treasury', () => {
@@ -309,7 +309,7 @@ describe('a treasury', () => {
   });
 
   describe('of which only the latest events are read', () => {
-    /** Sweeps, cancels and payouts in any order, as far as the chain allows; each nonce is mined in its turn. */
+    /** Sweeps, cancels and payouts in any order, within the chain's rules. Nonces are mined in order. */
     const busyLife = fc.array(
       fc.constantFrom('payout', 'payout', 'sweep', 'sweep', 'cancel', 'mine', 'mine', 'mine', 'mine', 'pause'),
       { minLength: 600, maxLength: 1_200 },
