@@ -1,4 +1,4 @@
-/** Two instances on the same stores while money moves, with the leases torn away from whoever holds them: each thing is done once. */
+/** Two instances on the same stores during payments, with leases taken away from their holders: each effect occurs once. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -15,9 +15,9 @@ import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
 import { createShop } from '../support/shop.ts';
 import { ownerHeaders } from '../support/signIn.ts';
 
-/** Behind one address, which links to payments begin with. */
+/** Both instances share one public address, which payment links use. */
 const settings = { POLL_MS_8453: '50', POLL_MS_1: '50', PUBLIC_URL: 'https://pay.example' };
-/** Rounds of a change on one instance and a request to the other. */
+/** Number of rounds: a change on one instance, and a request to the other. */
 const races = 40;
 const handovers = { least: 8, most: 200 };
 
@@ -194,7 +194,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
   });
 }
 
-/** Takes the lease of the projections and keeps it. @returns what gives it back */
+/** Takes the lease of the projections and keeps it. @returns a function that releases it */
 async function stopProjections(dataDir: string): Promise<() => Promise<void>> {
   const { DATABASE_URL } = parseEnv(readFileSync(join(dataDir, 'service.env'), 'utf8'));
   const holder = new pg.Client({ connectionString: DATABASE_URL });

@@ -1,4 +1,4 @@
-/** A merchant with a browser makes links, a payer without scripts opens and pays one, and cashback is withdrawn by form. */
+/** A merchant creates links in a browser, a payer without scripts opens and pays one, and cashback is withdrawn by a form. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ describe('links that anybody may pay with', () => {
     return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
   };
 
-  /** Signed in, by the code of the mail that came for it. */
+  /** Signs in with the mailed code. */
   async function merchant(): Promise<Visitor> {
     const someone = await visitor(sandbox.file().baseUrl);
     const { page } = someone;

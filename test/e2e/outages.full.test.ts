@@ -1,4 +1,4 @@
-/** What the service stands on goes away while payments are in flight: honest answers meanwhile, recovery by itself, nothing doubled. */
+/** The service's stores go away during payments: correct answers meanwhile, automatic recovery, no duplicated effect. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ describe('an outage', () => {
         await isUnavailable(read);
         await isUnavailable(create);
         await sandbox.until(async () => !/^pi_role_active\{.*\} 1$/m.test((await sandbox.operations('/metrics')).body));
-        // Longer than it takes to try in vain to have the leases back.
+        // Longer than the timeout of an attempt to reacquire the leases.
         for (let tries = 0; tries < 8; tries += 1) await isUnavailable(read);
       } finally {
         goOn();
@@ -43,7 +43,7 @@ describe('an outage', () => {
       try {
         await says('postgres');
         await isUnavailable(read);
-        // Who may create is known for a second without asking again.
+        // Permissions for creation are cached for a second.
         await sandbox.until(async () => (await create()).status !== 201);
         await isUnavailable(create);
       } finally {
@@ -65,7 +65,7 @@ describe('an outage', () => {
       const goOn = freeze([eventStorePid()]);
       try {
         const creating = customers.create(customers.newOrder(8453, 1));
-        // As long as several rounds of readiness: longer than one attempt to append may take.
+        // As long as several readiness rounds: longer than the maximum duration of one append attempt.
         for (let tries = 0; tries < 4; tries += 1) await says('eventStore');
         goOn();
         await creating;
@@ -105,7 +105,7 @@ describe('an outage', () => {
     isWhole(await sandbox.history(), paymentIds);
   });
 
-  /** Postgres on the same data and port. */
+  /** Starts Postgres again on the same data and port. */
   async function startAgain(port: number): Promise<void> {
     const again = { dataDir: join(sandbox.dataDir, 'postgres'), port };
     const postgres = await startPostgres({ ...again, logFile: join(sandbox.dataDir, 'logs', 'postgres.log') });

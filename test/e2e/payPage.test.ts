@@ -1,4 +1,4 @@
-/** Payers with browsers: their pages follow the money by themselves, on local chains, from the first look to the end of each story. */
+/** Payers with browsers: their pages follow the money automatically, on local chains, from the first load to the end of each payment. */
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { parseSep7Uri, type Sep7Pay } from '@stellar/typescript-wallet-sdk';
@@ -36,7 +36,7 @@ describe('the page of a payment, in a browser', () => {
     return body;
   }
 
-  /** @param watch while the page is open, which nobody loads again */
+  /** @param watch called with the open page, which is never reloaded */
   async function watching(payment: Answer['body'], watch: (page: Page) => Promise<void>, query = ''): Promise<void> {
     const { page, leave } = await visitor(shop.url(), { viewport: { width: 360, height: 740 } });
     let loads = 0;
@@ -55,7 +55,7 @@ describe('the page of a payment, in a browser', () => {
     assert.equal(await page.locator('.scan').count(), 0);
   };
 
-  /** What the button opens, which the code says as well. */
+  /** Target of the button, which the QR code also contains. */
   async function walletLink(page: Page): Promise<string> {
     await page.getByText('Waiting for your payment').waitFor();
     const link = (await page.locator('.scan a').getAttribute('href')) ?? '';

@@ -1,4 +1,4 @@
-/** The main job, as a merchant and a customer see it: the real service, stores, chains and webhooks. */
+/** The main job from the view of a merchant and a customer: the real service, stores, chains and webhooks. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { type Answer, createSandbox, type Json } from '../support/sandbox.ts';
@@ -189,7 +189,7 @@ describe('a payment from creation to webhook', () => {
   }
 });
 
-/** Statuses are polled, so quick ones may be missed, but the order is fixed and the end is certain. */
+/** Polls statuses, so short ones may be missed. The order is fixed and the end is certain. */
 function assertWalk(seen: readonly string[]): void {
   const path = ['unpaid', 'started', 'payin_completed', 'bridging', 'payout_started', 'payout_completed'].map(
     (name) => `payment_${name}`,

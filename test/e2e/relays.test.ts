@@ -1,4 +1,4 @@
-/** Payers with no coin for gas, on local chains: one signature pays a payment, which is paid out on another chain. */
+/** Payers without gas on local chains: one signature pays a payment, which is paid out on another chain. */
 import assert from 'node:assert/strict';
 import { type Address, createWalletClient, encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
@@ -128,7 +128,7 @@ describe('paying without gas', () => {
     assert.deepEqual(
       [
         await send(await sign({ value: less })),
-        // What a client says that it accepted counts for nothing.
+        // The server ignores the client's claim about accepted terms.
         await send(await sign({ value: less }), { ...requirement, amount: less }),
         await send(await sign({ to })),
         await send(await sign({ to }), { ...requirement, payTo: to }),
@@ -188,7 +188,7 @@ describe('paying without gas', () => {
     const signed = await authorize(payer, requirement);
     await sendByStranger(signed);
     const { status, body } = await ask402(link, headerOf(requirement, signed));
-    // The token says that it is used: nothing of ours is sent, and the payin pass finds the money.
+    // The token reports the authorization as used: the service sends nothing, and the payin pass finds the money.
     assert.ok(status === 402 || status === 200, JSON.stringify(body));
     const done = await shop.follow(payment.id);
     assert.equal(done.status, 'payment_payout_completed');

@@ -1,4 +1,4 @@
-/** Ends and new starts of the whole product on one data directory: what runs is found again, what was is gone on with. */
+/** Ends and restarts of the whole product on one data directory: running parts are found again, interrupted work continues. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -146,13 +146,13 @@ describe('a start that does not succeed', () => {
   });
 
   it('says why as the last thing it says, though the service had started already, and leaves nothing behind', async () => {
-    // Written when the demo apps are there.
+    // Written once the demo apps exist.
     const settings = join(sandbox.dataDir, 'shop', 'settings.json');
     rmSync(settings, { force: true });
     mkdirSync(settings, { recursive: true });
     try {
       const starting = sandbox.start();
-      // It ends last: the chains have gone long before.
+      // It ends last, long after the chains.
       await sandbox.until(() => sandbox.pidOf('shop') !== undefined);
       process.kill(sandbox.pidOf('shop') ?? 0, 'SIGSTOP');
       assert.equal(await starting, 'ended');

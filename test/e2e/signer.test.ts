@@ -1,6 +1,6 @@
 /**
- * The treasury's keys in a process of their own: payments are paid out by it, and whoever holds all the rest gets no signature for what
- * nobody paid.
+ * The treasury's keys in a separate process, which pays payments out. An attacker who holds everything else gets no
+ * signature for unpaid money.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** What the service believes of Stellar: nothing that moved no money to it, and each payin once. */
+/** The service's handling of forged Stellar payments: it ignores everything that moved no money to it, and counts each payin once. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -13,7 +13,7 @@ import { walletOrders } from '../support/walletOrders.ts';
 
 type Got = rpc.Api.GetTransactionResponse;
 
-/** 10.02 pay for 10 and the fee. */
+/** 10.02 covers 10 and the fee. */
 const amount = 10_0200000n;
 
 describe('what is believed of Stellar', () => {
@@ -21,9 +21,9 @@ describe('what is believed of Stellar', () => {
   let tools: StellarTools;
   let payer: Keypair;
   let sponsor: Keypair;
-  /** The payment that the attackers want to have paid. */
+  /** The payment that the attackers try to have paid. */
   let victim: Answer['body'];
-  /** Transactions that really paid. */
+  /** Hashes of transactions that really paid. */
   const honest: string[] = [];
   before(async () => {
     assert.equal(await sandbox.start(), 'ready', sandbox.printed());
@@ -77,12 +77,12 @@ describe('what is believed of Stellar', () => {
   const payinsOf = ({ id }: Answer['body']) =>
     sandbox.query<{ hash: string }>(`SELECT tx_hash AS hash FROM payins WHERE payment_id = '${id}'`);
 
-  /** Of the last attack. The service saves that it has passed a ledger without payins every ten seconds: it is waited for once. */
+  /** Ledger of the last attack. The service saves every ten seconds that it has passed ledgers without payins: the spec waits for this once. */
   let attacked = 0;
-  /** What the attackers want to have paid. */
+  /** Payments that the attackers try to have paid. */
   const targets: Answer['body'][] = [];
 
-  /** No money moved to the treasury. That the service believes nothing of it is seen once it has passed the last attack's ledger. */
+  /** No money moved to the treasury. The spec checks this after the service has passed the last attack's ledger. */
   async function unbelieved(expected: 'FAILED' | 'SUCCESS', attack: () => Promise<Got>): Promise<void> {
     const balances = () => Promise.all([payer.publicKey(), stellar().treasury].map(tools.balance));
     const before = await balances();

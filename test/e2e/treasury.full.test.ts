@@ -1,4 +1,4 @@
-/** The treasury's key is used elsewhere while the service is down, with the nonce of a payout that was signed and not sent. */
+/** Another program uses the treasury's key while the service is down, with the nonce of a payout that was signed and not sent. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { createCustomers } from '../support/customers.ts';
 import { createSandbox } from '../support/sandbox.ts';
 
 const chainIds = [8453, 1] as const;
-/** Blocks come when they are asked for: the sandbox's nodes remember the accounts of sixteen blocks only. */
+/** Blocks are mined on request: the sandbox's nodes keep the accounts of only sixteen blocks. */
 const settings = {
   SANDBOX_BLOCK_TIME_S: '1000',
   ...Object.fromEntries(chainIds.map((chainId) => [`POLL_MS_${chainId}`, '50'])),
@@ -31,7 +31,7 @@ describe('a nonce of the treasury that somebody else has used', () => {
     return (await promisify(execFile)(process.execPath, [`tools/${tool}.ts`, ...args], { env })).stdout;
   };
 
-  /** Blocks come while it is done. */
+  /** Mines blocks during the work. */
   async function whileMining<T>(work: () => Promise<T>): Promise<T> {
     let mining = true;
     const blocks = (async () => {
@@ -75,7 +75,7 @@ describe('a nonce of the treasury that somebody else has used', () => {
     assert.match(await operator('payouts'), /Every payout is settled/);
   });
 
-  /** By a transfer of nothing, deep enough to be final. */
+  /** Uses the nonce for an empty transfer, deep enough to be final. */
   async function useNonce(): Promise<void> {
     const account = privateKeyToAccount(keepKeys(sandbox.dataDir).treasury);
     const client = createWalletClient({ account, transport: localRpc(rpcUrl(1)) });

@@ -1,4 +1,4 @@
-/** One press pays: payers with a wallet in their browser, and wallets, payers and strangers that do what they should not. */
+/** One press pays: payers with a browser wallet, and misbehaving wallets, payers and strangers. */
 import assert from 'node:assert/strict';
 import { type Keypair, Memo, Operation, type Transaction, TransactionBuilder } from '@stellar/stellar-sdk';
 import type { Page } from 'playwright-core';
@@ -17,7 +17,7 @@ import {
   type WalletVisit,
 } from './wallets.ts';
 
-/** A chain of each family: the full suite pays on all seven. */
+/** A chain of each family; the full suite pays on all seven. */
 const cases: readonly (readonly [ChainId, string, WalletVisit])[] = [
   [8453, 'Base, on a phone', phone],
   [1, 'Ethereum, on a desktop', desktop],
@@ -25,10 +25,10 @@ const cases: readonly (readonly [ChainId, string, WalletVisit])[] = [
   [1500, 'Stellar, on a desktop', desktop],
 ];
 
-/** Of the account that a lying wallet signs with. */
+/** Key of the account that a lying wallet signs with. */
 let signer: Keypair | undefined;
 
-/** A wallet that signs a payment to itself in place of what it was asked. */
+/** A wallet that signs a payment to itself instead of the requested one. */
 function redirected(params: readonly unknown[]): unknown {
   const [{ transactionXdr }] = params as [{ transactionXdr: string }];
   const asked = TransactionBuilder.fromXDR(transactionXdr, publicNetwork) as Transaction;
@@ -208,7 +208,7 @@ describe('a payer with a wallet in the browser', () => {
       const good = await post(own, 'signed', { account, transaction: signed, seal });
       assert.deepEqual([good.status, good.body], [200, { txHash: transaction.hash().toString('hex') }]);
       await shop.follow(own.id);
-      // What has landed is sent no second time: the payment waits for nothing any more.
+      // A landed payment is not sent again: the payment waits for nothing.
       assert.equal((await post(own, 'signed', { account, transaction: signed, seal })).status, 409);
     });
 

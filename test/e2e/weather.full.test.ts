@@ -1,4 +1,4 @@
-/** The main routes behind nodes as the real world has them: `npm start -- --weather rough`. */
+/** The main routes behind nodes with real faults: `npm start -- --weather rough`. */
 import assert from 'node:assert/strict';
 import { Keypair } from 'solana-web3-v1';
 import { getAddress } from 'viem';
@@ -8,7 +8,7 @@ import { presets } from '../../sandbox/weather/presets.ts';
 import { type Answer, createSandbox } from '../support/sandbox.ts';
 import { walletOrders } from '../support/walletOrders.ts';
 
-/** Each chain is paid from once, and to once. */
+/** Each chain is a source once, and a destination once. */
 const ring: readonly ChainId[] = [8453, 56, 1, 42161, 137, 1500, 501];
 const routes = ring.map((from, at) => [from, ring[(at + 1) % ring.length] as ChainId] as const);
 

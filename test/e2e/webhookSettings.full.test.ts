@@ -1,4 +1,4 @@
-/** An app's webhook settings change while its payments are under way, and what was exhausted is redelivered: real services, two receivers. */
+/** An app's webhook settings change during its payments, and exhausted webhooks are redelivered: real services, two receivers. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ describe('changed webhook settings', () => {
   const sandbox = createSandbox({ chains: [8453, 1] });
   const { order } = walletOrders(sandbox);
   let moved: TestReceiver;
-  /** The secret in force at the end. */
+  /** The secret that is valid at the end. */
   let fresh: string;
   before(async () => {
     await sandbox.start();
@@ -27,7 +27,7 @@ describe('changed webhook settings', () => {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
     return (await promisify(execFile)(process.execPath, ['tools/merchant.ts', ...args], { env })).stdout;
   };
-  /** The first receiver is told a secret. */
+  /** Gives the first receiver a secret. */
   const knownToFirst = (secret: string) =>
     writeFileSync(
       join(sandbox.dataDir, 'webhook', 'secrets.json'),
@@ -70,7 +70,7 @@ describe('changed webhook settings', () => {
     for (const webhook of [...sandbox.webhooks(before.id), ...movedTo()]) {
       assert.deepEqual([believes(webhook, old), believes(webhook, fresh)], [false, true]);
     }
-    // The first receiver knows the old secret alone, and says so.
+    // The first receiver has only the old secret, and reports it.
     const statusesOf = async (paymentId: string) => {
       const path = `${deliveries}?paymentId=${paymentId}`;
       const { body } = await sandbox.call('GET', path, { key: adminKey });

@@ -1,4 +1,4 @@
-/** Somebody of whom nobody has heard registers, takes payments and looks at them, in a real browser and by the API alone. */
+/** An unknown person registers, accepts payments and reads them, in a real browser and by the API alone. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ describe('a merchant that begins with nothing', () => {
   });
   after(() => beside.kill());
 
-  /** The code in the newest mail to somebody. */
+  /** The code in the newest mail to an address. */
   async function mailedCode(to: string): Promise<string> {
     const folder = join(sandbox.dataDir, 'mail');
     let code: string | undefined;
@@ -41,7 +41,7 @@ describe('a merchant that begins with nothing', () => {
     return code ?? assert.fail('no code was mailed');
   }
 
-  /** What a merchant does with a secret: its server knows it from then on. */
+  /** Stores a secret like a merchant: its server uses it from then on. */
   function keepSecret(secret: string): void {
     const file = join(sandbox.dataDir, 'webhook', 'secrets.json');
     const known = JSON.parse(readFileSync(file, 'utf8'));
@@ -58,7 +58,7 @@ describe('a merchant that begins with nothing', () => {
     return sandbox.webhooks(paymentId);
   }
 
-  /** On both instances, as soon as the one that was asked has said so. */
+  /** Checks that both instances refuse the key as soon as one of them has confirmed its revocation. */
   async function isRefusedEverywhere(key: string): Promise<void> {
     for (const url of [sandbox.file().baseUrl, beside.url]) {
       const { status } = await fetch(`${url}/payment-api/payments/order/x/y`, { headers: { 'x-api-key': key } });

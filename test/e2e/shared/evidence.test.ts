@@ -1,4 +1,4 @@
-/** A payment's evidence out of the real product, for somebody who has nothing of it. */
+/** A payment's evidence from the real product, for a reader without access to it. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';

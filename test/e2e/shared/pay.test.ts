@@ -1,4 +1,4 @@
-/** What a developer runs beside a sandbox: `npm run pay` as a newcomer types it, `npm run listen`, the example shop. */
+/** A developer's tools beside a sandbox: `npm run pay` as a newcomer types it, `npm run listen`, the example shop. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Solana as source and as destination, as customers and merchants see it: the real service, chains and webhooks. */
+/** Solana as source and as destination, from the view of customers and merchants: the real service, chains and webhooks. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -21,7 +21,7 @@ import { walletOrders } from '../../support/walletOrders.ts';
 describe('payments over Solana', () => {
   const sandbox = sharedSandbox();
   before(startSharedSandbox);
-  // The sandbox is shared: a spec that failed must not leave its fault to the next ones.
+  // The sandbox is shared: a failed spec must remove its fault.
   afterEach(() => clearFaults(solanaUrl()));
 
   let receivers = 0;
@@ -183,7 +183,7 @@ describe('payments over Solana', () => {
       const payment = await create(
         order('exactOut', { chainId: 8453 }, { chainId: 501, receiverAddress, amount: '1.25' }),
       );
-      /** Block heights until which the network can accept each signed transaction, in the order of signing. */
+      /** Block heights up to which the network can accept each signed transaction, in the order of signing. */
       const validUntil = async (): Promise<readonly bigint[]> => {
         const events = (await sandbox.history()).get(`payment-${payment.id}`) ?? [];
         return events.flatMap(({ type, data }) =>
@@ -194,13 +194,13 @@ describe('payments over Solana', () => {
       await sandbox.pay(payment);
       await sandbox.until(async () => (await validUntil()).length > 0);
       await advanceSlots(solanaUrl(), 100);
-      // With one node alone it takes longer.
+      // A single node needs more time.
       await advanceSlots(solanaUrl(), 60 + Number(waitAlone_blocks));
       await sandbox.until(async () => (await validUntil()).length > 1);
       await clearFaults(solanaUrl());
       isDone(await sandbox.follow(payment.id));
 
-      // A transaction is valid for 150 blocks after its blockhash: the second blockhash is from after the end of the first transaction's life.
+      // A transaction is valid for 150 blocks after its blockhash. The second blockhash is from after the end of the first transaction's validity.
       const [first = 0n, second = 0n, ...more] = await validUntil();
       assert.ok(second - 150n > first, `signed for ${second} while ${first} was not over`);
       assert.deepEqual(more, []);
@@ -208,7 +208,7 @@ describe('payments over Solana', () => {
         sandbox.query<{ status: string }>(
           `SELECT status FROM transactions WHERE payment_id = '${payment.id}' AND kind = 'payout' ORDER BY index`,
         );
-      // The reports may be a moment behind what the payment's own row says.
+      // The reports may lag a moment behind the payment's own row.
       await sandbox.until(async () => (await attempts()).at(-1)?.status === 'settled');
       assert.deepEqual(await attempts(), [{ status: 'lapsed' }, { status: 'settled' }]);
       assert.equal(await sandbox.balance(501, 'USDC', receiverAddress), 1_250000n);

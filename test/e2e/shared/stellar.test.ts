@@ -1,4 +1,4 @@
-/** Stellar as source and as destination, as customers and merchants see it: the real service, chains, contract and webhooks. */
+/** Stellar as source and as destination, from the view of customers and merchants: the real service, chains, contract and webhooks. */
 import assert from 'node:assert/strict';
 import { Keypair, rpc } from '@stellar/stellar-sdk';
 import { Keypair as SolanaKeypair } from 'solana-web3-v1';
@@ -13,7 +13,7 @@ import { muxed } from '../../support/stellar.ts';
 import { gateCases } from '../../support/suite.ts';
 import { walletOrders } from '../../support/walletOrders.ts';
 
-/** Where contract payments go: reference, section 1. */
+/** Destinations of contract payments: reference, section 1. */
 const allRoutes: readonly (readonly [ChainId, TokenSymbol])[] = [
   [8453, 'USDC'],
   [56, 'USDT'],
@@ -31,8 +31,8 @@ const routes = gateCases(
 );
 
 /**
- * Fee: 0.01 and a thousandth, cut to what both tokens can hold. Stellar has 7 decimals, most destinations 6, BNB Chain 18.
- * Each row: what is asked, what the customer pays, what the receiver gets with 6 and with 18 decimals.
+ * Fee: 0.01 and a thousandth, truncated to the decimals of both tokens. Stellar has 7 decimals, most destinations 6,
+ * BNB Chain 18. Each row: requested amount, the customer's payment, the receiver's amount with 6 and with 18 decimals.
  */
 const terms = [
   { type: 'exactIn', amount: '3.141592', pays: ['3.141592', '3.141592'], gets: ['3.128451', '3.1284505'] },
@@ -43,17 +43,17 @@ const terms = [
 describe('payments over Stellar', () => {
   const sandbox = sharedSandbox();
   before(startSharedSandbox);
-  // The sandbox is shared: a spec that failed must not leave its fault to the next ones.
+  // The sandbox is shared: a failed spec must remove its fault.
   afterEach(() => clearFaults(stellarUrl()));
 
   let receivers = 0;
-  /** On Solana with a token account already, which else the fee would have to pay for. */
+  /** On Solana the receiver has a token account, which the fee would have to pay for otherwise. */
   async function receiverOn(chainId: ChainId): Promise<string> {
     if (chainId !== 501) return newReceiver();
     const { publicKey } = SolanaKeypair.generate();
     const url = sandbox.file().chains['501']?.rpcUrl ?? '';
     await fundWallet(url, publicKey.toBase58(), { usdc: 0n });
-    // The fee follows from what the service is shown: an account that is not final yet may be missing.
+    // The fee depends on the nodes' answers: an account that is not final yet may be missing.
     const isOpen = () =>
       solanaClient(url)
         .balance(publicKey, 'finalized')
@@ -129,7 +129,7 @@ describe('payments over Stellar', () => {
       return { payer, payment, txHash, done: await sandbox.follow(payment.id) };
     }
 
-    /** Payments of one route follow one another, the routes run side by side. Each test awaits its own payment. */
+    /** Payments of one route run one after the other, the routes run concurrently. Each test awaits its own payment. */
     before(() => {
       for (const [chainId, symbol] of routes) {
         let before: Promise<unknown> = Promise.resolve();
@@ -289,7 +289,7 @@ describe('payments over Stellar', () => {
       await addFault(stellarUrl(), { kind: 'unavailable', method: 'getLedgerEntries', times: 100_000 });
       const body = { ...toStellar(receiver.publicKey(), '1'), orderId: 'unasked' };
       const { ordersKey, appId } = sandbox.file().wallet;
-      // Readiness names the reason of an answer of the last minute, unless ledgers are late on a busy machine.
+      // Readiness names the reason of an answer of the last minute, unless a busy machine delays ledgers.
       await sandbox.until(async () => {
         const refused = await sandbox.tryToCreate(body, ordersKey);
         assert.equal(refused.status, 503, JSON.stringify(refused.body));

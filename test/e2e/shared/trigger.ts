@@ -1,4 +1,4 @@
-/** `npm run trigger`: every situation ends as its table says, and `npm run listen` hears of it. */
+/** `npm run trigger`: every situation ends as its table states, and `npm run listen` receives its webhooks. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import { onStop } from '../../support/hooks.ts';
 import type { Sandbox } from '../../support/sandbox.ts';
 
 const folder = join(import.meta.dirname, '../../../sandbox');
-/** They go on: what is seen of them is only that they came so far. */
+/** Passing states: the spec only checks that they were reached. */
 const passing: readonly string[] = [
   'payment_started',
   'payment_payin_completed',
