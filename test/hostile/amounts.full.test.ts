@@ -1,4 +1,4 @@
-/** Of two nodes on each chain, the one that is asked first reports other amounts than were paid; later it is honest again. */
+/** One of two nodes on each chain, the one that is called first, reports false amounts and later becomes honest. */
 import assert from 'node:assert/strict';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { honest, type NodeProxy, startProxy } from '../chains/proxy.ts';

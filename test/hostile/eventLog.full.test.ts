@@ -1,4 +1,4 @@
-/** Attacks on the event store of a running service: by its socket, and by events that the service did not write. */
+/** Attacks on the event store of a running service: through its socket, and with events that the service did not write. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -93,7 +93,7 @@ describe('the event store of a running service', () => {
 
     it('cannot be reached by another user of the machine', function () {
       if (process.getuid?.() !== 0) this.skip();
-      // The way to it is open, so that its own lock alone is tried.
+      // The folder is open, so that only the socket's own protection is tried.
       chmodSync(sandbox.dataDir, 0o755);
       const asking = `require('node:net').connect(${JSON.stringify(socket)})
         .on('connect', () => process.exit(0)).on('error', ({ code }) => { console.log(code); process.exit(1); })`;
@@ -119,7 +119,7 @@ describe('the event store of a running service', () => {
       await store.append(stream, last.revision, seal(stream, tipOf(last), [issued], facts, { eventId: randomUUID }));
       await store.close();
 
-      // An order without the forged key is projected later than the key would have been.
+      // An order without the forged key is projected later than the key's event.
       const other = await sandbox.tryToCreate(order(wallet.appId));
       assert.equal(other.status, 201, JSON.stringify(other.body));
       assert.equal((await sandbox.tryToCreate(order(merchant.appId), key)).status, 401);

@@ -1,4 +1,4 @@
-/** What strangers with a few dollars do to a running service over Solana, from outside. */
+/** Attacks of strangers with a few dollars on a running service over Solana, from outside. */
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from 'solana-web3-v1';
@@ -31,12 +31,12 @@ describe('strangers on Solana', () => {
   };
   const completed = async (id: string) =>
     assert.equal((await sandbox.follow(id)).status, 'payment_payout_completed', sandbox.printed());
-  /** As it is told now: a restarted service has another address. */
+  /** Reads the link again: a restarted service has another address. */
   const again = async (id: string) => {
     const { ordersKey: key } = sandbox.file().wallet;
     return (await sandbox.call('GET', `/payment-api/payments/${id}`, { key })).body;
   };
-  /** How far each pass has come, as it is saved. */
+  /** Saved cursors of all passes. */
   const cursors = async () => {
     const rows = await sandbox.query<{ slot: string }>(
       `SELECT block_number AS slot FROM ops.chain_cursors WHERE chain_id = 501`,
@@ -60,7 +60,7 @@ describe('strangers on Solana', () => {
         assert.equal(await sandbox.start(), 'ready', sandbox.printed());
       }
       const slot = await chain.connection.getSlot('confirmed');
-      // Ends by the spec's own time limit when they stand.
+      // The spec's own time limit ends this if the passes stop.
       while (Math.min(...(await cursors())) <= slot) await setTimeout(500);
       const { body } = await sandbox.operations('/readyz');
       assert.deepEqual(body.checks['chain:501'], { ok: true });

@@ -38,7 +38,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, crc]);
 }
 
-/** A PNG of one bit a pixel that says how large it is, whatever it holds. */
+/** A PNG with one bit per pixel, whose header states this size regardless of its rows. */
 function pngOf(width: number, height: number, rows: number): Buffer {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
@@ -74,7 +74,7 @@ describe('a logo', () => {
     const { type, bytes } = await taken(noise);
     assert.equal(type, 'image/webp');
     assert.ok(bytes.byteLength <= 100_000, String(bytes.byteLength));
-    // As large as a photograph of a phone.
+    // The size of a phone's photograph.
     const photograph = await sharp(randomBytes(2_000 * 1_500 * 3), {
       raw: { width: 2_000, height: 1_500, channels: 3 },
     })

@@ -1,4 +1,4 @@
-/** Known bugs are kept so that they can be put in, and docs/contribute/known-bugs.md tells what finds each. That it does: `npm run mutants`. */
+/** Checks that every known bug can be applied, and that docs/contribute/known-bugs.md names its specs. `npm run mutants` checks that these specs fail. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -126,7 +126,7 @@ describe('notifications', () => {
     const heard: Notification[] = [];
     const channels = listen(database, ['news', 'rumours']).pipe(tap((news) => heard.push(news)));
     const told = firstValueFrom(channels.pipe(take(5), toArray()));
-    // The server listens a moment before the subscriber is told so.
+    // The server listens a moment before the subscriber knows it.
     const first = await listenerOn(database, 'rumours');
     while (heard.length < 2) await sleep(1);
     await database.query('SELECT pg_terminate_backend($1)', [first]);
@@ -137,7 +137,7 @@ describe('notifications', () => {
     assert.deepEqual(await told, [...each, ...each, { channel: 'rumours', payload: 'hello' }]);
   });
 
-  /** The server's process that listens on the channel, the last that is asked for; another one than `former`. */
+  /** The server process that most recently listened on the channel; another one than `former`. */
   async function listenerOn(database: Database, channel: string, former = 0): Promise<number> {
     for (;;) {
       const [found] = await database.query<{ pid: number }>(

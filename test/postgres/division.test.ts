@@ -5,13 +5,13 @@ import { systemClock } from '../../src/process/system.ts';
 import { divideShares } from '../../src/workers/run.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
-/** Pauses are shorter, so that a specification does not wait. */
+/** Shorter pauses, so that the spec does not wait. */
 const clock = { ...systemClock, sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 20, signal) };
 
 describe('a task that is divided over processes', () => {
   let database: Database;
   let processes: { leases: Leases; stop: AbortController; ended: Promise<void>; name: string }[];
-  /** Who works on which share. Two at once are what leases are to prevent. */
+  /** Holder of each share. Leases must prevent two concurrent holders. */
   let working: Map<number, string>;
   let everTwice: string[];
 
@@ -34,7 +34,7 @@ describe('a task that is divided over processes', () => {
       if (other !== undefined) everTwice.push(`${share} by ${other} and ${name}`);
       working.set(share, name);
       await new Promise<void>((resolve) => held.addEventListener('abort', () => resolve(), { once: true }));
-      // What was begun ends, before another process may begin.
+      // Started work ends before another process may begin.
       await systemClock.sleep(20);
       working.delete(share);
     });
@@ -74,7 +74,7 @@ describe('a task that is divided over processes', () => {
     const one = start('one', 2);
     start('two', 2);
     await until('both have one', () => of('one') === 1 && of('two') === 1);
-    // Its work stops as well: it learns that its connection is gone.
+    // Its work stops too: it learns that its connection is gone.
     one.stop.abort();
     await one.leases.close();
     await until('the other has both', () => of('two') === 2);

@@ -7,7 +7,7 @@ import { freshDatabase } from '../support/postgres.ts';
 describe('a lease', () => {
   let database: Database;
   let stop: AbortController;
-  /** Of two processes. */
+  /** The leases of two processes. */
   let leases: Leases;
   let others: Leases;
   before(async () => {
@@ -29,7 +29,7 @@ describe('a lease', () => {
       else signal.addEventListener('abort', () => resolve(), { once: true });
     });
 
-  /** Holds the lease until it is aborted; tells when it has it, and who has it. */
+  /** Holds the lease until it is aborted; reports the start, and adds its name to the holders. */
   function hold(of: Leases, name: string, holders: Set<string>, signal = stop.signal) {
     const held = Promise.withResolvers<void>();
     const ended = of.hold('work', signal, async (mine) => {

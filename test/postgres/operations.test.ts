@@ -83,7 +83,7 @@ describe('the stock of deposit addresses', () => {
   });
 });
 
-/** Resolves when, after whoever listens is listening, what is done is heard. */
+/** Resolves when a listener that is listening has received the notification of an act. */
 async function isHeard(database: Database, channel: string, act: () => Promise<unknown>): Promise<void> {
   const told = listen(database, [channel]).pipe(
     concatMap(async (_, nth) => {

@@ -1,4 +1,4 @@
-/** The service's role in Postgres as the compose files make it: it is no superuser, owns one database, and all that the service does works. */
+/** The service's role in Postgres as the compose files create it: it is no superuser, owns one database, and suffices for all of the service's work. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 const password = "it's the service's";
 const analystPassword = 'reads-and-nothing-else';
 
-/** The script as psql runs it, without psql's own commands. */
+/** The script in psql's reading, without psql's own commands. */
 const script = readFileSync(new URL('../../deploy/compose/postgres-role.sql', import.meta.url), 'utf8')
   .replace(/^\\.*$/gm, '')
   .replaceAll(":'password'", pg.escapeLiteral(password));

@@ -1,4 +1,4 @@
-/** Reads from a replica: on two real servers with streaming replication, and with answers that a test chooses. */
+/** Reads from a replica: on two real servers with streaming replication, and with chosen answers. */
 import assert from 'node:assert/strict';
 import { appendFileSync, chmodSync, cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ describe('reads from a streaming replica', function () {
     await copyDataDirectory(join(directory, 'primary'));
     const first = await startPostgres(at('primary'));
     await first.stop();
-    // A copy of a stopped server that follows the original: what pg_basebackup makes of a running one.
+    // A copy of a stopped server that follows the original, like the result of pg_basebackup on a running server.
     const { dataDir } = at('replica');
     cpSync(join(directory, 'primary'), dataDir, { recursive: true });
     chmodSync(dataDir, 0o700);

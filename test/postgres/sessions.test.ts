@@ -56,7 +56,7 @@ async function faultAt(url: string): Promise<string | null> {
 interface Pooled {
   /** Startup parameters that the pooler drops. */
   readonly ignored?: string;
-  /** What it says to each new session of the server. */
+  /** Statements that it sends to each new session of the server. */
   readonly first?: string;
 }
 
@@ -79,7 +79,7 @@ async function faultThrough(mode: string, { ignored, first }: Pooled = {}): Prom
       ...(ignored ? [`ignore_startup_parameters = ${ignored}`] : []),
     ].join('\n'),
   );
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const pooler = spawn(program, [...(isRoot ? ['-u', 'nobody'] : []), file], { stdio: 'ignore' });
   const ended = once(pooler, 'exit');
   onStop(() => void pooler.kill());

@@ -99,7 +99,7 @@ describe('the feed’s rows', () => {
     const [listening, all] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const heard = listen(database, ['app_events']).subscribe(({ payload }) => {
       words.push(payload);
-      // The first word of a connection is that something may have been missed.
+      // The first message of a connection is that an event may have been missed.
       listening.resolve();
       if (words.length === 3) all.resolve();
     });

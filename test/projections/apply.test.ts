@@ -6,7 +6,7 @@ import type { Database } from '../../src/postgres/database.ts';
 import { batchSizes } from '../../src/readmodels/projections.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
-/** Of tables that only these specs have. */
+/** A change of tables that only these specs have. */
 const change =
   (op: 'upsert' | 'add' | 'number') =>
   (table: string, row: Row): RowChange => ({ op, table, row });

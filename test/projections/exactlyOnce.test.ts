@@ -31,7 +31,7 @@ describe('a batch of a projection set', () => {
         await assert.rejects(killed);
         assert.ok(died, `${point} was come to`);
 
-        // A new runner knows nothing but the checkpoint, and takes up what lies behind it.
+        // A new runner knows only the checkpoint, and continues behind it.
         const again = await openActive(database, set, ddl);
         const rest = log.filter(({ position }) => position > (again.position ?? 0n));
         if (point !== 'afterCommit') assert.equal(again.position, at.position);

@@ -17,7 +17,7 @@ describe('following the log', () => {
     live,
   });
 
-  /** A log that answers these batches, each when it is asked for it, and then `end`s. */
+  /** A log that returns these batches, one per request, and then `end`s. */
   function log(batches: readonly EventBatchRead[], end: () => Promise<void> = async () => {}) {
     const asked = { for: 0 };
     async function* all(): AsyncIterable<EventBatchRead> {

@@ -1,4 +1,4 @@
-/** Which log the read models were filled from: recognized by their last event, whatever else the store reports. */
+/** The identity of the log that filled the read models: recognized by its last event, whatever else the store reports. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Clock, EventStore } from '../../commands/ports.ts';
@@ -29,7 +29,7 @@ describe('the log that read models were filled from', () => {
   };
   const others = (count: number) => on.world.store.append(`inventory-${randomUUID()}`, 'no_stream', events(count));
 
-  /** A clock that does not wait, and counts. */
+  /** A clock that counts sleeps and does not wait. */
   function countingClock(): Pick<Clock, 'sleep'> & { readonly sleeps: () => number } {
     let sleeps = 0;
     return {
@@ -182,7 +182,7 @@ describe('the log that read models were filled from', () => {
   });
 
   describe('with a checkpoint of an older version', () => {
-    /** As an instance of that version moves it. */
+    /** Moves the position like an instance of that version. */
     const move = (by: bigint) => on.database.query('UPDATE ops.projections SET position = position + $1', [by]);
 
     it('loses the event beside it, which is not that of the new position', async () => {

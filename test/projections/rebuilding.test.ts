@@ -76,7 +76,7 @@ describe('a rebuild beside a running projection set', () => {
     await on.reach(await on.pay(1));
     const { database, world, stop } = on;
     const patient = async (tx: Sql, timeout: string) => tx.query(`SET LOCAL deadlock_timeout = '${timeout}'`);
-    // Postgres sends away who has waited for so long: here it is the rebuild.
+    // Postgres cancels the statement that has waited longest: here it is the rebuild's.
     const transaction: typeof database.transaction = (work, options) =>
       database.transaction(async (tx) => {
         await patient(tx, '3s');
@@ -104,7 +104,7 @@ describe('a rebuild beside a running projection set', () => {
     assert.equal((await on.statuses()).length, 2);
   });
 
-  /** A view that somebody holds who waits for another one. */
+  /** A view that is locked by a transaction which waits for another view. */
   async function takenFrom(tx: Sql): Promise<string> {
     for (;;) {
       const [held] = await tx.query<{ name: string }>(

@@ -11,7 +11,7 @@ import { transfersOfPayments } from '../../projections/transfers.ts';
 import { deliveryStart } from '../support/deliveries.ts';
 import * as p from '../support/payments.ts';
 
-/** What a projection makes of a history's last event; each event is written a minute after the one before. */
+/** A projection's changes for a history's last event; events are written a minute apart. */
 function afterLast(projection: Projection, history: readonly PaymentEvent[]): readonly RowChange[] {
   const before = history.slice(0, -1).reduce(paymentDecider.evolve, paymentDecider.initial);
   const last = history.at(-1) as PaymentEvent;

@@ -15,7 +15,7 @@ const usdc = p.ethereumUsdc.token.address;
 const signing = p.attempt(1, { account });
 const cost = { payer: account, fee: '21', rent: '5' };
 
-/** The rows that are left after a payment's whole history, by asset and part. */
+/** Remaining rows after a payment's whole history, by asset and part. */
 function rowsAfter(history: readonly PaymentEvent[]): Readonly<Record<string, Row>> {
   const rows: Record<string, Row> = {};
   let before = paymentDecider.initial;
@@ -120,7 +120,7 @@ describe('the movements of a rebalance', () => {
   const minting = [...burned, r.attested(r.move(), fee), r.mintSigned(r.move(), 1, '999999800')];
   const byOther = { hash: p.hashOf('other'), blockHash: p.hashOf('block', 12), seenAt: p.minute(9) };
 
-  /** By chain, the sum of the token and of the coin. */
+  /** Sums of the token and of the coin, by chain. */
   function sumsAfter(history: readonly RebalanceEvent[]): Readonly<Record<string, bigint>> {
     const rows: Record<string, Row> = {};
     let before = rebalance.initial;

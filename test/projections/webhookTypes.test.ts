@@ -12,7 +12,7 @@ import { done, expired, terms } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { fill, rowsOf, wholeLog } from '../support/readModels.ts';
 
-/** A third type, as a later version would add it. */
+/** A third type, as a later version might add it. */
 const payment_expired: ReportedEvents[string] = ({ event }) => event.type === 'PaymentExpired';
 const laterSet = {
   ...workSet,
@@ -40,7 +40,7 @@ describe('a type of webhook that a later version brings', () => {
   const pay = (who: number) => live(who, done.slice(1));
   const introduce = () => introduceWebhookTypes(world.handle, ['payment_expired']);
 
-  /** What is to be told of which payment, after the log came in pieces of this size, each to a runner that starts anew. */
+  /** Webhooks to send, after the log arrived in batches of this size, each in a new runner. */
   async function todos(set: ProjectionSet = laterSet, size = Number.POSITIVE_INFINITY): Promise<readonly string[]> {
     const log = await wholeLog(world.store);
     const pieces = [];

@@ -1,4 +1,4 @@
-/** Who changed what of an app: its own stream and those of its links, as one list. */
+/** Changes of an app with their authors: its own stream and those of its links, as one list. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';

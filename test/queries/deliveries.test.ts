@@ -18,7 +18,7 @@ describe('the list of deliveries', () => {
   let database: Database;
   let world: World;
 
-  /** @param statusCode undefined: it was claimed, and no more is known */
+  /** @param statusCode undefined: the delivery is claimed, without an outcome */
   async function sent(n: number, statusCode: number | null | undefined, more: Partial<WebhookStart> = {}) {
     const start = deliveryStart({ deliveryId: idOf(n), startedAt: instant(n * 1_000), ...more });
     await world.handle(webhook, start.deliveryId, (state) => startSend(state, start), facts);

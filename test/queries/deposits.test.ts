@@ -23,7 +23,7 @@ describe('deposits', () => {
       (since: Instant): typeof openDeposits =>
       (sql, chain, page) =>
         lateDeposits(sql, chain, { ...page, since });
-    /** All of a list, a page of one after the other. */
+    /** Reads a whole list, page by page. */
     const pages = async (list: typeof openDeposits, on = chainId) => {
       const found: ListedDeposit[] = [];
       for (;;) {

@@ -136,7 +136,7 @@ describe('a payment explained', () => {
           isSentence(summary);
         }
       }
-      // Completed without a bridge is payout completed under another name.
+      // Without a bridge, completed and payout completed are one status with two names.
       assert.deepEqual(
         paymentStatuses.filter((status) => !seen.has(status) && status !== 'payment_completed'),
         [],
@@ -170,7 +170,7 @@ describe('a payment explained', () => {
   });
 });
 
-/** Lives that hold every event there is: of the golden file of today. */
+/** Histories with every type of event, from the newest golden file. */
 function lives(): readonly (readonly PaymentEvent[])[] {
   const file = new URL(`../domain/golden/payment.${paymentSchemaVersion}.json`, import.meta.url);
   return JSON.parse(readFileSync(file, 'utf8')).map(({ events }: { events: readonly PaymentEvent[] }) => events);

@@ -1,4 +1,4 @@
-/** What an app's people find of its payments, in which order, with which counts and sums. */
+/** Searches of an app's people over its payments: results, order, counts and sums. */
 import assert from 'node:assert/strict';
 import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
@@ -21,7 +21,7 @@ const part = p.payin({ tx: 'a part', amount: '1.00' });
 const other = p.payin({ tx: 'another token', in: p.ethereumUsdt, amount: '2.00' });
 const late = p.payin({ tx: 'late', at: p.minute(61) });
 
-/** Payments 1 to 7, one a minute. */
+/** Payments 1 to 7, one per minute. */
 const lives: readonly (readonly [more: object, rest: readonly PaymentEvent[]])[] = [
   [{ orderId: 'NC-1000', display: { title: 'Ethiopia Yirgacheffe, 250 g', description: null, currency: null } }, []],
   [{ orderId: 'NC-1001' }, p.done.slice(1)],

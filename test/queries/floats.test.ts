@@ -36,7 +36,7 @@ describe('floats of the treasury', () => {
     [`books-8453-${p.treasuryAccount}`]: [opened(8453, base?.address ?? '', '7000000000')],
   };
   const [sent, arrivedTx] = [attemptOf(withdrawal()), p.hashOf('arrived')];
-  /** By hand: 80 USDC left Ethereum and arrived on Base. */
+  /** A manual rebalance: 80 USDC left Ethereum and arrived on Base. */
   const byHand = {
     'operation-r': [
       {

@@ -31,7 +31,7 @@ describe('an app’s overview', () => {
     const data = { ...first?.data, paymentId, createdAt };
     await append(world, `payment-${paymentId}`, [{ ...first, data } as PaymentEvent, ...rest]);
   };
-  /** Seen at a time and paid out so many seconds later. */
+  /** A payment that was detected at a time and paid out this many seconds later. */
   const took = (seconds: number, seenAt: Instant = p.minute(5)) => {
     const transfer = p.payin({ at: seenAt });
     const settled = p.event('PayoutConfirmed', {

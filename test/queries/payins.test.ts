@@ -20,7 +20,7 @@ describe('recorded payins', () => {
 
   const inBlock = (block: number, tx: string, amount?: string) =>
     p.payin({ tx, block, ...(amount !== undefined && { amount }) });
-  /** What left is over. */
+  /** Selects up to a block. Payins that have left the chain are not pending. */
   const until = (upTo: bigint, largeFrom_usd: bigint) => ({
     ...{ chainId: 8453, upTo, largeFrom_usd },
     leftAfter: p.minute(10_000),

@@ -29,7 +29,7 @@ import { isFull } from '../support/suite.ts';
 
 const id = (n: number): string => `0198f3c2-0000-8000-8000-${String(n).padStart(12, '0')}`;
 
-/** A payment created in minute `n`, of one of two apps in turn. */
+/** A payment that was created in minute `n`, of one of two apps in turn. */
 function payment(n: number, more: object = {}, rest: readonly PaymentEvent[] = []): readonly PaymentEvent[] {
   const first = created();
   const data = {
@@ -112,7 +112,7 @@ describe('payments asked for', () => {
   });
 
   describe('by order', () => {
-    /** The id that the order’s payment has. */
+    /** Id derived from the order. */
     let derived = '';
     beforeEach(() => {
       derived = id(9);

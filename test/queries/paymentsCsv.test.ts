@@ -20,7 +20,7 @@ import { isFull } from '../support/suite.ts';
 const periods = ['today', '7d', '30d'] as const;
 const apps = [appIdOf(0), appIdOf(1)];
 
-/** Σ of decimal texts; empty ones count nothing. */
+/** Sum of decimal texts; empty ones count as zero. */
 const sum = (amounts: readonly (string | null | undefined)[]): string => {
   const units = amounts.map((amount) => parseAmount(amount || '0', 18));
   return formatAmount(
@@ -61,7 +61,7 @@ describe('an app’s payments as CSV', () => {
     const page = await listPayments(database, { appId, limit: 100 });
     return isRefusal(page) ? assert.fail(page.message) : page.payments;
   };
-  /** Compares what the three say of a period. @returns how many payments that is of */
+  /** Compares the three results for a period. @returns the number of payments in it */
   const agreeing = async (appId: string, period: StatsPeriod): Promise<number> => {
     const now = world.clock.now();
     const { from, until } = periodAt(period, now);

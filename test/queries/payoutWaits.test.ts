@@ -1,4 +1,4 @@
-/** Why a payout is not signed. */
+/** Reasons why a payout is not signed. */
 import assert from 'node:assert/strict';
 import { countPayoutWaits, notePayoutWait, payoutsWaitingSince, payoutWaits } from '../../src/postgres/payoutWaits.ts';
 import { paymentIdOf } from '../support/histories.ts';

@@ -7,7 +7,7 @@ import { append, paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { givenReadModels } from './given.ts';
 
-/** Paid with too much, which the app's policy sends back. */
+/** An overpaid payment, whose app's policy refunds the excess. */
 function overpaid(tx: string): readonly PaymentEvent[] {
   const created = p.created({ policy: { over: 'refund' } });
   const seen = { transfer: p.payin({ amount: '12.01', tx }), final: true, now: p.minute(6) };

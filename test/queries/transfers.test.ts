@@ -1,4 +1,4 @@
-/** Which transfers are next, and what those before take of the treasury and of an hour's limits. */
+/** The next transfers, and the amounts that earlier ones claim of the treasury and of an hour's limits. */
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
 import { BroadcastRefused } from '../../commands/transferPorts.ts';

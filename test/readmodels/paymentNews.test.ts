@@ -4,7 +4,7 @@ import { ListenersFull, type PageListenerLimits, type PaymentListener } from '..
 import type { Notification } from '../../src/postgres/listen.ts';
 import { appEventsChannel, createPaymentNews } from '../../src/readmodels/paymentNews.ts';
 
-/** An app's feed in memory, heads that are moved by hand, and a clock whose pauses end when the spec says so. */
+/** An app's feed in memory, manually moved heads, and a clock whose pauses the spec ends. */
 function world(limits: Partial<PageListenerLimits> = {}) {
   const notifications = new Subject<Notification>();
   const feeds = new Map<string, string[]>();
@@ -50,7 +50,7 @@ const paused = (pauses: (() => void)[], signal?: AbortSignal): Promise<void> =>
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
-/** How often a listener was told so far. */
+/** Counts the calls of a listener. */
 function counting(listener: PaymentListener): () => number {
   let told = 0;
   void (async () => {

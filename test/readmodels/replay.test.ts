@@ -87,7 +87,7 @@ describe('a replay', () => {
       assert.equal((await database.query('SELECT 1 FROM as_then.payments')).length, 2);
     });
 
-    /** The store until this position, one event at a time; then the connection dies. */
+    /** The store up to this position, one event per batch; then the connection dies. */
     const dyingAfter = (position: bigint): EventStore => ({
       ...world.store,
       async *all(options) {
@@ -135,7 +135,7 @@ describe('a replay', () => {
       assert.deepEqual(told, []);
     });
 
-    /** Everything in the database but the replay, and the log. */
+    /** Everything in the database except the replay and the log. */
     async function outside(): Promise<object> {
       const [ops, live] = [
         await rowsOf(database, { schema: 'ops' } as never),
