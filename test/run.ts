@@ -97,10 +97,10 @@ async function clear(): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Ctrl-C: the specs are cut off, so what they have started is ended from here. */
+/** On Ctrl-C the specs are interrupted, so the runner ends their processes. */
 async function stop(): Promise<void> {
   print('\nstopping …');
-  // What had failed until now may be why it is stopped.
+  // A failure until now may be the reason for the stop.
   report.close();
   stopping = true;
   await clear();

@@ -1,4 +1,4 @@
-/** `npm test` itself, on spec files that are written for it. */
+/** `npm test` itself, on spec files written for this purpose. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { specFiles } from './specFiles.ts';
 
 const program = join(import.meta.dirname, '../run.ts');
 
-/** Returns source text that uses so many seconds of a processor, at whatever pace. */
+/** Returns source text that uses a number of processor seconds at any pace. */
 function compute(seconds: number): string {
   const used = 'Object.values(process.cpuUsage(from)).reduce((sum, part) => sum + part)';
   return `const from = process.cpuUsage(); while (${used} < ${seconds * 1e6});`;
@@ -116,7 +116,7 @@ describe('npm test', () => {
       writeFileSync(file, samples[name]);
       return file;
     });
-    // The runs of these specs are none of the run around them: their remains are looked for here.
+    // The runs of these specs are separate from the run around them: the spec checks their remains.
     const { start: server = '' } = options;
     const env = { ...process.env, TMPDIR: folder, NO_COLOR: '1', SUITE: '', EVENTSTOREDB: server, GETH: server };
     return spawn(process.execPath, [program, '--shards', String(shards), ...(options.args ?? []), ...files], { env });

@@ -1,4 +1,4 @@
-/** The parts of `npm run chaos` that need no world; the whole of it is run by hand. */
+/** The parts of `npm run chaos` that need no world. The whole is run by hand. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

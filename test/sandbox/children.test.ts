@@ -1,4 +1,4 @@
-/** The port of a program that is started again: payments, links and pages keep the address that they were given. */
+/** The port of a restarted program: payments, links and pages keep their address. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

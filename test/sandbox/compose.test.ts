@@ -1,4 +1,4 @@
-/** The parts of `npm run compose:check` that need no engine; the whole of it is run by hand. */
+/** The parts of `npm run compose:check` that need no container engine. The whole is run by hand. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ describe('npm run compose:check', () => {
     const commands = [...operatorCommands('<paymentId>'), ...filingCommands('<paymentId>', '<month>')];
     const typed = commands.map(({ command }) => command.replace('wallet_check', 'wallet_shop'));
     for (const command of typed) assert.ok(page.includes(command), `docs/operate/containers.md lacks ${command}`);
-    // What is typed with something of its own, in files beside these lists.
+    // Commands with arguments of the operator: these lists do not contain them.
     const others = /^npm run -s (merchant -- register|restore|rotate-master-key)/;
     const told = [...page.matchAll(/npm run -s [^`\n|]+/g)].map(([said]) => said.trim());
     assert.deepEqual(

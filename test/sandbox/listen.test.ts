@@ -1,4 +1,4 @@
-/** `npm run listen`: a developer's program gets the sandbox's webhooks as they came, and none is lost while it is down. */
+/** `npm run listen`: a developer's program gets the sandbox's webhooks unchanged, and none is lost while it is down. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ describe('npm run listen', () => {
     writeFileSync(join(dataDir, 'sandbox.json'), JSON.stringify({ baseUrl: 'http://127.0.0.1:9', webhook }));
   });
 
-  /** What the receiver of the sandbox writes for a webhook. */
+  /** Writes the record that the sandbox's receiver writes for a webhook. */
   function arrives(deliveryId: string): void {
     const body = JSON.stringify({
       event_id: deliveryId,
@@ -52,7 +52,7 @@ describe('npm run listen', () => {
     );
   }
 
-  /** @param status what the developer's program answers, in turn; 200 after the last */
+  /** @param status answers of the developer's program, in turn; 200 after the last */
   async function developer(...status: number[]) {
     const got: { headers: IncomingHttpHeaders; body: string; path: string | undefined }[] = [];
     const server: Server = createServer(async (request, response) => {

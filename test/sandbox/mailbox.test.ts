@@ -1,4 +1,4 @@
-/** The mail server that the sandbox brings: what the service sends ends in files and on a page. */
+/** The sandbox's mail server: the service's mails become files and appear on a page. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { request } from 'node:http';

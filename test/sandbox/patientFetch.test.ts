@@ -1,4 +1,4 @@
-/** The sandbox's programs come back when the service says so, as any caller should. */
+/** The sandbox's programs obey Retry-After, like any correct caller. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

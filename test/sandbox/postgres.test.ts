@@ -41,7 +41,7 @@ describe("the sandbox's Postgres", () => {
     }
   }
 
-  /** Ends the server as a power cut would, and waits until it is gone. */
+  /** Ends the server like a power cut, and waits for its end. */
   async function cut({ pid, url }: PostgresServer): Promise<void> {
     const client = new pg.Client({ connectionString: url });
     client.on('error', () => {});

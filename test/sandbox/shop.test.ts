@@ -1,4 +1,4 @@
-/** The demo shop: whoever sends it things, and however often it is killed, it hands over what was paid, once, and loses no order. */
+/** The demo shop: against any sender and any number of kills, it delivers paid orders once and loses no order. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { appendFileSync, readFileSync } from 'node:fs';
@@ -123,7 +123,7 @@ describe('sandbox: the demo shop’s process', () => {
     const options = { port: 0, webhookPort: 0, folder, certificates: folder, errorFile: join(folder, 'shop.log') };
     const chains = [{ id: '8453', name: 'Base' }];
     const key = { appId: 'merchant_shop', ordersKey: 'k', adminKey: 'k', webhookSecret: secret, chains };
-    // Nobody listens there.
+    // No server listens there.
     writeSettings(folder, { serviceUrl: 'http://127.0.0.1:9', ...key });
     const shop = await startShop(options);
     const post = (body: string, headers: Record<string, string>, path = '/orders') =>

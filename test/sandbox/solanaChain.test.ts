@@ -67,7 +67,7 @@ describe('the sandbox’s Solana', () => {
 
   it('gives money that no fork takes away', async () => {
     const chain = await keep();
-    // Where a block has become final meanwhile, the deepest fork is one block shorter.
+    // If a block has become final meanwhile, the deepest fork is one block shorter.
     for (let tries = 1; ; tries += 1) {
       const deepest = await connect(chain).getSlot('finalized');
       const refusal = await forkTo(chain.rpcUrl, deepest).then(

@@ -41,7 +41,7 @@ describe('the sandbox’s Stellar', () => {
     const chain = await keep();
     const used = async (account: string) => {
       const next = (await serverOf(chain).getAccountEntry(account)).seqNum().toString();
-      // The upper half is the ledger that the account began in.
+      // The upper half is the ledger in which the account was created.
       return BigInt(next) & 0xffff_ffffn;
     };
     assert.equal(await used(chain.treasury), 0n);

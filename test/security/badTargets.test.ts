@@ -1,4 +1,4 @@
-/** Where no webhook may go, at every place that must say so. */
+/** Forbidden webhook targets, at every place that must refuse them. */
 import assert from 'node:assert/strict';
 import { isRefusal } from '../../domain/decider.ts';
 import { readWebhookUrl } from '../../domain/merchant/webhook.ts';

@@ -1,4 +1,4 @@
-/** Who could guess, forge or read a link to pay. */
+/** Guessing, forging and reading of payment links. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';

@@ -1,4 +1,4 @@
-/** An attacker holds the service, its master key and its log, and gets no signature for money that nobody paid. */
+/** An attacker holds the service, its master key and its log, and gets no signature for unpaid money. */
 import assert from 'node:assert/strict';
 import { PayoutBlocked, SigningRefused, type TransferOrder } from '../../commands/transferPorts.ts';
 import type { PaymentEvent, PaymentEventData, Transfer } from '../../domain/payment/events.ts';
@@ -188,7 +188,7 @@ describe('a signer of its own whose first request failed', () => {
     const unit = p.event('PayoutRequested', { ...p.payoutRequested().data, amount: '1' });
     const less = p.funded([came], { payout: '0.000001' });
     await world.appendToPayment([...p.unpaid, ...recorded([came]), less, unit]);
-    // No event takes this symbol: the request fails after the signer has recorded what it takes of the money.
+    // No event may contain this symbol: the request fails after the signer has recorded the money that it uses.
     const order = orderOf(unit);
     const nameless = { ...order, token: { ...order.token, symbol: 'NONE' as never } };
     await assert.rejects(world.sign('payout', paymentId, nameless));

@@ -51,7 +51,7 @@ const facts = { cause: 'worker:test', appId: null } as const;
 const notOrdered = (asked: Promise<unknown>) =>
   assert.rejects(asked, (error) => error instanceof SigningRefused && error.reason === 'notOrdered');
 
-/** The service's log, which orders a refund, as a signer of its own reads it. */
+/** The service's log, which orders a refund, in the view of a separate signer. */
 function logWorld() {
   const { start, clock, store, time } = processes({ now: minute(1) });
   const handle: Handle = start();

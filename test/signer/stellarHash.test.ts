@@ -1,4 +1,4 @@
-/** Stellar nodes accept a hash in capital letters: a payin has one identity all the same. */
+/** Stellar nodes accept a hash in capital letters; a payin still has one identity. */
 import assert from 'node:assert/strict';
 import { Memo } from '@stellar/stellar-sdk';
 import { transferOf } from '../../commands/chainPorts.ts';

@@ -1,4 +1,4 @@
-/** A signer of its own pays a merchant's credit out, however many buyers paid by credit. */
+/** A separate signer pays a merchant's credit out, for any number of buyers who paid by credit. */
 import assert from 'node:assert/strict';
 import { SigningRefused, type TransferOrder } from '../../commands/transferPorts.ts';
 import {

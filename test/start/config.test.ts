@@ -20,7 +20,7 @@ const good = {
   EVENTSTORE_URL: 'embedded',
 };
 
-/** Every problem that is named, one a line. */
+/** All reported problems, one per line. */
 function problemsOf(env: Readonly<Record<string, string>>): string[] {
   try {
     readConfig(env);

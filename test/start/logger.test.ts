@@ -1,4 +1,4 @@
-/** The service's own log, as its operator sees it in a terminal. */
+/** The service's own log as its operator reads it in a terminal. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -20,7 +20,7 @@ describe('local Solana on disk', () => {
     stateFile = join(temporaryDirectory(), 'state.jsonl');
   });
 
-  /** All that a caller can tell of a payment. */
+  /** Everything that a caller can read about a payment. */
   async function everything({ connection }: SolanaClient, owner: Keypair, signature: string) {
     const account = await tokenAccount(owner.publicKey);
     const transaction = await connection.getTransaction(signature, options);
@@ -187,7 +187,7 @@ describe('local Solana on disk', () => {
       const connection = new Connection(rpcUrl);
       const first = await connection.getSlot('processed');
       while ((await connection.getSlot('processed')) < first + 5);
-      // In one batch, of which all is true of the same moment.
+      // One batch, whose answers are all of the same moment.
       const depths = ['processed', 'confirmed', 'finalized'];
       const calls = depths.map((commitment, id) => ({
         jsonrpc: '2.0',

@@ -1,4 +1,4 @@
-/** What the local Solana tells of a program's accounts: programSubscribe, as the unmodified clients ask for it. */
+/** The local Solana's notifications about a program's accounts: programSubscribe, as the unmodified clients request it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,7 +39,7 @@ describe('local Solana: accounts of a program that change', () => {
     return to;
   };
 
-  /** What is said on a connection without a client. */
+  /** Messages on a connection without a client. */
   async function subscribed(...params: readonly unknown[]) {
     const socket = new WebSocket(lab.solana.wsUrl);
     const heard: News[] = [];
@@ -104,7 +104,7 @@ describe('local Solana: accounts of a program that change', () => {
       (each) => found.push(each),
       { commitment: 'confirmed', filters: [{ memcmp: { offset: 32, bytes: to.toBase58() } }] },
     );
-    // The client subscribes when its connection is there, and what was paid before is not told of.
+    // The client subscribes once its connection is open, and earlier payments are not reported.
     for (let paid = 0; paid < 500 && found.length === 0; paid++) {
       await pay(7n, to);
       lab.solana.advanceSlots();

@@ -27,7 +27,7 @@ describe('local Solana: subscriptions', () => {
     return lab.signed(payer, await lab.payment({ from: payer, to, amount: 1n }));
   };
 
-  /** A connection without a client: what is said on it, message by message. */
+  /** A connection without a client: its messages, one by one. */
   async function converse() {
     const socket = new WebSocket(lab.solana.wsUrl);
     const heard: News[] = [];
@@ -83,7 +83,7 @@ describe('local Solana: subscriptions', () => {
       .signatureNotifications(signature, { commitment: 'confirmed' })
       .subscribe({ abortSignal: abort.signal });
     const head = BigInt(await lab.connection.getSlot('processed'));
-    // The client keeps nothing for those who do not listen yet.
+    // The client keeps no notifications for later listeners.
     const [nextSlot, nextSignature] = [slots, signatures].map((each) => each[Symbol.asyncIterator]().next());
     lab.solana.advanceSlots();
     assert.deepEqual((await nextSlot)?.value, { parent: head, root: head - 3n, slot: head + 1n });

@@ -147,7 +147,7 @@ describe('local Stellar: attacks on the payin contract', () => {
     assert.equal(await lab.balance(stranger.publicKey()), 0n);
   });
 
-  /** An order without a contract is for the treasury's own. */
+  /** An order without a contract pays the treasury's own contract. */
   const { simulated, sponsored, submit, withNonceOf, authorize, signedBy, lastLedger } = sponsoring(() => ({
     tools: lab,
     contract: payinId,
@@ -156,7 +156,7 @@ describe('local Stellar: attacks on the payin contract', () => {
     amount,
   }));
 
-  /** What the service would see: payments of its own contract, and USDC that its treasury received. */
+  /** The payments that the service would see: of its own contract, and USDC that its treasury received. */
   async function payments() {
     const { events } = await lab.server.getEvents({
       startLedger: lab.stellar.chain.history.oldest().sequence,

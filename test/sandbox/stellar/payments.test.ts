@@ -116,7 +116,7 @@ describe('local Stellar: classic payments', () => {
     assert.deepEqual(codesOf(await pay(account.publicKey())), ['paymentNoTrust']);
   });
 
-  /** The data of the one transfer of a transaction, as getEvents gives it. */
+  /** The data of a transaction's only transfer, from getEvents. */
   async function eventData(got: Awaited<ReturnType<StellarLab['send']>>): Promise<unknown> {
     assert.equal(got.status, 'SUCCESS');
     const { events } = await lab.server.getEvents({
@@ -132,7 +132,7 @@ describe('local Stellar: classic payments', () => {
   const topics = (event: { body(): { v0(): { topics(): Parameters<typeof scValToNative>[0][] } } }) =>
     event.body().v0().topics().map(scValToNative);
 
-  /** How each operation ended. */
+  /** Result code of each operation. */
   function codesOf(got: Awaited<ReturnType<StellarLab['send']>>): string[] {
     assert.notEqual(got.status, 'NOT_FOUND');
     assert.ok('resultXdr' in got);

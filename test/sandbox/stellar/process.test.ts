@@ -44,7 +44,7 @@ describe('local Stellar on disk', () => {
     const killed = readFileSync(stateFile);
     assert.ok(killed.length - written < 500);
     await first.stop();
-    // As a kill leaves it.
+    // The state after a kill.
     writeFileSync(stateFile, killed);
 
     const second = await stellarLab({ stateFile, ledger_ms: 'manual' });
@@ -59,7 +59,7 @@ describe('local Stellar on disk', () => {
     const { latestLedger } = await first.server.getHealth();
     await first.stop();
     const second = await stellarLab({ stateFile, ledger_ms: 'manual' });
-    // USDC is planted in a ledger of its own.
+    // USDC is created in a separate ledger.
     assert.equal((await second.server.getHealth()).latestLedger, latestLedger + 1);
     await second.stop();
   });

@@ -118,7 +118,7 @@ describe('local Stellar: transactions', () => {
     lab.stellar.closeLedgers(1, 120);
     assert.equal(await statusOf(hashOf(transaction)), 'NOT_FOUND');
     assert.equal(await lab.balance(merchant.publicKey()), 0n);
-    // A node takes nothing again that a ledger has just refused.
+    // A node does not accept a transaction again that a ledger has just refused.
     lab.stellar.closeLedgers(8);
     assert.equal((await lab.server.sendTransaction(transaction)).status, 'TRY_AGAIN_LATER');
     lab.stellar.closeLedgers();
