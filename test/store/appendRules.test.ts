@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type Expected, judgeAppend, type StreamView } from '../../src/store/node/changes.ts';
 
-/** A stream as the specification tells of it: just the ids in it. */
+/** A stream in the specification's terms: only its ids. */
 interface Model {
   readonly ids: readonly string[];
   readonly tombstoned: boolean;
   readonly softDeleted: boolean;
   readonly hasMetadata: boolean;
-  /** How many of the newest events are still remembered by id. */
+  /** Number of the newest events that the store remembers by id. */
   readonly remembered: number;
 }
 
@@ -110,7 +110,7 @@ describe('what an append may do', () => {
   });
 });
 
-/** The same rules once more, straight from the description of the protocol, by comparing lists. */
+/** The same rules written directly from the protocol's description, by comparing lists. */
 function specified(model: Model, expected: Expected, ids: readonly string[]): string {
   const current = model.ids.length - 1;
   if (model.tombstoned) return 'deleted';

@@ -23,7 +23,7 @@ describe('the event store client at a cluster', () => {
     for (const node of cluster.nodes) await node.stop();
   });
 
-  /** Until it succeeds: a cluster that chooses a leader is asked again, as workers do. */
+  /** Repeats the work until it succeeds, like workers while a cluster elects a leader. */
   async function until<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       await nextTurn();
@@ -35,7 +35,7 @@ describe('the event store client at a cluster', () => {
     }
   }
 
-  /** What is told from the start until the log's end, then the subscription. */
+  /** Collects everything from the start to the log's end, then the subscription. */
   async function followed(store: OpenEventStore) {
     const batches = store
       .all({ after: null, prefixes: ['x-'], signal: new AbortController().signal })

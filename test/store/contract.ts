@@ -4,7 +4,7 @@ import { type EventBatchRead, type EventStore, StreamConflict } from '../../comm
 import type { StoredEvent } from '../../domain/decider.ts';
 import { event, events, freshCategory, idsOf } from './events.ts';
 
-/** What every adapter of the EventStore port must do. */
+/** Duties of every adapter of the EventStore port. */
 export function eventStoreContract(open: () => Promise<EventStore>): void {
   let store: EventStore;
   let category: string;
@@ -106,7 +106,7 @@ export function eventStoreContract(open: () => Promise<EventStore>): void {
   });
 
   describe('all', () => {
-    /** Takes batches until `enough` says so, then leaves. */
+    /** Reads batches until `enough` returns true, then stops. */
     async function follow(
       after: bigint | null,
       enough: (events: readonly StoredEvent[], batch: EventBatchRead) => boolean,
@@ -170,7 +170,7 @@ export function eventStoreContract(open: () => Promise<EventStore>): void {
       const seen: StoredEvent[] = [];
       let position: bigint | null = null;
       while (seen.length < 1_200) {
-        // Leave after each batch and come back at its position, as a consumer that crashes would.
+        // Stops after each batch and continues at its position, like a consumer that crashes.
         const { batches } = await follow(position, (list) => list.length > 0);
         for (const batch of batches) {
           assert.ok(batch.position >= (position ?? 0n));

@@ -4,7 +4,7 @@ import { createCallQueue } from '../../src/store/client.ts';
 
 describe('a limiter', () => {
   const limits = { inFlight: 2, queued: 2, wait_ms: 60_000 };
-  /** Work that ends when told to. */
+  /** Work that ends on request. */
   function work() {
     const started: number[] = [];
     const ends: PromiseWithResolvers<void>[] = [];

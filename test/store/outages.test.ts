@@ -22,7 +22,7 @@ import { fakeServer, type Misbehaviour } from './fakeServer.ts';
 type BatchCall = ServerDuplexStream<messages.BatchAppendReq, Buffer>;
 type ReadCall = ServerWritableStream<messages.ReadReq, Buffer>;
 
-/** An event that somebody wrote before. */
+/** An event that was written before. */
 const recordAt = (position: number): Buffer =>
   bareRecord(
     encodeRecord({
@@ -54,7 +54,7 @@ describe('the event store client in an outage', () => {
     stops.push(stop);
     return url;
   }
-  /** The node's own BatchAppend over real storage, with each call changed by `spoil`. */
+  /** The node's own BatchAppend over real storage; `spoil` changes each call. */
   async function spoiled(spoil: (call: BatchCall) => void) {
     const storage = await openStorage(join(temporaryDirectory(), 'events'));
     stops.push(() => storage.close());
@@ -293,7 +293,7 @@ describe('the event store client in an outage', () => {
       (call: ReadCall): void => {
         for (const reply of replies) call.write(reply);
       };
-    /** @param tail called when the log's end is asked for, which is 9, before it is answered */
+    /** @param tail called when the end of the log, which is 9, is requested, before the answer */
     const either =
       ({ subscription, tail }: { subscription: (call: ReadCall) => void; tail: () => void }) =>
       (call: ReadCall): void => {

@@ -14,7 +14,7 @@ const readings = fc.record({
   }),
 });
 
-/** Where it begins, as the generated message has it. */
+/** Start of the read in the generated message. */
 function beginningIn(options: messages.ReadReq.Options | undefined): string {
   const of = options?.getStream() ?? options?.getAll();
   if (of?.hasStart()) return 'start';

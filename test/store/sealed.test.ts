@@ -14,7 +14,7 @@ const stream = 'webhookTypes-introduced';
 const masterKey = randomBytes(32);
 const deciding = { clock: systemClock, ids: randomIds, codec: eventCodec };
 
-/** A service on a log: what it believes, what it was told is not its own. */
+/** A service on a log: the events that it accepts, and the foreign events that it reports. */
 function serviceOn(log: EventStore, key: Uint8Array = masterKey) {
   const told: ChainBroken[] = [];
   const tell = (broken: ChainBroken) => void told.push(broken);
@@ -79,7 +79,7 @@ describe('an event log that others can write to', () => {
     const [ours] = await log.read(stream);
     invariant(ours !== undefined, 'one is there');
     await log.append(stream, 0n, forged(ours));
-    // What is in memory does not help: the next decision is made on it, and its append finds the stranger's event.
+    // The cached state does not help: the next decision uses it, and its append finds the foreign event.
     await assert.rejects(service.introduce('ours_too'), at(1n));
     await assert.rejects(serviceOn(log).introduce('ours_too'), at(1n));
   });
@@ -138,7 +138,7 @@ describe('an event log that others can write to', () => {
     const facts = { at: systemClock.now(), cause: 'worker:sealing', appId: null, schemaVersion: 1 };
     await log.append('sealing-begun', 'no_stream', seal('sealing-begun', null, [began], facts, randomIds));
     await assert.rejects(service.store.sealed(), ChainBroken);
-    // It is no failure of whose work meets it: nobody's is possible.
+    // The work that meets it has not failed: the stream is unusable for all.
     const ofTheWhole = (error: Error) => error instanceof Unavailable && error.cause instanceof ChainBroken;
     await assert.rejects(service.introduce('ours'), ofTheWhole);
   });

@@ -26,7 +26,7 @@ describe('npm run check-chain', () => {
   before(async () => {
     ({ rpcUrl } = await isolatedAnvil(8453, { mining: { blockTime_s: 0.2 } }));
     client = chainClient(rpcUrl);
-    // What is final on a chain of some blocks is its first one.
+    // On a chain of a few blocks only the first one is final.
     await client.mine({ blocks: 10 });
     await fund(rpcUrl, 8453, treasury, { gas: parseEther('1'), tokens: { USDC: 1_000_000n } });
     poor = await startProxy(rpcUrl, (method, params, forward) =>
@@ -81,7 +81,7 @@ describe('npm run check-chain', () => {
     const cursorAt = (blockNumber: bigint) =>
       ({ chainId: 8453, pass: 'head', blockNumber, blockHash: '0x', chainTime: minute(1) }) as const;
 
-    /** Of the log that the tool used. */
+    /** Events of the log that the tool used. */
     async function eventsIn(stream: string) {
       const { eventStoreUrl, close } = await eventStoreOf({ data }, 'join');
       const store = openEventStore({ url: eventStoreUrl });

@@ -20,7 +20,7 @@ describe('npm run doctor', () => {
   let database: Database;
   before(async () => {
     ({ rpcUrl } = await isolatedAnvil(8453, { mining: { blockTime_s: 0.2 } }));
-    // What is final on a chain of some blocks is its first one.
+    // On a chain of a few blocks only the first one is final.
     await chainClient(rpcUrl).mine({ blocks: 10 });
     await fund(rpcUrl, 8453, treasury, { gas: parseEther('1'), tokens: { USDC: 2_000_000n } });
     ({ url: eventStoreUrl } = await sharedEventStore());

@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const paymentId = '0198f3c2-0000-8000-8000-000000000001';
 
-/** Its order's id is its creator's word. */
+/** The creator of an order chooses its id. */
 const history = [created({ orderId: hostile }), ...sent.slice(1)];
 
 describe('npm run explain', () => {

@@ -1,4 +1,4 @@
-/** `--help` of every command, in one process. `help.full.test.ts` runs each program as operators do. */
+/** `--help` of every command, in one process. `help.full.test.ts` runs each program like an operator. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

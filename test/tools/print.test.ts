@@ -1,4 +1,4 @@
-/** What strangers have written reaches the operator's terminal as text alone. */
+/** Texts of strangers appear in the operator's terminal only as text. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { ConfigError } from '../../src/config.ts';
@@ -7,7 +7,7 @@ import { print, printError, printJson, printTable } from '../../tools/print.ts';
 import { runProgram } from '../../tools/program.ts';
 import { hostile, steering } from '../support/hostileText.ts';
 
-/** Letters, and whatever a terminal or a reader might take for something else. */
+/** Letters, and characters that a terminal or a reader may treat specially. */
 const anybodys = fc.string({
   unit: fc.oneof(
     fc.constantFrom(

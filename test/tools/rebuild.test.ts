@@ -48,7 +48,7 @@ describe('npm run rebuild', () => {
     });
   }
 
-  /** Runs `work` on a store that has one whole payment more. */
+  /** Runs `work` on a store with one additional payment. */
   async function withPayment(work: (url: string) => Promise<void>, paymentId = first): Promise<void> {
     const node = await startStore();
     const store = openEventStore({ url: node.url });
@@ -99,7 +99,7 @@ describe('npm run rebuild', () => {
     rmSync(store, { recursive: true });
     cpSync(backup, store, { recursive: true });
     await withStore((log) => assert.rejects(refuseSetBack(database, log), LogSetBack));
-    // A rebuild that knows nothing of it would wait for what is lost.
+    // A rebuild without this knowledge would wait for the lost events.
     await database.query(
       `INSERT INTO ops.projections (set_name, generation, version, status, position)
        SELECT set_name, 99, version, 'building', position FROM ops.projections WHERE status = 'active'`,

@@ -20,7 +20,7 @@ const old = '0123456789abcdef'.repeat(4);
 const masterKey = 'fedcba9876543210'.repeat(4);
 const deciding = { clock: systemClock, ids: randomIds, codec: eventCodec };
 
-/** A data directory whose log is opened by one key and changed to another. */
+/** A data directory whose log starts with one key and changes to another. */
 function installation(databaseUrl: string | null) {
   const dataDir = temporaryDirectory();
   const oldFile = join(dataDir, 'old-key');

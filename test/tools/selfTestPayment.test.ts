@@ -23,7 +23,7 @@ const spending = createSpending({ perTransfer_usd: 10n, perHour_usd: 1_000n }, {
 const tokenOf = (chainId: ChainId): TokenRef => chainOf(chainId).tokens[0] as TokenRef;
 const cent = (chainId: ChainId) => 10n ** BigInt(tokenOf(chainId).decimals - 2);
 
-/** @param go what happens on the chain between two looks */
+/** @param go advances the chain between two polls */
 function operator(rail: PayoutRail, signer: Signer, go: () => Promise<unknown>) {
   const { start, store, typesIn, clock, time } = processes({ now: instant(Date.now()) });
   const steps: string[] = [];

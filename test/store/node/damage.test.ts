@@ -47,7 +47,7 @@ async function usedDirectory(): Promise<string> {
   return dataDir;
 }
 
-/** Changes each place where the text stands in the file; there may be older pages that have it too. */
+/** Changes each occurrence of the text in the file; older pages may contain it too. */
 function flip(file: string, text: string): number {
   const bytes = readFileSync(file);
   const handle = openSync(file, 'r+');

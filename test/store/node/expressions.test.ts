@@ -4,7 +4,7 @@ import { eventTypeFilter } from '@eventstore/db-client';
 import { createExpressions } from '../../../src/store/node/expressions.ts';
 import { json, newStream, officialClient, oursAlone } from './official.ts';
 
-/** Takes twice as long for each further letter. */
+/** Its duration doubles with each further letter. */
 const runaway = '^(a+)+$';
 const poison = `${'a'.repeat(60)}!`;
 

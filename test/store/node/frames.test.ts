@@ -35,7 +35,7 @@ const expression = () => new ReadReq.Options.FilterOptions.Expression();
 const filter = () =>
   new ReadReq.Options.FilterOptions().setMax(32).setCheckpointintervalmultiplier(1).setEventType(expression());
 
-/** Requests that use every field which the client knows. */
+/** Requests that use every field of the client. */
 const valid: Record<keyof typeof requestShapes, { serializeBinary(): Uint8Array }[]> = {
   read: [
     new ReadReq().setOptions(
@@ -98,10 +98,10 @@ const valid: Record<keyof typeof requestShapes, { serializeBinary(): Uint8Array 
 const framesOf = (method: keyof typeof valid): Buffer[] =>
   valid[method].map((message) => Buffer.from(message.serializeBinary()));
 
-/** A length that points far beyond everything: what made the decoder read for ever. */
+/** A length far beyond the message, which made the decoder read for ever. */
 const endless = Buffer.from('0affffffff0f', 'hex');
 
-/** Frames of BatchAppend in which every length is right, and which the decoder reads otherwise than they say. */
+/** Frames of BatchAppend with correct lengths that the decoder reads differently. */
 const readOtherwise = {
   'a field’s number beyond 32 bits, of which it takes the lower half': `8a80808010 06 ${endless.toString('hex')}`,
   'an entry of a map with another field, which it does not skip': '1a0a 1208 1812 faffffff0f 00',
@@ -165,7 +165,7 @@ describe('a node that is sent broken frames', () => {
 
   const asIs = (bytes: Buffer): Buffer => bytes;
 
-  /** Sends frames to any method; resolves with the status that ended the call, or null while the call waits for more. */
+  /** Sends frames to any method; resolves with the status that ended the call, or null if the call waits for more. */
   function send(path: string, frames: readonly Buffer[]): Promise<number | null> {
     const call = client.makeBidiStreamRequest(path, asIs, asIs, { deadline: Date.now() + 250 });
     return new Promise((resolve) => {

@@ -86,7 +86,7 @@ describe('the room on a disk that nobody writes to', () => {
 });
 
 describe('a commit that failed', () => {
-  /** Storage whose commit fails; it ends where it did, or cannot be read any more. */
+  /** Storage whose commit fails; afterwards its end is unchanged, or it is unreadable. */
   async function failing(isReadable: boolean) {
     const real = await openStorage(join(temporaryDirectory(), 'events'));
     let hasFailed = false;

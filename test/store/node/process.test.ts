@@ -11,14 +11,14 @@ import { isFull } from '../../support/suite.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { event, events, idsOf } from '../events.ts';
 
-/** Repetitions of a race: a signal to a process group, and a kill in a flood. */
+/** Repetitions of a race: a signal to a process group, and a kill during many appends. */
 const rounds = isFull ? { signal: 3, flood: 4 } : { signal: 1, flood: 2 };
-/** Acknowledged appends before a kill: a random number between the two. */
+/** Bounds of the random number of acknowledged appends before a kill. */
 const flooded = isFull ? { least: 200, most: 2_200 } : { least: 100, most: 600 };
 
 const program = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
-/** A process of ours, the first of a process group of its own; what it prints is collected. */
+/** A child process that leads its own process group; collects its output. */
 function run(...args: string[]): { child: ChildProcess; output: () => string; line: Promise<string> } {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let text = '';
@@ -151,7 +151,7 @@ describe('the node as a process', () => {
       let revision = 0n;
       while (revision < 3n) {
         await nextTurn();
-        // Turned away while the node is down; the outcome of each append that was sent becomes known.
+        // Appends are refused while the node is down; the outcome of each sent append becomes known.
         revision = await store.append('again-1', revision, [event()]).then(
           (appended) => appended.revision,
           (error) => {

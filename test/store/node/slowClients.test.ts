@@ -21,7 +21,7 @@ const { Options } = messages.ReadReq;
 const mebibyte = 1024 * 1024;
 
 describe('what waits for a slow client', () => {
-  /** A call whose client takes a message when it is told to. */
+  /** A call whose client reads a message only on request. */
   function slowCall() {
     const waiting: (() => void)[] = [];
     const call = {

@@ -10,10 +10,10 @@ const { Options } = messages.ReadReq;
 const none = (): shared.Empty => new shared.Empty();
 
 interface Conversation {
-  /** Messages so far, each in a word: `event 3`, `checkpoint`, `caughtUp`. */
+  /** Messages so far, each as a word: `event 3`, `checkpoint`, `caughtUp`. */
   readonly said: readonly string[];
   readonly checkpoints: readonly bigint[];
-  /** Resolves when so many messages have come. */
+  /** Resolves when this many messages have arrived. */
   until(count: number): Promise<readonly string[]>;
   /** Resolves with the status code that ended the call. */
   readonly failed: Promise<number>;

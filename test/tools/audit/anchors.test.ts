@@ -1,4 +1,4 @@
-/** Heads that are said to stand on a chain: the transaction is there, and says the hash of the head. */
+/** Heads that the log calls anchored: the transaction exists on the chain and contains the head's hash. */
 import assert from 'node:assert/strict';
 import { hashOfHead } from '../../../commands/heads/chain.ts';
 import type { HeadsEvent } from '../../../domain/heads/events.ts';

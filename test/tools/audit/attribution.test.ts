@@ -1,4 +1,4 @@
-/** Money that the log credits to somebody else than the chain does: another payment, another sender, another memo. */
+/** Money that the log credits to another party than the chain: another payment, another sender, another memo. */
 import assert from 'node:assert/strict';
 import type { DomainEvent } from '../../../domain/decider.ts';
 import {

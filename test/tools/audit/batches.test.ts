@@ -1,4 +1,4 @@
-/** Frauds with payouts that share one transaction: each is found, and whose stream it is. */
+/** Frauds with payouts that share one transaction: the audit finds each, and names the stream. */
 import assert from 'node:assert/strict';
 import { attempt, digits, merchantWallet, minute, settled, signed } from '../../support/payments.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Money that nobody pays in: what a payment earns its payer, what he spends, what the merchant withdraws and a payment pays out. The honest
- * log is made by the product's own decisions, the frauds are planted into it.
+ * Fabricated credit: the earnings of a payment's payer, their spending, the merchant's withdrawal and its payment. The
+ * product's own decisions write the honest log, and the frauds change it.
  */
 import assert from 'node:assert/strict';
 import { cashback, receive, returnWithdrawal, type Withdrawal, withdraw } from '../../../domain/cashback.ts';
@@ -21,7 +21,7 @@ const merchant = `cashback-${appId}`;
 const withdrawalId = '0198f3c2-0000-8000-8000-0000000000f1';
 const paidOut = `payment-${withdrawalId}`;
 
-/** A's payer is promised five per cent. */
+/** The payment of A promises five per cent. */
 const promised = instead(honest, paymentA, 'PaymentCreated', () => ({ cashback_basisPoints: 500 }));
 const events = promised.filter(({ stream }) => stream === paymentA).map(({ event }) => event as PaymentEvent);
 const payment = fold(paymentDecider, events);

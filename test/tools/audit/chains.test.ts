@@ -1,4 +1,4 @@
-/** Frauds that are planted into an honest log, its chains, or both: each is found, and the right stream is named. */
+/** Frauds in an honest log, on its chains, or in both: the audit finds each, and names the right stream. */
 import assert from 'node:assert/strict';
 import type { DomainEvent } from '../../../domain/decider.ts';
 import {

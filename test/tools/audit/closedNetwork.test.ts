@@ -26,7 +26,7 @@ const closedBooks = on(`books-1-${treasuryAccount}`, {
 });
 const fresh = { [usdc.address]: digits('5.00'), coin: '300' };
 const begunAnew: readonly Said[] = [...honest, ...closedBooks, ...books(1, fresh)];
-/** The chain of the treasury has none of the old transactions. */
+/** The treasury's chain has none of the old transactions. */
 const [, base] = shown;
 const emptied: readonly Ground[] = [
   { chainId: 1, transactions: [], holds: { [usdc.address]: BigInt(digits('5.00')), coin: 300n } },

@@ -1,4 +1,4 @@
-/** What is no fraud is no finding. */
+/** Honest worlds cause no finding. */
 import assert from 'node:assert/strict';
 import { minute_ms } from '../../../domain/time.ts';
 import type { Witness } from '../../../tools/audit/chains.ts';

@@ -1,4 +1,4 @@
-/** What can be done to a log, with the key of seals and without: each is found, and stream and event are named. */
+/** Manipulations of a log, with and without the key of seals: the audit finds each, and names stream and event. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -4,22 +4,22 @@ import { type Instant, instant } from '../../../domain/time.ts';
 import { auditMost_ms, type LastAudit, nextAt, runNightly } from '../../../src/workers/audit/nightly.ts';
 
 const hour_ms = 3_600_000;
-/** One o'clock in the night. */
+/** One o'clock at night. */
 const start_ms = Date.UTC(2026, 10, 21, 1);
 const hoursAgo = (hours: number): Instant => instant(start_ms - hours * hour_ms);
 const clean = (at: Instant): LastAudit => ({ at, findings: 0, told: [], gaps: 0 });
 
 interface Night {
   readonly hours: number;
-  /** Of an earlier process. */
+  /** The last audit of an earlier process. */
   readonly left?: LastAudit;
-  /** What an audit that ends at that time comes to; clean if nothing is said. */
+  /** Result of an audit that ends at that time. Default: clean. */
   readonly outcome?: (at: Instant) => LastAudit;
-  /** How long one takes. */
+  /** Duration of one audit. */
   readonly takes_ms?: number;
 }
 
-/** A clock whose sleeps pass at once, until so many hours have gone by. */
+/** A clock whose sleeps return at once, until this many hours have passed. */
 async function night({ hours, left, outcome = clean, takes_ms = 0 }: Night) {
   const stop = new AbortController();
   let now_ms = start_ms;

@@ -1,4 +1,4 @@
-/** What the log alone shows of a payment that was not decided so: each is found, and stream and event are named. */
+/** Payments whose events no decision wrote, as the log alone reveals: the audit finds each, and names stream and event. */
 import assert from 'node:assert/strict';
 import {
   attempt,

@@ -26,7 +26,7 @@ describe('the audit of read models', () => {
 
   const audit = (settledBefore = instant(0)) =>
     auditReadModels({ store: world.store, database, set: workSet, settledBefore, signal });
-  /** What is found while Postgres is like that. */
+  /** Returns the findings while Postgres has this change. */
   async function withTables(change: string, back: string): Promise<readonly string[]> {
     await database.query(change);
     try {

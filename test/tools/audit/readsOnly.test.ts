@@ -1,11 +1,11 @@
-/** The audit reads: nothing that could write, sign or send is within its reach. */
+/** The audit only reads: nothing that writes, signs or sends is reachable from its modules. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 const root = new URL('../../../', import.meta.url).pathname;
 
-/** Every file that one of these imports, for its values and not for types alone. */
+/** Every file that one of these imports by value, not only by type. */
 function reached(entries: readonly string[]): ReadonlySet<string> {
   const seen = new Set<string>();
   const open = [...entries];

@@ -1,4 +1,4 @@
-/** Money that goes back more than once, or to somebody who did not pay; and honest ways back that are no finding. */
+/** Money that is refunded twice, or to a party who did not pay; and honest refunds without a finding. */
 import assert from 'node:assert/strict';
 import type { DomainEvent } from '../../../domain/decider.ts';
 import {

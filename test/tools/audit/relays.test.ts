@@ -1,4 +1,4 @@
-/** Relays in the log and on their chain: what they cost is ours, what they move is the payer's. */
+/** Relays in the log and on their chain: the treasury pays their gas, the payer the moved money. */
 import assert from 'node:assert/strict';
 import type { DomainEvent } from '../../../domain/decider.ts';
 import {

@@ -1,4 +1,4 @@
-/** Who takes away what says who wrote the log makes none of it believed. */
+/** An attacker who removes the proofs of authorship makes no event trusted. */
 import assert from 'node:assert/strict';
 import type { StoredEvent } from '../../../domain/decider.ts';
 import { minute } from '../../support/payments.ts';
@@ -6,7 +6,7 @@ import { honest, instead, paymentA, shown } from './honest.ts';
 import { audit, believed, head, told, written } from './world.ts';
 
 const log = written([...honest, head(honest)]);
-/** As it is believed where no stream says since when there are seals. */
+/** Trust of a log in which no stream states since when it has seals. */
 const more = { believed: { ...believed, begun: 2n ** 64n } };
 const unsealed = (events: readonly StoredEvent[]): StoredEvent[] =>
   events.map(({ metadata: { seal: _, ...metadata }, ...event }) => ({ ...event, metadata }));

@@ -1,4 +1,4 @@
-/** What operators could do to the treasury, and what its books could hide: each is found, and stream and event are named. */
+/** Frauds of operators against the treasury, and facts that its books could hide: the audit finds each, and names stream and event. */
 import assert from 'node:assert/strict';
 import {
   attempt,

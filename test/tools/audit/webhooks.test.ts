@@ -1,4 +1,4 @@
-/** Webhooks that should not have been: sent twice, or of what never happened. Whose stream it is, is named. */
+/** Wrong webhooks: sent twice, or about events that never happened. The audit names their stream. */
 import assert from 'node:assert/strict';
 import type { Instant } from '../../../domain/time.ts';
 import { deliveryIdOf } from '../../../domain/webhook.ts';
@@ -22,9 +22,9 @@ import { audit, idAt, pointed, type Said, told, written } from './world.ts';
 const tell = async (said: readonly Said[]) => told(await audit({ log: written(said), grounds: shown }));
 const wrong = [`webhookWrong ${hook}`];
 const hookOfFunds = `webhook-${deliveryIdOf(fundedId)}`;
-/** The honest log, but that its webhook says something else. */
+/** The honest log with another content of its webhook. */
 const saying = (said: object) => instead(honest, hook, 'WebhookSendStarted', () => said);
-/** And one more, of its own stream. */
+/** The honest log with one more webhook in a separate stream. */
 const besides = (deliveryId: string, said: object = {}) => [
   ...honest,
   ...on(`webhook-${deliveryId}`, {
@@ -47,7 +47,7 @@ describe('the audit of webhooks', () => {
     const at = (now: Instant) => audit({ log: written(unsent), grounds: shown, now });
     assert.deepEqual(pointed(await at(minute(10_000))), [`webhookNeverSent ${paymentA} 3`]);
     const happened = unsent.findIndex(({ stream, event }) => stream === paymentA && event.type === 'PaymentFunded');
-    // A minute is the patience of these audits.
+    // These audits wait one minute for a webhook.
     assert.deepEqual(told(await at(minute(happened + 1 + 1_440))), []);
     assert.deepEqual(told(await at(minute(happened + 1 + 1_441))), [`webhookNeverSent ${paymentA}`]);
   });

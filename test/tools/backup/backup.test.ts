@@ -43,7 +43,7 @@ async function openLog(directory: string) {
 }
 type Log = Awaited<ReturnType<typeof openLog>>;
 
-/** All that is believed, as its reader would tell it; positions are each store's own. */
+/** All trusted events without positions, which differ between stores. */
 async function eventsOf({ sealed }: Log) {
   await sealed.sealed();
   const all = [];

@@ -11,7 +11,7 @@ const exports: Exported = { subject: 'transfers', format: 'ndjson', by: 'log', f
 const empty = Object.fromEntries(columnsOf.transfers.map(({ name }) => [name, null]));
 const row = (n: number): ExportRow => ({ ...empty, payment_id: `payment ${n}`, amount: `${n}.5` });
 
-/** Rows 1 to `end`, two a page; a page's place is its last row. */
+/** Rows 1 to `end`, two per page; a page's place is its last row. */
 const numbered = (end: number): RowSource =>
   async function* pages(after) {
     for (let at = Number(after ?? 0) + 1; at <= end; at += 2) {
@@ -24,7 +24,7 @@ const signal = new AbortController().signal;
 const exported = (directory: string, end: number, more: Partial<ExportDeps> = {}) =>
   runExport({ directory, exports, source: numbered(end), signal, partRows: 4, ...more });
 
-/** All rows of the files that the manifest names, in their order. */
+/** All rows of the files that the manifest names, in order. */
 function idsIn(directory: string): readonly string[] {
   const manifest = JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8')) as ExportManifest;
   return manifest.parts.flatMap(({ file, rows, sha256 }) => {

@@ -152,7 +152,7 @@ describe('the master key of an installation that has a log', () => {
     });
   }
 
-  /** Dies before or after the nth row is written. */
+  /** Dies before or after it writes the nth row. */
   const dyingAt = (nth: number, when: 'before' | 'after'): Sql => {
     let written = 0;
     return {
@@ -245,7 +245,7 @@ describe('the master key of an installation that has a log', () => {
       assert.equal(service.links.paymentIdOf('no link at all'), null);
       assert.throws(() => service.links.paymentIdOf(link), Unavailable);
       away = false;
-      // What was asked while it was away has failed by then.
+      // Requests that were made while it was away have failed by then.
       await setImmediate();
       await service.store.sealed();
       assert.equal(service.links.paymentIdOf(link), paymentId);

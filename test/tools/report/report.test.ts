@@ -17,7 +17,7 @@ import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { about, samples } from './samples.ts';
 import { reportSheet } from './sheet.ts';
 
-/** 1.00 too much, of which 0.40 is on its way back; and as much too much for a payout that nobody can take. */
+/** Overpaid by 1.00, of which 0.40 is being refunded; and an equal overpayment whose payout no receiver accepts. */
 const tooMuch = p.payin({ amount: '11.01', tx: 'too much' });
 const overpaid = [
   p.created(),
@@ -29,7 +29,7 @@ const ofExcess: readonly (readonly PaymentEvent[])[] = [
   payment(7, [...overpaid, p.payoutRequested(), p.bounced('payoutImpossible', '11.01')]),
 ];
 
-/** What one section of the page says, as it stands there. */
+/** Texts of one section of the page. */
 interface Shown {
   readonly id: string;
   readonly sql: string;
@@ -105,7 +105,7 @@ describe('npm run report', () => {
     const { page, leave } = await visitor('http://127.0.0.1');
     await page.setContent(readFileSync(out, 'utf8'));
     const facts = await page.$$eval('[data-fact]', (all) => all.map(({ textContent }) => textContent));
-    // Four of seven were paid; of the two that were paid out each was for a fee of a cent, and cost 0.0001 ETH at 3,000 dollars.
+    // Four of seven were paid. Each of the two payouts had a fee of one cent, and cost 0.0001 ETH at 3,000 dollars.
     assert.deepEqual(facts, ['20.02', '57.1 %', '0.0 %', '-0.5800', '15.61']);
     const stages = (await shownOn(page)).find(({ id }) => id === 'funnel')?.cells;
     assert.deepEqual(
@@ -131,7 +131,7 @@ describe('npm run report', () => {
 
   const role = `analyst_${process.pid}`;
 
-  /** Who may read what analysts may, and nothing else. */
+  /** A role with the rights of an analyst, and no others. */
   async function asAnalyst(owner: Database): Promise<Database> {
     await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'reads'`);
     await owner.query(`GRANT SELECT ON payments, hourly_stats, daily_durations, treasury_movements TO ${role}`);
@@ -151,7 +151,7 @@ describe('the page of a report', () => {
         [360, 'dark'],
         [1280, 'light'],
       ] as const;
-      // In the gate only the sample with most rows is tried on both.
+      // The gate tries only the sample with the most rows on both.
       for (const [width, colorScheme] of gateCases(screens, ([each]) => each === 360 || name === 'many')) {
         const { page, leave } = await visitor('http://127.0.0.1', { viewport: { width, height: 800 }, colorScheme });
         await page.setContent(document);
@@ -170,7 +170,7 @@ describe('the page of a report', () => {
     assert.ok(!hostile.includes('<script'));
   });
 
-  /** Texts of the plots that are seen beyond the card around them, or over another. */
+  /** Texts of the plots that extend beyond their card, or overlap another text. */
   const cutTexts = (page: Page): Promise<readonly string[]> =>
     page.$$eval('section', (sections) =>
       sections.flatMap((section) => {
