@@ -1,4 +1,4 @@
-/** Payment pages in a frame on merchants' sites, in a browser: who may, who may not, and what either side is told. */
+/** Payment pages in a frame on merchants' sites, in a browser: permitted and refused sites, and the messages to both sides. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Frame, Page, Route } from 'playwright-core';
@@ -7,7 +7,7 @@ import { snippetFor } from '../../web/dashboard/embedding.ts';
 import { goodRequest, startWorld, type World } from '../api/world.ts';
 import { type Visitor, visitor } from '../support/chromium.ts';
 
-/** What merchants copy. */
+/** The snippet that merchants copy. */
 const snippet =
   /```html\n([\s\S]*?)```/.exec(
     readFileSync(new URL('../../docs/integrate/embedding.md', import.meta.url), 'utf8'),
@@ -15,7 +15,7 @@ const snippet =
 
 const shop = 'https://shop.test';
 const german = 'https://xn--tehaus-bua.test';
-/** What is no site of the merchant's, however much it looks like one. */
+/** Origins that resemble the merchant's site but are others. */
 const strangers = [
   'https://shop.test.evil.test',
   'https://evil.shop.test',
@@ -26,7 +26,7 @@ const strangers = [
   'https://xn--shp-tna.test',
 ];
 
-/** The sites are made up, so browsers take them for far away, and the service for a machine next door that strangers should not reach. */
+/** Browsers treat the invented sites as remote and the service as local, and protect local servers from remote sites. */
 const local = { permissions: ['local-network-access'] };
 const passedOn = 'allow="local-network-access *"';
 
@@ -61,7 +61,7 @@ describe('a payment in a frame', () => {
     }
   }
 
-  /** Somebody at fictitious sites. */
+  /** A visitor of invented sites. */
   async function at(sites: Sites): Promise<Visitor> {
     const someone = await visitor(world.url, { ...local, besides: Object.keys(sites) });
     await routeSites(someone.page, sites);
@@ -87,7 +87,7 @@ describe('a payment in a frame', () => {
 
   const payFrame = (page: Page): Frame | undefined => page.frames().find((frame) => frame.url() === link);
   const refused = /frame-ancestors/;
-  /** The heading of the payment in any frame of the page. */
+  /** True if any frame of the page contains the heading of the payment. */
   const shown = async (page: Page): Promise<boolean> => {
     const counts = await Promise.all(page.frames().map((frame) => frame.getByText('Waiting for your payment').count()));
     return counts.some((count) => count > 0);

@@ -1,4 +1,4 @@
-/** Finding by keyboard: the search of the list by `/`, the dialog by Ctrl-K; rows that are links as a whole. */
+/** Finding by keyboard: `/` opens the search of the list, Ctrl-K the dialog; whole rows are links. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { visitor } from '../support/chromium.ts';
@@ -27,7 +27,7 @@ describe('the finder', () => {
       const dialog = page.getByRole('dialog', { name: 'Find' });
       await dialog.getByRole('searchbox').waitFor();
       await page.keyboard.type('A-10');
-      // Shorter beginnings find the order too: the list of the whole word is awaited.
+      // Prefixes of the word find the order too, so the spec waits for the list of the whole word.
       await dialog
         .locator('.found[data-q="A-10"]')
         .getByRole('link', { name: /A-1042/ })

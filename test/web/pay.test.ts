@@ -1,4 +1,4 @@
-/** The pages of payments in a real browser: in every language, by every way of looking, with every text that others may write. */
+/** Payment pages in a real browser: in every language and presentation, with every text from other people. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { contrast, readable, readColour } from '../../web/parts/colour.ts';
@@ -32,7 +32,7 @@ async function looking(
   }
 }
 
-/** As far apart as people may set them: https://www.w3.org/TR/WCAG22/#text-spacing. */
+/** The widest spacing that people may set: https://www.w3.org/TR/WCAG22/#text-spacing. */
 const spaceOut = (page: Page): Promise<void> =>
   page.locator('body *').evaluateAll((all) => {
     for (const { style } of all as HTMLElement[]) {
@@ -41,13 +41,13 @@ const spaceOut = (page: Page): Promise<void> =>
     }
   });
 
-/** Has the longest words. */
+/** The language with the longest words. */
 const widest: Language = 'de';
 
 type Scheme = 'light' | 'dark';
 const schemes: readonly Scheme[] = ['light', 'dark'];
 
-/** Colours depend on the element and not on its words, so one language for each writing direction is checked at night. */
+/** Colours depend on the element and not on its words, so the dark scheme is checked in one language per writing direction. */
 const nightlyIn: readonly Language[] = ['en', 'ar'];
 
 /** The colour schemes in which the nth page is checked. In the gate each page has one language and one scheme. */

@@ -1,4 +1,4 @@
-/** What a payer reads before paying: what is bought, what it costs in all, what each chain takes, and what must arrive from an exchange. */
+/** Texts before paying: the purchase, its full price, each chain's amount, and the amount that must arrive from an exchange. */
 import assert from 'node:assert/strict';
 import type { VNode } from 'preact';
 import { documentOf } from '../../web/parts/html.ts';
@@ -191,7 +191,7 @@ describe('pages with a price in a browser', () => {
   });
 });
 
-/** The gate has each width once, both schemes, and Arabic from right to left. */
+/** The gate contains each width once, both schemes, and Arabic from right to left. */
 function isInGate(language: Language, scheme: 'light' | 'dark', width: number): boolean {
   const chosen: readonly (readonly [Language, string, number])[] = [
     ['ar', 'dark', 390],

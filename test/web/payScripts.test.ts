@@ -1,4 +1,4 @@
-/** An open page of a payment stays true to the server: through naps, cuts, refused lines, and whatever the visitor's clock says. */
+/** An open payment page agrees with the server: through sleep, broken connections, refused streams, and any time of the visitor's clock. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import type { VNode } from 'preact';
@@ -12,19 +12,19 @@ interface Looking {
   readonly page: Page;
   readonly server: PageServer;
   readonly lines: Lines;
-  /** What the server has from now on; nobody is told. */
+  /** Changes the server's page without a notification. */
   happens(next: VNode): void;
 }
 
 const waiting = payModel(stories.waiting, 'en');
 const detected = payPage(payModel(stories.detected, 'en'));
-/** A quarter of an hour is left of the payment, whose times are of the server's clock. */
+/** The payment has 15 minutes left; its times are of the server's clock. */
 const waitingAt = (minutes: number) => payPage(payModel({ ...stories.waiting, at: p.minute(minutes) }, 'en'));
 
 const seen = (page: Page) => page.getByRole('heading', { name: 'Payment detected' });
 const left = (page: Page) => page.getByRole('timer').textContent();
 
-/** @param time of the visitor's clock, which stands still until the spec moves it */
+/** @param time of the visitor's clock, which only the spec advances */
 async function looking(look: (at: Looking) => Promise<void>, more: Partial<Lines> = {}, time: string = p.minute(45)) {
   const pages: Record<string, VNode> = { pay: waitingAt(45) };
   const lines: Lines = { asked: 0, greeting: waiting.facts.version, ...more };
@@ -106,7 +106,7 @@ describe('an open page of a payment', () => {
   it('reads nothing again for a line that broke and came back without news', () =>
     looking(async ({ page, server, lines }) => {
       await server.listened();
-      // The page may hear of its first line's answer only now.
+      // The page may learn the answer of its first stream only now.
       const back = page.waitForResponse((answer) => answer.url().endsWith('/live') && lines.asked === 2);
       server.cut();
       await back;
@@ -148,14 +148,14 @@ describe('an open page of a payment', () => {
     ));
 });
 
-/** As another tab in front of it does. */
+/** Hides the page like another tab in front of it. */
 const hide = (page: Page, hidden: boolean): Promise<void> =>
   page.evaluate((isHidden) => {
     Object.defineProperty(document, 'hidden', { configurable: true, get: () => isHidden });
     document.dispatchEvent(new Event('visibilitychange'));
   }, hidden);
 
-/** A wallet of the browser, as pages meet it: what it is asked, and what it answers. */
+/** A browser wallet in the page: its requests and answers. */
 const injectWallet = (page: Page, account: string, signature: string) =>
   page.addInitScript(
     ([own, signed]) => {

@@ -1,4 +1,4 @@
-/** What the small scripts add to pages, and that pages can do without them. */
+/** Additions of the small scripts to pages, which also work without them. */
 import assert from 'node:assert/strict';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { VNode } from 'preact';
@@ -71,7 +71,7 @@ describe('scripts of pages', () => {
     const pages: Record<string, VNode> = { ...samplePages() };
     await looking(pages, {}, async (page, server) => {
       await page.clock.install();
-      // The page reads itself once its line is open.
+      // The page reloads its content once its stream is open.
       const read = page.waitForResponse((answer) => answer.request().resourceType() === 'fetch');
       await page.goto('payments');
       await (await read).finished();

@@ -1,4 +1,4 @@
-/** The demo shop's pages in a browser, in each state of an order: for everybody, wide and narrow, by day and by night. */
+/** The demo shop's pages in a browser, in each state of an order: accessible, wide and narrow, in light and dark colours. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { PaymentStatus } from '../../domain/payment/view.ts';
@@ -11,7 +11,7 @@ import { hashOf, minute } from '../support/payments.ts';
 import { gateCases } from '../support/suite.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
-/** Nothing is answered there: pages are looked at as they come. */
+/** No server listens there: pages are checked as they are rendered. */
 const serviceUrl = 'http://127.0.0.1:9';
 
 const looks = [

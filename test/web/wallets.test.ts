@@ -40,7 +40,7 @@ const easy: Readonly<Record<string, unknown>> = {
   web3_clientVersion: 'anvil/v1',
 };
 
-/** @param answers of methods in place of the easy ones: values, or functions of how often the method was asked before */
+/** @param answers of methods instead of the default ones: values, or functions of the number of earlier calls */
 function answering(answers: Readonly<Record<string, unknown>> = {}): Behaviour {
   const times = new Map<string, number>();
   return (method) => {
@@ -84,7 +84,7 @@ const buttons = (page: Page) => page.locator('#wallets ul button');
 const told = (page: Page) => page.locator('.told-wallet');
 const says = (page: Page, text: RegExp) => told(page).filter({ hasText: text }).waitFor();
 
-/** A page with one wallet, and what the wallet was asked. */
+/** A page with one wallet, and the requests to the wallet. */
 async function withWallet(
   answers: Readonly<Record<string, unknown>>,
   pay: (at: Paying & { readonly wallet: EvmWallet }) => Promise<void>,

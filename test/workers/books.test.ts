@@ -11,7 +11,7 @@ import { accepted, processes } from '../support/processes.ts';
 const of: BooksAccount = { chainId: 8453, account: '0xA', payinAddresses: [] };
 const { signal } = new AbortController();
 
-/** A chain that says what a spec has it say, and a worker whose clock stands still until it is set. */
+/** A chain with scripted answers, and a worker whose clock the spec sets. */
 function given() {
   const { store, clock, time, start } = processes();
   const chain = {

@@ -1,4 +1,4 @@
-/** From completed payments to credit, and from what buyers spend to merchants: on real read models, which may be filled again at any time. */
+/** From completed payments to credit, and from spendings to merchants: on real read models, which may be rebuilt at any time. */
 import assert from 'node:assert/strict';
 import { currentState, type Handle } from '../../commands/handle.ts';
 import { Unavailable } from '../../commands/ports.ts';
@@ -157,7 +157,7 @@ describe('what buyers spend', () => {
     await given.project();
     const books = { appId: 'merchant_books' };
     await Promise.all([worker().act(books, signal), worker().act(books, signal)]);
-    // As they stood before: a worker who comes late finds everything there.
+    // Restores the rows of before: a late worker finds all of the work done.
     await worker().act(books, signal);
     await given.project();
     await worker().act(books, signal);

@@ -30,7 +30,7 @@ function watching(identities: (string | null)[], remembered: string | null = nul
     scannedTo: async () => around.scannedTo,
     tell: (foreign) => told.push(foreign),
   });
-  /** @param heads of each node; null for one that does not answer */
+  /** @param heads of each node; null: it does not answer */
   const at = (minute: number, ...heads: readonly (number | null)[]) => {
     const now = instant(noon_ms + minute * 60_000);
     const looks = heads.map(

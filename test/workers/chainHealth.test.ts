@@ -8,7 +8,7 @@ import type { NodeResult } from '../../src/workers/health/chainStands.ts';
 const noon_ms = Date.parse('2026-11-22T12:00:00.000Z');
 const head = { blockNumber: 7n, time: instant(noon_ms) };
 
-/** So many rounds, one every 20 seconds. */
+/** This number of rounds, one every 20 seconds. */
 async function rounds(count: number, nodes: readonly Partial<WatchedNode>[], broken = false) {
   const stop = new AbortController();
   let now_ms = noon_ms;

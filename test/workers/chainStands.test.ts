@@ -19,7 +19,7 @@ describe('a chain that stands', () => {
       observe: (node, part, standing_ms) => observed.set(`${node} ${part}`, standing_ms / 1_000),
       tell: (standing) => told.push(standing),
     });
-    /** Each node in turn, so many seconds after noon. */
+    /** Reports each node in turn, this number of seconds after noon. */
     const at = (second: number, ...said: readonly Said[]) => {
       const now_ms = noon_ms + second * 1_000;
       const looks = said.map((each, number): NodeResult => {

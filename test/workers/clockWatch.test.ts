@@ -5,7 +5,7 @@ import { middle, watchClock } from '../../src/workers/health/clockWatch.ts';
 
 const noon_ms = Date.parse('2026-11-22T12:00:00.000Z');
 
-/** One look at chains whose newest blocks are so many seconds old by this clock; null is a chain that does not answer. */
+/** One round over chains whose newest blocks have these ages in seconds by this clock; null: the chain does not answer. */
 async function looked(...ages_s: readonly (number | null)[]) {
   const stop = new AbortController();
   const clock: Clock = { now: () => instant(noon_ms), sleep: async () => stop.abort() };

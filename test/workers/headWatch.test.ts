@@ -128,7 +128,7 @@ describe('a chain that no payment waits for', () => {
 });
 
 describe('a chain whose nodes push what is new', () => {
-  /** Polls until `until_ms` by a clock that passes in the pauses; pushes come at these times. */
+  /** Polls until `until_ms` with a clock that advances in the pauses; pushes arrive at these times. */
   async function polled({
     until_ms,
     pushes_ms,
@@ -137,9 +137,9 @@ describe('a chain whose nodes push what is new', () => {
   }: {
     readonly until_ms: number;
     readonly pushes_ms: readonly number[];
-    /** Whether polls may be far between. */
+    /** True if the connection is live, so that polls may be rare. */
     readonly live?: boolean;
-    /** What happens while a node is asked. */
+    /** Called while a node is queried. */
     readonly asked?: (at_ms: number, wakes: Subject<void>) => void;
   }) {
     const polls_ms: number[] = [];
@@ -230,15 +230,15 @@ const alwaysAwaited = { isAwaited: async () => true, changes: () => 0, changed: 
 interface Paced {
   readonly until_ms: number;
   readonly blockEvery_ms?: number;
-  /** From when to when a payment waits. */
+  /** Periods in which a payment waits. */
   readonly awaited?: readonly (readonly [number, number])[];
-  /** Whether a change of what waits is notified. */
+  /** True if a change of the waiting payments is notified. */
   readonly told?: boolean;
   readonly changesEvery_ms?: number;
   readonly fails?: boolean;
 }
 
-/** Watches one node by a clock that passes in the polls' own pauses. */
+/** Watches one node with a clock that advances in the polls' own pauses. */
 async function pacedPolls(paced: Paced) {
   const { until_ms, blockEvery_ms = Number.POSITIVE_INFINITY, awaited = [], told = true } = paced;
   const polls_ms: number[] = [];
@@ -290,7 +290,7 @@ const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + 
 const blocks = 200;
 const poll_ms = 500;
 
-/** How late each block is seen. The first quarter of them comes every `first_ms`; the jitter is the same in each run. */
+/** Delay of each block's detection. The first quarter of the blocks arrives every `first_ms`; the jitter is the same in each run. */
 function follow({
   period_ms,
   jitter_ms,
@@ -331,7 +331,7 @@ function pollsAt({ blockAt, until_ms }: { blockAt: (now_ms: number) => number | 
   return polls;
 }
 
-/** What nodes show, poll by poll; null where one does not answer. @returns at which of the first node's polls the passes were woken */
+/** @param nodes heads of each node, poll by poll; null: it does not answer @returns the polls of the first node that woke the passes */
 async function watched(nodes: readonly (readonly (NodeHead | null)[] | 'hangs')[]) {
   const polls = nodes.map(() => 0);
   const stop = Promise.withResolvers<void>();

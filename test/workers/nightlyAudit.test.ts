@@ -1,4 +1,4 @@
-/** The role `audit` and the process that it starts: what of it is believed, and that it ends. */
+/** The role `audit` and the process that it starts: the trusted parts of its report, and its end. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const before: LastAudit = { at: instant(1_000), findings: 0, told: [], gaps: 0 };
 const after: LastAudit = { at: instant(2_000), findings: 1, told: ['payinTwice payment-a'], gaps: 2 };
-/** Time that nobody waits for. */
+/** A clock without waits. */
 const clock = { now: (): Instant => instant(Date.UTC(2026, 10, 21, 4)), sleep: async () => {} };
 const never = new AbortController().signal;
 
@@ -21,7 +21,7 @@ describe('the process of an audit', () => {
   const file = join(directory, 'last.json');
   beforeEach(() => leaveLast(directory, before));
 
-  /** A program in place of the audit. */
+  /** A program instead of the audit. */
   function program(text: string): string {
     const path = join(directory, 'program.mjs');
     writeFileSync(path, `import { writeFileSync } from 'node:fs';\n${text}`);

@@ -92,7 +92,7 @@ describe('looking for a registered payin', () => {
     readonly transfers: readonly Transfer[];
   }
 
-  /** @param others what other chains show */
+  /** @param others answers of other chains */
   async function lookedUp(
     shown: Shown,
     others: ReadonlyMap<ChainId, Shown> = new Map(),
@@ -139,7 +139,7 @@ describe('looking for a registered payin', () => {
       const { errorMessage, errorCode, status } = viewOf(payment, minute(2));
       assert.match(errorMessage ?? '', new RegExp(`${txHash} contains no accepted token`));
       assert.deepEqual([errorCode, status], [null, 'payment_unpaid']);
-      // A payin that is found later counts all the same, and another transaction may be registered.
+      // A payin that is found later still counts, and another transaction may be registered.
       const paid = fold(paymentDecider, [
         ...unpaid,
         { type: 'RegisteredPayinEmpty', data: { txHash, foundAt: minute(2) } },

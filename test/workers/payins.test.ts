@@ -258,7 +258,7 @@ describe('a transfer that one node had told as made to this payment', () => {
   const others = { paymentId: '0198f3c2-0000-8000-8000-000000000002', appId: ref.appId };
   const othersDeposit = '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65';
 
-  /** The head shows the lie; whoever is asked from then on shows the receiver. */
+  /** The head pass has the lie; later queries return `receiver`. */
   const lied = async (receiver: string) => {
     const watched = await watching([told]);
     const { around, worker } = watched;
@@ -354,7 +354,7 @@ describe('money that has left its chain', () => {
     Object.assign(around, gone);
     await restart().act('final', signal);
     assert.deepEqual(phases(await around.payment()), ['lost']);
-    // The other chain goes on, beyond where the transfer was; then the node is on the chain of all others.
+    // The other chain continues beyond the transfer's block; then the node returns to the chain of all others.
     Object.assign(around, { fork: null, onChain: [], head: 111n });
     await restart().act('final', signal);
     assert.deepEqual(phases(await around.payment()), ['lost']);
@@ -390,7 +390,7 @@ describe('money that has left its chain', () => {
 });
 
 describe('a fork that one node alone was on', () => {
-  /** Funded by a transfer that the head pass has come past, when a node says that its block left. */
+  /** Funded by a transfer that the head pass has passed; then a node reports that its block left. */
   const forked = async () => {
     const watched = await watching([p.payin({ block: 105 })]);
     const { around, worker } = watched;
@@ -410,7 +410,7 @@ describe('a fork that one node alone was on', () => {
       const { around, restart } = await forked();
       around.crashesAt = point;
       await assert.rejects(restart().act('head', signal), /crashed/);
-      // The node is on the same chain as all others again.
+      // The node is on the chain of all others again.
       Object.assign(around, { crashesAt: null, fork: null });
       await restart().act('head', signal);
       assert.deepEqual(phases(await around.payment()), ['confirmed']);
@@ -431,7 +431,7 @@ describe('a fork that one node alone was on', () => {
     const { around, restart } = await forked();
     around.crashesAt = 'payins.afterCheckpoint';
     await assert.rejects(restart().act('head', signal), /crashed/);
-    // The block left indeed, and nobody names it any more.
+    // The block really left, and no node names it any more.
     Object.assign(around, { crashesAt: null, fork: null, ...gone, onChain: [] });
     await restart().act('head', signal);
     assert.deepEqual(phases(await around.payment()), ['lost']);
@@ -440,7 +440,7 @@ describe('a fork that one node alone was on', () => {
 });
 
 describe('a pass between two blocks', () => {
-  /** Its cursor is saved at block 110 of a chain that holds nothing for us. */
+  /** Its cursor is saved at block 110 of a chain without transfers to us. */
   const caughtUp = async () => {
     const watched = await watching([]);
     watched.around.cursor = at('final', 99);
@@ -557,16 +557,16 @@ describe('a pass between two blocks', () => {
 
 const phases = ({ payins }: Payment) => payins.map(({ phase }) => phase);
 
-/** One unpaid payment, and a chain whose blocks up to 110 hold these transfers. */
+/** One unpaid payment, and a chain whose blocks up to 110 contain these transfers. */
 async function watching(transfers: readonly Transfer[]) {
   const world = createWorld();
   await append(world, `payment-${paymentId}`, p.unpaid);
   const around = {
     cursor: at('head', 99) as Cursor | null,
     startedAt: null as string | null,
-    /** What the scan shows. */
+    /** Transfers in the scan. */
     onChain: transfers,
-    /** What looking a transaction up shows. */
+    /** Transfers that a lookup of a transaction returns. */
     known: transfers,
     deposits: [{ ...ref, ...payinAddress(p.depositAddress, null), agreed_usd: 11n }] as MatchedDeposit[],
     left: false,
@@ -575,24 +575,24 @@ async function watching(transfers: readonly Transfer[]) {
     /** Micro-USD. */
     unfinalised: 0n,
     alarms: [] as string[],
-    /** How often nodes were asked about a transfer. */
+    /** Number of node queries about a transfer. */
     asks: 0,
     lost: [] as string[],
-    /** Rows of others above a fork, in a block that is on both branches. */
+    /** Rows of other payments above a fork, in a block of both branches. */
     others: [] as RecordedPayin[],
     beyond: [] as string[],
-    /** Blocks that the next scan says have left, and where the chain forked. */
+    /** Blocks that the next scan reports as removed, and the fork's block. */
     fork: null as { readonly orphaned: readonly string[]; readonly at: number } | null,
     head: 110n,
     broken: false,
-    /** Where the process ends. */
+    /** Crash point of the process. */
     crashesAt: null as string | null,
     moves: 0,
     changes: 0,
     nextExpiry: null as Instant | null,
-    /** Where the cursor stood when it was told that a payment's end is passed. */
+    /** Cursors at the reports that a payment's end has passed. */
     endsPassed: [] as bigint[],
-    /** How often the read models were asked what to expect. */
+    /** Number of reads of the expected payments. */
     asked: 0,
     scannedFrom: [] as bigint[],
     projected: true,
@@ -601,12 +601,12 @@ async function watching(transfers: readonly Transfer[]) {
     unexplained: [] as string[],
     setAside: [] as string[],
     unreadable: [] as Unreadable[],
-    /** Told that they cannot be read, and where the cursor stood then. */
+    /** Reports of unreadable transactions, with the cursor. */
     unread: [] as string[],
     unmatched: [] as string[],
-    /** Blocks that no node remembers. */
+    /** Blocks that no node has any more. */
     forgotten: undefined as ScannedRange['missed'],
-    /** What was told of them, and where the cursor stood then. */
+    /** Reports of missed blocks, with the cursor. */
     missed: [] as object[],
     async payment(id = paymentId) {
       const found = await world.handle(paymentDecider, id, () => [], { cause: 'worker:test', appId: null });
@@ -691,7 +691,7 @@ async function watching(transfers: readonly Transfer[]) {
     beyond: ({ paymentId }) => void around.beyond.push(paymentId),
     async pendingPayins() {
       const rows = await pending();
-      // The first question finds the rows as they were before the range; the wait in between brings them up to date.
+      // The first query finds the rows of before the range; the wait in between updates them.
       around.rowsBehind = false;
       return rows;
     },

@@ -1,4 +1,4 @@
-/** What an app's policy sends back is ordered by itself, once its sender has proven where to. */
+/** Refunds by an app's policy are ordered automatically once the sender has proven an address. */
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
 import { createRefunds } from '../../commands/refunds.ts';
@@ -18,7 +18,7 @@ import { accepted, processes } from '../support/processes.ts';
 const { paymentId, appId } = terms();
 const { signal } = new AbortController();
 
-/** Paid with too much. */
+/** An overpaid payment. */
 async function world(received = '12.01', policy: Partial<AmountPolicy> = { over: 'refund' }) {
   const { start, clock, time } = processes({ now: minute(80) });
   const around = { cost_microUsd: 50_000n, asked: 0 };
@@ -43,7 +43,7 @@ async function world(received = '12.01', policy: Partial<AmountPolicy> = { over:
   const payment = async () => (await currentState(start(), paymentDecider, paymentId)) as Payment;
   const back = async () => (await payment()).refunds.map(({ order, networkFee }) => [order.amount, networkFee]);
   const prove = () => add(handle, refundAddressSet());
-  /** The sender pays a merchant out of his credit, by a message that he signed. */
+  /** The sender pays a merchant with their credit, by a signed message. */
   const spend = () =>
     accepted(handle(credit, customerWallet, () => creditSpent(customerWallet), { cause: 'keyless', appId }));
   const pass = () => Object.assign(time, { now: plus(time.now, hour_ms) });

@@ -1,4 +1,4 @@
-/** Relays on a chain that does what a spec says: what becomes of each, and that none sends more than it must. */
+/** Relays on a chain that the spec controls: the result of each, and that none sends more than needed. */
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
 import {

@@ -117,7 +117,7 @@ describe('reading blocks again', () => {
   });
 });
 
-/** One unpaid payment whose deposit is this place, and an operator who reads its chain again. */
+/** One unpaid payment with this deposit, and an operator who reads its chain again. */
 async function operator(ingester: Ingester, address: string, memo: string | null, whose = paymentId) {
   const world = createWorld();
   await append(world, `payment-${paymentId}`, p.unpaid);

@@ -1,4 +1,4 @@
-/** Why a caller was answered 503: what the operator finds, and where. */
+/** Causes of a 503: the operator finds them in readiness, metrics and the log. */
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
 import { instant } from '../../domain/time.ts';

@@ -211,7 +211,7 @@ describe('webhook POST', () => {
       const body = Buffer.from(`${'🥐'.repeat(150)}${'ä'.repeat(100)}`);
       const { answer } = await answerOf((socket) => {
         socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`);
-        // Cut within characters.
+        // Truncated inside a character.
         socket.write(body.subarray(0, 3));
         socket.write(body.subarray(3, 602));
         socket.end(body.subarray(602));

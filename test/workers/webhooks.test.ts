@@ -24,7 +24,7 @@ describe('webhook worker', () => {
     receiver.setSecrets({ [appId]: secret });
   });
 
-  /** A payment that is already paid out, and a worker that is told of its webhooks only now. */
+  /** A payment that is already paid out, and a worker that starts its webhooks only now. */
   async function world() {
     const store = memoryEventStore();
     const handle = createHandle({ store, clock: systemClock, ids: randomIds, codec: eventCodec });

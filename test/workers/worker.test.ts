@@ -131,7 +131,7 @@ describe('running a worker', () => {
 
   describe('that pauses', () => {
     const second_ms = 1_000;
-    /** A clock that stands until it is told to go on: what would sleep is noted. */
+    /** A clock that only the spec advances; it records each sleep. */
     const paused = () => {
       const naps: number[] = [];
       let now_ms = 0;

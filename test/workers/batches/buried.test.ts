@@ -7,7 +7,7 @@ async function send(world: World): Promise<void> {
   await world.act({ kind: 'batch', id, part: 1 });
 }
 
-/** Signed and sent, and then another transaction used its nonce up, and no node remembers that. */
+/** Signed and sent; then another transaction used its nonce, and no node has that transaction any more. */
 async function lostBatch() {
   const world = await batchWorld(3);
   await world.open();

@@ -1,4 +1,4 @@
-/** A batch whose stream an attacker writes pays its members nothing but what they are owed. */
+/** A batch whose stream an attacker writes pays its members only the owed amounts. */
 import assert from 'node:assert/strict';
 import { nothingToProve, PayoutBlocked } from '../../../commands/transferPorts.ts';
 import { payoutBatch } from '../../../domain/batch/batch.ts';

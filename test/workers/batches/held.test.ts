@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { batchWorld } from './world.ts';
 
-/** More than there are places to die at, from opening a batch of three to sending it. */
+/** More than the number of crash points between opening a batch of three and sending it. */
 const places = 40;
 
 describe('a payout that is paid with others, and that an operator holds', () => {

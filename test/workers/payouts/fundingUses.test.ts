@@ -22,7 +22,7 @@ function usesOf(derives = derivesDepositFromPayment) {
 }
 
 const payment: Payment = p.paymentAfter(p.paid);
-/** As on Solana: the deposit follows from a salt. */
+/** Like Solana's deposits, which are derived from a salt. */
 const bySalt = () => false;
 const refundTo = { receiverAddress: p.merchantWallet, receiverMemo: null, reason: 'wrong shop', networkFee: 1n };
 

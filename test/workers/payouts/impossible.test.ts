@@ -1,4 +1,4 @@
-/** Payouts that their receivers cannot take: given up after long enough, and never while one could land. */
+/** Payouts that their receivers cannot receive: given up after a waiting time, and never while one could land. */
 import assert from 'node:assert/strict';
 import { currentState } from '../../../commands/handle.ts';
 import { nothingToProve, PayoutBlocked, type TransferOrder, type Unsigned } from '../../../commands/transferPorts.ts';
@@ -17,7 +17,7 @@ const { signal } = new AbortController();
 const hour = 3_600_000;
 const frozen = new PayoutBlocked('refusedByToken', 'USDC on Ethereum refuses the receiver: blacklisted');
 
-/** A payment whose receiver its token has refused for 72 hours, by the list of what waits. */
+/** A payment whose receiver the token has refused for 72 hours, by the list of waiting payouts. */
 async function world(history: readonly PaymentEvent[] = ordered) {
   const { start, clock, time } = processes({ now: minute(20) });
   const handle = start();

@@ -15,7 +15,7 @@ const { signal } = new AbortController();
 const usedUp = (detail: string): Fate => ({ kind: 'dead', attempts: [1], proof: { reason: 'nonceUsed', detail } });
 
 describe('a nonce that another transaction has used', () => {
-  /** Payment b has the nonce; the log has lost that payment a was signed and sent with it. */
+  /** Payment b has the nonce. The log has lost payment a, which was signed and sent with it. */
   async function restored() {
     const world = await signingWorld({ payments: ['a', 'b'] });
     await accepted(world.sign({ paymentId: 'b' }));
@@ -72,7 +72,7 @@ describe('a nonce that another transaction has used', () => {
     const fate = await world.fateOf('b');
     assert.equal(isRefusal(fate) && fate.refused, 'treasuryBehindChain');
 
-    // It may have been the payout itself: explained, it is no death, and an operator decides about the payout.
+    // It may have been the payout itself: after `explain` the payout is not dead, and an operator decides about it.
     const account = { chainId: 1, account: treasuryAccount } as const;
     const told = { minedNonce: 8n, reason: 'looked at' };
     await accepted(explainNoncesOf(world.deps(), account, told, { cause: 'operator:ada' }));
@@ -86,7 +86,7 @@ describe('a nonce that another transaction has used', () => {
     const account = { chainId: 1, account: treasuryAccount } as const;
     const told = { minedNonce: 8n, reason: 'it paid a' };
     await accepted(explainNoncesOf(world.deps(), account, told, { cause: 'operator:ada' }));
-    // By then the nodes have forgotten: what was recorded tells it.
+    // By then the nodes have no record of it: the recorded fact decides.
     world.around.fate = () => ({ kind: 'unknown' });
     world.around.canLand = false;
     world.pass(minute_ms);

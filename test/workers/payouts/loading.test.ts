@@ -1,4 +1,4 @@
-/** How often a transfer's stream is read while it is carried out. */
+/** Number of reads of a transfer's stream while it is carried out. */
 import assert from 'node:assert/strict';
 import type { Outgoing, TransferOwners } from '../../../commands/transferPorts.ts';
 import { plus } from '../../../domain/time.ts';
@@ -21,7 +21,7 @@ describe('loading a transfer', () => {
     };
     const loading = createLoading({ clock: { now: () => around.now }, owners });
     const first = (mustWait = false) => loading.first(key, () => mustWait);
-    /** How it was loaded since this was last asked. */
+    /** Loads since the previous call. */
     const how = () => loads.splice(0).at(-1);
     return { loading, around, first, how };
   }

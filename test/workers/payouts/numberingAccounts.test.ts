@@ -21,7 +21,7 @@ const without = (account: string, accounts: readonly NumberingAccount[] = all) =
   accounts.filter((each) => each.account !== account);
 const streamOf = (account: string) => `treasury-${treasuryInstance(1, account)}`;
 
-/** Payments by the account that numbers them when all are there. */
+/** Payments by the account that numbers them if all accounts exist. */
 const paymentsIn = (account: string, count: number, accounts: readonly NumberingAccount[] = all) =>
   Array.from({ length: 200 }, (_, at) => `payment-${at}`)
     .filter((id) => numberingAccountFor(accounts, id)?.account === account)
@@ -72,7 +72,7 @@ describe('signing through several numbering accounts', () => {
         ({ signed, fate }) => `${signed.account} ${signed.nonce} ${fate}`,
       );
     const sign = (paymentId: string, more: object = {}) => signing.sign({ paymentId, ...more });
-    /** Cut off between taking a nonce and signing. */
+    /** The process died between the nonce's assignment and the signature. */
     const cutOff = (paymentId: string) =>
       assert.rejects(sign(paymentId, { crash: crashAt('payout.beforeSign') }), Crashed);
     const standing = (account: string, minedNonce: bigint, unused = false) => {

@@ -23,7 +23,7 @@ function treasuryThatOwns(deposits: readonly string[], owner = paymentId) {
   return { own, handle, sees };
 }
 
-/** The objection to the payment's payins. */
+/** The objection to the payins of the payment. */
 async function toPayins(own: ReturnType<typeof treasuryThatOwns>['own'], transfer: Transfer, created = p.created()) {
   const payment = p.paymentAfter([created, p.confirmed(transfer)]);
   return own.objectionToPayins(paymentId, payment, payment.payins);

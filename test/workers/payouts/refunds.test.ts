@@ -1,4 +1,4 @@
-/** Refunds go the way of payouts: what is ordered in a stream is signed once, sent, and settled by its chain. */
+/** Refunds take the path of payouts: an order in a stream is signed once, sent, and settled by its chain. */
 import assert from 'node:assert/strict';
 import { currentState } from '../../../commands/handle.ts';
 import type { CrashPoint } from '../../../commands/ports.ts';
@@ -36,7 +36,7 @@ const bounced = [...p.unpaid, p.expired(), p.detected(late), p.confirmed(late), 
 const ordered = [...bounced, p.refundRequested('4.95', { networkFee: '0.05' })];
 const reference = `${paymentId}/refund-1`;
 
-/** A chain that mines whatever is sent to it, at once, and keeps what it paid. */
+/** A chain that mines every sent transaction at once, and keeps its payments. */
 async function world() {
   const { start, clock, time, typesIn } = processes({ now: p.minute(80) });
   const around = {
@@ -44,7 +44,7 @@ async function world() {
     unproven: null as PayoutBlocked | null,
     minedNonce: 7n,
     signatures: 0,
-    /** By nonce: one transaction lands of each. */
+    /** Landed transactions by nonce: one per nonce. */
     landed: new Map<string, { readonly bytes: string; readonly to: string; readonly amount: bigint }>(),
     alarms: [] as string[],
   };
@@ -93,7 +93,7 @@ async function world() {
   const record = (id: string, history: readonly Parameters<typeof paymentDecider.evolve>[1][]) =>
     accepted(handle(paymentDecider, id, () => history, { cause: 'worker:test', appId: null }));
 
-  /** What a process does about a transfer until it dies, or there is nothing left to do. */
+  /** A process's work on a transfer until the process dies, or nothing is left to do. */
   async function run({ crash = () => {}, of = reference }: { crash?: CrashPoint; of?: string } = {}) {
     const own = start();
     const proveFunding = async () => {

@@ -82,7 +82,7 @@ const money = { kind: 'unmatchedRefund', id: transferId(transfer), part: 1 } as 
 const decided = { key: money, reason: 'its address is frozen' };
 const toCustomer = { receiverAddress: customerWallet, receiverMemo: null, reason: 'a gift', networkFee: 0n };
 
-/** Money of nobody that is to go back to the customer. */
+/** Unmatched money that goes back to the customer. */
 async function unmatchedWorld() {
   const { start, clock, typesIn } = processes({ now: minute(80) });
   const handle = start();

@@ -84,7 +84,7 @@ describe('signing a payout takes no nonce and signs nothing', () => {
     restarted.around.float = 25_000000n;
     await assert.rejects(restarted.sign({ paymentId: 'payment-2' }), isFloat);
     assert.equal(world.around.signatures, 2);
-    // Both are mined: the balance shows it.
+    // Both are mined: the balance proves it.
     world.around.minedNonce = 9n;
     world.around.float = 5_000000n;
     await assert.rejects(world.sign({ paymentId: 'payment-2' }), isFloat);

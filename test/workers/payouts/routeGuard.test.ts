@@ -155,7 +155,7 @@ async function guarded() {
     const refusal = guard.check(chain, token, amount === null ? null : usdc(amount), '/source/amount', by);
     return isRefusal(refusal) ? [refusal.refused, refusal.pointer].filter(Boolean).join(' ') : 'free';
   };
-  /** How often the balances are asked for in so many of the guard's rounds. */
+  /** Number of balance queries in this many rounds of the guard. */
   async function askedIn({ rounds }: { readonly rounds: number }): Promise<number> {
     const before = around.balancesAsked;
     const stop = new AbortController();

@@ -1,4 +1,4 @@
-/** Transfers that ask their chain at the same time and are signed one after the other. */
+/** Transfers that query their chain concurrently and are signed one after the other. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { PayoutBlocked } from '../../../commands/transferPorts.ts';
@@ -10,12 +10,12 @@ import { minute, treasuryAccount } from '../../support/payments.ts';
 import { accepted } from '../../support/processes.ts';
 import { assignments, blockedByFloat, first, signingWorld } from './signing.ts';
 
-/** What one payout takes. */
+/** Amount of one payout. */
 const each = 10_000000n;
 const instance = treasuryInstance(1, treasuryAccount);
 const payments = [first, 'second', 'third'];
 
-/** Payouts of one process, which has one turn. */
+/** Payouts of one process, which signs them in turn. */
 async function oneProcess() {
   const world = await signingWorld({ payments });
   const turn = serializeByKey();
@@ -94,7 +94,7 @@ describe('payouts that are prepared side by side', () => {
   });
 
   describe('and wait for their turn', () => {
-    /** @returns how often the money was shown, and the transfer prepared, in all */
+    /** @returns how often in total the money was proven, and the transfer prepared */
     async function afterWaiting(wait_ms: number) {
       const world = await oneProcess();
       world.around.inTurn = (work) => {

@@ -148,7 +148,7 @@ describe('signing a payout', () => {
   });
 
   describe('interrupted at any point', () => {
-    /** All points that signing passes, in order. */
+    /** Crash points that signing passes, in order. */
     const pointsPassed = async () => {
       const points: string[] = [];
       const world = await signingWorld();

@@ -1,4 +1,4 @@
-/** An account has sixteen nonces to give at a time: transfers are prepared while they wait for one. */
+/** An account has at most sixteen outstanding nonces: transfers are prepared while they wait for one. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { isRefusal } from '../../../domain/decider.ts';
@@ -15,7 +15,7 @@ const each = 10_000000n;
 const second = 1_000;
 
 describe('a transfer whose account has no nonce to give', () => {
-  /** So many payouts, of which the first sixteen are signed and not mined. `looked` is done at each look at the account. */
+  /** This number of payouts, of which the first sixteen are signed and not mined. `looked` runs at each read of the account. */
   async function fullAccount(payouts: number, looked: (looks: number) => Promise<void> | void = () => {}) {
     const payments = Array.from({ length: payouts }, (_, n) => `payment-${n}`);
     const world = await signingWorld({ payments });

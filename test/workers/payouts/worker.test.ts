@@ -343,7 +343,7 @@ describe('paying out', () => {
   });
 });
 
-/** A funded payment, and a chain that does as it is told. */
+/** A funded payment, and a chain that the spec controls. */
 async function paying() {
   const { start, clock, time } = processes();
   const known = { attempts: [] as readonly SignedAttempt[] };
@@ -445,7 +445,7 @@ async function paying() {
     restart,
     around,
     payment,
-    /** By another instance, that knew no later attempt. */
+    /** Written by another instance without a later attempt. */
     foundDead: (attempt: number) =>
       accepted(record(paymentDecider, paymentId, () => [died(attempt)], { cause: 'worker:test', appId: null })),
     hold: () => accepted(record(paymentDecider, paymentId, () => [held()], { cause: 'worker:test', appId: null })),

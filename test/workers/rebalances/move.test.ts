@@ -125,8 +125,8 @@ describe('a rebalance on two chains', function () {
   }
 
   /**
-   * Does one thing, as a process does that was just started: it knows nothing but the log. So a process that dies after any of these is
-   * replaced by the next call.
+   * Takes one step in a newly started process, which knows only the log. The next call replaces a process that died
+   * after any step.
    */
   async function one(): Promise<string> {
     const state = await load();

@@ -11,7 +11,7 @@ const numberingBy = (nonces: Pick<NonceNumbering, 'minedNonce' | 'provenNonce'>)
   ({ kind: 'nonce', ...nonces }) as Partial<NonceNumbering> as NonceNumbering;
 
 const away = async () => assert.fail('no node is asked');
-/** Whoever wants to stop payouts waits for no node. */
+/** An operator who stops payouts does not wait for any node. */
 const nodesAway = { ...account, numbering: numberingBy({ minedNonce: away, provenNonce: away }) };
 
 describe('pausing payouts', () => {

@@ -39,7 +39,7 @@ const sent = (nonce: number | null, change: Partial<AccountTransaction> = {}): A
   ...change,
 });
 
-/** A treasury on Ethereum whose log ends at nonce 7; the chain has mined what is given. On Solana it has no nonces. */
+/** A treasury on Ethereum whose log ends at nonce 7; the chain has mined the given transactions. On Solana it has no nonces. */
 async function given(shown: readonly AccountTransaction[], { numbered = true, recorded = [] as string[] } = {}) {
   const world = createWorld();
   const chainId = numbered ? 1 : 501;

@@ -33,7 +33,7 @@ const asking = (change: Partial<AskedWithdrawal> = {}): AskedWithdrawal => ({
   ...change,
 });
 
-/** A process that dies at this point, the first time. */
+/** Dies at this point, only the first time. */
 function diesOnce(at: string): CrashPoint {
   let died = at === '';
   return async (point) => {
