@@ -60,7 +60,7 @@ describe('accounts: notices', () => {
 
   const subjects = async () => (await world.mails()).map(({ to, subject }) => [to, subject]);
 
-  it('begin at the log’s end, and leave out what an app began with', async () => {
+  it('begin at the log’s end, and omit an app’s initial settings', async () => {
     await registered(world);
     await follow();
     assert.deepEqual(await subjects(), []);
@@ -69,7 +69,7 @@ describe('accounts: notices', () => {
     assert.deepEqual(await subjects(), []);
   });
 
-  it('tell its owner what changed, each thing once', async () => {
+  it('notify its owner of each change once', async () => {
     const { appId, developerId } = await registered(world, { settlement: wallet('aa') });
     await follow();
     const by = { cause: `developer:${developerId}` } as const;
@@ -100,7 +100,7 @@ describe('accounts: notices', () => {
     assert.deepEqual(await subjects(), []);
   });
 
-  it('are told once by a follower that is killed at any place, and started again', async () => {
+  it('are sent once by a follower that is killed at any place and restarted', async () => {
     const { appId, developerId } = await registered(world);
     await follow();
     const by = { cause: `developer:${developerId}` } as const;
@@ -122,7 +122,7 @@ describe('accounts: notices', () => {
     assert.equal((await subjects()).length, 6);
   });
 
-  it('of one kind are twenty a day: a flood hides nothing of another kind', async () => {
+  it('of one kind are limited to twenty per day: a flood hides nothing of another kind', async () => {
     const { appId, developerId } = await registered(world, { settlement: wallet('aa') });
     await follow();
     const by = { cause: `developer:${developerId}` } as const;
@@ -137,7 +137,7 @@ describe('accounts: notices', () => {
     assert.equal(mails[20]?.subject, `Settlement wallet will change: ${appId}`);
   });
 
-  it('are for owners: an app without one tells nobody, its new owner is told', async () => {
+  it('go to owners: an app without an owner notifies nobody, its new owner is notified', async () => {
     const by = { cause: 'operator:test' } as const;
     accepted(await world.merchants.register('wallet_house', {}, by));
     await follow();

@@ -23,7 +23,7 @@ describe(`HTTP: ${badUrls.length} bad targets of webhooks`, () => {
     return world.call('POST', '/merchant-api/register', { body });
   };
 
-  it('are refused as a setting, which stays what it was', async () => {
+  it('are refused as a setting, which does not change', async () => {
     const before = await urlNow();
     for (const url of badUrls) {
       const { status, body } = await set(url);
@@ -41,7 +41,7 @@ describe(`HTTP: ${badUrls.length} bad targets of webhooks`, () => {
     assert.equal((await register('https://shop.example/hooks', 'evil')).status, 201, 'the id was never taken');
   });
 
-  it('do not keep good ones out', async () => {
+  it('do not cause refusals of good targets', async () => {
     for (const [n, url] of goodUrls.entries()) {
       assert.equal((await set(url)).status, 200, url);
       assert.equal(await urlNow(), new URL(url).href);

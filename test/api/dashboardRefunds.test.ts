@@ -36,7 +36,7 @@ describe('the dashboard’s refunds', () => {
       ]),
     );
 
-  it('shows what is held, and what would be sent, to whom, and what that costs, before anything is ordered', async () => {
+  it('show the held money, and the amount, receiver and cost of a refund, before anything is ordered', async () => {
     const { id, page } = await held();
     assert.match((await ann.get(page)).text, /What is held/);
     const { status, text } = await ann.post(page, { scope: 'all', reason: 'cancelled' });
@@ -47,7 +47,7 @@ describe('the dashboard’s refunds', () => {
     assert.deepEqual(await refundsOf(id), []);
   });
 
-  it('orders it once the code of the mail is entered, and once', async () => {
+  it('order it after the mailed code is entered, and only once', async () => {
     const { id, page } = await held();
     const order = hidden((await ann.post(page, { scope: 'all', reason: 'cancelled' })).text);
     const mistyped = await ann.post(`${page}/confirm`, { ...order, code: wrong });
@@ -61,7 +61,7 @@ describe('the dashboard’s refunds', () => {
     assert.equal((await refundsOf(id)).length, 1);
   });
 
-  it('orders a part, and says beside its field what is wrong with it', async () => {
+  it('order a part, and show an error beside its field', async () => {
     const { id, page } = await held();
     const part = { scope: 'part', asset: `8453 ${baseUsdc.token.address}` };
     for (const amount of ['3.01', '0.05', '0', '1.0000001']) {
@@ -79,14 +79,14 @@ describe('the dashboard’s refunds', () => {
     );
   });
 
-  it('says what to do where nobody has proven an address', async () => {
+  it('explain the next step if nobody has proven an address', async () => {
     const { page } = await held({ proven: false });
     const refused = await ann.post(page, { scope: 'all' });
     assert.equal(refused.status, 409);
     assert.match(refused.text, /Nobody has proven/);
   });
 
-  it('is of payments of the owner’s app alone', async () => {
+  it('concern payments of the owner’s app alone', async () => {
     const { id } = await held();
     assert.equal((await ann.get(`/dashboard/apps/wallet_closed/payments/${id}/refund`)).status, 404);
     assert.equal(

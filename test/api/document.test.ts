@@ -65,7 +65,7 @@ describe('HTTP: the OpenAPI document as generators read it', () => {
     }
   });
 
-  it('has one schema for a payment, which every answer with a payment refers to', () => {
+  it('has one schema for a payment, which every answer with a payment references', () => {
     const payment = { $ref: '#/components/schemas/PaymentResponse' };
     const answersOf = (id: string, status: number) => {
       const operation = operations().find(({ operationId }) => operationId === id) as Json;
@@ -107,7 +107,7 @@ describe('HTTP: the OpenAPI document as generators read it', () => {
     assert.deepEqual(broken(document, alone), [], 'null alone');
   });
 
-  it('names every enum, every object and every text of many places, and keeps null out of them', () => {
+  it('names every enum, every object and every text that occurs often, and keeps null out of them', () => {
     const isSchema = (path: string) =>
       !/\/(examples|if|then|else)\b/.test(path) && !/^\/webhooks|^\/components\/headers/.test(path);
     const named = (path: string) => /^\/components\/schemas\/\w+$/.test(path);
@@ -130,7 +130,7 @@ describe('HTTP: the OpenAPI document as generators read it', () => {
       assert.ok(schemas()[name], name);
   });
 
-  it('names the chains in code, and asks for them as it answers them', () => {
+  it('names the chains in code, and reads and writes them in the same form', () => {
     assert.deepEqual(schemas()['ChainId']?.['enum'], chainIds.map(String));
     assert.deepEqual(schemas()['ChainId']?.['x-enum-varnames'], [
       'BASE',
@@ -145,14 +145,14 @@ describe('HTTP: the OpenAPI document as generators read it', () => {
     assert.equal((properties['chainId'] as Json)['$ref'], '#/components/schemas/ChainId');
   });
 
-  it('keeps webhooks apart from the operations that are called', () => {
+  it('keeps webhooks apart from callable operations', () => {
     const tagsOf = (items: unknown) =>
       Object.values(items as Json).flatMap((item) => (Object.values(item as Json)[0] as Json)['tags']);
     assert.deepEqual([...new Set(tagsOf(document['webhooks']))], ['Webhooks']);
     assert.ok(!tagsOf(document['paths']).includes('Webhooks'));
   });
 
-  it('says what any request may be answered with, and which headers come along', () => {
+  it('lists the possible answers to any request, and their headers', () => {
     for (const { operationId, responses } of operations()) {
       const { '408': slow, '431': large, '500': failed, ...own } = responses as Record<string, Json>;
       assert.deepEqual(slow, { $ref: '#/components/responses/TooSlow' }, String(operationId));
@@ -185,7 +185,7 @@ describe('HTTP: the OpenAPI document as generators read it', () => {
       assert.deepEqual(content, { 'application/json': json, 'application/problem+json': json }, status);
   });
 
-  it('answers with statuses of their own, without wildcards', () => {
+  it('answers with separate statuses, without wildcards', () => {
     const statuses = [document['paths'], document['webhooks']].flatMap((items) =>
       Object.values(items as Json).flatMap((item) =>
         Object.values(item as Json).flatMap((operation) => Object.keys((operation as Json)['responses'] as Json)),
@@ -255,7 +255,7 @@ describe('HTTP: the OpenAPI document as generators read it', () => {
     }
   });
 
-  it('comes in OpenAPI 3.0.3 as well: the same operations and schemas in its words', () => {
+  it('exists in OpenAPI 3.0.3 as well: the same operations and schemas', () => {
     assert.equal(old['openapi'], '3.0.3');
     assert.deepEqual(Object.keys(old['paths'] as Json), Object.keys(document['paths'] as Json));
     assert.deepEqual(Object.keys((old['components'] as Json)['schemas'] as Json), Object.keys(schemas()));

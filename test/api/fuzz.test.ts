@@ -226,7 +226,7 @@ const rareRequests = ({ keys }: World) =>
     body,
   }));
 
-describe('HTTP: whatever is sent', () => {
+describe('HTTP: random requests', () => {
   it(`answers ${requests} generated requests without a failure, each in a documented way`, async () => {
     const world = await startWorld();
     try {

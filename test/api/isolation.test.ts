@@ -203,7 +203,7 @@ const isElsewhere = (route: string): boolean =>
 
 const served = servedRoutes().filter((route) => !isElsewhere(route));
 
-describe('what another app has', () => {
+describe('data of another app', () => {
   let world: World;
   let theirs: Theirs;
   before(async () => {

@@ -53,7 +53,7 @@ describe('HTTP: live pages', () => {
     return text;
   }
 
-  it('are told of what happens in their app, and of nothing else', async () => {
+  it('receive news of their app, and of nothing else', async () => {
     const answer = await ask();
     assert.equal(answer.headers.get('content-type'), 'text/event-stream');
     assert.equal(answer.headers.get('cache-control'), 'no-store');
@@ -65,7 +65,7 @@ describe('HTTP: live pages', () => {
     assert.doesNotMatch(text, /wallet_/);
   });
 
-  it('hear that the service is still there', async () => {
+  it('receive signs that the service is still there', async () => {
     assert.match(await readUntil(await ask(), /: here\n\n: here\n\n/), /: here/);
   });
 
@@ -87,7 +87,7 @@ describe('HTTP: live pages', () => {
     assert.equal((await ask({ headers: {} })).status, 303);
   });
 
-  it('are so many and no more', async () => {
+  it('are limited in number', async () => {
     const held = [await ask(), await ask()];
     const refused = await ask();
     assert.equal(refused.status, 429);
@@ -98,7 +98,7 @@ describe('HTTP: live pages', () => {
     );
   });
 
-  it('give their place back when the browser has gone', async () => {
+  it('free their place when the browser has left', async () => {
     for (let visit = 0; visit < 10; visit += 1) {
       let answer = await ask();
       // The service learns of the end of the earlier visit when its connection closes.

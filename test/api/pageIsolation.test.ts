@@ -54,7 +54,7 @@ const tellsNothing = [
   '/settlement/cancel',
 ];
 
-describe('what another owner has', () => {
+describe('data of another owner', () => {
   let world: World;
   let theirs: Theirs;
   before(async () => {
@@ -96,7 +96,7 @@ describe('what another owner has', () => {
     };
   };
 
-  it('is on pages that are tried here', () => {
+  it('is on pages that this spec tries', () => {
     assert.ok(served.length >= 25, served.join('\n'));
   });
 
@@ -141,7 +141,7 @@ describe('what another owner has', () => {
     }
   });
 
-  it('is in no list of one’s own payments, however it is searched', async () => {
+  it('is in no list of a person’s own payments, however it is searched', async () => {
     for (const q of [theirs.id, 'their-order', ...theirs.marks]) {
       const path = `/dashboard/apps/wallet_demo/payments?${new URLSearchParams({ q })}`;
       const answer = await signedIn('ann').get(path);
@@ -150,7 +150,7 @@ describe('what another owner has', () => {
     }
   });
 
-  it('is not met from another app’s cursor', async () => {
+  it('is not reached from another app’s cursor', async () => {
     const path = `/dashboard/apps/wallet_demo/payments?cursor=${theirs.cursor}`;
     const answer = await signedIn('ann').get(path);
     assert.deepEqual(given(answer, path), []);

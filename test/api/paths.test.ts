@@ -36,7 +36,7 @@ const spelled = (all: Readonly<Record<string, string | ((id: string) => string)>
   });
 
 describe('the paths of the dashboard', () => {
-  it('are those that are served, no more and no fewer', () => {
+  it('are exactly those that the router serves', () => {
     const served = servedRoutes()
       .map((route) => route.split(' ')[1] ?? '')
       .filter((path) => path.startsWith('/dashboard'));

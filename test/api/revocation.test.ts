@@ -71,7 +71,7 @@ describe('a revoked key', () => {
       ?.known ?? 0n;
   const revoke = () => merchants.revokeKey(appId, key.keyId, by);
 
-  it('is refused by every instance when the command is done, though no read model moves', async () => {
+  it('is refused by every instance when the command is done, although no read model has changed', async () => {
     const both = [await instance('one'), await instance('two')] as const;
     for (const each of both) assert.equal(await ask(each), 'paymentNotFound');
     await accepted(revoke());
@@ -91,7 +91,7 @@ describe('a revoked key', () => {
     assert.equal(later.revocations.isRevoked(newApiKey().keyId), false);
   });
 
-  it('is accepted by no instance that is cut off: that one accepts no key at all', async () => {
+  it('is accepted by no disconnected instance: it accepts no key at all', async () => {
     const [fine, cut] = [await instance('fine'), await instance('cut')];
     cut.cutOff();
     await accepted(revoke());
@@ -99,7 +99,7 @@ describe('a revoked key', () => {
     assert.equal(await askOnce(cut), 'unavailable');
   });
 
-  it('has the command fail and name the instance that is there and does not confirm', async () => {
+  it('makes the command fail and name the running instance that does not confirm', async () => {
     await instance('fine');
     const beat = () =>
       database.query(`INSERT INTO ops.api_instances VALUES ('x', 'till-3:3000', 0, now())
@@ -141,7 +141,7 @@ describe('a revoked key', () => {
     assert.equal((await merchants.types()).filter((type) => type === 'ApiKeyRevoked').length, 1);
   });
 
-  it('is refused also by an instance that was running when the list came back from an older backup', async () => {
+  it('is refused also by an instance that was running when an older backup of the list was restored', async () => {
     const one = await instance('one');
     for (let others = 0; others < 3; others += 1) await merchants.revokedKeys.add({ keyId: newApiKey().keyId, appId });
     while ((await knownBy('one')) < 3n) await systemClock.sleep(times.poll_ms);
@@ -151,7 +151,7 @@ describe('a revoked key', () => {
     assert.equal(await ask(one), 'unauthenticated');
   });
 
-  it('is refused by an instance whose start waited for a Postgres with much to do', async () => {
+  it('is refused by an instance whose start waited for a busy Postgres', async () => {
     await accepted(revoke());
     const told: string[] = [];
     let unanswered = 2;
@@ -174,7 +174,7 @@ describe('a revoked key', () => {
     await late.close();
   });
 
-  it('is told by the log where the list has lost it, and is put on the list again', async () => {
+  it('is found in the log if the list has lost it, and is added to the list again', async () => {
     await accepted(revoke());
     await database.query('TRUNCATE ops.revoked_keys');
     const find = callersByKey({ ...merchants, reads: stale(key) });

@@ -299,7 +299,7 @@ describe('the roles of a team', () => {
     assert.deepEqual([roleOf('dora'), roleOf('bob')], ['owner', 'developer']);
   });
 
-  it('are asked for again in a form with its errors', async () => {
+  it('are requested again in a form with its errors', async () => {
     const path = `/dashboard/apps/${appId}/team`;
     const unknown = await signedIn('bob').post(path, { email: 'new@shop.example', role: 'boss' });
     assert.equal(unknown.status, 400);
@@ -311,7 +311,7 @@ describe('the roles of a team', () => {
     assert.equal(left.status, 404);
   });
 
-  it('are in the audit trail with names, and without addresses of people who left', async () => {
+  it('are in the audit trail with names, and without addresses of former members', async () => {
     const trail = await signedIn('rita').get(`/dashboard/apps/${appId}/audit`);
     assert.match(trail.text, /Invited dora@people\.example to the team as developer/);
     accepted(await world.people.team.remove(appId, 'dora', by('bob')));

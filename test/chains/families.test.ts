@@ -23,7 +23,7 @@ const chain = opened.chains[0] as NonNullable<(typeof opened.chains)[0]>;
 
 describe('a chain family', () => {
   /** The type checker covers specs: it reports a directive without an error, and a room that this list omits. */
-  it('is taken with every room, and by the type checker with none left out', () => {
+  it('is accepted with every room, and by the type checker with none omitted', () => {
     const complete: readonly [Family, OpenFamily, OpenChain] = [draft, opened, chain];
 
     const drafts: Without<Family> = {

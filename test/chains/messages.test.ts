@@ -57,7 +57,7 @@ function unreduced(signature: Uint8Array): Uint8Array {
 }
 
 describe('signed messages', () => {
-  it('are those of the page: text, digest, and a signature that another implementation made', async () => {
+  it('are those of the page: text, digest, and a signature by another implementation', async () => {
     assert.deepEqual(
       vectors.map(({ scheme }) => scheme),
       ['evm', 'solana', 'stellar'],
@@ -137,7 +137,7 @@ describe('signed messages', () => {
     assert.equal(await isSigned(onSolana, text, sep53.toString('base64')), false);
   });
 
-  it('are refused in the twin forms that anybody can make of a good signature', async () => {
+  it('are refused in the twin forms that anybody can compute from a valid signature', async () => {
     const { from_address, signature } = the('evm');
     assert.equal(await isSigned(from_address, textOf(the('evm')), twin(twin(signature))), true);
     assert.equal(await isSigned(from_address, textOf(the('evm')), twin(signature)), false);
@@ -150,7 +150,7 @@ describe('signed messages', () => {
     assert.equal(await isSigned(stellar.from_address, textOf(stellar), other), false);
   });
 
-  it('are refused, without an error, in whatever is no signature', async () => {
+  it('are refused, without an error, for every invalid signature', async () => {
     const { signature } = the('evm');
     const zeros = `0x${'00'.repeat(64)}`;
     const nonsense = [
@@ -238,25 +238,25 @@ describe('messages of contract wallets', () => {
     await base.setStorageAt({ address: yes, index: slot, value: hashMessage(text) });
   });
 
-  it('count when the contract takes exactly this text for signed', async () => {
+  it('count when the contract accepts exactly this text as signed', async () => {
     assert.equal(await asked.isAcceptedBy(yes, signed, [8453]), true);
     assert.equal(await asked.isAcceptedBy(yes, { ...signed, text: `${text} ` }, [8453]), false);
   });
 
-  it('do not count where the contract says anything else, reverts, burns gas, answers 1 MB, or is not there', async () => {
+  it('do not count if the contract answers anything else, reverts, burns gas, answers 1 MB, or does not exist', async () => {
     for (const other of [bool, nothing, reverting, burning, long, empty]) {
       assert.equal(await asked.isAcceptedBy(other, signed, [8453]), false, other);
     }
   });
 
-  it('need the contract’s yes on every chain: whoever owns the address on one alone has no say', async () => {
+  it('need the contract’s acceptance on every chain: the owner of the address on one chain alone does not suffice', async () => {
     assert.equal(await asked.isAcceptedBy(yes, signed, [8453, 1]), false);
     assert.equal(await asked.isAcceptedBy(yes, signed, [8453, 137]), false);
     assert.equal(await asked.isAcceptedBy(yes, signed, []), false);
     assert.equal(await asked.isAcceptedBy(yes, signed, [501]), false);
   });
 
-  it('ask no node about what is no signature', async () => {
+  it('call no node for an invalid signature', async () => {
     for (const signature of ['', '0x', 'c0ffee', '0xc0ffe', `0x${'00'.repeat(4_097)}`]) {
       assert.equal(await acceptanceAt(8453, 'http://127.0.0.1:1').acceptsMessage(yes, { text, signature }), false);
     }
@@ -267,7 +267,7 @@ describe('messages of contract wallets', () => {
     await assert.rejects(away.acceptsMessage(yes, signed), { name: 'Unavailable', message: /Base/ });
   });
 
-  it('have room for so many at a time, and for two of one contract: beyond that somebody has to come again', async () => {
+  it('are limited to a number at a time, and to two of one contract: further ones have to be repeated later', async () => {
     const answer = Promise.withResolvers<boolean>();
     let calls = 0;
     const slow = async () => {
@@ -289,7 +289,7 @@ describe('messages of contract wallets', () => {
     assert.equal(await some.isAcceptedBy(yes, signed, [8453]), true);
   });
 
-  it('give their places back when they fail', async () => {
+  it('release their places when they fail', async () => {
     const failing = async () => assert.fail('no node answers');
     const one = createMessageSigners(new Map([[8453 as const, { acceptsMessage: failing }]]), {
       perContract: 1,
@@ -298,7 +298,7 @@ describe('messages of contract wallets', () => {
     for (const _ of [1, 2, 3]) await assert.rejects(one.isAcceptedBy(yes, signed, [8453]), /no node answers/);
   });
 
-  it('believe no single node that lies', async () => {
+  it('trust no single node that lies', async () => {
     const magic = `0x1626ba7e${'0'.repeat(56)}`;
     const liar = createServer(async (request, response) => {
       let body = '';

@@ -105,14 +105,14 @@ describe('the Python module', () => {
     return (await run('python3', ['program.py'], { cwd: folder, env: environment(more) })).stdout.trim();
   }
 
-  it('believes and refuses every vector as the TypeScript client does', async () => {
+  it('accepts and refuses every vector as the TypeScript client does', async () => {
     const verdicts = JSON.parse(await python(verifier)) as string[];
     assert.equal(verdicts.length, vectors.length);
     for (const [n, { what, scheme, verdict }] of vectors.entries())
       assert.equal(verdicts[n], verdict, `${scheme}: ${what}`);
   });
 
-  it('reads every event once though it falls at each moment; asks again where that may help, and follows nobody', async () => {
+  it('reads every event once though it is restarted at each moment; retries where that may help, and follows no redirect', async () => {
     const seen = JSON.parse(await python(reader));
     assert.deepEqual(
       seen.handled,
@@ -130,7 +130,7 @@ describe('the Python module', () => {
     assert.ok(busy >= 7 && busy <= 7.5 && cut <= 0.5 && more.length === 0, String(seen.slept));
   });
 
-  it('runs as its README says: follows the feed and goes on from its cursor', async () => {
+  it('runs as its README states: follows the feed and continues from its cursor', async () => {
     const read = () => JSON.parse(readFileSync(join(folder, 'shop.json'), 'utf8'));
     await python(example('Follow everything that happens'), { WAIT_S: '0' });
     assert.deepEqual([read().cursor, Object.keys(read().fulfilled).length], ['25', 5]);
@@ -138,7 +138,7 @@ describe('the Python module', () => {
     assert.equal(Object.keys(read().fulfilled).length, 5);
   });
 
-  it('runs as its README says: verifies a webhook', () => {
+  it('runs as its README states: verifies a webhook', () => {
     const [secret, now_ms, deliveryId] = ['ef'.repeat(32), Date.now(), crypto.randomUUID()];
     const body = JSON.stringify({ event_id: deliveryId });
     const { signature } = signWebhook({ deliveryId, body: Buffer.from(body), secret }, now_ms);

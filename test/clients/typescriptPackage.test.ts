@@ -86,7 +86,7 @@ describe('the TypeScript client, packed and installed', () => {
     return (await world.call('POST', '/payment-api/payments', { headers: world.keys.wallet, body })).body.id;
   };
 
-  it('has what was built and nothing else, and needs no other package', () => {
+  it('contains the build and nothing else, and needs no other package', () => {
     const extra = packed.filter((path) => !/^(package\.json|README\.md|LICENSE|dist\/[a-z]+\.(js|d\.ts))$/i.test(path));
     assert.deepEqual(extra, []);
     assert.ok(packed.includes('dist/index.js') && packed.includes('dist/index.d.ts'), packed.join());
@@ -135,7 +135,7 @@ export const wrong: Promise<number> = client.get('1');
       assert.deepEqual(await waiting, ['payment_expired']);
     });
 
-    it('follows the feed, and goes on from its cursor', async () => {
+    it('follows the feed, and continues from its cursor', async () => {
       const read = () => JSON.parse(readFileSync(join(shop, 'shop.json'), 'utf8'));
       await runExample('Follow everything that happens', { WAIT_S: '0' });
       assert.deepEqual([read().cursor, Object.values(read().fulfilled)], ['5', ['order 1', 'order 3', 'order 5']]);
@@ -144,7 +144,7 @@ export const wrong: Promise<number> = client.get('1');
       assert.deepEqual(Object.values(read().fulfilled), ['order 1', 'order 3', 'order 5', 'order 7']);
     });
 
-    it('takes webhooks', async () => {
+    it('receives webhooks', async () => {
       const secret = 'cd'.repeat(32);
       const port = await freePort();
       writeFileSync(join(shop, 'webhooks.js'), example('Take webhooks'));

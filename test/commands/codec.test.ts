@@ -64,18 +64,18 @@ describe('the codec', () => {
     assert.throws(() => eventCodec.schemaVersion('toString'), broken);
   });
 
-  describe('lets nothing be stored', () => {
-    it('but events that fit their schema', () => {
+  describe('stores nothing', () => {
+    it('except events that fit their schema', () => {
       for (const fit of done) eventCodec.check('payment', fit);
     });
 
-    it('of a type or category that it does not know', () => {
+    it('with an unknown type or category', () => {
       assert.throws(() => eventCodec.check('payment', { type: 'PaymentForgotten', data: {} }), broken);
       assert.throws(() => eventCodec.check('treasury', created()), broken);
       assert.throws(() => eventCodec.check('credit', created()), broken);
     });
 
-    it('that lacks a field, has one too many, or one of another kind', () => {
+    it('with a missing field, an additional one, or one of another kind', () => {
       const confirmed = event('PayinConfirmed', { transfer: payin(), confirmedAt: minute(6) });
       const strays: [PaymentEvent, string, unknown][] = [
         [created(), 'deposit.address', undefined],
@@ -107,11 +107,11 @@ describe('the codec', () => {
   });
 
   describe('reads', () => {
-    it('what was stored', () => {
+    it('stored events', () => {
       assert.deepEqual(eventCodec.read(stored({})), created());
     });
 
-    it('no types and no categories that it does not know: other versions may write more', () => {
+    it('no unknown types and categories: other versions may write more', () => {
       assert.equal(eventCodec.read(stored({ type: 'PaymentForgotten' })), undefined);
       assert.equal(eventCodec.read(stored({ type: 'NonceAssigned' })), undefined);
       assert.equal(eventCodec.read(stored({ stream: 'credit-1' })), undefined);
@@ -119,7 +119,7 @@ describe('the codec', () => {
       assert.equal(eventCodec.read(stored({ stream: 'constructor-1' })), undefined);
     });
 
-    it('fields that it does not know, and passes them on', () => {
+    it('unknown fields, and passes them on', () => {
       const data = { ...created().data, colour: 'red' };
       assert.deepEqual(eventCodec.read(stored({ data })), { type: 'PaymentCreated', data });
     });

@@ -30,7 +30,7 @@ async function given() {
   return { store, close, typesIn };
 }
 
-describe('closing the network of a chain that began anew', () => {
+describe('closing the network of a chain that was restarted', () => {
   it('closes books and nonces of all accounts of the chain, and of no other chain', async () => {
     const { close, typesIn } = await given();
     assert.deepEqual(await close(), { books: ['GMAIN', 'GCHANNEL'], treasury: ['GMAIN', 'GCHANNEL'] });

@@ -54,7 +54,7 @@ describe('.env.example', () => {
     assert.deepEqual(families(serviceNames), families(namesAsked()));
   });
 
-  it('has every variable that the compose files ask for', () => {
+  it('has every variable that the compose files need', () => {
     const asked = [...compose.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name as string);
     assert.ok(asked.includes('POSTGRES_PASSWORD'));
     assert.deepEqual(
@@ -78,19 +78,19 @@ describe('.env.example', () => {
     assert.equal(config.mode, 'production');
   });
 
-  it('leaves nothing required to be guessed: without its required part every missing variable is named', () => {
+  it('states every required value: without its required part every missing variable is named', () => {
     for (const name of ['MASTER_KEY', 'TREASURY_PRIVATE_KEY', 'PUBLIC_URL', 'RPC_URLS_', 'DATABASE_URL']) {
       assert.throws(() => readConfig(parseEnv(example)), { message: new RegExp(`- .*${name}`) });
     }
   });
 
-  it('shows the defaults as they are', () => {
+  it('has the actual defaults', () => {
     const withDefaults = readConfig({ ...parseEnv(uncommented), ...filled });
     const without = readConfig({ ...parseEnv(example), ...filled });
     assert.deepEqual(withoutTuning(withDefaults), withoutTuning(without));
   });
 
-  it('shows the defaults of Base as they are', () => {
+  it('has the actual defaults of Base', () => {
     const [base] = readConfig({ ...parseEnv(uncommented), ...filled }).chains;
     const { depths, largeFrom_usd, exposureMax_usd, pollInterval_ms } = defaultEvmChainConfig(8453, []);
     const seconds = (count: number) => ({ blocks: 0, tag: null, after_ms: count * 1_000 });

@@ -45,7 +45,7 @@ describe('the guides', () => {
     });
   }
 
-  it('name each errorCode that npm run trigger does not make, and it makes every status', () => {
+  it('name each errorCode that npm run trigger does not cause, and it causes every status', () => {
     const made = new Set(situations.map(({ errorCode }) => errorCode));
     const without = bounceCodes.filter((code) => !made.has(code));
     const [, named = ''] = /^Three errorCodes have no situation([\s\S]*?)\n\n/m.exec(readGuide('testing')) ?? [];
@@ -69,7 +69,7 @@ describe('the guides', () => {
       for (const [, script = ''] of readGuide(guide).matchAll(/npm run (?:-s )?([a-z-]+)/g)) assert.ok(scripts[script]);
   });
 
-  describe('run as they stand', () => {
+  describe('run as they are', () => {
     const sandbox = createSandbox({ chains: [8453] });
     let folder: string;
     let env: NodeJS.ProcessEnv;
@@ -126,7 +126,7 @@ describe('the guides', () => {
       assert.match(await shell('testing'), /\ntrue\n$/);
     });
 
-    it('statuses, wrong-money and webhooks-or-feed: what is lacking, then paid, then heard of once', async () => {
+    it('statuses, wrong-money and webhooks-or-feed: an underpayment, then paid, then reported once', async () => {
       const order = { orderId: 'tea-2', type: 'exactIn', display: { title: 'Tea', currency: 'USD' } };
       const source = { chainId: 8453, tokenSymbol: 'USDC', amount: '5.00' };
       const { body } = await sandbox.create(
@@ -146,7 +146,7 @@ describe('the guides', () => {
       assert.equal((await takeNews()).filter((each: string) => each === 'tea-2').length, 1);
     });
 
-    it('webhooks-or-feed: the signature of a webhook is believed, and of nothing near it', async () => {
+    it('webhooks-or-feed: the signature of a webhook is accepted, and no similar one', async () => {
       const { isGenuine } = await program('webhooks-or-feed', 0);
       const [secret, body, now_ms] = ['ab'.repeat(32), Buffer.from('{"type":"x"}'), 1_790_000_000_000];
       const { signature } = signWebhook({ deliveryId: 'one', body, secret }, now_ms);

@@ -44,7 +44,7 @@ const pathsIn = (markdown: string): readonly string[] =>
 
 describe('documentation', () => {
   for (const page of pages) {
-    it(`${page} links to what exists`, () => {
+    it(`${page} links to existing targets`, () => {
       const links = [...text(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target as string);
       for (const link of links.filter((target) => !/^(https?:|\/docs$)/.test(target))) {
         const [path, anchor] = link.split('#') as [string, string?];
@@ -55,11 +55,11 @@ describe('documentation', () => {
       }
     });
 
-    it(`${page} names files that exist`, () => {
+    it(`${page} names existing files`, () => {
       for (const path of pathsIn(text(page))) assert.ok(existsSync(new URL(path, root)), path);
     });
 
-    it(`${page} names npm scripts and programs that exist`, () => {
+    it(`${page} names existing npm scripts and programs`, () => {
       const scripts = { ...scriptsIn('package.json'), ...scriptsIn(`${dirname(page)}/package.json`) };
       for (const [, name] of text(page).matchAll(/npm run ([a-z:]+(?:-[a-z]+)*)/g))
         assert.ok(scripts[name as string], `no script ${name}`);

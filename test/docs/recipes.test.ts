@@ -128,7 +128,7 @@ describe('a recipe that is wrong', () => {
     assert.equal(changedBy(page, change, 'c\nb\n'), 'c\nb\n', 'as another recipe has left it');
   });
 
-  it('fails if a block has no file, no place, or a command that nobody runs here', () => {
+  it('fails if a block has no file, no place, or an unknown command', () => {
     assert.throws(() => readRecipe(page, diff('+a')), /without @@ path @@/);
     assert.throws(() => readRecipe(page, diff('@@ domain/money.ts @@', '+a')), /no context/);
     assert.throws(() => readRecipe(page, diff('@@ domain/money.ts @@', ' a')), /changes nothing/);

@@ -59,7 +59,7 @@ describe('docs/explain/security.md', () => {
     }
   });
 
-  it('names specs as they are called', () => {
+  it('names specs by their titles', () => {
     const gone = [...sections.values()]
       .flatMap(linksIn)
       .filter(isSpec)

@@ -36,8 +36,8 @@ function withFamilies(rows: readonly Readonly<Record<string, string>>[]) {
   });
 }
 
-describe('what nodes cost', () => {
-  it('is the same wherever it is told, by the tariffs of the bench', () => {
+describe('the price of nodes', () => {
+  it('is the same on every page, by the tariffs of the bench', () => {
     const told = [
       ...rowsOf(page('operate/going-live.md')).map((row) => ({
         calls: row['calls a second'],

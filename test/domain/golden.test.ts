@@ -45,7 +45,7 @@ function foldGolden(category: Category, version: number, { events }: Life): unkn
 const asJson = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? part.toString() : part)));
 
-describe('events once written', () => {
+describe('stored events', () => {
   for (const category of categories) {
     const today = eventCodec.schemaVersion(category);
     for (let version = 1; version <= today; version += 1) {

@@ -31,7 +31,7 @@ describe('a token', () => {
     assertDollarTokens(testNetworks);
   });
 
-  it('that is not a US dollar stops the start, with its chain and what to do', () => {
+  it('without a dollar peg stops the start, with its chain and the next step', () => {
     assert.throws(
       () => assertDollarTokens([{ name: 'Base', tokens: [dollar, euro] }]),
       new PriceMissing(
@@ -40,7 +40,7 @@ describe('a token', () => {
     );
   });
 
-  it('that is not a US dollar is never paid one to one: neither priced, nor agreed on, nor divided', () => {
+  it('without a dollar peg is never paid one to one: neither priced, nor agreed on, nor divided', () => {
     for (const refused of [
       () => convert(100n, dollar, euro),
       () => convert(100n, euro, dollar),
@@ -60,7 +60,7 @@ describe('a token', () => {
 });
 
 describe('amounts', () => {
-  it('of dollar tokens are converted one to one, in their own decimals', () => {
+  it('in dollar tokens are converted one to one, in their own decimals', () => {
     assert.equal(convert(1_000_000n, dollar, onStellar), 10_000_000n);
     assert.equal(convert(19n, onStellar, dollar), 1n);
     assert.equal(convertUp(11n, onStellar, dollar), 2n);
@@ -68,7 +68,7 @@ describe('amounts', () => {
     assert.deepEqual(dollarRoute(dollar, onStellar), { source: 6, destination: 7, peg: 'usd' });
   });
 
-  it('of a chain’s coin are not dollars', () => {
+  it('in a chain’s coin are not dollars', () => {
     assert.equal(tokenIn(coinOf(8453)), undefined);
     assert.equal(tokenIn(dollar), dollar);
     assert.throws(() => convert(1n, coinOf(8453) as never, usCent), PriceMissing);

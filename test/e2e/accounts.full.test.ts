@@ -72,7 +72,7 @@ describe('registering in a service that is killed', () => {
         env: { ...process.env, DATA_DIR: sandbox.dataDir },
       });
 
-    it('a session is good on both instances, and ended on both at once', async () => {
+    it('a session is valid on both instances, and ended on both at once', async () => {
       const { challenge, code } = await registered('both');
       const { body } = await post('/sign-in/verify', { challenge, code });
       const { baseUrl } = sandbox.file();
@@ -101,7 +101,7 @@ describe('registering in a service that is killed', () => {
       await assert.rejects(operator('erase', email), /nobody has this address/);
     });
 
-    it('owners are told what changed, once, with two instances that could', async () => {
+    it('owners are notified of each change once, although two instances could do it', async () => {
       const slug = 'told';
       const { challenge, code, appId } = await registered(slug);
       await post('/sign-in/verify', { challenge, code });

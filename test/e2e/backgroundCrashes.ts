@@ -81,7 +81,7 @@ export function backgroundWorkersSurviveCrashes(options: Pick<SandboxOptions, 'e
     });
   });
 
-  describe('and once it is left alone', () => {
+  describe('and without further crashes', () => {
     let history: History;
     const all = (type: string) => [...history.values()].flat().filter((event) => event.type === type);
 

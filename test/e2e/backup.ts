@@ -35,7 +35,7 @@ export function restoresFromBackup({ loseLog, eventStoreUrl }: BackupOptions): v
     }
   }
 
-  it('pays nobody again, and says why it pays nobody', async () => {
+  it('pays nobody again, and states why it pays nobody', async () => {
     const closing = new AbortController();
     const coming = customers.come(8453, 1, closing.signal);
     await sandbox.until(async () => (await ended()) >= 1);
@@ -63,7 +63,7 @@ export function restoresFromBackup({ loseLog, eventStoreUrl }: BackupOptions): v
     await onePaidEach();
   });
 
-  it('goes on once an operator has put on hold what was paid meanwhile', async () => {
+  it('continues once an operator has held the payouts that were paid meanwhile', async () => {
     // After the start its money is read from the chain again.
     const late = customers.orders.find(({ from }) => from === 1);
     await sandbox.until(async () => (await tool('payouts')).includes(late?.payment.id));

@@ -67,12 +67,12 @@ async function closesAfter(ground: Ground, { runs, seed }: { readonly runs: numb
   await fc.assert(property, { numRuns: runs, seed, endOnFailure: true });
 }
 
-describe('the books of a treasury close after a day of transfers, failures, cancels, gifts and what was sent by hand', () => {
-  it('on EVM, where coin that came is seen by the balances alone', async () => {
+describe('the books of a treasury close after a day of transfers, failures, cancels, gifts and manual transfers', () => {
+  it('on EVM, where received coin is visible only in the balances', async () => {
     await closesAfter(await evmGround(), { runs: isFull ? 3 : 1, seed: 16 });
   });
 
-  it('on Stellar, where payins come to the treasury itself', async () => {
+  it('on Stellar, where payins arrive at the treasury itself', async () => {
     await closesAfter(await stellarGround(), { runs: isFull ? 2 : 1, seed: 16 });
   });
 

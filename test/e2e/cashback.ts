@@ -71,7 +71,7 @@ export function cashbackSurvivesCrashes({
   const credit_cents = async () =>
     Number((await sandbox.query<{ cents: string }>('SELECT cents FROM credit_accounts'))[0]?.cents ?? 0);
 
-  it('is earned once by a completed payment, though the service dies as it writes it down', async () => {
+  it('is earned once by a completed payment, though the service dies while it records it', async () => {
     const dies = points.includes('CreditEarned.afterAppend');
     assert.equal(await sandbox.start(dies ? { CRASH_AT: 'CreditEarned.afterAppend' } : {}), 'ready');
     const created = await sandbox.create({
@@ -113,7 +113,7 @@ export function cashbackSurvivesCrashes({
     assert.equal((await signed('--cents', '4', '--send')).payment_status, 'OUT_OF_CREDIT');
   });
 
-  it('arrives at the merchant once, though the service dies as it brings it', async () => {
+  it('arrives at the merchant once, though the service dies on the way', async () => {
     await until(merchantSees, ({ balance_usd_cents }) => balance_usd_cents === 7);
     await prepareCrash('CashbackReceived.afterAppend');
     await signed('--cents', '2', '--send').catch(() => {});
@@ -165,7 +165,7 @@ export function cashbackSurvivesCrashes({
     assert.deepEqual([seen.balance_usd_cents, seen.withdrawn_usd_cents], [0, 9]);
   });
 
-  it('stands in the log once, each event once', async () => {
+  it('is in the log once, each event once', async () => {
     await sandbox.stop();
     const streams = await sandbox.history();
     const types = [...streams].flatMap(([stream, events]) =>

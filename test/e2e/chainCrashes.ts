@@ -87,7 +87,7 @@ export function survivesChainCrashes({ rounds, eventStoreUrl }: ChainCrashOption
     });
   });
 
-  describe('and once it is left alone', () => {
+  describe('and without further crashes', () => {
     let done: readonly Answer['body'][];
     let history: ReadonlyMap<string, readonly StoredEvent[]>;
     let paid: Record<1500 | 501, readonly Paid[]>;
@@ -118,7 +118,7 @@ export function survivesChainCrashes({ rounds, eventStoreUrl }: ChainCrashOption
         assert.deepEqual(paid[to].map(({ to, amount }) => `${to} ${amount}`).sort(), owed.sort());
       });
 
-      it(`what each customer paid on ${nameOf(from)} is one payin`, () => {
+      it(`the payments of each customer on ${nameOf(from)} are one payin each`, () => {
         for (const { payment, payinHash } of onRoute()) {
           const confirmed = (history.get(`payment-${payment.id}`) ?? []).filter(
             ({ type }) => type === 'PayinConfirmed',

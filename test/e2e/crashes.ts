@@ -57,7 +57,7 @@ export function survivesCrashes({ points, eventStoreUrl }: CrashOptions): void {
     });
   });
 
-  describe('and once it is left alone', () => {
+  describe('and without further crashes', () => {
     let done: readonly Answer['body'][];
     let payouts: readonly { readonly to: Address; readonly value: bigint }[];
     let deliveries: ReadonlyMap<string, string>;
@@ -101,7 +101,7 @@ export function survivesCrashes({ points, eventStoreUrl }: CrashOptions): void {
       assert.deepEqual(paid, owed);
     });
 
-    it('each event was told once, or a crash cut its webhook off and it is listed as exhausted', () => {
+    it('each event was reported once, or a crash interrupted its webhook and it is listed as exhausted', () => {
       const told = sandbox.webhooks().map(({ body, valid }) => {
         assert.ok(valid, body);
         return JSON.parse(body).event_id as string;

@@ -19,7 +19,7 @@ describe('payments at their expiry', () => {
   before(() => shop.open());
   after(() => shop.close());
 
-  it('completes what was paid in time while the service was down, and ends what was not', async () => {
+  it('complete if they were paid in time while the service was down, and end if not', async () => {
     const [inTime, tooLate, tooLittle, never] = [await create(), await create(), await create(), await create()];
     await shop.stop();
     await shop.pay(inTime);
@@ -47,7 +47,7 @@ describe('payments at their expiry', () => {
     );
   });
 
-  it('waits for the chain’s clock, however far ours is ahead', async () => {
+  it('wait for the chain’s clock, however far ours is ahead', async () => {
     const payment = await create();
     ahead_ms += 2 * hour_ms;
     const begun = await scans();
@@ -57,7 +57,7 @@ describe('payments at their expiry', () => {
     assert.equal((await shop.follow(payment.id)).status, 'payment_payout_completed');
   });
 
-  it('waits for every chain that its payer may pay on', async () => {
+  it('wait for every chain that their payer may pay on', async () => {
     const payment = await create({ payFrom: [{ chainId: destination, tokenSymbol: 'USDC' }] });
     const alone = await create();
     ahead_ms += 2 * hour_ms;

@@ -147,7 +147,7 @@ describe('a shop that reads the feed', () => {
     }
   };
 
-  it('sees every event of its app once and in order, though it is killed at any moment and read models start again and are rebuilt', async () => {
+  it('reads every event of its app once and in order, though it is killed at any moment and read models are restarted and rebuilt', async () => {
     const page = readFileSync(new URL('../../docs/integrate/feed.md', import.meta.url), 'utf8');
     writeFileSync(program, /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? assert.fail('no loop'));
     const random = seeded(7);

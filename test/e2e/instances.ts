@@ -33,7 +33,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
   });
   after(() => sandbox.destroy());
 
-  it('tell what they serve, with a time and without the secrets that they were given', () => {
+  it('log their configuration, with a time and without secrets', () => {
     const told = JSON.parse(other.ready) as Record<string, unknown>;
     assert.equal(new Date(String(told['time'])).toISOString(), told['time']);
     assert.deepEqual(told['roles'], ['api', 'projections', 'subscribers']);
@@ -64,7 +64,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
     }
   });
 
-  it('refuse a revoked key as soon as the command says so, with projections stopped', async () => {
+  it('refuse a revoked key as soon as the command has finished, with projections stopped', async () => {
     const { appId } = sandbox.file().wallet;
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
     const merchant = async (...args: string[]) =>
@@ -156,7 +156,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
     }
   });
 
-  it('hand the work over in the middle of payments, and one goes on alone when the other dies', async () => {
+  it('hand the work over in the middle of payments, and one continues alone when the other dies', async () => {
     const closing = new AbortController();
     const coming = [customers.come(8453, 1, closing.signal), customers.come(1, 8453, closing.signal)];
     let torn = 0;
@@ -175,7 +175,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
     assert.ok(customers.orders.length > handovers.least, `${customers.orders.length} orders`);
   });
 
-  it('paid every receiver once, and told every event once', async () => {
+  it('paid every receiver once, and reported every event once', async () => {
     const done = await customers.finish();
     assert.deepEqual([...new Set(done.map(({ status }) => status))], ['payment_payout_completed']);
     for (const { to, receiver, amount } of customers.orders) {

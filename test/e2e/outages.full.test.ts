@@ -21,7 +21,7 @@ describe('an outage', () => {
   before(() => sandbox.start({ POLL_MS_8453: '100', POLL_MS_1: '100' }));
   after(() => sandbox.destroy());
 
-  it('of a Postgres that hangs: 503 until it goes on, also when every lease was lost', () =>
+  it('caused by a Postgres that hangs: 503 until it continues, also when every lease was lost', () =>
     whileCustomersCome(async () => {
       const goOn = freeze(familyOf(pidOf('postgres')));
       try {
@@ -36,7 +36,7 @@ describe('an outage', () => {
       }
     }));
 
-  it('of a Postgres that was killed: 503 until it is back', () =>
+  it('caused by a killed Postgres: 503 until it is back', () =>
     whileCustomersCome(async () => {
       const [pid, , , port] = readFileSync(join(sandbox.dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n');
       process.kill(Number(pid), 'SIGKILL');
@@ -51,7 +51,7 @@ describe('an outage', () => {
       }
     }));
 
-  it('of an event store that was killed: it is started again, reads are answered all the time', () =>
+  it('caused by a killed event store: it is restarted, reads are answered all the time', () =>
     whileCustomersCome(async () => {
       const known = customers.orders[0]?.payment.id;
       process.kill(eventStorePid(), 'SIGKILL');
@@ -60,7 +60,7 @@ describe('an outage', () => {
       }
     }));
 
-  it('of an event store that hangs: what was sent is sent again and written once', () =>
+  it('caused by an event store that hangs: requests are sent again and written once', () =>
     whileCustomersCome(async () => {
       const goOn = freeze([eventStorePid()]);
       try {
@@ -74,7 +74,7 @@ describe('an outage', () => {
       }
     }));
 
-  it('of a chain’s node: payouts wait and go on', async () => {
+  it('caused by a chain’s node: payouts wait and continue', async () => {
     const order = customers.newOrder(8453, 1);
     await customers.create(order);
     const waiting = async () =>
@@ -99,7 +99,7 @@ describe('an outage', () => {
     }
   });
 
-  it('has left every payment whole: completed, paid out once, told twice, its history unbroken', async () => {
+  it('has left every payment whole: completed, paid out once, reported twice, its history unbroken', async () => {
     const paymentIds = await eachCompletesOnce(sandbox, customers);
     await sandbox.kill();
     isWhole(await sandbox.history(), paymentIds);

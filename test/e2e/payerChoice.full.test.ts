@@ -63,7 +63,7 @@ describe('a payment with a choice of chains', () => {
     );
   });
 
-  it('takes the first that is paid in full, and shows the rest as held, to be sent back', async () => {
+  it('accepts the first source that is paid in full, and shows the rest as held, to be refunded', async () => {
     const payment = await create();
     const { page, leave } = await visitor(shop.url(), { viewport: { width: 360, height: 740 } });
     await page.goto(payment.paymentLink);

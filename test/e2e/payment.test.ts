@@ -20,7 +20,7 @@ describe('a payment from creation to webhook', () => {
     ...more,
   });
 
-  it('goes from Base to Ethereum without a key: every status, exact amount, two signed webhooks', async () => {
+  it('leads from Base to Ethereum without a key: every status, exact amount, two signed webhooks', async () => {
     const before = await sandbox.balance(1, 'USDC', receiver);
     const order = walletOrder(
       { chainId: 8453, tokenSymbol: 'USDC' },
@@ -100,7 +100,7 @@ describe('a payment from creation to webhook', () => {
     assert.equal((await sandbox.balance(137, 'USDC', receiver)) - before, 1_234_567n);
   });
 
-  it('handles a token whose transfer answers nothing', async () => {
+  it('handles a token whose transfer returns nothing', async () => {
     const before = await sandbox.balance(1, 'USDT', receiver);
     const order = walletOrder({ chainId: 1, tokenSymbol: 'USDT' }, { chainId: 1, tokenSymbol: 'USDT', amount: '3' });
     assert.equal((await paid(await sandbox.create(order))).status, 'payment_completed');
@@ -117,7 +117,7 @@ describe('a payment from creation to webhook', () => {
     assert.equal(refused.body.errors[0].pointer, '/destination/amount');
   });
 
-  it('adds payins up and holds what is too much', async () => {
+  it('adds payins up and holds an excess', async () => {
     const order = walletOrder(
       { chainId: 42161, tokenSymbol: 'USDC' },
       { chainId: 8453, tokenSymbol: 'USDC', amount: '2' },

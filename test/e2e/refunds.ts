@@ -174,10 +174,10 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { o
     assert.ok(refund.txHash);
   }
 
-  it('goes back on every chain to where its payer has signed, ordered by API, dashboard and operator', () =>
+  it('is refunded on every chain to the payer’s signed address, ordered by API, dashboard and operator', () =>
     Promise.all(all.map(goesBack)));
 
-  it('is told in the table for spreadsheets, and the operator sees that nothing is left', async () => {
+  it('is in the table for spreadsheets, and the operator sees that nothing is left', async () => {
     const jar = await signedIn();
     const { text } = await jar.get(`/dashboard/apps/${sandbox.file().merchant.appId}/payments.csv`);
     assert.match(text, /"refund_network_fees","refund_tx_hashes"/);
@@ -185,7 +185,7 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { o
     await assert.rejects(operator('order', 'nonsense', '--all', '--reason', 'x'), /paymentNotFound/);
   });
 
-  it('leave log, chains and read models that an audit finds nothing wrong with, after a sweep as well', async () => {
+  it('leaves log, chains and read models without a finding of the audit, also after a sweep', async () => {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
     await promisify(execFile)(process.execPath, ['tools/sweep.ts', '8453', '--even-at-a-loss'], { env });
     const audited = await audit('--json', '--patience', '0');

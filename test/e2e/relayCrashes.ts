@@ -74,7 +74,7 @@ export function survivesRelayCrashes({ points, eventStoreUrl }: RelayCrashOption
     });
   }
 
-  describe('and once it is left alone', () => {
+  describe('and without further crashes', () => {
     before(async () => {
       assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
     });

@@ -53,7 +53,7 @@ describe('paying without gas', () => {
   const coinOf = (address: Address) => chainClient(world.rpcUrl(base)).getBalance({ address });
   const paidTo = (to: string) => shop.balance(base, 'USDC', to);
 
-  it('asks for the payment’s own terms, and stores nothing for it', async () => {
+  it('requests the payment’s own terms, and stores nothing for it', async () => {
     const payment = await create();
     const { status, required, body, headers } = await ask402(linkOf(payment));
     assert.equal(status, 402);
@@ -98,7 +98,7 @@ describe('paying without gas', () => {
     assert.equal(await paidTo(payer.address), 10_000000n - BigInt(requirement.amount));
   });
 
-  it('takes the header of version 1', async () => {
+  it('accepts the header of version 1', async () => {
     const payment = await create();
     const link = linkOf(payment);
     const [old] = (await ask402(link)).body.accepts;
@@ -113,7 +113,7 @@ describe('paying without gas', () => {
     assert.deepEqual([told.success, told.network], [true, 'base']);
   });
 
-  it('refuses what is not exactly what is due, with a name for each reason', async () => {
+  it('refuses everything but the exact amount due, with a name for each reason', async () => {
     const payment = await create();
     const link = linkOf(payment);
     const requirement = await billOf(link);
@@ -195,7 +195,7 @@ describe('paying without gas', () => {
     assert.equal(await paidTo(payer.address), 10_000000n - BigInt(requirement.amount));
   });
 
-  it('shows a page what a wallet signs, with a nonce of the server’s, and takes the signature once', async () => {
+  it('gives a page the data that a wallet signs, with a nonce of the server’s, and accepts the signature once', async () => {
     const payment = await create();
     const link = linkOf(payment);
     const seen = await (await fetch(`${link}/authorization`)).json();

@@ -51,7 +51,7 @@ describe('the demo shop, in a browser', () => {
       .filter(Boolean)
       .map((line) => JSON.parse(line));
 
-  it('order, pay in the frame, receipt: told by webhook', async () => {
+  it('order, pay in the frame, receipt: notified by webhook', async () => {
     const orderId = await order();
     // The link is a plain one until the script has loaded.
     await page.waitForLoadState('load');
@@ -97,7 +97,7 @@ describe('the demo shop, in a browser', () => {
     ['By the feed alone', /read in the feed/],
   ] as const;
   for (const [way, learned] of ways) {
-    it(`loses no order when it is killed while somebody pays: ${way}`, async () => {
+    it(`loses no order when it is killed while a buyer pays: ${way}`, async () => {
       await learnBy(way);
       const orderId = await order();
       process.kill(sandbox.pidOf('shop') ?? assert.fail('no shop runs'), 'SIGKILL');

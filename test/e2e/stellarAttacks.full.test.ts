@@ -16,7 +16,7 @@ type Got = rpc.Api.GetTransactionResponse;
 /** 10.02 covers 10 and the fee. */
 const amount = 10_0200000n;
 
-describe('what is believed of Stellar', () => {
+describe('trusted payments on Stellar', () => {
   const sandbox = createSandbox({ chains: [8453, 1500] });
   let tools: StellarTools;
   let payer: Keypair;
@@ -163,7 +163,7 @@ describe('what is believed of Stellar', () => {
       targets.push(classic);
     });
 
-    it('any of these leaves the payment as it was: its payer pays it, once', async () => {
+    it('any of these leaves the payment unchanged: its payer pays it, once', async () => {
       await nothingIsKnown();
       honest.push(await sandbox.pay(victim, victim.source.amount, payer.secret()));
       const done = await sandbox.follow(victim.id);
@@ -175,8 +175,8 @@ describe('what is believed of Stellar', () => {
     });
   });
 
-  describe('a payin that is seen twice', () => {
-    it('is one: in pages that show everything twice, and in ledgers that are read again', async () => {
+  describe('a payin that is detected twice', () => {
+    it('is one: in pages that contain everything twice, and in ledgers that are read again', async () => {
       const payment = await create(orderOf({}));
       await addFault(url(), { method: 'getEvents', kind: 'duplicate', times: 40 });
       const hash = await sandbox.pay(payment);
@@ -199,7 +199,7 @@ describe('what is believed of Stellar', () => {
       return stdout;
     };
 
-    it('are read again by npm run rescan, beside the running service, which pays out what is found', async () => {
+    it('are read again by npm run rescan, beside the running service, which pays out the found payments', async () => {
       const payment = await create(orderOf({}));
       await sandbox.kill();
       const hash = await sandbox.pay(payment);

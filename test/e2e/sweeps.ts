@@ -88,7 +88,7 @@ export function sweepsSurviveCrashes({ rounds, eventStoreUrl }: SweepOptions): v
     });
   }
 
-  it('are done when it is back: what was ordered, and what was not, by two commands at the same time', async () => {
+  it('are done after a restart: ordered ones, and unordered ones by two commands at the same time', async () => {
     assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
     const said = await Promise.all([sweep('all'), sweep('evm')]);
     for (const chainId of chainIds) {

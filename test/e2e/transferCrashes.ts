@@ -71,17 +71,17 @@ export function survivesTransferCrashes({ points, eventStoreUrl }: TransferCrash
     await sandbox.stop();
   });
 
-  describe('of the refund of all that came', () => {
+  describe('in the refund of all received money', () => {
     diesAtEach(points.refund, () =>
       tool('refunds', 'order', payment.id, '--all', '--to', payer, '--reason', 'the receiver is blocked'),
     );
   });
 
-  describe('of the withdrawal', () => {
+  describe('in the withdrawal', () => {
     diesAtEach(points.withdrawal, () => tool('treasury', 'withdraw', '1', 'USDC', '10', '--to', bank));
   });
 
-  describe('and once it is left alone', () => {
+  describe('and without further crashes', () => {
     let refunded: Answer['body'];
     before(async () => {
       assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());

@@ -18,7 +18,7 @@ const settings = {
   ...Object.fromEntries(chainIds.map((chainId) => [`POLL_MS_${chainId}`, '50'])),
 };
 
-describe('a nonce of the treasury that somebody else has used', () => {
+describe('a nonce of the treasury that another program has used', () => {
   const sandbox = createSandbox({ chains: chainIds });
   const customers = createCustomers(sandbox);
   after(() => sandbox.destroy());
@@ -45,7 +45,7 @@ describe('a nonce of the treasury that somebody else has used', () => {
     }
   }
 
-  it('ends no payout: nothing is paid there, and an operator is told', async () => {
+  it('ends no payout: nothing is paid there, and an operator is notified', async () => {
     await sandbox.start({ ...settings, CRASH_AT: 'payout.beforeBroadcast' });
     await whileMining(async () => {
       await customers.come(8453, 1);

@@ -71,7 +71,7 @@ describe('a payer with a wallet in the browser', () => {
     await leave();
   });
 
-  it('is told which account can pay a contract payment, and nothing is signed', async () => {
+  it('sees which account can pay a contract payment, and nothing is signed', async () => {
     const [payer, other] = [await shop.stellarAccount('20'), await shop.stellarAccount('20')];
     const payment = await intoContract(payer);
     const { page, wallet, leave } = await withWallet(1500, { ...desktop, stellarSecret: other.secret() });
@@ -145,7 +145,7 @@ describe('a payer with a wallet in the browser', () => {
     await visiting.leave();
   });
 
-  describe('a stranger, or a payer who alters what was prepared', () => {
+  describe('a stranger, or a payer who alters a prepared transaction', () => {
     const prepared = async (payment: Answer['body'], payer: Keypair) => {
       const { status, body } = await post(payment, 'transaction', { account: payer.publicKey() });
       assert.equal(status, 200, JSON.stringify(body));
@@ -158,7 +158,7 @@ describe('a payer with a wallet in the browser', () => {
       return copy.toXDR();
     };
 
-    it('has nothing sent but what was prepared, for the payment and account that it was prepared for', async () => {
+    it('can have only the prepared transaction sent, for the payment and account that it was prepared for', async () => {
       const [payer, other] = [await shop.stellarAccount('20'), await shop.stellarAccount('20')];
       const [own, another] = [await create(1500), await create(1500)];
       const { transaction, seal } = await prepared(own, payer);
@@ -212,7 +212,7 @@ describe('a payer with a wallet in the browser', () => {
       assert.equal((await post(own, 'signed', { account, transaction: signed, seal })).status, 409);
     });
 
-    it('cannot have an older transaction sent once the amount that is due has changed', async () => {
+    it('cannot have an older transaction sent once the amount due has changed', async () => {
       const payer = await shop.stellarAccount('20');
       const payment = await create(1500);
       const { transaction, seal } = await prepared(payment, payer);

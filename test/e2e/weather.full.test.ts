@@ -42,13 +42,13 @@ describe('payments in rough weather', () => {
     }
   });
 
-  it('says so at the start', () => {
+  it('are announced at the start', () => {
     assert.match(sandbox.printed(), new RegExp(`Weather +rough, seed 1: ${presets.rough.says}`));
     assert.equal(sandbox.file().weather?.name, 'rough');
   });
 
   for (const [from, to] of routes) {
-    it(`come from ${chainOf(from).name} to ${chainOf(to).name}, once and whole`, async () => {
+    it(`lead from ${chainOf(from).name} to ${chainOf(to).name}, once and whole`, async () => {
       const [receiver, done] = (await paid.get(from)) ?? assert.fail();
       assert.equal(done.status, 'payment_payout_completed', JSON.stringify(done));
       const decimals = chainOf(to).tokens.find(({ symbol }) => symbol === 'USDC')?.decimals ?? 0;
@@ -57,7 +57,7 @@ describe('payments in rough weather', () => {
     });
   }
 
-  it('have asked every node', async () => {
+  it('have called every node', async () => {
     for (const urls of Object.values(sandbox.file().weather?.nodes ?? {})) {
       for (const url of urls.split(',')) assert.notDeepEqual(await weatherCalls(url), {}, url);
     }

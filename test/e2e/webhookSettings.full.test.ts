@@ -47,7 +47,7 @@ describe('changed webhook settings', () => {
       Number(headers['x-service-timestamp']),
     ) === 'valid';
 
-  it('are for new payments where they say the URL, and for the next webhook where they say the secret', async () => {
+  it('apply to new payments if they concern the URL, and to the next webhook if they concern the secret', async () => {
     const { appId, webhookSecret: old, adminKey } = sandbox.file().wallet;
     const before = await create();
     await merchant('webhook', appId, moved.url);
@@ -105,7 +105,7 @@ describe('changed webhook settings', () => {
     const copiesOf = (deliveryId: string) =>
       sandbox.webhooks().filter(({ headers: sent }) => sent['x-service-first-delivery'] === deliveryId);
 
-    it('has one redelivered that two instances are asked for at once: once', async () => {
+    it('has one redelivered that two concurrent requests name: once', async () => {
       const [deliveryId = ''] = exhausted;
       knownToFirst(fresh);
       const other = await startInstance(sandbox.dataDir, { ROLES: 'api' });
@@ -126,7 +126,7 @@ describe('changed webhook settings', () => {
       await other.kill();
     });
 
-    it('asks an instance that is killed right after it sent: nobody knows, and nothing is sent again', async () => {
+    it('requests it from an instance that is killed right after sending: the outcome is unknown, and nothing is sent again', async () => {
       const [, deliveryId = ''] = exhausted;
       const doomed = await startInstance(sandbox.dataDir, { ROLES: 'api', CRASH_AT: 'webhook.afterPost' });
       await assert.rejects(redeliver(doomed.url, deliveryId));

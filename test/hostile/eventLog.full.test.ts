@@ -48,7 +48,7 @@ describe('the event store of a running service', () => {
       assert.doesNotMatch(sandbox.printed(), /eventStoreLost/);
     }
 
-    it('are refused, each by itself, while the service takes payments', async () => {
+    it('are refused, each separately, while the service accepts payments', async () => {
       const client = new Client(`unix:${socketOf(url)}`, credentials.createInsecure());
       const send = (path: string): Promise<number> =>
         new Promise((resolve) => {
@@ -65,7 +65,7 @@ describe('the event store of a running service', () => {
       client.close();
     });
 
-    it('are given up on, when they match for ever, while the service takes payments', async () => {
+    it('are aborted, when they match for ever, while the service accepts payments', async () => {
       const client = new EventStoreDBClient({ endpoint: `unix:${socketOf(url)}` }, { insecure: true });
       await client.appendToStream('stranger-1', jsonEvent({ type: `${'a'.repeat(60)}!`, data: {} }));
       const filter = eventTypeFilter({ regex: '^(a+)+$' });
@@ -84,7 +84,7 @@ describe('the event store of a running service', () => {
   });
 
   describe('its event log', () => {
-    it('is reached by its own user alone: a socket in a directory of his', () => {
+    it('is reached by its own user alone: a socket in a directory of that user', () => {
       const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
       assert.equal(mode(socket), '600');
       assert.equal(mode(dirname(socket)), '700');
@@ -103,7 +103,7 @@ describe('the event store of a running service', () => {
       assert.equal(stdout.trim(), 'EACCES', stderr);
     });
 
-    it('gives nobody a key that the service did not issue, also when it is appended behind the lock', async () => {
+    it('accepts no key that the service did not issue, also when it is appended behind the lock', async () => {
       const { merchant, wallet } = sandbox.file();
       const store = openEventStore({ url });
       const stream = `merchant-${merchant.appId}`;

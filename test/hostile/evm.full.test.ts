@@ -75,7 +75,7 @@ describe('attacks on payments over EVM', () => {
       (await sandbox.query(`SELECT 1 FROM unmatched WHERE beyond_payment = '${paymentId}' AND verdict = 'open'`))
         .length;
 
-    it('to a payment that waits does not keep its customer’s money out', async () => {
+    it('to a waiting payment does not displace its customer’s money', async () => {
       const payment = await made();
       await flood(payment, smallMax + beyondMax / 2, 10_000n);
       await sandbox.until(async () => (await beyond(payment.id)) === beyondMax / 2);
@@ -122,7 +122,7 @@ describe('attacks on payments over EVM', () => {
       return [status, source.txHash];
     };
 
-    it('makes up a payin of 8,990 USDC: it is told of, and nothing is paid out', async () => {
+    it('fabricates a payin of 8,990 USDC: it is reported, and nothing is paid out', async () => {
       const payment = await create(order('exactOut', { chainId: 8453 }, payOut('8990')));
       const amount = BigInt(payment.source.amount.replace('.', '')) * 10_000n;
       liar.behave(await inventing({ to: payment.source.receiverAddress, amount }));
@@ -141,7 +141,7 @@ describe('attacks on payments over EVM', () => {
       assert.equal(await sandbox.balance(1, 'USDC', receiver), 10_000_000n);
     });
 
-    it('has a real payin vanish: nothing is paid out before both show it', async () => {
+    it('hides a real payin: nothing is paid out before both return it', async () => {
       const payment = await create(order('exactOut', { chainId: 8453 }, payOut('20')));
       // The node hides the receipt from the start: a quick service would have paid before.
       liar.behave(async (method, params, forward) =>

@@ -43,7 +43,7 @@ describe('a full disk', () => {
     return store;
   }
 
-  it('does not end the node: it reads, refuses, is told of, and writes again', async function () {
+  it('does not end the node: it reads, refuses, is reported, and writes again', async function () {
     const disk = smallDiskFor(this);
     const lost: unknown[] = [];
     const troubles: Trouble[] = [];
@@ -69,7 +69,7 @@ describe('a full disk', () => {
     assert.equal(troubles.at(-1)?.kind, 'writesAgain');
   });
 
-  it('does not end a node either whose commit fails in the midst of it', async function () {
+  it('does not end a node either whose commit fails in the middle', async function () {
     const disk = smallDiskFor(this);
     const troubles: Trouble[] = [];
     const node = await startNode({

@@ -44,7 +44,7 @@ describe('strangers on Solana', () => {
     return rows.map(({ slot }) => Number(slot));
   };
 
-  it('send a millionth of a dollar and a lamport to a deposit: no pass stands, over a restart neither, and others are paid', async () => {
+  it('send a millionth of a dollar and a lamport to a deposit: no pass stops, over a restart neither, and others are paid', async () => {
     const [attacked, other] = [
       await create(order('exactOut', { chainId: 501 }, onBase)),
       await create(order('exactOut', { chainId: 501 }, onBase)),
@@ -71,7 +71,7 @@ describe('strangers on Solana', () => {
     }
   });
 
-  it('who find a way to leave a balance unexplained leave a note of it, and a service that is ready', async () => {
+  it('leave a note of a balance that they left unexplained, and a service that is ready', async () => {
     const worker = 'payins:501:unexplained';
     await sandbox.query(
       `INSERT INTO ops.work_failures (worker, key, attempts, last_error, failed_at, next_attempt_at, parked_at)
@@ -85,7 +85,7 @@ describe('strangers on Solana', () => {
     await sandbox.query(`DELETE FROM ops.work_failures WHERE worker = '${worker}'`);
   });
 
-  it('name what a payout would bear if that followed from the payment’s id, 110 times: it is paid out all the same', async () => {
+  it('name the reference that a payout would have if it were derived from the payment’s id, 110 times: it is paid out nevertheless', async () => {
     const receiverAddress = Keypair.generate().publicKey.toBase58();
     const payment = await create(
       order('exactOut', { chainId: 8453 }, { chainId: 501, receiverAddress, amount: '1.25' }),

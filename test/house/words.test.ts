@@ -38,7 +38,7 @@ describe('comments in code', () => {
     assert.deepEqual(refused(dialect), []);
   });
 
-  it('that break the rules are found, in both forms of comments', () => {
+  it('are found in both forms if they break the rules', () => {
     const text = "/** What came of it. */\nconst a = 'What: /* no comment */';\n  // Whoever may,\n  // and so on.\n";
     assert.deepEqual(commentsIn(text), ['What came of it.', 'Whoever may, and so on.']);
     for (const bad of [

@@ -58,7 +58,7 @@ describe('a task that is divided over processes', () => {
     }
   }
 
-  it('is one process’s as long as there is no other; each share is somebody’s, and nobody else’s, as others come and go', async () => {
+  it('belongs to one process as long as there is no other; each share has exactly one holder, as others start and end', async () => {
     start('one', 4);
     await until('one has all', () => of('one') === 4);
     const two = start('two', 4);
@@ -70,7 +70,7 @@ describe('a task that is divided over processes', () => {
     assert.deepEqual(everTwice, []);
   });
 
-  it('is taken over from a process whose connection dies', async () => {
+  it('is continued after a process’s connection dies', async () => {
     const one = start('one', 2);
     start('two', 2);
     await until('both have one', () => of('one') === 1 && of('two') === 1);

@@ -90,14 +90,14 @@ describe('the service’s own role in Postgres', function () {
       await assert.rejects(database.query(forbidden), /permission denied|must be|only roles with/i, forbidden);
   });
 
-  it('runs all migrations, also a second time, and makes each set of read models', async () => {
+  it('runs all migrations, also a second time, and creates each set of read models', async () => {
     await migrate(database);
     await migrate(database);
     for (const set of projectionSets) await openActive(database, set, await ddlOf(set.name));
     await makeAnalytics(database, new Map());
   });
 
-  it('makes the analysts’ role, which reads and holds nothing up, and ends its sessions', async () => {
+  it('creates the analysts’ role, which reads and holds nothing up, and ends its sessions', async () => {
     for (const salt of [1, 2]) await makeAnalyst(database, analystPassword, Buffer.alloc(16, salt));
     const analyst = new pg.Client({ connectionString: withUser(url, 'analyst', analystPassword) });
     await analyst.connect();
@@ -115,7 +115,7 @@ describe('the service’s own role in Postgres', function () {
     await ended;
   });
 
-  it('is enough for each start of the service, the first one and those after it', async () => {
+  it('is enough for each start of the service', async () => {
     await asSuperuser(superuser, async (client) => {
       const { rows } = await client.query<{ schema: string }>(
         `SELECT quote_ident(nspname) AS schema FROM pg_namespace WHERE pg_get_userbyid(nspowner) = 'payments' AND nspname <> 'public'`,

@@ -60,7 +60,7 @@ describe('reads from a streaming replica', function () {
     assert.deepEqual([row?.standby, results.at(-1)], [true, 'replica']);
   });
 
-  it('come from the primary while the replica is behind', async () => {
+  it('use the primary while the replica is behind', async () => {
     await replica.query('SELECT pg_wal_replay_pause()');
     try {
       await primary.query('INSERT INTO orders VALUES ($1)', ['late']);
@@ -79,7 +79,7 @@ describe('reads from a replica that fails', () => {
   });
   const primary = answering((text) => (text.includes('insert_lsn') ? [{ position: '0/1' }] : [{ from: 'primary' }]));
 
-  it('come from the primary, which is not slowed by it for the next 5 s', async () => {
+  it('use the primary, which is not slowed by it for the next 5 s', async () => {
     let now_ms = 0;
     let calls = 0;
     const results: ReplicaResult[] = [];
@@ -100,7 +100,7 @@ describe('reads from a replica that fails', () => {
     assert.equal(calls, 2);
   });
 
-  it('show an error of the statement itself, which the primary would have too', async () => {
+  it('report an error of the statement itself, which the primary would have too', async () => {
     const replica = answering((text) => {
       if (text.includes('replay_lsn')) return [{ fresh: true }];
       throw new RangeError('division by zero');

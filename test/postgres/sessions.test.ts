@@ -19,18 +19,18 @@ const isRoot = process.getuid?.() === 0;
 const poll_ms = 50;
 
 describe('connections to Postgres', () => {
-  it('are sessions of their own where nothing is in between', async () => {
+  it('are separate sessions without a pooler', async () => {
     assert.equal(await faultAt((await sharedPostgres()).url), null);
   });
 
   (isInstalled ? describe : describe.skip)(`through ${program}`, () => {
-    it('are sessions of their own in session mode, once they are in UTC', async () => {
+    it('are separate sessions in session mode, once they are in UTC', async () => {
       assert.match(String(await faultThrough('session')), /"unsupported startup parameter: options"/);
       assert.match(String(await faultThrough('session', { ignored: 'options' })), /drops the options of a session/);
       assert.equal(await faultThrough('session', { ignored: 'options', first: 'SET TimeZone TO UTC' }), null);
     });
 
-    it('are no sessions of their own in transaction mode', async () => {
+    it('are not separate sessions in transaction mode', async () => {
       assert.match(String(await faultThrough('transaction')), /"unsupported startup parameter: options"/);
       assert.match(
         String(await faultThrough('transaction', { ignored: 'options' })),

@@ -14,7 +14,7 @@ describe('a row that a projection writes', () => {
     upsert('todo_payments', { ...due, due_at: undefined });
   });
 
-  it('has no field that is no column, even where the row comes in a variable', () => {
+  it('has no field that is no column, even if the row is in a variable', () => {
     // @ts-expect-error misspelt
     upsert('todo_payments', { ...due, due_att: due.due_at });
     const more = { ...due, due_att: due.due_at };
@@ -27,7 +27,7 @@ describe('a row that a projection writes', () => {
     add('hourly_stat', sums);
   });
 
-  it('has values as its columns hold them', () => {
+  it('has values of its columns’ types', () => {
     // @ts-expect-error chain ids are numbers
     upsert('todo_payments', { ...due, chain_id: '1' });
   });

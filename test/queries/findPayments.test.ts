@@ -86,13 +86,13 @@ describe('payments found', () => {
     ['the longest text that there is', 'x'.repeat(10_000), []],
   ];
   for (const [what, search, expected] of searches) {
-    it(`are those of ${what}`, async () => {
+    it(`match ${what}`, async () => {
       assert.deepEqual(numbers(await find({ search })), expected);
       assert.deepEqual(numbers(await find({ search, appId: 'wallet_other' })), []);
     });
   }
 
-  it('are grouped and counted, whichever group is looked at', async () => {
+  it('are grouped and counted, whichever group is open', async () => {
     const { counts } = await find({});
     assert.deepEqual(counts, {
       all: 7,
@@ -134,12 +134,12 @@ describe('payments found', () => {
     }
   });
 
-  it('are summed up by token, due and received apart', async () => {
+  it('are summed up by token, due and received separately', async () => {
     const { sums } = await find({ search: 'nc-' });
     assert.deepEqual(sums, { count: 3, capped: false, tokens: [{ tokenSymbol: 'USDC', due: '30.03', came: '11.01' }] });
   });
 
-  it('say what is missing, and what is held in which token', async () => {
+  it('state the missing amount, and the held amount with its token', async () => {
     const of = async (search: string) => (await find({ search })).payments[0];
     assert.deepEqual((await of('NC-2000'))?.missing, '9.01');
     assert.deepEqual((await of('B_1%'))?.held, [{ chainId: 1, tokenSymbol: 'USDT', amount: '2.00' }]);

@@ -129,7 +129,7 @@ describe('an app with a million payments', () => {
     });
   }
 
-  it('counts what needs somebody up to its bound', async () => {
+  it('counts up to its bound the payments that need action', async () => {
     const { holding, capped } = await paymentsInNeed(database, 'million');
     assert.deepEqual([holding.count, capped], [foundMax, true]);
   });

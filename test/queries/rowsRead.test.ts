@@ -182,7 +182,7 @@ describe('an app with very many payments', () => {
     );
     assert.deepEqual(tables, ['daily_durations', 'hourly_payments', 'hourly_stats']);
   });
-  it('has a page of its feed read, from wherever', async () => {
+  it('has a page of its feed read, from any place', async () => {
     for (const after of ['0', '150', String(many - 50)]) {
       await bounded(101, (sql, appId) => listEvents(sql, appId, { after, limit: 101 }));
     }

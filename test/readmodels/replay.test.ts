@@ -42,7 +42,7 @@ describe('a replay', () => {
     const drop = () => dropReplay(database, 'as_then');
     afterEach(drop);
 
-    it('holds the rows that the live ones held then, and tells as of when', async () => {
+    it('holds the rows that the live ones held then, and states its time', async () => {
       const all = await wholeLog(world.store);
       const middle = all[9] ?? assert.fail('no tenth event');
       for (const until of [{ position: middle.position }, { time: middle.metadata.at }]) {
@@ -69,7 +69,7 @@ describe('a replay', () => {
       }
     });
 
-    it('goes on where a crash left it, and forward to a later moment, never back', async () => {
+    it('continues where a crash left it, and forward to a later time, never back', async () => {
       const all = await wholeLog(world.store);
       const [early, late] = [all[4], all[10]];
       assert.ok(early && late);
@@ -120,7 +120,7 @@ describe('a replay', () => {
       assert.equal(await dropReplay(database, 'nobodys'), false);
     });
 
-    it('sends, signs and appends nothing: the log, the live rows and what is due stay as they are', async () => {
+    it('sends, signs and appends nothing: the log, the live rows and the due work do not change', async () => {
       for (const set of [workSet, reportsSet]) await fill(database, world.store, set, [await wholeLog(world.store)]);
       const listener = await database.connect('spec');
       const told: string[] = [];
@@ -158,7 +158,7 @@ describe('a replay', () => {
       return steps;
     };
 
-    it('tells after each event what it changed, and its link in the chain', async () => {
+    it('contains after each event its changes, and its previous hash', async () => {
       const steps = await run(null);
       assert.deepEqual(
         steps.map(({ stored }) => stored.type),
@@ -180,7 +180,7 @@ describe('a replay', () => {
         assert.equal(stored.metadata.prev, steps[index - 1]?.link ?? null);
     });
 
-    it('ends at the moment', async () => {
+    it('ends at the given time', async () => {
       const all = await run(null);
       const third = all[2] ?? assert.fail('no third event');
       for (const until of [{ position: third.stored.position }, { time: third.stored.metadata.at }])
@@ -188,7 +188,7 @@ describe('a replay', () => {
       assert.deepEqual(await run({ time: '2020-01-01T00:00:00.000Z' as never }), []);
     });
 
-    it('shows no secret, and no stream that was tampered with', async () => {
+    it('contains no secret, and no stream that was tampered with', async () => {
       const salt = 'ab'.repeat(32);
       const registered = { appId: 'wallet_x', developerId: null, idSalt: salt, registeredAt: world.clock.now() };
       await append(world, 'merchant-wallet_x', [{ type: 'MerchantRegistered', data: registered }]);

@@ -74,8 +74,8 @@ function reader(log: Pick<EventStore, 'all'>, pause: () => number = () => 0, aft
   };
 }
 
-describe('a log that several follow', () => {
-  it('is followed by one subscription once all have caught up; each is told of everything, once', async () => {
+describe('a log with several followers', () => {
+  it('is followed by one subscription once all have caught up; each receives everything, once', async () => {
     const store = countedStore();
     for (let n = 0; n < 5; n += 1) await store.write();
     const log = sharedLog(store);
@@ -148,7 +148,7 @@ describe('a log that several follow', () => {
     );
   });
 
-  it('that breaks is told to all who follow it; they may follow it again', async () => {
+  it('reports a break to all followers; they may follow it again', async () => {
     const store = countedStore();
     await store.write();
     const log = sharedLog(store);
@@ -164,7 +164,7 @@ describe('a log that several follow', () => {
     await again.end();
   });
 
-  it('that is empty is followed from its first event on', async () => {
+  it('is followed from its first event on if it is empty', async () => {
     const store = countedStore();
     const log = sharedLog(store);
     const readers = [reader(log), reader(log)];

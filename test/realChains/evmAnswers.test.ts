@@ -64,7 +64,7 @@ describe('the differences between anvil and geth', () => {
     assert.deepEqual(rows, rowsOf(meantDifferences));
   });
 
-  it('are looked for in each method that the product calls', () => {
+  it('are searched in each method that the product calls', () => {
     const folder = new URL('src/chains/evm/', root);
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
     const called = files.flatMap((name) =>
@@ -367,7 +367,7 @@ describeOnReal(['GETH'], 'anvil answers as geth does', () => {
     });
   });
 
-  describe('but for the differences that are meant', () => {
+  describe('except for the accepted differences', () => {
     it('each of which exists', () => assert.deepEqual(comparison.unseen().map(String), []));
   });
 });

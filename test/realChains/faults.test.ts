@@ -39,7 +39,7 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'a fault of the nodes', () => {
   it('that are killed: Solana and Stellar', () =>
     survive('killed', [501, 1500], () => world.restart([501, 1500], 'SIGKILL')));
 
-  describe('of two on each chain', () => {
+  describe('with two on each chain', () => {
     const fronts = new Map<ChainId, NodeProxy>();
     const lagging = new Map<ChainId, WeatherNode>();
     const two = [8453, 501, 1500] as const;
@@ -78,7 +78,7 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'a fault of the nodes', () => {
       }));
   });
 
-  describe('of any kind', () => {
+  describe('in any form', () => {
     it('leaves every payment whole', allAreWhole);
   });
 });

@@ -160,7 +160,7 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
     });
   });
 
-  describe('what comes of the same transactions', () => {
+  describe('results of the same transactions', () => {
     it('payments, and other classic operations', () => compareAll(landingScenarios(pair), true));
     it('calls of contracts', () => compareAll(callScenarios(pair), true));
     it('refused transactions', () => compareAll(refusedScenarios(pair), false));
@@ -194,7 +194,7 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
       return outer;
     };
 
-    it('are duplicates until a ledger holds them, not taken again for some ledgers, and then of a used number', () =>
+    it('are duplicates until a ledger holds them, refused for some ledgers, and then of a used number', () =>
       compareOutcomes(async (side) => {
         const transaction = await pair.signed(waiting(), [payment()])(side);
         await pair.closed(side);
@@ -291,7 +291,7 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
 
     for (const method of methods) it(`to ${method}`, () => compareCalls(method));
 
-    it('of a landed transaction and the events until then, as before', async () => {
+    it('to a landed transaction and the events until then, as before', async () => {
       await compareOutcomes(async (side) => {
         const { landed, ledger, ...known } = earlier[side];
         const outcome = await outcomeOf(side, landed);
@@ -303,7 +303,7 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
       });
     });
 
-    it('of a transaction that waited: it is lost, and its number stays free', () =>
+    it('to a transaction that waited: it is lost, and its number remains free', () =>
       compareOutcomes(async (side) => {
         const { lost } = earlier[side];
         await pair.closed(side);

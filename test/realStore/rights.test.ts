@@ -82,7 +82,7 @@ describeOnRealStore('the event store’s user', () => {
     );
   });
 
-  it('has all that the service needs after the commands of the guide, and doctor writes nothing to find out', async () => {
+  it('has all rights for the service after the commands of the guide, and doctor writes nothing to find out', async () => {
     const others = { acl: { readRoles: ['auditors'], metaReadRoles: ['auditors'] } };
     await operator.setStreamMetadata('$all', others);
     await grantGuideUser(url);

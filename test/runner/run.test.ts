@@ -134,7 +134,7 @@ describe('npm test', () => {
 
   const lastLine = (lines: readonly string[]) => lines.at(-1);
 
-  it('runs every file once, whichever shard it comes to, and ends with the totals', async () => {
+  it('runs every file once, in any shard, and ends with the totals', async () => {
     const { code, lines } = await run(3, 'passing', 'passing', 'passing', 'passing', 'passing');
     assert.equal(lastLine(lines), '10 passed, 0 failed');
     assert.equal(code, 0);
@@ -142,7 +142,7 @@ describe('npm test', () => {
     assert.deepEqual(named.toSorted(), ['0', '1', '2', '3', '4']);
   });
 
-  it('counts what is skipped, and names it', async () => {
+  it('counts skipped specs, and names them', async () => {
     const { code, printed, lines } = await run(1, 'skipping');
     assert.equal(lastLine(lines), '1 passed, 0 failed, 1 skipped');
     assert.match(printed, /skipped: .*0-skipping\.mjs: a sum of another machine/);
@@ -277,7 +277,7 @@ describe('npm test', () => {
     },
   );
 
-  it('shows what a file has printed with it', async () => {
+  it('shows the output of a file with it', async () => {
     const { lines } = await run(1, 'printing');
     const at = lines.findIndex((line) => line.includes('0-printing.mjs'));
     assert.match(lines[at + 1] ?? '', /│ one and one/);
@@ -292,7 +292,7 @@ describe('npm test', () => {
     leavesNothing();
   });
 
-  it('says what had failed and leaves nothing behind when it is interrupted', async () => {
+  it('prints earlier failures and leaves nothing behind when it is interrupted', async () => {
     const child = start(2, ['failing', 'hanging', 'hanging']);
     let printed = '';
     child.stdout?.on('data', (text) => (printed += text));

@@ -38,7 +38,7 @@ describe('sandbox: mailbox', () => {
     assert.match(await page(`/${name}`), /Your code is 123456/);
   });
 
-  it('shows what mails say as text, under a policy that runs nothing', async () => {
+  it('shows mails as text, under a policy that runs nothing', async () => {
     await smtp.send({
       to: 'eve@shop.example',
       subject: '<script>alert(1)</script>',

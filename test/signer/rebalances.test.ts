@@ -10,7 +10,7 @@ import { forgedLog } from './forgedLog.ts';
 
 const notOrdered = (error: unknown): boolean => error instanceof SigningRefused && error.reason === 'notOrdered';
 
-describe('a rebalance, asked of a signer of its own', () => {
+describe('a rebalance, requested from a separate signer', () => {
   const world = forgedLog([]);
   const { account } = world;
   const own = (change: Partial<RebalanceOrdered> = {}): RebalanceOrdered =>

@@ -57,7 +57,7 @@ describe('the service in a simulated world', function () {
   this.timeout(1_800_000);
   let told: readonly Told[];
 
-  it('keeps its promises in the first courses of things', async () => {
+  it('keeps its promises in the first seeds', async () => {
     told = await simulate({ from: 1, seeds: counts.worlds });
     assert.deepEqual(failed(told), []);
     const wrong = told.reduce((sum, { faults }) => sum + faults, 0);

@@ -49,7 +49,7 @@ function installation(databaseUrl: string | null) {
 }
 
 describe('npm run rotate-master-key', () => {
-  it('puts a new key in the place of the old one, while nothing else runs on the log', async () => {
+  it('replaces the old key by a new one, while nothing else runs on the log', async () => {
     const { url } = await freshDatabase();
     const { started, rotate } = installation(url);
     await started(old, () => assert.rejects(rotate(), /already|in use|uses/i));

@@ -20,7 +20,7 @@ async function looking(steps: (page: Page, asked: readonly string[]) => Promise<
 }
 
 describe('the finder', () => {
-  it('is opened by Ctrl-K anywhere, lists what is typed, is walked by arrows and closed by Escape', () =>
+  it('is opened by Ctrl-K anywhere, lists matches, is walked by arrows and closed by Escape', () =>
     looking(async (page) => {
       await page.goto('overview');
       await page.keyboard.press('Control+k');
@@ -40,7 +40,7 @@ describe('the finder', () => {
       assert.equal(await dialog.isVisible(), false);
     }));
 
-  it('goes to the first that is found by Enter', () =>
+  it('goes to the first match by Enter', () =>
     looking(async (page) => {
       await page.goto('overview');
       await page.keyboard.press('Control+k');
@@ -51,7 +51,7 @@ describe('the finder', () => {
       await page.waitForURL((url) => url.pathname === first);
     }));
 
-  it('leaves / to the search of a list, and to what somebody types', () =>
+  it('leaves / to the search of a list, and to text fields', () =>
     looking(async (page) => {
       await page.goto('payments');
       await page.getByRole('heading', { level: 1 }).click();

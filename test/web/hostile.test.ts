@@ -35,7 +35,7 @@ const found = () => {
 
 describe('hostile texts in pages', () => {
   for (const [turn, [name, text]] of Object.entries(attacks).entries()) {
-    it(`${name}: texts stay texts, in their places`, async () => {
+    it(`${name}: texts remain texts, in their places`, async () => {
       const pages = samplePages('live', (ours) => (text === '' ? '' : `${text}${ours}`));
       const server: PageServer = await servePages(pages);
       const someone: Visitor = await visitor(server.url(''), { viewport: { width: 320, height: 640 } });

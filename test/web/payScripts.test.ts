@@ -45,7 +45,7 @@ async function looking(look: (at: Looking) => Promise<void>, more: Partial<Lines
 }
 
 describe('an open page of a payment', () => {
-  it('counts down by the server’s clock, whatever the visitor’s own says', async () => {
+  it('counts down by the server’s clock, whatever the visitor’s own clock shows', async () => {
     for (const time of ['1999-12-31T23:59:59Z', '2031-01-01T00:00:00Z']) {
       await looking(
         async ({ page, server, happens }) => {
@@ -65,14 +65,14 @@ describe('an open page of a payment', () => {
     }
   });
 
-  it('looks again when the time is over', () =>
+  it('reloads when the time is over', () =>
     looking(async ({ page, happens }) => {
       happens(payPage(payModel(stories.timeUp, 'en')));
       await page.clock.runFor(15 * 60_000);
       await page.getByRole('heading', { name: 'The time to pay is over' }).waitFor();
     }));
 
-  it('is right as soon as a laptop that slept wakes up, over a line of its own', () =>
+  it('is right as soon as a sleeping laptop wakes up, over a new stream', () =>
     looking(async ({ page, server, lines, happens }) => {
       await server.listened();
       happens(detected);
@@ -93,7 +93,7 @@ describe('an open page of a payment', () => {
         .waitFor();
     }));
 
-  it('listens again by itself when the line breaks, and learns what it missed', () =>
+  it('reconnects without help when the stream breaks, and learns the missed news', () =>
     looking(async ({ page, server, lines, happens }) => {
       await server.listened();
       happens(detected);
@@ -103,7 +103,7 @@ describe('an open page of a payment', () => {
       assert.equal(lines.asked, 2);
     }));
 
-  it('reads nothing again for a line that broke and came back without news', () =>
+  it('reads nothing again for a stream that broke and returned without news', () =>
     looking(async ({ page, server, lines }) => {
       await server.listened();
       // The page may learn the answer of its first stream only now.
@@ -115,7 +115,7 @@ describe('an open page of a payment', () => {
       assert.deepEqual(server.asked, ['GET pay']);
     }));
 
-  it('looks by itself where no line is given, and asks for one each minute', () =>
+  it('polls if no stream is given, and requests one each minute', () =>
     looking(
       async ({ page, lines, happens }) => {
         await page.clock.runFor(4_000);
@@ -134,7 +134,7 @@ describe('an open page of a payment', () => {
       { refused: 503 },
     ));
 
-  it('asks for nothing while nobody sees it, and is right when somebody does', () =>
+  it('requests nothing while it is hidden, and is right when it is visible again', () =>
     looking(
       async ({ page, server, happens }) => {
         await hide(page, true);
@@ -169,7 +169,7 @@ const injectWallet = (page: Page, account: string, signature: string) =>
     [account, signature] as const,
   );
 
-describe('the text that a payer signs for his refund', () => {
+describe('the text that a payer signs for their refund', () => {
   const pages = payPages('en');
   const button = (page: Page) => page.getByRole('button', { name: 'Sign with the wallet of this browser' });
   const { sender, text } = p.signedAddress(p.merchantWallet);
@@ -183,7 +183,7 @@ describe('the text that a payer signs for his refund', () => {
     await leave();
   }
 
-  it('is signed by the wallet that is in the browser, and sent', async () => {
+  it('is signed by the browser’s wallet, and sent', async () => {
     await signing(sender.toLowerCase(), async (page) => {
       const sent = page.waitForRequest((request) => request.method() === 'POST');
       await button(page).click();
@@ -194,7 +194,7 @@ describe('the text that a payer signs for his refund', () => {
     });
   });
 
-  it('is left to be pasted where the wallet has another account, or there is none', async () => {
+  it('is left to be pasted if the wallet has another account, or there is none', async () => {
     await signing(p.merchantWallet, async (page, server) => {
       await button(page).click();
       await page.locator('#sign-told').getByText('The wallet did not sign').waitFor();

@@ -37,7 +37,7 @@ describe('the clock of this machine', () => {
     assert.match(behind.trouble ?? '', /3600 s behind the newest blocks/);
   });
 
-  it('is not doubted for one chain that stands still or lies, nor trusted for it', async () => {
+  it('is not doubted for one chain that stops or lies, nor trusted for it', async () => {
     for (const odd of [9_999, -9_999]) {
       assert.equal((await looked(2, odd)).trouble, undefined);
       assert.equal((await looked(2, 3, odd)).trouble, undefined);
@@ -51,7 +51,7 @@ describe('the clock of this machine', () => {
     assert.match((await looked(null, 90)).trouble ?? '', /ahead/);
   });
 
-  it('has the middle of what is told', () => {
+  it('has the median of the reported offsets', () => {
     assert.equal(middle([]), undefined);
     assert.equal(middle([5]), 5);
     assert.equal(middle([7, -5]), -5);

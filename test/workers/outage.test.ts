@@ -69,7 +69,7 @@ async function payThrough(pay: () => Promise<unknown>, end: () => Promise<unknow
   return { kinds: new Set(reports.map(({ kind }) => kind)), tries: reports.length, passed_ms: passed_ms(), database };
 }
 
-describe('an outage of nine minutes parks nothing, and what waited goes on by itself:', () => {
+describe('an outage of nine minutes parks nothing, and waiting work continues automatically:', () => {
   async function mustGoThrough(pay: () => Promise<unknown>, end: () => Promise<unknown>): Promise<void> {
     const { kinds, tries, passed_ms, database } = await payThrough(pay, end);
     assert.deepEqual([...kinds], ['failed', 'done']);
@@ -77,7 +77,7 @@ describe('an outage of nine minutes parks nothing, and what waited goes on by it
     assert.deepEqual(await database.query('SELECT * FROM ops.work_failures'), []);
   }
 
-  it('a cluster of which nobody answers', async () => {
+  it('a cluster without any answer', async () => {
     const cluster = await startCluster();
     for (const node of cluster.nodes) await node.stop();
     const store = openEventStore({ url: cluster.url });

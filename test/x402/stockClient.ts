@@ -64,7 +64,7 @@ describe('an unmodified @x402/fetch', () => {
     });
   }
 
-  it('pays no more than 1 dollar unless its owner says so', async () => {
+  it('pays no more than 1 dollar unless its owner sets more', async () => {
     const { payment, bought } = await buy(8453, '3.00', []);
     assert.match(bought.error, /spendControls\.maxAmountPerPayment \(\$1/);
     assert.equal((await shop.read(payment.id)).status, 'payment_unpaid');

@@ -30,7 +30,7 @@ const node = (logs: (asked: AskedCall, number: number) => unknown): Promise<Scri
 const good = () => node((asked) => result(asked, []));
 
 describe('a start with EVM nodes', () => {
-  it('says nothing of nodes that serve the chain and its logs', async () => {
+  it('reports nothing about nodes that serve the chain and its logs', async () => {
     assert.deepEqual(await misfits([await good(), await good()]), []);
   });
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { connect } from '../../../src/chains/node/connection.ts';
 import { createLines } from '../../../src/chains/node/lines.ts';
 
-describe('a node that is to be verified', () => {
-  it('is not asked by a reading that was called off before it began, whose failure nobody would hear of', async () => {
+describe('a node before its verification', () => {
+  it('is not called by a read that was aborted before it began, whose failure nobody would handle', async () => {
     let asked = 0;
     const verify = async () => {
       asked += 1;

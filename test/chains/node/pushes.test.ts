@@ -38,7 +38,7 @@ const turns = async (count = 20) => {
 };
 
 describe('connections to nodes that push', () => {
-  it('ask for what is subscribed to', async () => {
+  it('request their subscriptions', async () => {
     const asked = Promise.withResolvers<string>();
     const url = await listen((socket, _, text) => {
       asked.resolve(text);
@@ -48,7 +48,7 @@ describe('connections to nodes that push', () => {
     assert.deepEqual(JSON.parse(await asked.promise), { jsonrpc: '2.0', id: 0, method: 'subscribe', params: ['all'] });
   });
 
-  it('hear nothing of what cannot be read', async () => {
+  it('ignore unreadable messages', async () => {
     const reads = { ...texts, read: (message: unknown) => (message as { is: { text: string } }).is.text };
     const url = await serve(() => ['{', 'null', '{}', '[]', '{"is":{"text":"this"}}']);
     const pushes = pushesOf(reads, { urls: [url], ticker: impatient(), random: () => 0.5 });

@@ -10,7 +10,7 @@ import {
 
 const said = (code: number | undefined, words: string) => ({ code, message: words, words });
 
-describe('what nodes mean by their refusals', () => {
+describe('the meaning of nodes’ refusals', () => {
   const refusals: readonly (readonly [Meaning, number | undefined, string])[] = [
     // Alchemy, Infura, QuickNode, Base, BlockVision, Polygon, Chainstack, Solana's own, dRPC
     ['limited', 429, 'Your app has exceeded its compute units per second capacity.'],
@@ -54,7 +54,7 @@ describe('what nodes mean by their refusals', () => {
     it(`${meaning}: ${words}`, () => assert.equal(meaningOf(said(code, words)), meaning));
   }
 
-  it('are told apart where a method is switched off, as far as words can tell', () => {
+  it('is told apart from a disabled method, as far as words allow', () => {
     for (const [code, words] of [
       [-32601, 'no'],
       [-32601, 'the method eth_getLogs does not exist/is not available'],
@@ -69,7 +69,7 @@ describe('what nodes mean by their refusals', () => {
   });
 });
 
-describe('how much nodes say that they take', () => {
+describe('the limits that nodes state', () => {
   const limits: readonly (readonly [number | undefined, string])[] = [
     [10, 'maximum 10 calls in 1 batch'],
     [3, 'Batch of more than 3 requests are not allowed on free tier'],
@@ -101,8 +101,8 @@ describe('how much nodes say that they take', () => {
   for (const [most, words] of limits) it(`${most}: ${words}`, () => assert.equal(mostSaid(words), most));
 });
 
-describe('how long nodes ask to wait', () => {
-  it('is said in seconds, as a date by their own clock, or in words', () => {
+describe('the waiting time that nodes request', () => {
+  it('is in seconds, a date by their own clock, or words', () => {
     assert.equal(retryAfter_ms({ 'retry-after': '3' }, ''), 3_000);
     assert.equal(retryAfter_ms({ 'retry-after': '0' }, ''), 0);
     const date = 'Sun, 22 Nov 2026 01:20:00 GMT';
@@ -112,7 +112,7 @@ describe('how long nodes ask to wait', () => {
     assert.equal(retryAfter_ms({}, 'try again in 250ms'), 250);
   });
 
-  it('is unknown where they say nothing that can be read', () => {
+  it('is unknown without a readable statement', () => {
     for (const header of ['soon', '-1', ''])
       assert.equal(retryAfter_ms({ 'retry-after': header }, 'slow down'), undefined);
     assert.equal(retryAfter_ms({ 'retry-after': 'Sun, 22 Nov 2026 01:20:07 GMT' }, ''), undefined);

@@ -16,7 +16,7 @@ describe('the methods that the service calls', () => {
       return '0x1';
     });
 
-  it('are served: a transaction that is none is refused, which shows that its method is there', async () => {
+  it('are served: an invalid transaction is refused, which proves that its method exists', async () => {
     const node = nodeRefusing({ sendTransaction: [-32_602, 'invalid transaction'] });
     assert.equal(await tryMethods(node, [fees, noTransaction]), 'all 2');
   });

@@ -71,7 +71,7 @@ async function anchored() {
 }
 
 describe('an anchor of a head', () => {
-  it('is ordered as an operation that moves nothing, and told once it is on its chain', async () => {
+  it('is ordered as an operation that moves nothing, and recorded once it is on its chain', async () => {
     const world = await anchored();
     const anchoring = createAnchoring(world.deps());
     const [first] = await world.entries();
@@ -94,7 +94,7 @@ describe('an anchor of a head', () => {
     await world.audit();
   });
 
-  it('comes again when its time has come and there is another head, and not before', async () => {
+  it('is repeated when it is due and there is another head, and not before', async () => {
     const world = await anchored();
     const anchoring = createAnchoring(world.deps());
     await anchoring.round();
@@ -114,7 +114,7 @@ describe('an anchor of a head', () => {
     await world.audit();
   });
 
-  it('that could not be signed, or failed, is called off and ordered anew within the hour', async () => {
+  it('is called off if it could not be signed, or failed, and ordered again within the hour', async () => {
     const world = await anchored();
     const anchoring = createAnchoring(world.deps());
     await anchoring.round();
@@ -157,7 +157,7 @@ describe('an anchor of a head', () => {
     await world.audit();
   });
 
-  it('is the newest that an operator is told of', async () => {
+  it('is the newest one in the report to an operator', async () => {
     const world = await anchored();
     assert.equal(await newestAnchor(world.deps()), null);
     await createAnchoring(world.deps()).round();
@@ -167,7 +167,7 @@ describe('an anchor of a head', () => {
     assert.equal((await newestAnchor(world.deps()))?.transaction, hashOf(nameOf(1)));
   });
 
-  it('is missed when none comes for too long, and its chain holds up nobody', async () => {
+  it('is missed when none succeeds for too long, and its chain holds up nobody', async () => {
     const world = await anchored();
     const ended = new AbortController();
     const [alarms, failures, ages]: [string[], unknown[], number[]] = [[], [], []];
@@ -191,7 +191,7 @@ describe('an anchor of a head', () => {
     assert.deepEqual([alarms.length, failures.length, ages.map((age) => age / hour_ms)], [1, 4, [0, 24, 48, 72]]);
   });
 
-  it('is told with the key that is in force by then', async () => {
+  it('is recorded with the key that is in force by then', async () => {
     const world = await anchored();
     await createAnchoring(world.deps()).round();
     await world.conclude(1);

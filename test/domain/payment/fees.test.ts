@@ -42,7 +42,7 @@ const inDestination = (amount: bigint, route: RouteDecimals) => rescale(amount, 
 const exactFee = (base: bigint, { fixed, basisPoints }: FeePolicy) => fixed * 10_000n + base * BigInt(basisPoints);
 
 describe('the fee', () => {
-  it('leaves at least so much of the least that must come in, and less of anything that is three units less', () => {
+  it('leaves at least the minimum from the smallest payin, and less from anything that is three units less', () => {
     fc.assert(
       fc.property(payment, ({ route, policy, amount }) => {
         const payout = inDestination(amount, route);
@@ -62,7 +62,7 @@ describe('the fee', () => {
     assert.equal(feeOn(1n, { fixed: 0n, basisPoints: 9_999 }, route), 0n);
   });
 
-  it('is never rounded in our favour, and by less than one unit of the coarser token in the others’', () => {
+  it('is never rounded in the treasury’s favour, and by less than one unit of the coarser token in the others’', () => {
     fc.assert(
       fc.property(payment, ({ route, policy, amount }) => {
         const base = inSource(amount, route);
@@ -75,7 +75,7 @@ describe('the fee', () => {
 });
 
 describe('agreed amounts', () => {
-  it('of exactIn: what the customer pays = payout + fee, to the last unit', () => {
+  it('with exactIn: the customer pays payout + fee, to the last unit', () => {
     fc.assert(
       fc.property(payment, ({ route, policy, amount }) => {
         const source = inSource(amount, route);
@@ -88,7 +88,7 @@ describe('agreed amounts', () => {
     );
   });
 
-  it('of exactOut: the merchant gets just that, and the customer pays it and the fee', () => {
+  it('with exactOut: the merchant gets exactly that, and the customer pays it and the fee', () => {
     fc.assert(
       fc.property(payment, ({ route, policy, amount }) => {
         const destination = inDestination(amount, route);
@@ -99,7 +99,7 @@ describe('agreed amounts', () => {
     );
   });
 
-  it('agree: where only a fixed fee is taken, exactIn of what exactOut asks for pays out the same', () => {
+  it('agree: with only a fixed fee, exactIn of exactOut’s payin pays out the same', () => {
     fc.assert(
       fc.property(payment, ({ route, policy, amount }) => {
         const flat = { ...policy, basisPoints: 0 };

@@ -50,7 +50,7 @@ describe('an operator', () => {
     given(ordered).when(retrying).thenNothing();
   });
 
-  it('allows as many attempts again once they are spent, a bounded number of times', () => {
+  it('allows the same number of attempts again once they are used up, a bounded number of times', () => {
     const spent = [...ordered, ...deaths(attemptsMax)];
     given(spent)
       .when(signing(attemptsMax + 1))

@@ -92,7 +92,7 @@ describe('a payment’s life', () => {
     assert.deepEqual([...seen.types].sort(), Object.keys(paymentEventSchemas).sort(), 'all events happened');
   });
 
-  it('reads back from its stored JSON as the same payment', () => {
+  it('is read back from its stored JSON as the same payment', () => {
     forAll(({ history, payment }) => {
       const stored: PaymentEvent[] = JSON.parse(JSON.stringify(history));
       assert.deepEqual(fold(paymentDecider, stored), payment);
@@ -108,7 +108,7 @@ describe('a payment’s life', () => {
     }, 100);
   });
 
-  it('comes to an end when its next steps are followed', () => {
+  it('ends when its next steps are followed', () => {
     const steps = Array<Ask>(8).fill(advance);
     forAll((_, script) => {
       const whole = { ...script, asks: [...script.asks, ...steps] };

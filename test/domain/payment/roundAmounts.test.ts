@@ -48,11 +48,11 @@ function audited(sketch: p.TermsSketch, from: p.Asset, amount: string): readonly
 }
 
 describe('a round amount', () => {
-  it('is asked for on every other source of an order of whole cents', () => {
+  it('is requested on every other source of an order of whole cents', () => {
     assert.deepEqual(payFrom(order), ['18.50', '18.50', '18.50', '18.50']);
   });
 
-  it('has as many decimals as the order, where that has more than two', () => {
+  it('has as many decimals as the order, if that has more than two', () => {
     assert.deepEqual(payFrom({ ...order, amount: '18.5001' }), ['18.5001', '18.5001', '18.5001', '18.5001']);
     assert.equal(orderDecimals(18_500_000n, 6), 2);
     assert.equal(orderDecimals(20_000_000n, 6), 2);
@@ -60,13 +60,13 @@ describe('a round amount', () => {
     assert.equal(orderDecimals(18_500_001n, 6), 6);
   });
 
-  it('states in the terms what rounding adds, as a part of the fee', () => {
+  it('states the rounding in the terms, as a part of the fee', () => {
     const { sources } = p.paymentAfter([p.created(order)]);
     assert.deepEqual(sources[1]?.fee, { fixed: '10000', basisPoints: 10, amount: '28500', rounding: '29' });
     assert.deepEqual(sources[0]?.fee, { fixed: '10000', basisPoints: 10, amount: '28500' });
   });
 
-  it('is at least the exact one, by less than one unit of the last asked decimal, and the receiver gets the same', () => {
+  it('is at least the exact one, by less than one unit of the last requested decimal, and the receiver gets the same', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...assets),
@@ -131,7 +131,7 @@ describe('a round amount', () => {
     );
   });
 
-  it('takes what is missing within the tolerance from the rounding before it takes from the receiver', () => {
+  it('takes a shortfall within the tolerance from the rounding before it takes from the receiver', () => {
     const forgiving = {
       ...order,
       policy: { tolerance: { basisPoints: 100, most_microUsd: '1000000' } },
@@ -144,7 +144,7 @@ describe('a round amount', () => {
       assert.deepEqual(audited(forgiving, polygonUsdc, amount), []);
   });
 
-  it('is not believed by the audit where the rounding is a cent or more, or the payment’s own source has one', () => {
+  it('is refuted by the audit if the rounding is a cent or more, or the payment’s own source has one', () => {
     const created = p.created(order).data as PaymentEventData<'PaymentCreated'>;
     const fee = (extra: bigint) => ({ ...created.fee, amount: String(28_471n + extra), rounding: String(extra) });
     const [alternative, ...others] = created.alternatives ?? [];

@@ -33,7 +33,7 @@ describe('payments over Solana', () => {
   const { order, create, webhooksOf } = walletOrders(sandbox);
   const isDone = ({ status }: Answer['body']) => assert.equal(status, 'payment_payout_completed');
 
-  it('come from Solana to Base, right to the last digit, with both webhooks', async () => {
+  it('lead from Solana to Base, exact to the last digit, with both webhooks', async () => {
     const receiverAddress = newEvmReceiver();
     const payment = await create(
       order('exactOut', { chainId: 'solana' }, { chainId: 8453, receiverAddress, amount: '2.718281' }),
@@ -58,7 +58,7 @@ describe('payments over Solana', () => {
     assert.ok(!('paymentLink' in payout.data));
   });
 
-  it('go from Base to Solana, to a wallet that has no token account yet', async () => {
+  it('lead from Base to Solana, to a wallet that has no token account yet', async () => {
     const receiverAddress = newWallet();
     const payment = await create(
       order('exactIn', { chainId: 8453, amount: '3.141592' }, { chainId: 900, receiverAddress }),
@@ -82,7 +82,7 @@ describe('payments over Solana', () => {
     assert.equal(payout.data.destination.amount, '2.729579');
   });
 
-  it('go from a contract payment on Stellar to Solana, and from Solana to Stellar', async () => {
+  it('lead from a contract payment on Stellar to Solana, and from Solana to Stellar', async () => {
     const payer = await sandbox.stellarAccount('20');
     const receiverAddress = newWallet();
     const intent = { intent: 'stellar_payin_contracts' };
@@ -103,7 +103,7 @@ describe('payments over Solana', () => {
     assert.equal(await sandbox.balance(1500, 'USDC', account.publicKey()), 3_9860000n);
   });
 
-  it('stay on Solana', async () => {
+  it('remain on Solana', async () => {
     const receiverAddress = newWallet();
     const payment = await create(order('exactOut', { chainId: 501 }, { chainId: 501, receiverAddress, amount: '1' }));
     await sandbox.pay(payment);
@@ -111,7 +111,7 @@ describe('payments over Solana', () => {
     assert.equal(await sandbox.balance(501, 'USDC', receiverAddress), 1_000000n);
   });
 
-  it('are asked for by the Solana Pay link of their page, whose reference finds the payin', async () => {
+  it('have a Solana Pay link on their page, whose reference finds the payin', async () => {
     const payment = await create(
       order('exactOut', { chainId: 501 }, { chainId: 8453, receiverAddress: newEvmReceiver(), amount: '1' }),
     );
@@ -130,7 +130,7 @@ describe('payments over Solana', () => {
     );
   });
 
-  it('are told of at once when the payin is registered', async () => {
+  it('show the payin as soon as it is registered', async () => {
     const payment = await create(
       order('exactOut', { chainId: 501 }, { chainId: 8453, receiverAddress: newEvmReceiver(), amount: '1' }),
     );
@@ -149,7 +149,7 @@ describe('payments over Solana', () => {
     assert.equal(done.source.txHash, txHash);
   });
 
-  it('add several transfers up, and leave a token that only looks like USDC alone', async () => {
+  it('add several transfers up, and ignore a token that only looks like USDC', async () => {
     const payment = await create(
       order('exactOut', { chainId: 501 }, { chainId: 8453, receiverAddress: newEvmReceiver(), amount: '2' }),
     );
@@ -163,7 +163,7 @@ describe('payments over Solana', () => {
     assert.equal(done.source.amountReceived, '2.50');
   });
 
-  describe('whose payout is hindered', () => {
+  describe('with a hindered payout', () => {
     const faults = ['lostAnswer', 'duplicate', 'drop', 'unavailable'] as const;
     for (const kind of gateCases(faults, (fault) => fault === 'lostAnswer')) {
       it(`pay once after ${kind}`, async () => {
@@ -238,7 +238,7 @@ describe('payments over Solana', () => {
       return `${refused.body.errors[0].pointer} ${refused.body.message}`;
     };
 
-    it('to what is no wallet of Solana, with a pointer', async () => {
+    it('to an address that is no wallet of Solana, with a pointer', async () => {
       for (const [receiver, said] of [
         [newEvmReceiver(), /no Solana address/],
         ['0OIl', /no Solana address/],

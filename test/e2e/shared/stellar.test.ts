@@ -80,7 +80,7 @@ describe('payments over Stellar', () => {
       const fine = (findToken(chainOf(chainId), symbol)?.decimals ?? 0) > 6 ? 1 : 0;
       describe(`for ${symbol} on ${chainOf(chainId).name}`, () => {
         for (const { type, amount, pays, gets } of terms) {
-          it(`${type}: ${pays[fine]} bring ${gets[fine]}, right to the last digit`, async () => {
+          it(`${type}: ${pays[fine]} bring ${gets[fine]}, exact to the last digit`, async () => {
             const { payer, payment, txHash, done } = await found(chainId, symbol, type);
             assert.equal(payment.source.receiverAddressContract, sandbox.file().stellar?.contract);
             assert.equal(Date.parse(payment.expiresAt) - Date.parse(payment.createdAt), 3_600_000);
@@ -148,7 +148,7 @@ describe('payments over Stellar', () => {
       return going;
     }
 
-    it('are known by their memo: what another sender than announced pays is held, and the announced one still pays', async () => {
+    it('are known by their memo: another sender’s money is held, and the announced sender can still pay', async () => {
       const [announced, other] = [await sandbox.stellarAccount('20'), await sandbox.stellarAccount('20')];
       const payment = await create(contractOrder(announced, { type: 'exactOut', amount: '3.00' }));
       const strange = await sandbox.pay(payment, payment.source.amount, other.secret());
@@ -194,7 +194,7 @@ describe('payments over Stellar', () => {
     }
 
     for (const amount of ['0.02', '10000']) {
-      it(`take ${amount} of any amount`, async () => {
+      it(`accept ${amount} of any amount`, async () => {
         const payer = await sandbox.stellarAccount('20000');
         const payment = await create(contractOrder(payer, { type: 'anyAmount' }));
         await sandbox.pay(payment, amount, payer.secret());
@@ -212,7 +212,7 @@ describe('payments over Stellar', () => {
     );
 
   describe('with a memo', () => {
-    it('go from the treasury’s account to another chain', async () => {
+    it('lead from the treasury’s account to another chain', async () => {
       const receiverAddress = newReceiver();
       const payment = await create(
         order('exactOut', { chainId: 1500 }, { chainId: 137, receiverAddress, amount: '4.20' }),
@@ -226,7 +226,7 @@ describe('payments over Stellar', () => {
       await webhooksOf(payment.id);
     });
 
-    it('stay on Stellar', async () => {
+    it('remain on Stellar', async () => {
       const receiver = await sandbox.stellarAccount();
       const payment = await create(
         order('exactIn', { chainId: 1500, amount: '5' }, { chainId: 1500, receiverAddress: receiver.publicKey() }),
@@ -236,7 +236,7 @@ describe('payments over Stellar', () => {
       assert.equal(await sandbox.balance(1500, 'USDC', receiver.publicKey()), 49_850_000n);
     });
 
-    it('that no payment has are shown to the operator', async () => {
+    it('are shown to the operator if no payment has the memo', async () => {
       const payment = await create(
         order('exactOut', { chainId: 1500 }, { chainId: 137, receiverAddress: newReceiver(), amount: '1' }),
       );
@@ -284,7 +284,7 @@ describe('payments over Stellar', () => {
       assert.match(body.errors[0].message, /does not exist on Stellar/);
     });
 
-    it('are not promised while the network cannot be asked: 503 with Retry-After, nothing created', async () => {
+    it('are not promised while the network does not answer: 503 with Retry-After, nothing created', async () => {
       const receiver = await sandbox.stellarAccount();
       await addFault(stellarUrl(), { kind: 'unavailable', method: 'getLedgerEntries', times: 100_000 });
       const body = { ...toStellar(receiver.publicKey(), '1'), orderId: 'unasked' };

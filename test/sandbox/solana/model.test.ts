@@ -29,8 +29,8 @@ interface Landed {
   readonly amount: bigint;
 }
 
-describe('local Solana, whatever is done to it', () => {
-  it('tells balances and histories that agree, at every commitment, through forks and restarts', async () => {
+describe('local Solana, under any actions', () => {
+  it('returns balances and histories that agree, at every commitment, through forks and restarts', async () => {
     const directory = temporaryDirectory();
     let run = 0;
     await fc.assert(

@@ -59,7 +59,7 @@ function eventOf({ id, properties, data, metadata }: Value<typeof anEvent>) {
 }
 
 describe('a request of BatchAppend', () => {
-  it('is read as its generated message says', () => {
+  it('is read as its generated message states', () => {
     fc.assert(
       fc.property(aRequest, ({ id, options, events, final }) => {
         const request = new BatchAppendReq().setIsFinal(final).setProposedMessagesList(events.map(eventOf));

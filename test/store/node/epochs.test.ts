@@ -83,7 +83,7 @@ describe("the node's epochs", () => {
     });
   });
 
-  it('are passed over by reads of the log in both directions, whatever their limit', async () => {
+  it('are skipped by reads of the log in both directions, whatever their limit', async () => {
     const positions: Position[] = [];
     for (let start = 0; start < 4; start++) positions.push(await live((client) => append(client)));
     const places = positions.map(({ commit }) => `seen-1 ${commit}`);

@@ -112,7 +112,7 @@ describe('the audit of an address that payments share, with memos,', () => {
     assert.deepEqual(await tell(onStellar, stellar('17', '99')), []);
   });
 
-  it('finds a payin with another payment’s memo, whether the log says so or hides it', async () => {
+  it('finds a payin with another payment’s memo, whether the log states so or hides it', async () => {
     const said = instead(onStellar, paymentA, 'PayinConfirmed', ({ transfer }: { transfer: object }) => ({
       transfer: { ...transfer, memo: '18' },
     }));

@@ -61,7 +61,7 @@ const whole: readonly Said[] = [
 const but = (...streams: readonly string[]) => whole.filter(({ stream }) => !streams.includes(stream));
 
 describe('the audit of cashback', () => {
-  it('finds nothing where each step follows from the one before', async () => {
+  it('finds nothing if each step follows from the one before', async () => {
     assert.equal(earning.cents, 50n);
     assert.deepEqual(await tell(whole), []);
   });
@@ -70,7 +70,7 @@ describe('the audit of cashback', () => {
     assert.deepEqual(await tell(but(merchant)), [`accountWrong ${buyer} 1`, `fundingWrong ${paidOut} 1`]);
   });
 
-  it('finds one that pays out more than was withdrawn, or to somebody else', async () => {
+  it('finds one that pays out more than was withdrawn, or to another receiver', async () => {
     type Taken = { readonly after: { readonly open: readonly object[] } };
     const more = instead(whole, merchant, 'CashbackWithdrawn', ({ after }: Taken) => ({
       receiverAddress: thief,
@@ -84,7 +84,7 @@ describe('the audit of cashback', () => {
     assert.deepEqual(await tell(less), [`fundingWrong ${paidOut} 1`]);
   });
 
-  it('finds cashback that no buyer spent, that came twice, or that another merchant was to have', async () => {
+  it('finds cashback that no buyer spent, that arrived twice, or that belongs to another merchant', async () => {
     assert.deepEqual(await tell(but(buyer)), [`accountWrong ${merchant} 0`, `accountWrong ${paymentA} 6`]);
     const again = instead(on(merchant, ...(received as readonly DomainEvent[])), merchant, 'CashbackReceived', () => ({
       after: { ...got.data.after, received_cents: '60', balance_cents: '30' },
@@ -95,7 +95,7 @@ describe('the audit of cashback', () => {
     assert.deepEqual(await tell(other), [`accountWrong ${merchant} 0`]);
   });
 
-  it('finds credit that no payment earned, that was promised by none, or is a cent too much', async () => {
+  it('finds credit that no payment earned, that none promised, or that is a cent too much', async () => {
     const stranger = `credit-${thief}`;
     const gift = (paymentId: string, cents: bigint) =>
       earn(credit.initial, { ...earning, account: thief, paymentId, cents }, at) as readonly DomainEvent[];

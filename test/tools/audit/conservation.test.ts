@@ -305,7 +305,7 @@ const differenceOf = (edited: Town, town: Town): string => {
 
 describe('the audit conserves money:', () => {
   for (const [name, town] of Object.entries(worlds)) {
-    it(`of an honest world of ${name}, what the log entered makes what each account holds`, async () => {
+    it(`in an honest world of ${name}, the log’s entries add up to each account’s balance`, async () => {
       const { accounts, findings } = await audit({ log: written(town.said), grounds: town.grounds });
       assert.deepEqual(findings, []);
       assert.ok(accounts.length > 0);

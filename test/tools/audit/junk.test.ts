@@ -61,14 +61,14 @@ const everything: readonly Partial<StoredEvent>[] = Object.entries(streams).flat
 );
 
 describe('an audit of a log with junk in it', () => {
-  it('comes to its end whatever an event of any type holds, and names its stream, with the key of seals and without', async () => {
+  it('ends whatever an event of any type holds, and names its stream, with the key of seals and without', async () => {
     for (const sealed of [true, false]) {
       const found = await audit({ log: withJunk(everything), grounds: shown, sealed });
       assert.ok(found.found >= everything.length, `${found.found} of ${everything.length}`);
     }
   });
 
-  it('tells so many of a kind, and counts the others: nothing is hidden behind them', async () => {
+  it('reports a number of each kind, and counts the others: nothing is hidden behind them', async () => {
     const junk = Array.from({ length: 3_000 }, (_, at) => ({ stream: `aaa-${at}` }));
     const { findings, found, kinds } = await audit({
       log: withJunk(junk),
@@ -81,7 +81,7 @@ describe('an audit of a log with junk in it', () => {
     assert.ok(findings.some(({ code }) => code === 'settlementForged'));
   });
 
-  it('remembers that a stream was cut off until it is whole again, whatever else is found', async () => {
+  it('remembers that a stream was truncated until it is whole again, whatever else is found', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'audit-'));
     try {
       assert.deepEqual(told(await audit({ log, grounds: shown, directory })), []);

@@ -76,7 +76,7 @@ describe('the audit of adoptions', () => {
     }
   });
 
-  it('finds one of a transaction that a payment says paid its merchant', async () => {
+  it('finds one of a transaction that a payment calls its payout', async () => {
     const other = moved(payout.hash, 200, '-500.00', thief);
     const found = await tell([...honest, ...on(treasuryStream, adopted(other))], after('490.00', 0n, other));
     assert.ok(found.includes(`adoptionWrong ${treasuryStream} 0`), found.join());
@@ -141,7 +141,7 @@ describe('the audit of withdrawals', () => {
     return tell(said, after(sum, BigInt(count), ...each.map((one) => one.shown)));
   };
 
-  it('finds several within a day that make more than one operator may order, at the one that exceeds it', async () => {
+  it('finds several within a day that exceed one operator’s limit, at the one that exceeds it', async () => {
     // The honest log has 50, and each order 300: 950 is within 1,000, 1,250 is not.
     const rich = await withdrawals(4);
     assert.deepEqual(

@@ -78,7 +78,7 @@ describe('an audit that was stopped', () => {
     assert.deepEqual(said(await audit({ log: bad, grounds, directory, more: slowly(bad) })), said(unbroken));
   });
 
-  it('says up to where it did not look again, and the next one finds what was done there', async () => {
+  it('states up to where it did not check again, and the next one finds changes there', async () => {
     const log = written(whole);
     assert.ok(await dies(log, directory, 8));
     const edited = log.map((event) =>
@@ -93,7 +93,7 @@ describe('an audit that was stopped', () => {
     assert.ok(told(next).includes(`linkBroken ${paymentA}`), told(next).join());
   });
 
-  it('begins anew where the log is shorter than it was', async () => {
+  it('starts again where the log is shorter than it was', async () => {
     const log = written(whole);
     assert.ok(await dies(log, directory, 8));
     const restored = log.slice(0, 6);

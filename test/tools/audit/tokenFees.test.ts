@@ -112,7 +112,7 @@ const tell = async (said: readonly Said[], grounds: readonly Ground[]) =>
 const broughtAll = sweepBrought(units('10.01') - kept);
 
 describe('the audit of a token that keeps a fee', () => {
-  it('finds nothing where the receiver got less by the fee, whether the payout waits, was accepted or paid again', async () => {
+  it('finds nothing if the receiver got less by the fee, whether the payout waits, was accepted or paid again', async () => {
     const accepted = [
       fellShort,
       event('PayoutAccepted', { reason: 'the merchant agrees', acceptedAt: minute(12) }),
@@ -130,7 +130,7 @@ describe('the audit of a token that keeps a fee', () => {
     assert.deepEqual(await tell([...payment(...retried), ...broughtAll], chain({ more })), []);
   });
 
-  it('finds a part that is more than the token may keep, of a payout and of a sweep', async () => {
+  it('finds a part above the token’s maximum, of a payout and of a sweep', async () => {
     const much = kept + 1n;
     const more = { ...fellShort, data: { ...fellShort.data, arrived: (units('10.00') - much).toString() } };
     assert.deepEqual(await tell([...payment(more), ...broughtAll], chain({ keptOfPayout: much })), [

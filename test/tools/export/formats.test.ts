@@ -48,7 +48,7 @@ function tableIn(parquet: Buffer) {
 }
 
 describe('the files of an export', () => {
-  it('are Parquet that other readers take, with exact decimals, whole positions and times', async () => {
+  it('are Parquet that other readers accept, with exact decimals, whole positions and times', async () => {
     const table = tableIn(await written('parquet'));
     assert.deepEqual(
       table.schema.fields.map(({ name, type }) => `${name} ${type}`),

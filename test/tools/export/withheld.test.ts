@@ -37,8 +37,8 @@ function fieldsOf(schema: Schema): readonly string[] {
   return [...Object.keys(properties), ...inner.flatMap(fieldsOf)];
 }
 
-describe('what an export of events leaves out', () => {
-  it('is every field that could open, derive or send something: a new one must be judged', () => {
+describe('data that an export of events omits', () => {
+  it('include every field that could open, derive or send something: a new one must be judged', () => {
     const unjudged = Object.values(streams).flatMap(({ schemas }) =>
       Object.entries(schemas as Readonly<Record<string, Schema>>).flatMap(([type, schema]) =>
         fieldsOf(schema)
@@ -50,7 +50,7 @@ describe('what an export of events leaves out', () => {
     assert.deepEqual([...new Set(unjudged)], []);
   });
 
-  it('is gone from the data, wherever it stands, in events of today and of older versions', async () => {
+  it('are gone wherever they are, in events of today and of older versions', async () => {
     const world = createWorld();
     const secrets = ['5a17'.repeat(16), 'v1.sealed', 'beef'.repeat(16), 'https://shop.example/?token=7'];
     const [idSalt = '', ciphertext = '', hash = '', url = ''] = secrets;

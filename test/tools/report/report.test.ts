@@ -73,7 +73,7 @@ describe('npm run report', () => {
     await database.query(`DROP ROLE ${role}`);
   });
 
-  it('writes one page; each of its tables is what the SQL beside it answers an analyst', async () => {
+  it('writes one page; each of its tables equals the answer to the SQL beside it for an analyst', async () => {
     const out = join(folder, 'november.html');
     const { code, said } = await tool('--month', '2026-11', '--out', out);
     assert.equal(code, 0, said);
@@ -99,7 +99,7 @@ describe('npm run report', () => {
     await leave();
   });
 
-  it('has the numbers that follow from what happened', async () => {
+  it('has the numbers that follow from the events', async () => {
     const out = join(folder, 'facts.html');
     await tool('--month', '2026-11', '--app', 'wallet_demo', '--out', out);
     const { page, leave } = await visitor('http://127.0.0.1');
@@ -115,7 +115,7 @@ describe('npm run report', () => {
     await leave();
   });
 
-  it('of a month without payments, or of another app, says that there were none', async () => {
+  it('states for a month without payments, or for another app, that there were none', async () => {
     for (const args of [
       ['--month', '2026-10'],
       ['--month', '2026-11', '--app', 'wallet_other'],
@@ -185,8 +185,8 @@ describe('the page of a report', () => {
     );
 });
 
-describe('sums of a report', () => {
-  it('are exact, and rounded only where they are shown', () => {
+describe('sums in a report', () => {
+  it('are exact, and rounded only in their display', () => {
     assert.equal(
       exactSum(['0.1', '0.2', '-12345678901234567890.000000000000000001']),
       '-12345678901234567889.700000000000000001',

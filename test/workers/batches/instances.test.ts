@@ -84,8 +84,8 @@ async function finish(world: BatchWorld): Promise<void> {
   }
 }
 
-describe('payouts of several instances at once, together and by themselves', () => {
-  it('are made once each, none that is held or goes back, and no account stops', async () => {
+describe('payouts of several instances at once, in batches and alone', () => {
+  it('are made once each, none that is held or refunded, and no account stops', async () => {
     const ways = fc.integer({ min: 1, max: 1_000_000 });
     const tryOne = async (seed: number): Promise<void> => {
       const pick = chance(seed);

@@ -115,8 +115,8 @@ async function finish(world: BatchWorld): Promise<void> {
   }
 }
 
-describe('payouts that are put together', () => {
-  it('are made once each, whatever dies where, reverts, is outbid or leaves its chain', async () => {
+describe('payouts in batches', () => {
+  it('are made once each, for any death, revert, replacement or reorganisation', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(moves, { minLength: 4, maxLength: 40 }), async (way) => {
         const world = await batchWorld(count);

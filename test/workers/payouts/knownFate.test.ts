@@ -59,7 +59,7 @@ describe('a nonce that another transaction has used', () => {
     assert.equal(isRefusal(fate) && fate.refused, 'treasuryBehindChain');
   });
 
-  it('stops the account, too, when no node can say by what it was used up, ten minutes after', async () => {
+  it('stops the account, too, when no node can name the transaction that used it, ten minutes after', async () => {
     const world = await restored();
     world.around.fate = () => ({ kind: 'unknown' });
     world.around.canLand = false;
@@ -79,7 +79,7 @@ describe('a nonce that another transaction has used', () => {
     assert.deepEqual(await world.fateOf('b'), { kind: 'unknown' });
   });
 
-  it('ends it once an operator has explained it, and held what it paid', async () => {
+  it('ends it once an operator has explained it, and held the payment that it paid', async () => {
     const world = await restored();
     await world.fateOf('b');
     await world.record('a', [held()]);
@@ -147,7 +147,7 @@ describe('a nonce that another transaction has used', () => {
     ['and shows it', (hash: string) => usedUp(`transaction ${hash} used nonce 7`)],
     ['and nobody remembers it', (): Fate => ({ kind: 'unknown' })],
   ] as const) {
-    it(`stops no account when another instance outbid it while this one stood still, ${what}`, async () => {
+    it(`stops no account when another instance outbid it while this one was suspended, ${what}`, async () => {
       const world = await signingWorld({ payments: ['b'] });
       await accepted(world.sign({ paymentId: 'b' }));
       const before = liveAttempts((await world.load('b')).payout as never);

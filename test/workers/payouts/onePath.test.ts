@@ -6,7 +6,7 @@ import { globSync, readFileSync } from 'node:fs';
 const asks = /\bsigner\??\.sign\(/;
 
 describe('the treasury’s keys', () => {
-  it('are asked for signatures by the engine of transfers, and by the operator’s trial payment to the treasury itself', () => {
+  it('are used for signatures by the engine of transfers, and by the operator’s trial payment to the treasury itself', () => {
     const files = globSync('{commands,domain,projections,queries,src,web,tools}/**/*.ts', {
       cwd: `${import.meta.dirname}/../../..`,
     });

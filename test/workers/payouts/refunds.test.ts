@@ -124,7 +124,7 @@ async function world() {
 
 const back = { to: p.customerWallet, amount: p.of('4.95') };
 
-describe('a refund that is ordered', () => {
+describe('an ordered refund', () => {
   it('reaches its receiver, once, and the payment is refunded', async () => {
     const { record, run, payment, paid, typesIn } = await world();
     await record(paymentId, ordered);
@@ -138,7 +138,7 @@ describe('a refund that is ordered', () => {
   });
 
   for (const point of ['beforeSign', 'afterSign', 'beforeBroadcast', 'afterBroadcast']) {
-    it(`reaches him once though the process dies at refund.${point}`, async () => {
+    it(`reaches them once though the process dies at refund.${point}`, async () => {
       const { record, run, payment, paid, around } = await world();
       await record(paymentId, ordered);
       await assert.rejects(run({ crash: crashAt(`refund.${point}`) }), Crashed);
@@ -149,7 +149,7 @@ describe('a refund that is ordered', () => {
     });
   }
 
-  it('waits and tells an operator while the float is short, then goes on by itself', async () => {
+  it('waits and notifies an operator while the float is short, then continues automatically', async () => {
     const { record, run, around, paid } = await world();
     await record(paymentId, ordered);
     around.float = 1n;
@@ -160,7 +160,7 @@ describe('a refund that is ordered', () => {
     assert.deepEqual(paid(), [back]);
   });
 
-  it('is not signed before the money is shown to have come', async () => {
+  it('is not signed before the money is proven to have arrived', async () => {
     const { record, run, around, paid } = await world();
     await record(paymentId, ordered);
     around.unproven = new PayoutBlocked('fundingUnproven', 'node 2 has no such transaction');
@@ -168,7 +168,7 @@ describe('a refund that is ordered', () => {
     assert.deepEqual([paid(), around.signatures], [[], 0]);
   });
 
-  it('is not signed while the money is off its chain, whoever asks', async () => {
+  it('is not signed while the money is off its chain, whoever requests', async () => {
     const { record, run, payment, paid, around } = await world();
     await record(paymentId, [...ordered, p.orphaned(late)]);
     await run();
@@ -202,8 +202,8 @@ describe('a refund that is ordered', () => {
   });
 });
 
-describe('money that no payment takes up', () => {
-  it('goes back the same way, though the process dies on it', async () => {
+describe('unmatched money', () => {
+  it('is refunded the same way, though the process dies on it', async () => {
     const { start, run, paid } = await world();
     const transfer = p.payin({ amount: '5.00' });
     const id = `${transfer.chainId}:${transfer.txHash}:${transfer.index}`;

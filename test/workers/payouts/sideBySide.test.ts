@@ -23,8 +23,8 @@ async function oneProcess() {
   return world;
 }
 
-describe('payouts that are prepared side by side', () => {
-  it('ask the chain before their turn, and in turn the log alone', async () => {
+describe('payouts that are prepared concurrently', () => {
+  it('query the chain before their turn, and in turn the log alone', async () => {
     const world = await oneProcess();
     const turn = world.around.inTurn;
     let inTurnNow = false;
@@ -44,7 +44,7 @@ describe('payouts that are prepared side by side', () => {
     assert.equal(world.around.orders.length, 3);
   });
 
-  it('take no more than the treasury holds, in whatever order the chain answers', async () => {
+  it('use no more than the treasury holds, in any order of the chain’s answers', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.bigInt(0n, 4n * each), async (order, float) => {
         const world = await oneProcess();
@@ -63,7 +63,7 @@ describe('payouts that are prepared side by side', () => {
     );
   });
 
-  it('take no more than that either where there are no nonces', async () => {
+  it('use no more than that either if there are no nonces', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.bigInt(0n, 4n * each), async (order, float) => {
         const world = await oneProcess();
@@ -84,7 +84,7 @@ describe('payouts that are prepared side by side', () => {
     );
   });
 
-  it('leave what they reserved to others once they cannot be made', async () => {
+  it('release their reservation to others once they cannot be made', async () => {
     const world = await oneProcess();
     world.around.float = each;
     world.around.blocked = blockedByFloat;
@@ -105,19 +105,19 @@ describe('payouts that are prepared side by side', () => {
       return [world.around.shown, world.around.orders.length];
     }
 
-    it('for a moment are signed as they are', async () => {
+    it('for a moment are signed unchanged', async () => {
       assert.deepEqual(await afterWaiting(2_000), [1, 1]);
     });
 
-    it('for longer are shown the money once more', async () => {
+    it('for longer have the money proven once more', async () => {
       assert.deepEqual(await afterWaiting(2_001), [2, 1]);
     });
 
-    it('for long are prepared anew: fees have moved on', async () => {
+    it('for long are prepared again: fees have changed', async () => {
       assert.deepEqual(await afterWaiting(15_001), [2, 2]);
     });
 
-    it('are not signed once the money has left, nor without the signer’s word', async () => {
+    it('are not signed once the money has left, nor without the signer’s consent', async () => {
       const world = await oneProcess();
       const left = new PayoutBlocked('fundingUnproven', 'its block has left');
       world.around.inTurn = (work) => {

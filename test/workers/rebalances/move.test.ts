@@ -288,7 +288,7 @@ describe('a rebalance on two chains', function () {
     await until('final mint');
   });
 
-  describe('that an operator orders', () => {
+  describe('on an operator’s order', () => {
     const ordering = (change: Partial<MoveDeps> = {}, asked: Partial<AskedMove> = {}) =>
       orderMove(
         {
@@ -307,7 +307,7 @@ describe('a rebalance on two chains', function () {
       return outcome;
     };
 
-    it('is that of its route with the fee of now and a tenth more, once until it is over', async () => {
+    it('uses its route with the present fee and a tenth more, once until it is over', async () => {
       const { id: first, state, isNew } = await orderedAs();
       assert.ok(isNew);
       const { route, amount, by, approvals } = state.ordered;

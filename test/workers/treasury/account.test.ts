@@ -22,7 +22,7 @@ describe('pausing payouts', () => {
     it(`stops signing until they are resumed, whoever signs, on a chain ${chain}`, () => pausing(minedNonce));
   }
 
-  it('holds before anything was ever paid: the history begins with it, at the chain’s nonce, and goes on from there', async () => {
+  it('applies before anything was ever paid: the history begins with it, at the chain’s nonce, and continues from there', async () => {
     const { sign, start, store, around } = await signingWorld({ payments: ['first'] });
     around.minedNonce = 7n;
     const by = { cause: 'operator:ada' } as const;

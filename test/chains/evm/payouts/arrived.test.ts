@@ -68,7 +68,7 @@ describe('an EVM payout that succeeded', () => {
     });
   }
 
-  it('is said to be short only where the chain is deepest final: what is shallow may be undone', async () => {
+  it('is reported as short only where the chain is deepest final: a shallow result may be undone', async () => {
     assert.deepEqual(await landed(4, () => []), { kind: 'pending', mined: true });
   });
 

@@ -27,7 +27,7 @@ describe('EVM fees', () => {
     assert.throws(() => priceToReplace(replaced, priceFor(1n, 0n, limits), limits), PayoutBlocked);
   });
 
-  it('of a payout are told at twice the base fee, and never above the maximum, beyond which none is signed', () => {
+  it('of a payout are estimated at twice the base fee, and never above the maximum, beyond which none is signed', () => {
     assert.equal(usualCost(10n, 10n, 3n, limits), 10n * 23n);
     assert.equal(usualCost(10n, 10n, 0n, limits), 10n * 22n);
     assert.equal(usualCost(10n, 1_000n, 3n, limits), 10n * 100n);
@@ -100,12 +100,12 @@ describe('the tip of a payout', () => {
     [[3n], 3n],
     [[null, 4n], 4n],
   ] as const) {
-    it(`is ${taken} gwei where nodes suggest ${suggested.join(' and ')}: never one node’s word alone`, async () => {
+    it(`is ${taken} gwei where nodes suggest ${suggested.join(' and ')}: never one node’s answer alone`, async () => {
       assert.equal(await (await tipOf(suggested)).ask(), taken);
     });
   }
 
-  it('is asked for now and then, not for every payout', async () => {
+  it('is queried at intervals, not for every payout', async () => {
     const { nodes, ask } = await tipOf([1n, 2n]);
     for (const _ of [1, 2, 3]) await ask();
     assert.deepEqual(

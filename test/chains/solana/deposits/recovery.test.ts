@@ -59,7 +59,7 @@ describe('recovering other tokens from a deposit on Solana', () => {
     return value && 'parsed' in value.data ? BigInt(value.data.parsed.info.tokenAmount.amount) : null;
   }
 
-  it('moves each to the treasury’s account for it, closes the deposit’s, and leaves tokens of the catalogue alone', async () => {
+  it('moves each to the treasury’s account for it, closes the deposit’s, and ignores tokens of the catalogue', async () => {
     const treasury = world.treasury.publicKey;
     const before = await world.lab.connection.getBalance(treasury, 'processed');
     const moved = await recover();

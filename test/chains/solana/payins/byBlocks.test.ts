@@ -67,7 +67,7 @@ describe('deposits on Solana that are paid at once', () => {
       assert.ok(countOf(node, ...dear) >= owners.length);
     });
 
-  it('that are few, or were looked at long ago, are read by their histories', async () => {
+  it('are read by their histories if they are few, or were polled long ago', async () => {
     const node = await startProxy(world.solana.rpcUrl);
     owners = owners.slice(0, 2);
     await paidAtOnce(node, 6);

@@ -25,7 +25,7 @@ describe('a payment over Solana', () => {
   });
   afterEach(() => world.lab.stop());
 
-  it('is unpaid again when a fork drops its payin, and funded once when the payin comes back elsewhere', async () => {
+  it('is unpaid again when a fork drops its payin, and funded once when the payin lands elsewhere', async () => {
     const { payer, deposit, act, status, phases } = await paying(world);
     const transaction = await world.lab.signed(
       payer,
@@ -70,7 +70,7 @@ describe('a payment over Solana', () => {
     assert.deepEqual(await phases(), ['confirmed']);
   });
 
-  it('adds up transfers of wallets and exchanges, each counted once though it is read again and again', async () => {
+  it('adds up transfers of wallets and exchanges, each counted once though it is read repeatedly', async () => {
     const { payer, deposit, act, restart, status, phases } = await paying(world);
     await world.lab.pay({ from: payer, to: deposit, amount: 4_000000n });
     await world.lab.pay({ from: payer, to: deposit, amount: 6_010000n, memo: 'from an exchange' });

@@ -28,7 +28,7 @@ describe('watching deposits on Solana', () => {
     [100, 2],
     [300, 4.5],
   ] as const)
-    it(`takes ${most} calls in a poll of both passes while nothing is paid, with ${open} open; both move on`, async () => {
+    it(`takes ${most} calls in a poll of both passes while nothing is paid, with ${open} open; both advance`, async () => {
       const watcher = await watched(open);
       const [head, final] = [await watcher.cursor('head'), await watcher.cursor('final')];
       for (let poll = 0; poll < 30; poll++) {
@@ -46,7 +46,7 @@ describe('watching deposits on Solana', () => {
       }
     });
 
-  it('sees what is paid in the next poll of the head, and what is final in the next one of the final pass', async () => {
+  it('finds payins in the next poll of the head, and final ones in the next one of the final pass', async () => {
     const watcher = await watched(100);
     for (let quiet = 0; quiet < 4; quiet++) {
       own.world.solana.advanceSlots(pollEvery_slots);
@@ -62,7 +62,7 @@ describe('watching deposits on Solana', () => {
     assert.deepEqual(briefly(await watcher.poll('final')), [own.paid(5n, txHash)]);
   });
 
-  it('asks a node once for a payin’s history and transaction, and no more when it is final, if its block is the same', async () => {
+  it('queries a node once for a payin’s history and transaction, and no more when it is final, if its block is the same', async () => {
     const watcher = await watched(20);
     const hashes = await Promise.all(
       watcher.open.slice(0, 3).map((to, at) => own.pay(BigInt(at + 1), new PublicKey(to))),
@@ -81,7 +81,7 @@ describe('watching deposits on Solana', () => {
     assert.deepEqual([watcher.asked('getSignaturesForAddress'), watcher.asked('getTransaction')], [3, 3]);
   });
 
-  it('finds in the final pass what the head pass has not seen, soon after', async () => {
+  it('finds payins in the final pass that the head pass has missed, soon after', async () => {
     const watcher = await watched(1);
     const txHash = await own.pay(5n);
     for (let poll = 0; poll < 12; poll++) {
@@ -93,7 +93,7 @@ describe('watching deposits on Solana', () => {
   });
 
   for (const moved of [0, pollEvery_slots])
-    it(`sees what is paid though the node that was asked last stands still, ${moved} slots after the last look`, async () => {
+    it(`finds payins although the last polled node is stuck, ${moved} slots after the last poll`, async () => {
       const { solana } = own.world;
       const [standing, going] = [await startProxy(solana.rpcUrl), await startProxy(solana.rpcUrl)];
       const watcher = watching(own.world, [own.deposit], [standing.url, going.url]);

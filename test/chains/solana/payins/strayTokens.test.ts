@@ -78,7 +78,7 @@ describe('tokens at a deposit that are no payin', () => {
     assert.equal((await watcher.poll('final'))?.stray?.length, 1);
   });
 
-  it('are reported when they lie in another token account of the deposit’s owner; the transaction has no payin', async () => {
+  it('are reported when they are in another token account of the deposit’s owner; the transaction has no payin', async () => {
     const { account, txHash } = await payBeside(3_000000n);
     const found = await watcher.poll('final');
     const owner = own.deposit.toBase58();
@@ -88,7 +88,7 @@ describe('tokens at a deposit that are no payin', () => {
     assert.deepEqual(await watcher.ingester.lookUp(txHash, signal), []);
   });
 
-  it('are not reported of a deposit that was paid as agreed', async () => {
+  it('are not reported for a deposit that was paid as agreed', async () => {
     await own.pay(5n);
     own.world.settle();
     const found = await watcher.poll('final');

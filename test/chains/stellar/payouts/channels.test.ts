@@ -52,7 +52,7 @@ describe('payouts on Stellar through channels', () => {
       assert.equal(await lumensOf(a), lumens);
     });
 
-    it('are numbered by what the furthest node knows: one that lags calls a channel unused that is not', async () => {
+    it('are numbered by the most advanced node: one that lags calls a channel unused that is not', async () => {
       const [a] = world.channels;
       const answers = new Map<string, unknown>();
       const stale = await startProxy(world.stellar.rpcUrl, async (method, params, forward) => {
@@ -137,7 +137,7 @@ describe('payouts on Stellar through channels', () => {
       assert.equal(await world.lab.balance(receiver), 0n);
     });
 
-    it('know which accounts stand, and which were never used', async () => {
+    it('know which accounts exist, and which were never used', async () => {
       const lost = Keypair.random().publicKey();
       const [a] = world.channels;
       const config = world.config();
@@ -156,7 +156,7 @@ describe('payouts on Stellar through channels', () => {
     });
   });
 
-  describe('of many payments', () => {
+  describe('for many payments', () => {
     it('land in one ledger as many as there are accounts', async () => {
       world = await payingWorld({ ledger_ms: 'manual', channels: 3 });
       const shop = await paying(world, oneInEach);

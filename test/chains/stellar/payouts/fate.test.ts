@@ -79,7 +79,7 @@ describe('payouts on Stellar are dead only', () => {
     assert.equal(await world.nextNonce(), BigInt(first.nonce ?? 0) + 1n);
   });
 
-  it('when every node that answers agrees: one that has not seen it land does not bury it', async () => {
+  it('when every node that answers agrees: one node without it does not bury it', async () => {
     const attempt = await world.attemptTo(orderTo((await world.lab.person(0n)).publicKey()));
     const blind: Behaviour = async (method, params, forward) => {
       const { hash } = params as { hash?: string };
@@ -102,7 +102,7 @@ describe('payouts on Stellar are dead only', () => {
     assert.equal(fate.kind === 'pending' && fate.dispute?.reason, 'nodesDisagree');
   });
 
-  it('and land only with all that was ordered, by the events of their token', async () => {
+  it('and land only with the whole ordered amount, by the events of their token', async () => {
     const attempt = await world.attemptTo(orderTo((await world.lab.person(0n)).publicKey()));
     await world.rail.broadcast(attempt.bytes);
     closeLedgers();
