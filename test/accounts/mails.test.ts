@@ -203,7 +203,7 @@ describe('accounts: mail', () => {
     );
   });
 
-  describe('of the operator', () => {
+  describe('by an operator’s command', () => {
     const operator = () => ({ sql: database, outbox: world.outbox, clock: world.clock, ids: randomIds });
 
     it('invites a person, who may then register where that is needed', async () => {

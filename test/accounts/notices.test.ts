@@ -122,7 +122,7 @@ describe('accounts: notices', () => {
     assert.equal((await subjects()).length, 6);
   });
 
-  it('of one kind are limited to twenty per day: a flood hides nothing of another kind', async () => {
+  it('are limited to twenty per day and kind: a flood hides nothing of another kind', async () => {
     const { appId, developerId } = await registered(world, { settlement: wallet('aa') });
     await follow();
     const by = { cause: `developer:${developerId}` } as const;

@@ -56,7 +56,7 @@ describe('accounts: registration', () => {
     assert.deepEqual(await world.accounts.pendingRegistrations(registering.developerId), []);
   });
 
-  describe('whose app is not in force in time', () => {
+  describe('with an app that is not in force in time', () => {
     it('is answered 503, and the same code signs in once the app is in force', async () => {
       const registering = accepted(await register());
       const code = await mailedCode();

@@ -176,7 +176,7 @@ describe('accounts: sessions', () => {
       assert.equal(await isIn(await signed({}, { typ: 'at+jwt' })), false);
     });
 
-    it('of one person for another person’s session is refused', async () => {
+    it('is refused if it names one person and another person’s session', async () => {
       const eve = await registered(world, { email: 'eve@evil.example', slug: 'eve' });
       assert.equal(await isIn(await signed({ sub: eve.developerId })), false);
       assert.equal(await isIn(await signed({ sid: crypto.randomUUID() })), false);

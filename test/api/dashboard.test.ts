@@ -80,7 +80,7 @@ describe('HTTP: the dashboard', () => {
       );
     });
 
-    it('of another name, broken or too long, count as absent', async () => {
+    it('count as absent with another name, broken or too long', async () => {
       await jar.signIn('ada@example.org');
       const token = jar.cookies.get('__Host-session') ?? '';
       for (const cookie of [

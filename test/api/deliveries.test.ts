@@ -138,7 +138,7 @@ describe('HTTP: webhook deliveries', () => {
       assert.partialDeepStrictEqual(body, { request: null, status: 'exhausted', error: 'unknown', deliveredAt: null });
     });
 
-    it('of an older version has no request; its body is not reconstructed', async () => {
+    it('has no request if it is from an older version; its body is not reconstructed', async () => {
       await begin(200);
       const { kind: _k, firstDeliveryId: _f, ordinal: _o, ...start } = deliveryStart({ appId });
       const outcome = {

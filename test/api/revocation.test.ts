@@ -182,7 +182,7 @@ describe('a revoked key', () => {
     assert.deepEqual(await database.query('SELECT key_id FROM ops.revoked_keys'), [{ key_id: key.keyId }]);
   });
 
-  it('of another app, or unknown, is refused without a trace', async () => {
+  it('is refused without a trace if it is another app’s, or unknown', async () => {
     for (const [app, keyId] of [
       ['wallet_other', key.keyId],
       [appId, newApiKey().keyId],

@@ -223,7 +223,7 @@ describe('HTTP: an app’s settings', () => {
     assert.deepEqual([rest.body.hasMore, rest.body.nextCursor], [false, null]);
   });
 
-  describe('of another person’s app', () => {
+  describe('in another person’s app', () => {
     it('are refused as if it did not exist, whichever app is named', async () => {
       const other = { ...owner, 'X-App-Id': 'wallet_closed' };
       const none = { ...owner, 'X-App-Id': 'wallet_none' };

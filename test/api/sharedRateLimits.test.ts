@@ -56,7 +56,7 @@ describe('rates', () => {
     return all;
   }
 
-  it('of creation without a key apply over all instances, for each address separately', async () => {
+  it('for creation without a key apply over all instances, for each address separately', async () => {
     const [one, other] = twoInstances();
     assert.deepEqual(await times(2, one, 'keylessCreation'), [true, true]);
     assert.deepEqual(await times(2, other, 'keylessCreation'), [true, false]);
@@ -67,7 +67,7 @@ describe('rates', () => {
   });
 
   for (const name of ['redelivery', 'webhookTest'] as const) {
-    it(`of owners’ requests apply over all instances, too: ${name}`, async () => {
+    it(`for owners’ requests apply over all instances, too: ${name}`, async () => {
       const [one, other] = twoInstances();
       assert.deepEqual(await times(2, one, name, 'merchant_shop'), [true, true]);
       assert.deepEqual(await times(2, other, name, 'merchant_shop'), [true, false]);
@@ -83,7 +83,7 @@ describe('rates', () => {
     assert.equal(statements, 0);
   });
 
-  it('of requests are counted without querying Postgres, and apply over all instances once they are settled', async () => {
+  it('for requests are counted without querying Postgres, and apply over all instances once they are settled', async () => {
     const [one, other] = twoInstances();
     assert.deepEqual(await times(20, one, 'key', 'k'), Array(20).fill(true));
     assert.equal(statements, 0);
@@ -117,12 +117,12 @@ describe('rates', () => {
     assert.deepEqual(await times(1, other, 'address'), [false]);
   });
 
-  it('of 0 mean no limit', async () => {
+  it('with a limit of 0 are unlimited', async () => {
     const [one] = twoInstances();
     assert.equal(await one.count('app', 'a'), null);
   });
 
-  it('of an address apply to the networks around it: a /48 counts as eight callers, not 65,536', async () => {
+  it('for an address apply to the networks around it: a /48 counts as eight callers, not 65,536', async () => {
     const [one] = twoInstances();
     const allowed = async (who: (index: number) => string): Promise<number> => {
       let count = 0;

@@ -69,7 +69,7 @@ describe('signed messages', () => {
     }
   });
 
-  it('of Stellar are those of SEP-53', async () => {
+  it('are those of SEP-53 on Stellar', async () => {
     const address = 'GBXFXNDLV4LSWA4VB7YIL5GBD7BVNR22SGBTDKMO2SBZZHDXSKZYCP7L';
     const published = [
       ['Hello, World!', 'fO5dbYhXUhBMhe6kId/cuVq/AfEnHRHEvsP8vXh03M1uLpi5e46yO2Q8rEBzu3feXQewcQE5GArp88u6ePK6BA=='],

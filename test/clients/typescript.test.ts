@@ -297,7 +297,7 @@ describe('the TypeScript client', () => {
       assert.deepEqual(handled, ids());
     });
 
-    it('from now on if it is told to, and remembers that place', async () => {
+    it('from now on by its option, and remembers that place', async () => {
       saved = 'latest';
       for await (const { eventId } of client('walletAdmin').events(cursor)) handled.push(eventId);
       assert.deepEqual([handled, saved], [[], '250']);

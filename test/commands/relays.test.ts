@@ -38,7 +38,7 @@ describe('accepting an authorization', () => {
     assert.deepEqual(await typesIn(gasHour), ['RelayGasReserved']);
   });
 
-  it('of many at once, one: by the same payer or by others', async () => {
+  it('only one, if many are sent at once, by the same payer or by others', async () => {
     const { outcome, signed, relay } = await opened();
     const payer = anyPayer();
     const all = await Promise.all([payer, payer, anyPayer(), anyPayer()].map((each) => signed(each)));

@@ -152,7 +152,7 @@ describe('withdrawing cashback', () => {
     }
   });
 
-  describe('whose receiver can never be paid', () => {
+  describe('with a receiver that can never be paid', () => {
     const bounce = (paymentId: string) =>
       world.handle(paymentDecider, paymentId, (state) => bounceImpossible(state, 'frozen', world.clock.now()), {
         cause: 'operator:spec',

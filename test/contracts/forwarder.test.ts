@@ -30,7 +30,7 @@ describe('deposit forwarder', () => {
     });
 
     for (const token of tokens) {
-      it(`on ${name} sends ${token.symbol} of many deposits to the treasury, whoever calls it`, async () => {
+      it(`on ${name} sends ${token.symbol} of many deposits to the treasury, for any caller`, async () => {
         const { client, rpcUrl } = await chain(id);
         const made = await Promise.all(['a', 'b'].map((n) => deposit(`many-${token.symbol}-${n}`)));
         for (const { address } of made) await fund(rpcUrl, id, address, { tokens: { [token.symbol]: 1_500n } });

@@ -137,7 +137,7 @@ describe('the result of a relay', () => {
     assert.equal(resultOf(state, ...paidBy(foreign)).kind, 'failed');
   });
 
-  it('is the same whoever sent the authorization', () => {
+  it('is the same for every sender of the authorization', () => {
     assert.deepEqual(resultOf(after(ordered, ended('superseded')), ...paidBy(own)), { kind: 'paid', hash: own.txHash });
     assert.deepEqual(resultOf(after(ordered), ...paidBy(own)), { kind: 'paid', hash: own.txHash });
     assert.equal(resultOf(after(ordered, ended('superseded'))).kind, 'pending');

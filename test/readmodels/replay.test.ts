@@ -32,7 +32,7 @@ describe('a replay', () => {
     }
   }
 
-  describe('of all read models', () => {
+  describe('over all read models', () => {
     let database: Database;
     before(async () => {
       database = await freshDatabase();
@@ -150,7 +150,7 @@ describe('a replay', () => {
     }
   });
 
-  describe('of a stream', () => {
+  describe('over one stream', () => {
     const stream = `payment-${paymentIdOf(1)}`;
     const run = async (until: AsOf | null, of = stream, store: Pick<EventStore, 'read'> = world.store) => {
       const steps: StreamStep[] = [];

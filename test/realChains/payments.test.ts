@@ -21,7 +21,7 @@ interface Kind {
   readonly type?: 'exactIn' | 'exactOut' | 'anyAmount';
   readonly pays?: TokenSymbol;
   readonly gets?: TokenSymbol;
-  /** What goes into the order's source, when the payer on Stellar is known. */
+  /** Intent of the order's source, when the payer on Stellar is known. */
   readonly intent?: 'stellar_payin_contracts';
   /** Pays by a plain payment with the memo where the order offers the contract, too. */
   readonly plainly?: boolean;

@@ -144,7 +144,7 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
   });
 
   describe('generated parameters', () => {
-    it('of each method', async () => {
+    it('for each method', async () => {
       const facts = await onBoth(async (side) => {
         // No transaction is on its way: pages from here on are empty on both networks.
         const ledger = await pair.latestLedger(side);
@@ -297,7 +297,7 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
         const outcome = await outcomeOf(side, landed);
         const events = await eventsOf(side, ledger);
         assert.deepEqual({ outcome, events }, { outcome: known.outcome, events: known.events });
-        // Nodes that start apply the last ledgers again, and take none of their transactions for a while.
+        // Nodes that start apply the last ledgers again, and accept none of their transactions for a while.
         await pair.reached(side, ledger + 12);
         return { outcome, events, sent: await statusOf(side, landed) };
       });
@@ -316,7 +316,7 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
 /** How long a transaction waits until its time passes. */
 const expiry_s = 4;
 
-/** Of the payment in it. */
+/** Sequence number of the inner payment. */
 function sequenceOf(transaction: AnyTransaction): string {
   return 'innerTransaction' in transaction ? transaction.innerTransaction.sequence : transaction.sequence;
 }

@@ -15,7 +15,7 @@ const guide = 'docs/operate/event-store.md';
 type User = typeof guideUser;
 
 describeOnRealStore('the event store’s user', () => {
-  /** Of the cluster, as its administrator. */
+  /** URL of the cluster, with its administrator's credentials. */
   let url: string;
   let cluster: RealCluster | undefined;
   let operator: EventStoreDBClient;
@@ -48,7 +48,7 @@ describeOnRealStore('the event store’s user', () => {
     { verdict: 'broken', what: 'access', said, todo: `${todo}: ${guide}` },
   ];
 
-  it('of a new cluster may not read or follow $all, which doctor reports', async () => {
+  it('may not read or follow $all in a new cluster, which doctor reports', async () => {
     assert.deepEqual(
       await examine(guideUser),
       broken('User payments may not read or follow $all.', 'add "payments" to "$r" of the access control list of $all'),

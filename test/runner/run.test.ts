@@ -21,7 +21,7 @@ function compute(seconds: number): string {
 /** Spec files by name. */
 const samples = {
   passing: "describe('a sum', () => { it('is right', () => {}); it('is exact', () => {}); });",
-  skipping: "describe('a sum', () => { it('is right', () => {}); it.skip('of another machine', () => {}); });",
+  skipping: "describe('a sum', () => { it('is right', () => {}); it.skip('on another machine', () => {}); });",
   failing: `describe('a sum', () => {
     it('is right', () => {});
     it('is wrong', () => { throw new Error('1 + 1 is not 3', { cause: new Error('nor 4') }); });
@@ -89,7 +89,7 @@ interface Options {
   readonly start?: string;
 }
 
-/** What `--times` writes. */
+/** Content of the file that `--times` writes. */
 interface Times {
   readonly processor_s: number;
   readonly files: readonly { readonly name: string; readonly processor_s: number }[];
@@ -145,7 +145,7 @@ describe('npm test', () => {
   it('counts skipped specs, and names them', async () => {
     const { code, printed, lines } = await run(1, 'skipping');
     assert.equal(lastLine(lines), '1 passed, 0 failed, 1 skipped');
-    assert.match(printed, /skipped: .*0-skipping\.mjs: a sum of another machine/);
+    assert.match(printed, /skipped: .*0-skipping\.mjs: a sum on another machine/);
     assert.equal(code, 0);
   });
 

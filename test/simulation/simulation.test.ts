@@ -20,7 +20,7 @@ const counts = isFull
 /** Fewer faults mean that the worlds are too quiet to prove anything. */
 const faultsPerWorld = 50;
 
-/** Traces of the seeds from 1 on, without habits. A change to the service changes them: write the new ones here, and say why. */
+/** Traces of the first seeds, without habits. A change of the service changes them: write the new ones here, and state the reason. */
 const pinned: readonly string[] = ['ab334384de7c93d6', 'e0c46facc94a7050', 'c05a131fd2766e06'];
 
 /** Event types of worlds with all habits, besides those of all worlds. */

@@ -70,7 +70,7 @@ describe('npm run sweep -- recover, on EVM', () => {
     assert.equal((await client.getTransactionReceipt({ hash })).status, 'success');
   }
 
-  it('prints a transaction that moves the token to the treasury, whoever sends it', async () => {
+  it('prints a transaction that moves the token to the treasury for any sender', async () => {
     const minting = { address: foreign, abi: sandboxTokenAbi, functionName: 'mint', args: [deposit, 1_234n] } as const;
     const minter: Address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
     const minted = await client.writeContract({ ...minting, account: minter, chain: null });

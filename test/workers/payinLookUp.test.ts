@@ -154,7 +154,7 @@ describe('looking up a registered payin', () => {
       assert.ok(Array.isArray(another) && another.length === 1);
     });
 
-  describe('of a payment that can be paid from several chains', () => {
+  describe('for a payment that can be paid from several chains', () => {
     const nothing: Shown = { succeeded: false, transfers: [] };
     const empty: Shown = { succeeded: true, transfers: [] };
     const several: readonly PaymentEvent[] = [created({ alternatives: [polygonUsdc, solanaUsdc] })];

@@ -70,7 +70,7 @@ describe('webhook POST', () => {
       return { answer, connections: server.connections };
     };
 
-    it('that are not public are refused when the URL spells them', async () => {
+    it('are refused if they are not public and the URL spells them', async () => {
       const isAllowed = createAddressCheck([]);
       for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', '[64:ff9b::7f00:1]']) {
         const { answer, connections } = await reached((port) => `https://${host}:${port}/`, { isAllowed });
@@ -251,7 +251,7 @@ describe('webhook POST', () => {
       assert.deepEqual(answer, { statusCode: 202, error: null, responsePreview: 'half', sent: true });
     });
 
-    it('whose head arrives in small pieces is a timeout', async () => {
+    it('with a head in small pieces is a timeout', async () => {
       const { answer } = await answerOf(
         (socket) => {
           socket.write('HTTP/1.1 200 OK\r\nX-Slow: ');

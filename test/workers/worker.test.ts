@@ -129,7 +129,7 @@ describe('running a worker', () => {
     assert.deepEqual(reports, [{ worker: 'test', kind: 'done', key: 'one 1' }]);
   });
 
-  describe('that pauses', () => {
+  describe('with pauses', () => {
     const second_ms = 1_000;
     /** A clock that only the spec advances; it records each sleep. */
     const paused = () => {

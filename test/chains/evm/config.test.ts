@@ -8,7 +8,7 @@ describe('EVM settings', () => {
     assert.deepEqual([...evmChainIds].sort(), inCatalogue.sort());
   });
 
-  it('of gas belong to the operator: higher prices after a fork need no new release', () => {
+  it('for gas belong to the operator: higher prices after a fork need no new release', () => {
     const { minTip_wei, gasUsual } = feesOf(8453, {});
     assert.deepEqual(feesOf(8453, { gasMax: 900_000n, gasPriceMax_gwei: 9n, tipMax_gwei: 1n }), {
       ...{ minTip_wei, gasUsual },

@@ -54,7 +54,7 @@ describe('the meaning of nodes’ refusals', () => {
     it(`${meaning}: ${words}`, () => assert.equal(meaningOf(said(code, words)), meaning));
   }
 
-  it('is told apart from a disabled method, as far as words allow', () => {
+  it('distinguishes a rate limit from a disabled method, as far as words allow', () => {
     for (const [code, words] of [
       [-32601, 'no'],
       [-32601, 'the method eth_getLogs does not exist/is not available'],

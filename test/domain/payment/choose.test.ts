@@ -231,7 +231,7 @@ describe('the end of a payment with several sources', () => {
       .then([p.bounced('amountTooLow', '5.00', minute(70))]);
   });
 
-  it('is decided on the choice by then, whoever requested before', () => {
+  it('is decided on the choice by then, whatever was requested before', () => {
     const asked = expiring(evm)(p.paymentAfter([created]));
     assert.ok(!isRefusal(asked));
     assert.ok(isRefusal(expiring(evm)(p.paymentAfter([created, p.chose(solanaUsdc)]))));

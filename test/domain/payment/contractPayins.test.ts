@@ -182,7 +182,7 @@ describe('a payment into the Stellar contract', () => {
     );
   });
 
-  it('shows its sender, whoever else pays or is named by a hint', () => {
+  it('shows its sender, whatever other payer pays or is named by a hint', () => {
     const call = paid('1.00', { from: otherPayer });
     const hint = { txHash: call.txHash, senderAddress: otherPayer, registeredAt: minute(1) };
     const history = [contractCreated(), { type: 'PayinRegistered', data: hint } as const, detected(call)];

@@ -156,7 +156,7 @@ describe('the books of an account', () => {
     });
   });
 
-  describe('of an account that receives payins itself', () => {
+  describe('for an account that receives payins itself', () => {
     const payinTokens = { [usdc]: 2 };
     const came = (units: bigint, over: Partial<BooksComparisonInput> = {}) =>
       look({

@@ -135,7 +135,7 @@ describe('local Solana: slots and commitments', () => {
       await lab.send(transaction, finalized);
     });
 
-    it('of another chain mean nothing', async () => {
+    it('from another chain are invalid', async () => {
       const other = await solanaLab();
       const { blockhash } = await other.connection.getLatestBlockhash('processed');
       assert.equal(await valid(blockhash), false);

@@ -79,7 +79,7 @@ describe('a damaged data directory', () => {
     ],
   ];
   for (const [what, cause, damage] of damages) {
-    it(`is refused with its cause and the way back: ${what}`, async () => {
+    it(`is refused with its cause and the remedy: ${what}`, async () => {
       const dataDir = await usedDirectory();
       damage(fileOf(dataDir));
       await assert.rejects(spawnEmbeddedNode({ dataDir }), (error) => {
@@ -93,7 +93,7 @@ describe('a damaged data directory', () => {
     });
   }
 
-  it('of an earlier version is not recreated either', async () => {
+  it('is not recreated from an earlier version either', async () => {
     const dataDir = temporaryDirectory();
     writeFileSync(join(dataDir, 'lock'), '');
     writeFileSync(join(dataDir, 'holder.json'), '{"pid":1}');

@@ -32,7 +32,7 @@ describe('the audit finds a payin', () => {
     assert.deepEqual(await tell(said), [`payinForged ${paymentA} 2`]);
   });
 
-  it('whose sender is not the one on the chain', async () => {
+  it('with another sender than the one on the chain', async () => {
     const said = ['PayinDetected', 'PayinConfirmed'].reduce(
       (log: readonly Said[], type) =>
         instead(log, paymentA, type, ({ transfer }: { transfer: object }) => ({

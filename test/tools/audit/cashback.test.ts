@@ -130,7 +130,7 @@ describe('the audit of cashback', () => {
     assert.deepEqual(await tell(but(paidOut)), [`accountWrong ${merchant} 1`]);
   });
 
-  describe('of a withdrawal whose payment bounced', () => {
+  describe('for a withdrawal whose payment bounced', () => {
     const bounce = bounced('payoutImpossible', '0.30');
     const [taken] = withdrawn as readonly { readonly data: { readonly after: typeof cashback.initial } }[];
     assert.ok(taken);

@@ -132,7 +132,7 @@ describe('a nonce that nobody uses', () => {
     });
   }
 
-  it('is reported after ten minutes, whoever holds it', async () => {
+  it('is reported after ten minutes, for every holder', async () => {
     const world = await deadlocked();
     world.pass(9 * minute_ms);
     assert.deepEqual(await world.tend(), []);

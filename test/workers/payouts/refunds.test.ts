@@ -168,7 +168,7 @@ describe('an ordered refund', () => {
     assert.deepEqual([paid(), around.signatures], [[], 0]);
   });
 
-  it('is not signed while the money is off its chain, whoever requests', async () => {
+  it('is not signed while the money is off its chain, for any caller', async () => {
     const { record, run, payment, paid, around } = await world();
     await record(paymentId, [...ordered, p.orphaned(late)]);
     await run();

@@ -19,7 +19,7 @@ describe('pausing payouts', () => {
     ['with nonces', 7n],
     ['without nonces', null],
   ] as const) {
-    it(`stops signing until they are resumed, whoever signs, on a chain ${chain}`, () => pausing(minedNonce));
+    it(`stops signing until they are resumed, for every worker, on a chain ${chain}`, () => pausing(minedNonce));
   }
 
   it('applies before anything was ever paid: the history begins with it, at the chain’s nonce, and continues from there', async () => {

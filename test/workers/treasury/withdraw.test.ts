@@ -183,7 +183,7 @@ describe('a withdrawal from the treasury', () => {
     assert.equal((await on.ordered({ asset: 'coin', amount: '0.24' })).operation.ordered.approvals, 0);
   });
 
-  it('whose order was lost in a crash uses its share of the day once', async () => {
+  it('with an order that was lost in a crash uses its share of the day once', async () => {
     const dying = await given({ diesAt: 'OperationOrdered.beforeAppend' }).trusted();
     await assert.rejects(dying.ask({ asset: 'coin', amount: '0.2' }), /died/);
     assert.equal((await dying.ordered({ asset: 'coin', amount: '0.2' })).operation.ordered.approvals, 0);

@@ -78,7 +78,7 @@ describe('EVM ingester, with several nodes,', () => {
     ['a block', 'eth_getBlockByNumber', 'timestamp'],
     ['a log', 'eth_getLogs', 'blockTimestamp'],
   ] as const)
-    it(`continues with the other node if the first reports an impossible time of ${told}`, async () => {
+    it(`continues with the other node if the first reports an impossible time, ${told}`, async () => {
       const head = await observe(ingesterOf([first.url, second.url]), 'head');
       const wrongly = (shown: unknown): unknown =>
         Array.isArray(shown) ? shown.map(wrongly) : shown && { ...shown, [key]: '0xffffffffffffffff' };

@@ -27,13 +27,13 @@ describe('EVM fees', () => {
     assert.throws(() => priceToReplace(replaced, priceFor(1n, 0n, limits), limits), PayoutBlocked);
   });
 
-  it('of a payout are estimated at twice the base fee, and never above the maximum, beyond which none is signed', () => {
+  it('for a payout are estimated at twice the base fee, and never above the maximum, beyond which none is signed', () => {
     assert.equal(usualCost(10n, 10n, 3n, limits), 10n * 23n);
     assert.equal(usualCost(10n, 10n, 0n, limits), 10n * 22n);
     assert.equal(usualCost(10n, 1_000n, 3n, limits), 10n * 100n);
   });
 
-  it('of a replacement rise by an eighth or more on both caps, and are never below today’s', () => {
+  it('for a replacement rise by an eighth or more on both caps, and are never below today’s', () => {
     fc.assert(
       fc.property(wei, wei, wei, wei, (maxFeePerGas, tip, baseFee, freshTip) => {
         const fee = { maxFeePerGas: String(maxFeePerGas), maxPriorityFeePerGas: String(tip) };
@@ -45,7 +45,7 @@ describe('EVM fees', () => {
     );
   });
 
-  it('of a replacement rise on both caps even from nothing: geth keeps a transaction whose tip does not rise', () => {
+  it('for a replacement rise on both caps even from nothing: geth keeps a transaction whose tip does not rise', () => {
     const free = { ...open, minTip_wei: 0n };
     const price = priceToReplace(
       { fee: { maxFeePerGas: '0', maxPriorityFeePerGas: '0' } },
@@ -55,7 +55,7 @@ describe('EVM fees', () => {
     assert.deepEqual(price, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n });
   });
 
-  it('of a replacement never let the tip pass the whole', () => {
+  it('for a replacement never let the tip exceed the whole', () => {
     fc.assert(
       fc.property(wei, wei, wei, wei, (a, b, baseFee, tip) => {
         const [most, least] = a > b ? [a, b] : [b, a];

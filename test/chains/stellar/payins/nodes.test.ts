@@ -158,7 +158,7 @@ describe('reading payins from several Stellar nodes', () => {
     ['an event', { ledgerClosedAt: 'soon' }],
     ['its newest ledger', { latestLedgerCloseTime: '99999999999999999999' }],
   ] as const)
-    it(`with an impossible time of ${told} are replaced by the others`, async () => {
+    it(`are replaced by the others if they report an impossible time, ${told}`, async () => {
       const from = world.here();
       const wrongly: Behaviour = async (method, params, forward) => {
         const answer = (await forward(method, params)) as Record<string, unknown>;
@@ -236,7 +236,7 @@ describe('reading payins from several Stellar nodes', () => {
     await assert.rejects(alone.start('final', at, signal), ChainUnavailable);
   });
 
-  it('of another network are not trusted', async () => {
+  it('are not trusted if they are of another network', async () => {
     await assert.rejects(scanned(world.config(undefined, { networkPassphrase: 'Other' }), world.here()), /network/);
   });
 

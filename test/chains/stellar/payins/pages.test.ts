@@ -82,7 +82,7 @@ describe('pages of events', () => {
     assert.deepEqual(await memosBehind(strict, from), memos);
   });
 
-  it('that never come to an end hold the cursor, with the reason', async () => {
+  it('hold the cursor, with the reason, if they never end', async () => {
     const { from } = await paid();
     const round: Behaviour = async (method, params, forward) => {
       const answer = (await clipped(1)(method, params, forward)) as Record<string, unknown>;
@@ -119,7 +119,7 @@ describe('pages of events', () => {
     );
   });
 
-  it('of a node before Stellar RPC 23 are refused in a sentence that names the version', async () => {
+  it('are refused from a node before Stellar RPC 23, in a sentence that names the version', async () => {
     const { from } = await paid();
     const old: Behaviour = async (method, params, forward) => {
       const { oldestLedger: _, ...answer } = (await forward(method, params)) as Record<string, unknown>;
