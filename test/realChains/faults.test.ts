@@ -30,14 +30,12 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'a fault of the nodes', () => {
   before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
   after(() => sandbox.destroy());
 
-  it('restarting: all chains at once', () =>
-    survive('restarted', chainIds, () => world.restart(chainIds, 'SIGTERM')));
+  it('restarting: all chains at once', () => survive('restarted', chainIds, () => world.restart(chainIds, 'SIGTERM')));
 
   it('hanging for 20 s: all chains at once', () =>
     survive('frozen for 20 s', chainIds, () => world.freeze(chainIds, 20_000)));
 
-  it('killed: Solana and Stellar', () =>
-    survive('killed', [501, 1500], () => world.restart([501, 1500], 'SIGKILL')));
+  it('killed: Solana and Stellar', () => survive('killed', [501, 1500], () => world.restart([501, 1500], 'SIGKILL')));
 
   describe('with two on each chain', () => {
     const fronts = new Map<ChainId, NodeProxy>();
