@@ -199,7 +199,7 @@ describe('the MCP server', () => {
     assert.match(answers[4]?.text ?? '', /0\.5 is above the limit of 0\.2/);
   });
 
-  it('counts a signature whose result is a failure: whoever has it can still submit it', async () => {
+  it('counts a signature after a failure: its holder can still submit it', async () => {
     const failure = { ...pending, status: 'failed', reason: 'insufficient_funds', message: 'too little' };
     const there = service({ authorizations: [offer()], last: null }, [failure]);
     const { call } = await connected(there.fetch, { SPEND_LIMIT_TOTAL: '0.50' });
