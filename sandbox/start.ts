@@ -1,6 +1,6 @@
 /**
  * `npm start`: the whole product on a laptop, without any configuration. Starts (or finds again) the local world, then
- * runs the service in this process. Ctrl-C stops everything; the next start goes on from the data.
+ * runs the service in this process. Ctrl-C stops everything; the next start continues from the data.
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';

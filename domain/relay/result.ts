@@ -20,7 +20,7 @@ export type RelayResult =
 
 type MovedMoney = Pick<RelayOrdered, 'chainId' | 'token' | 'amount'> & { readonly form: { readonly payer: string } };
 
-/** Whether a transfer is what the authorization moves: somebody else sent it, or the payer made an equal transfer. */
+/** True if a transfer moves the authorized money: another party sent the authorization, or the payer made an equal transfer. */
 export const isPaidBy = (transfer: Transfer, { chainId, token, amount, form }: MovedMoney): boolean =>
   transfer.chainId === chainId &&
   transfer.token.address === token.address &&

@@ -1,4 +1,4 @@
-/** The shop's book: a file of JSON lines, each on disk before the shop goes on. A kill leaves whole lines, and at most a half one at the end. */
+/** The shop's book: a file of JSON lines, each on disk before the shop continues. A kill leaves whole lines, and at most a half one at the end. */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { writeWhole } from '../../src/lib/writeWhole.ts';
 import { type Book, type Entry, emptyBook, evolve } from './orders.ts';

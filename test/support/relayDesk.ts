@@ -1,4 +1,4 @@
-/** A payment on Base whose payers sign real authorizations, over a store in memory and a chain that does what a spec says. */
+/** A payment on Base whose payers sign real authorizations, over a store in memory and a chain that the spec controls. */
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
 import type { RelayOrder } from '../../commands/relayPorts.ts';
@@ -49,7 +49,7 @@ export async function relayDesk({
   const world = processes({ now: minute(1) });
   const { start, time, clock } = world;
   const around = {
-    /** What a relay costs now, in millionths of a coin that is worth a dollar. */
+    /** Present cost of a relay, in millionths of a coin that is worth a dollar. */
     cost: 1_000n,
     ends: null as RelayEnd | 'gas' | null,
     offers: true,
@@ -93,7 +93,7 @@ export async function relayDesk({
       registerPayin: async (_own, { txHash }) => void around.registered.push(txHash),
     });
 
-  /** Signs what is due, by the clock of the spec. */
+  /** Signs the amount due, by the clock of the spec. */
   async function signed(payer = anyPayer(), altered: Partial<SignedFields> = {}): Promise<SignedAuthorization> {
     const requirement = {
       scheme: 'exact',
@@ -129,7 +129,7 @@ export async function relayDesk({
       },
     }),
     crashing: relaysWith,
-    /** As an instance has them, with what costs may be now. */
+    /** The relays of an instance, with the present costs. */
     relays: {
       desk: (...asked) => relaysWith().desk(...asked),
       draftDesk: (...asked) => relaysWith().draftDesk(...asked),
@@ -139,13 +139,13 @@ export async function relayDesk({
     } satisfies Relays as Relays,
     desk: () => relaysWith().desk(paymentId, signal),
     find: (sent: SignedAuthorization) => relaysWith().find(paymentId, sent),
-    /** The fault of a refusal, or how the relay stands. */
+    /** The fault of a refusal, or the relay's status. */
     async outcome(sent: SignedAuthorization): Promise<string> {
       const answer = await accept(sent);
       return isRefusal(answer) ? answer.fault : answer.result.kind;
     },
     relay: (number: number) => currentState(start(), relay, relayIdOf(paymentId, number)),
-    /** The payer's money, as the chain shows it. */
+    /** The payer's money in the form of the chain. */
     paidBy: (payer: string): Transfer => ({ ...payin({ amount: '10.01' }), from: payer }),
     pass(duration_ms: number) {
       time.now = plus(time.now, duration_ms);

@@ -1,6 +1,6 @@
 /**
- * Unmodified clients buy in a local world: `npm run stock-clients`. They are no part of the suite, because their package is installed apart:
- * its dependencies clash with the service's.
+ * Unmodified clients buy in a local world: `npm run stock-clients`. They are not part of the suite: their package is installed separately,
+ * because its dependencies conflict with the service's.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
@@ -32,7 +32,7 @@ describe('unmodified clients', () => {
   after(() => shop.close());
 
   async function create(source: number, amount: string): Promise<Answer['body']> {
-    // Paid out on Solana, which no x402 client of an EVM chain can reach by itself.
+    // Paid out on Solana, which no x402 client of an EVM chain reaches directly.
     const receiverAddress = parseSolanaKey(world.keys.solana.merchantWallet)?.address;
     const { status, body } = await shop.create({
       appId: shop.wallet().appId,

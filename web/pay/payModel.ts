@@ -115,6 +115,6 @@ function isGasFree({ networks }: Pick<PayModelDeps, 'networks'>, { payment, situ
   return isExact && sourceTokenSymbol === 'USDC' && [...networks.values()].includes(sourceChainId);
 }
 
-/** Amount due in whole tokens; what the payer wants to pay if any amount is accepted, null until they have said it. */
+/** Amount due in whole tokens; if any amount is accepted, the payer's sum, or null until they have entered it. */
 const amountDue = ({ payment, situation }: PayerFacts, wanted: string | null): string | null =>
   payment.sourceAmount === null ? wanted : (situation.missing?.amount ?? payment.sourceAmount);

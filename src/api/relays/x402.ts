@@ -1,4 +1,4 @@
-/** x402 on a payment: 402 with what is to be paid, and 200 once the payer's signed authorization has funded the payment. */
+/** x402 on a payment: 402 with the amount due, and 200 once the payer's signed authorization has funded the payment. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { Accepted, RelayRefusal } from '../../../commands/relays.ts';
@@ -123,7 +123,7 @@ function paymentOf(
 
 const requiredHeader = 'PAYMENT-SIGNATURE header is required';
 
-/** A request without a payment. A paid bill asks for nothing, and one that is being settled must not be signed again. */
+/** A request without a payment. A paid bill requires nothing, and a bill in settlement must not be signed again. */
 function asked({ payment, last }: Target['desk'], bill: Asking): Answered {
   if (payment.funded)
     return { status: 200, body: { status: 'paid', transaction: last?.result.hash ?? null, ...pageOf(bill) } };
