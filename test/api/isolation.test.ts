@@ -199,7 +199,7 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
 
 /** Documentation files and colours contain no app's data. Separate specs try pages with sessions or with links. */
 const isElsewhere = (route: string): boolean =>
-  /^\w+ \/(docs|openapi|dashboard|pay\/|link\/|colours|embed\.js|favicon\.ico|robots\.txt|$)/.test(route);
+  /^\w+ \/(docs|openapi|dashboard|pay\/|link\/|colours|embed\.js|favicon\.ico|robots\.txt|llms\.txt|$)/.test(route);
 
 const served = servedRoutes().filter((route) => !isElsewhere(route));
 
