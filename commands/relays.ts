@@ -459,7 +459,7 @@ async function order(
   return { payment, relay: handled.state, result: relayResultOf(payment, handled.state) };
 }
 
-/** What the relay costs, or who has moved the money already; a refusal if neither is possible or worth it. */
+/** Cost of the relay, or the transaction that has moved the money already; a refusal if neither is possible or worth it. */
 async function priceOf(
   deps: RelayDeps,
   { offer, checked, unlessMoved }: Pick<Ordering, 'offer' | 'checked' | 'unlessMoved'>,

@@ -70,7 +70,7 @@ describe('the facilitator', () => {
       assert.equal(told.payer, payer.address);
     }
     assert.equal(await desk.relay(2), null);
-    // What is under way is valid: a merchant whose call timed out verifies and settles again.
+    // An authorization under way is valid: a merchant whose call timed out verifies and settles again.
     assert.equal((await post('verify', body)).body.isValid, true);
     const other = await signed();
     assert.equal((await post('verify', other.body)).body.invalidReason, 'duplicate_settlement');

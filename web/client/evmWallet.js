@@ -45,7 +45,7 @@ const payFree = (provider) => async (offer, tell) => {
 
 const authorizationPath = () => `${location.pathname.replace(/\/$/, '')}/authorization`;
 
-/** What the server asks to be signed, if it is what the page shows. */
+/** Typed data of the server, if it is for the amount that the page shows. */
 async function authorizationFor({ chain, token, units }) {
   const answer = await fetch(authorizationPath(), { headers: { Accept: 'application/json' } }).catch(() => null);
   if (!answer?.ok) throw new WalletProblem('busy');

@@ -115,7 +115,7 @@ const malformed = (what: string): ApiError => new ApiError('invalidRequest', `th
 /** @throws ApiError invalidRequest for what no client of either version sends */
 export function readPayment(text: string): SentPayment {
   if (text.length > headerMax) throw malformed(`is longer than ${headerMax} characters`);
-  return readPayload(parsed(text));
+  return readPayload(parseBase64(text));
 }
 
 /** @throws ApiError invalidRequest */
@@ -156,7 +156,7 @@ function networkIdIn(network: string, version: 1 | 2): number {
   return [...oldNames].find(([, name]) => name === network)?.[0] ?? 0;
 }
 
-export function parsed(text: string): unknown {
+export function parseBase64(text: string): unknown {
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) throw malformed('is not base64');
   try {
     return JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
