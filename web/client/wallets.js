@@ -164,7 +164,7 @@ function forget() {
   }
 }
 
-/** Null for none, and for one of other terms: the page asks for another amount since. */
+/** Null if nothing was sent, or with other terms: the page requests another amount since. */
 function sentBefore() {
   try {
     const sent = JSON.parse(sessionStorage.getItem(recordName));
