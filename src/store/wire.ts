@@ -88,7 +88,7 @@ export interface WireReader {
 export function wireReader(bytes: Uint8Array): WireReader {
   let at = 0;
   const byte = (): number => bytes[at++] ?? 0;
-  /** After a tag. */
+  /** Skips a tag. */
   function number(): number {
     byte();
     let value = 0;
