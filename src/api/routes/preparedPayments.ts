@@ -66,7 +66,7 @@ export function preparedPaymentRoutes({
   paymentSecrets,
   rates,
 }: PreparedPaymentRoutesDeps): readonly AnyRoute[] {
-  /** A secret of no payment and a text that is none are answered alike, and cost no read. */
+  /** A secret of no payment and any other text get the same answer, and cost no read. */
   async function admitted({
     params,
     asker,
