@@ -17,7 +17,12 @@ export const firstWebhookEventTypes = ['payment_payin_completed', 'payment_payou
  * A new type is added here. It is sent to apps that chose it, of payments created since then, and is due from where the log says that it was
  * introduced (webhookTypes.ts).
  */
-export const laterWebhookEventTypes = [] as const;
+export const laterWebhookEventTypes = [
+  'payment_held',
+  'payment_bounced',
+  'payment_expired',
+  'payment_refunded',
+] as const;
 export const webhookEventTypes = [...firstWebhookEventTypes, ...laterWebhookEventTypes] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 /** Name of a later type in the log, which can name types that a later or an earlier version knows. */

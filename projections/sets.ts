@@ -32,7 +32,7 @@ import { treasuryMovements } from './treasuryMovements.ts';
 /** Read models that the service acts on. */
 export const workSet: ProjectionSet = {
   name: 'work',
-  version: 11,
+  version: 12,
   rebuildBatch_events: 20_000,
   projections: [
     payments,

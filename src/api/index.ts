@@ -275,6 +275,7 @@ export function countedCommands(merchants: OwnersCommands, rates: Rates): Owners
     requestSettlement: limited(merchants.requestSettlement),
     cancelSettlement: merchants.cancelSettlement,
     setWebhookUrl: limited(merchants.setWebhookUrl),
+    setWebhookTypes: limited(merchants.setWebhookTypes),
     setEmbeddingSites: limited(merchants.setEmbeddingSites),
     setPayFrom: limited(merchants.setPayFrom),
     setPolicy: limited(merchants.setPolicy),

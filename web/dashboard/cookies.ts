@@ -66,6 +66,7 @@ const flashes = {
   keyRenamed: done('The key has its new name.'),
   keyRevoked: done('The key is revoked: it is refused from now on.'),
   webhookSet: done('The webhook URL is saved. New payments use it; older ones keep theirs.'),
+  webhookTypesSet: done('The types are saved. New payments use them; older ones keep theirs.'),
   webhookRemoved: done('The webhook URL is removed. New payments send no webhooks.'),
   testSent: done('The test was sent: here is what your server answered.'),
   redelivered: done('It was sent again: this is the new delivery.'),

@@ -69,6 +69,7 @@ export const appPaths = (appId: string) => {
     webhooks: here('webhooks'),
     /** POST */
     webhookUrl: here('webhooks', 'url'),
+    webhookTypes: here('webhooks', 'types'),
     testWebhook: here('webhooks', 'test'),
     /** GET and POST */
     removeWebhook: here('webhooks', 'remove'),

@@ -90,6 +90,7 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
     webhooks: webhooksPage({
       ...frame,
       webhookUrl: say('https://shop.teahouse.example/webhooks'),
+      webhookTypes: ['payment_held'],
       fingerprint,
       rotatedAt: ago(24 * hour_ms),
       form: emptyForm,
@@ -101,13 +102,22 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
     }),
     webhooksNone: webhooksPage({
       ...frame,
-      ...{ webhookUrl: null, fingerprint, rotatedAt: null, form: emptyForm, newSecret: null, deliveries: [] },
+      ...{
+        webhookUrl: null,
+        webhookTypes: [],
+        fingerprint,
+        rotatedAt: null,
+        form: emptyForm,
+        newSecret: null,
+        deliveries: [],
+      },
       ...{ cursor: null, nextCursor: null, filter: { state: 'exhausted', payment: null } },
     }),
     webhooksAgain: bulkRedeliveryPage({ ...frame, deliveries: [exhausted(say)], form: emptyForm }),
     webhooksRotated: webhooksPage({
       ...frame,
       webhookUrl: null,
+      webhookTypes: [],
       fingerprint,
       rotatedAt: now,
       form: {
