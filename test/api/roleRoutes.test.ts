@@ -41,6 +41,8 @@ const forms: Readonly<Record<string, readonly [action: Action | 'asks', fields?:
   '/branding/logo': ['setLogo'],
   '/branding/logo/remove': ['setLogo'],
   '/embedding': ['setEmbeddingSites', { sites: 'https://mine.example' }],
+  '/notifications': ['setNotifications', { 'mail-moneyHeld': 'true' }],
+  '/notifications/read': ['asks'],
   '/pay-from': ['setPayFrom', { 'from-8453-USDC': 'true' }],
   '/policy': [
     'setPolicy',

@@ -92,6 +92,10 @@ export const appPaths = (appId: string) => {
     payFrom: here('pay-from'),
     /** GET and POST */
     policy: here('policy'),
+    /** GET and POST */
+    notifications: here('notifications'),
+    /** POST */
+    readNotifications: here('notifications', 'read'),
     /** GET, and POST: an invitation. */
     team: here('team'),
     /** POST */
