@@ -9,7 +9,7 @@ import type { Instant } from '../../domain/time.ts';
 import { type AppNotice, type MemberNotices, noticesFor_ms } from '../../queries/notices.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
 import { oneOf } from '../../src/api/schemas/base.ts';
-import { card, empty } from '../parts/boxes.ts';
+import { card, empty, inside } from '../parts/boxes.ts';
 import { amountText, countWords, grouped, when } from '../parts/cells.ts';
 import { emptyForm, type FormState, postButton, problems, selectField, submit } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
@@ -45,7 +45,7 @@ export function notificationsPage(model: NotificationsModel): VNode {
   return appPage(
     model,
     { title: 'Notifications', section: 'notifications' },
-    html`<div class="stack narrow">
+    html`<div class="stack">
       ${card(
         {
           title: 'What happened',
@@ -106,7 +106,7 @@ function choiceForm({ app, choice, form }: NotificationsModel): VNode {
   const large = (BigInt(choice.large_microUsd) / millionths).toString();
   const amounts = [...new Set([...largeAmounts, large])].toSorted((a, b) => Number(BigInt(a) - BigInt(b)));
   return html`<form method="post" action=${appPaths(app.appId).notifications}>
-    <div class="inside">${problems(form)}</div>
+    ${Object.keys(form.errors).length > 0 && inside(problems(form))}
     ${table(
       'Notifications',
       [

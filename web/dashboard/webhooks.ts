@@ -72,9 +72,9 @@ export const webhooksPage = (model: WebhooksModel): VNode => {
     html`<div class="stack">
       ${newSecret !== null && secretOnce('New webhook secret', newSecret, adviceOnSecret)}
       <div class="halves">
-        ${card({ title: 'Where they go' }, urlForm(model))}
+        <div class="stack">${card({ title: 'Where they go' }, urlForm(model))}
+          ${card({ title: 'Secret', controls: linkButton(to.rotateSecret, 'Rotate…') }, inside(secretFacts(model)))}</div>
         ${card({ title: 'Which events' }, typesForm(model))}
-        ${card({ title: 'Secret', controls: linkButton(to.rotateSecret, 'Rotate…') }, inside(secretFacts(model)))}
       </div>
       ${card(
         {

@@ -131,7 +131,7 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
 const bell = ({ app, unread }: Frame): VNode | null =>
   unread === 0
     ? null
-    : html`<a class="find bell" href=${appPaths(app.appId).notifications}>${icon('bell')}<span>${unread >= noticesMax ? `${noticesMax}+` : unread}<span class="visually-hidden"> unread notifications</span></span></a>`;
+    : html`<a class="find bell" href=${appPaths(app.appId).notifications}>${icon('bell')}<span>${unread >= noticesMax ? `${noticesMax}+` : unread}<span class="visually-hidden"> unread notifications</span><span aria-hidden="true"> unread</span></span></a>`;
 
 const navGroup = (appId: string, current: Section, heading: string | null, entries: readonly Entry[]): VNode =>
   html`<div class="group">${heading !== null && html`<p class="small muted" id=${`nav-${heading}`}>${heading}</p>`}
