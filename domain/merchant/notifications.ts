@@ -28,7 +28,7 @@ export const defaultChoice: NotificationChoice = {
 };
 
 /** Changes of one member. Members cannot use up the changes of the whole app (`changesMax`). */
-export const choicesMax = 200;
+export const notificationChangesMax = 200;
 
 const chosenBy = ({ notifications }: MerchantState, developerId: string) =>
   notifications.find((each) => each.developerId === developerId);
@@ -51,8 +51,8 @@ export function setNotifications(
   if (unfit) return unfit;
   const next = { mail: ordered(choice.mail), bell: ordered(choice.bell), large_microUsd: choice.large_microUsd };
   if (textOf(next) === textOf(before)) return [];
-  if ((chosenBy(state, developerId)?.times ?? 0) >= choicesMax)
-    return refuse('forbidden', `you changed your notifications ${choicesMax} times: ask the operator`);
+  if ((chosenBy(state, developerId)?.times ?? 0) >= notificationChangesMax)
+    return refuse('forbidden', `you changed your notifications ${notificationChangesMax} times: ask the operator`);
   return ofRegistered(state, [{ type: 'NotificationsSet', data: { developerId, ...next } }]);
 }
 

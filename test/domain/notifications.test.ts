@@ -1,7 +1,13 @@
 /** What a member can choose, and what the choice of a person who has left is worth. */
 import assert from 'node:assert/strict';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
-import { choiceOf, choicesMax, defaultChoice, setNotifications } from '../../domain/merchant/notifications.ts';
+import {
+  choiceOf,
+  defaultChoice,
+  type NotificationChoice,
+  notificationChangesMax,
+  setNotifications,
+} from '../../domain/merchant/notifications.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import { minute } from '../support/payments.ts';
 import { specification } from '../support/specification.ts';
@@ -13,7 +19,7 @@ const registered: MerchantEvent = {
 };
 const joined: MerchantEvent = { type: 'MemberJoined', data: { developerId: 'bob', role: 'readOnly' } };
 const removed: MerchantEvent = { type: 'MemberRemoved', data: { developerId: 'bob' } };
-const quiet = { ...defaultChoice, mail: [] };
+const quiet: NotificationChoice = { ...defaultChoice, mail: [] };
 const chose = (developerId: string, choice = quiet): MerchantEvent => ({
   type: 'NotificationsSet',
   data: { developerId, ...choice },
@@ -58,7 +64,7 @@ describe('notifications of a member', () => {
 
   it('change 200 times: a member cannot use up the changes of the app', () => {
     const loud = { ...defaultChoice, mail: [...defaultChoice.bell] };
-    const many = Array.from({ length: choicesMax }, (_, n) => chose('bob', n % 2 ? quiet : loud));
+    const many = Array.from({ length: notificationChangesMax }, (_, n) => chose('bob', n % 2 ? quiet : loud));
     given([registered, joined, ...many])
       .when((state) => setNotifications(state, 'bob', loud))
       .thenRefused('forbidden', /200 times/);
