@@ -151,7 +151,7 @@ describe('notifications of members', () => {
     assert.deepEqual(await later(), [], 'a rebuild and later rounds send nothing again');
   });
 
-  it('of a flood are a few mails: everything waiting goes into one, at most ten a day', async () => {
+  it('become a few mails in a flood: one has everything that waited, and a day has at most ten', async () => {
     let mails = 0;
     for (let step = 0; step < 13; step += 1) {
       for (let n = 0; n < 3; n += 1) await hold();
@@ -341,7 +341,7 @@ describe('notifications of members', () => {
     assert.equal(await countUnread(database, app, 'bob', now), 1);
   });
 
-  it('of every kind have a period or a line', () => {
+  it('summarize the last whole day and the last whole week', () => {
     assert.equal(noticeKinds.length, 6);
     const at = (text: string) => instant(Date.parse(text));
     assert.deepEqual(periodOf('dailySummary', at('2026-11-29T05:59:00Z')), {

@@ -1,4 +1,4 @@
-/** What a member can choose, and what the choice of a person who has left is worth. */
+/** Choices of members, which are worth nothing once a member has left. */
 import assert from 'node:assert/strict';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import {

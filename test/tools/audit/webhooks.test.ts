@@ -139,7 +139,7 @@ describe('the audit of webhooks', () => {
     assert.ok(found.includes(`webhookWrong webhook-${deliveryIdOf(id)}`), found.join());
   });
 
-  describe('of types that the app chose', () => {
+  describe('chosen types', () => {
     const chosen = instead(honest, paymentB, 'PaymentCreated', () => ({
       webhookUrl: 'https://shop.example/hook',
       webhookTypes: ['payment_held', 'payment_refunded'],
