@@ -15,7 +15,7 @@ const pay = (provider) => async (offer, tell) => {
   const [account] = [await ask('eth_accounts').catch(rethrow)].flat();
   if (!isAccount(account)) throw new WalletProblem('failed');
   await checkBalances(ask, offer, account);
-  // A payer may switch the chain while they read: the same calldata on another chain would pay nobody.
+  // A payer may switch the chain while they read: on another chain the same calldata would pay the wrong address.
   if (!(await isOn(ask, offer.chain))) throw new WalletProblem('otherNetwork');
   tell('confirm');
   const { token: to, data, chain } = offer;
@@ -98,7 +98,7 @@ async function useChain(ask, chain, tell) {
     } catch (error) {
       if (!isUnknown(error)) throw problemOf(error, 'otherNetwork');
       await ask('wallet_addEthereumChain', [added(chain)]).catch(rethrow);
-      // Some wallets add a chain and stay on theirs.
+      // Some wallets add a chain and do not switch to it.
       if (!(await isOn(ask, chain))) await switching().catch(rethrow);
     }
     if (!(await isOn(ask, chain))) throw new WalletProblem('otherNetwork');
@@ -137,7 +137,7 @@ const watch = (provider) => async (hash) => {
   }
 };
 
-/** Wallets without EIP-6963, which are those of some phones, get this long to be the only ones. */
+/** Time for wallets with EIP-6963. After it, the page uses a wallet without it, as on some phones. */
 const injected_ms = 500;
 
 start((_offer, found) => {

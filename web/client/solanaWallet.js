@@ -50,7 +50,7 @@ start((offer, found) => {
         if (!wallet.chains.includes(offer.chain) || !wallet.features[connecting] || !wallet.features[sending]) continue;
         found({ id: wallet, name: wallet.name, icon: wallet.icon, detail: '', pay: pay(wallet) });
       } catch {
-        // It is no wallet.
+        // The wallet is not usable.
       }
     }
     return () => {};

@@ -14,7 +14,7 @@ start(async (_offer, found) => {
   if (isConnected) found({ id: 'freighter', name: 'Freighter', icon: '', detail: '', pay });
 });
 
-/** Freighter's own protocol, where `messagedId` is spelled so. @param {number} [patience_ms] null waits for the person */
+/** Freighter's own protocol, including its spelling of `messagedId`. @param {number} [patience_ms] null waits for the person */
 function ask(type, more = {}, patience_ms = null) {
   asked += 1;
   const messageId = Date.now() + asked / 1_000;

@@ -1,10 +1,7 @@
 // Failure between a payment's page and a wallet. `word` names the message that the payer reads.
 
 export class WalletProblem extends Error {
-  /**
-   * @param {string} word
-   * @param {boolean} [maySent] whether the wallet may have sent the payment all the same
-   */
+  /** @param {string} word @param {boolean} [maySent] true if the wallet may have sent the payment nevertheless */
   constructor(word, maySent = false) {
     super(word);
     this.word = word;

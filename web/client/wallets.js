@@ -1,4 +1,4 @@
-// Pays from a wallet in the payer's browser: lists the wallets there are, and follows the one that the payer presses to its end.
+// Pays from a wallet in the payer's browser: lists the available wallets, and follows the chosen one to the end.
 import { say } from './say.js';
 import { post, problemOf } from './walletProblem.js';
 
@@ -13,7 +13,7 @@ const nameMax = 40;
 const iconMax = 65_536;
 /** After this time a silent wallet no longer hides the other ways to pay. */
 const silent_ms = 60_000;
-/** Time after sending from which the page offers more than to wait. */
+/** After this time since sending, the page offers more than waiting. */
 const seen_ms = 120_000;
 const watch_ms = 4_000;
 /** A node that lags knows a transaction a little later. */
@@ -26,7 +26,7 @@ let offered = readOffer();
 let turn = 0;
 let watching = null;
 
-/** Amount due and the words of the page's language. Null once nothing is due. */
+/** Amount due and the texts of the page's language. Null once nothing is due. */
 function readOffer() {
   try {
     return JSON.parse(document.getElementById('wallet-offer').textContent);
@@ -35,7 +35,7 @@ function readOffer() {
   }
 }
 
-/** Without marks that turn a text around, and short: it is the wallet's word for itself. */
+/** A wallet's own name: shortened, and without marks that change the direction of text. */
 const plain = (text) =>
   Array.from(String(text ?? '').replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim())
     .slice(0, nameMax)
@@ -93,7 +93,7 @@ function show() {
   document.body.classList.toggle('has-wallets', wallets.size > 0 && offered !== null);
 }
 
-/** Nothing on the page invites to pay what has just been sent. @param {boolean} isSent */
+/** Hides everything that invites to pay again after a payment was sent. @param {boolean} isSent */
 function showSent(isSent) {
   list.hidden = isSent;
   sign.hidden = !isSent;
@@ -104,7 +104,7 @@ function disable(isDisabled) {
   for (const { buttons } of wallets.values()) for (const button of buttons) button.disabled = isDisabled;
 }
 
-/** @param {boolean} closed whether no wallet may be pressed */
+/** @param {boolean} closed true if no wallet can be chosen */
 function tell(word, { closed = false, wallet = '', state = '' } = {}) {
   const text = (offered?.words[word] ?? '').replaceAll('%', wallet);
   told.textContent = text;
@@ -147,7 +147,7 @@ async function press({ id }, way) {
 
 const pause = (length_ms) => new Promise((resolve) => setTimeout(resolve, length_ms));
 
-/** The scan of the chain finds the payin as well: it is only faster so. */
+/** The scan of the chain finds the payin as well; this is only faster. */
 async function registered({ hash: txHash, account }) {
   for (let tries = 0; tries < 3; tries += 1) {
     try {
@@ -168,7 +168,7 @@ function record(sent) {
   try {
     sessionStorage.setItem(recordName, JSON.stringify(sent));
   } catch {
-    // Storage is shut here: a reload forgets.
+    // Storage is unavailable: a reload forgets the transaction.
   }
 }
 
@@ -176,11 +176,11 @@ function forget() {
   try {
     sessionStorage.removeItem(recordName);
   } catch {
-    // There is none.
+    // Nothing is stored.
   }
 }
 
-/** Null for none, and for one of other terms: the page asks for another amount since. */
+/** Null if nothing was sent, or with other terms: the page requests another amount since. */
 function sentBefore() {
   try {
     const sent = JSON.parse(sessionStorage.getItem(recordName));
@@ -241,7 +241,7 @@ document.addEventListener('renewed', () => {
 });
 
 /**
- * Lists the wallets that a family's module finds. The page loads the module of its own family alone.
+ * Lists the wallets that a family's module finds. The page loads only the module of its own family.
  * @param {(offer: object, found: (wallet: object) => void) => void} find
  */
 export function start(find) {

@@ -22,7 +22,7 @@ export function limitsOf({ payment, situation }: Pick<PayerFacts, 'payment' | 's
   };
 }
 
-/** Reads the sum that the payer wants to pay. @param text as it was typed; a comma is a decimal point */
+/** Reads the payer's sum. @param text as it was typed; a comma is a decimal point */
 export function readWanted(facts: Pick<PayerFacts, 'payment' | 'situation'>, text: string | undefined): FormState {
   if (text === undefined || facts.payment.sourceAmount !== null) return emptyForm;
   const { min, max, decimals } = limitsOf(facts);
@@ -34,7 +34,7 @@ export function readWanted(facts: Pick<PayerFacts, 'payment' | 'situation'>, tex
   return { values: { amount: formatAmount(units, decimals) }, errors: {} };
 }
 
-/** The sum that is wanted and can be paid; null for none. */
+/** The typed sum if it can be paid; null otherwise. */
 export const wantedAmount = ({ values, errors }: FormState): string | null =>
   errors['amount'] === undefined ? (values['amount'] ?? null) : null;
 

@@ -56,10 +56,10 @@ export async function shopOf(
   };
 }
 
-/** Choices that the address of a page holds. */
+/** Choices in the address of a page. */
 export interface PageQuery {
   readonly lang?: string | undefined;
-  /** Sum that the payer wants to pay if any amount is accepted. */
+  /** The payer's sum if any amount is accepted. */
   readonly amount?: string | undefined;
 }
 

@@ -8,7 +8,7 @@ import { icon } from '../parts/icon.ts';
 import { paths, withQuery } from '../parts/paths.ts';
 import type { PayModel } from './model.ts';
 
-/** Where the script puts the name of a wallet. */
+/** The script inserts the name of a wallet here. */
 const place = '%';
 
 /** Shown once a script has found a wallet. A renewal of the page does not replace it, so a payment that the payer has begun in a wallet continues. */
@@ -95,7 +95,7 @@ const browsing = (name: string, base: string): App => ({
   link: (url) => `${base}/${encoded(url)}?ref=${encoded(origin(url))}`,
 });
 
-/** Coin ids of SLIP-44, as Trust Wallet takes them: Ethereum's for every EVM chain. */
+/** Coin ids of SLIP-44, in the form of Trust Wallet: Ethereum's for every EVM chain. */
 const apps: Readonly<Record<WalletOffer['family'], readonly App[]>> = {
   evm: [metaMask, coinbase, trust(60)],
   solana: [
@@ -107,7 +107,7 @@ const apps: Readonly<Record<WalletOffer['family'], readonly App[]>> = {
   stellar: [],
 };
 
-/** First on touch screens, and not there elsewhere (pay.css). Null where no app has such a link. */
+/** First on touch screens, and omitted elsewhere (pay.css). Null if no app has such a link. */
 export function phoneApps(model: PayModel): VNode | null {
   const { say, walletOffer: offer, url } = model;
   const known = offer === null ? [] : apps[offer.family];

@@ -23,7 +23,7 @@ export const PreparedTransactionResponse = Type.Object(
     }),
     seal: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'To be returned with the signed envelope. Null where the wallet sends the transaction.',
+      description: 'Return it with the signed envelope. Null if the wallet sends the transaction.',
     }),
   },
   { title: 'PreparedTransactionResponse' },
@@ -66,7 +66,7 @@ export function preparedPaymentRoutes({
   paymentSecrets,
   rates,
 }: PreparedPaymentRoutesDeps): readonly AnyRoute[] {
-  /** A secret of no payment and a text that is none are answered alike, and cost no read. */
+  /** A secret of no payment and any other text get the same answer, and cost no read. */
   async function admitted({
     params,
     asker,
@@ -98,7 +98,7 @@ export function preparedPaymentRoutes({
         tag,
         summary: 'Prepare a payin transaction for a wallet',
         description:
-          'For payments from Solana and Stellar. The transaction pays exactly what is due now from this account. The service signs nothing. A `conflict` with pointer /token or /coin: the account has too little.',
+          'For payments from Solana and Stellar. The transaction pays exactly the amount due now from this account. The service signs nothing. A `conflict` with pointer /token or /coin: the account has too little.',
       },
       async handle(request) {
         const paymentId = await admitted(request);
@@ -139,7 +139,7 @@ export function preparedPaymentRoutes({
         tag,
         summary: 'Register the transaction that a wallet sent',
         description:
-          'As `registerPayin`, for the holder of the payment’s link. The transaction is a hint where to look: only the chain decides.',
+          'As `registerPayin`, for the holder of the payment’s link. The transaction is only a hint: the chain decides.',
       },
       async handle(request) {
         const paymentId = await admitted(request);

@@ -155,7 +155,7 @@ function signedTransactions(networkPassphrase: string, rpc: StellarRpc): SignedT
     },
   };
 
-  /** The network calls a transaction that it has already carried out a wrong number of its account. */
+  /** The network answers a repeated transaction with a wrong sequence number: the first copy has landed. */
   async function refuseUnlessLanded(node: StellarNode, signed: string, code: string): Promise<void> {
     const hash = readTransaction(signed, networkPassphrase)?.hash().toString('hex') ?? '';
     if (code === 'txBadSeq' && (await transactionOf(node, hash)).status === 'SUCCESS') return;
