@@ -228,6 +228,26 @@ describe('paying without gas', () => {
     assert.equal(await paidTo(payer.address), 10_000000n - BigInt(message.value));
   });
 
+  it('settles for a merchant’s own server what pays a deposit of the merchant’s payment, and nothing else', async () => {
+    const payment = await create();
+    const requirement = await billOf(linkOf(payment));
+    const payer = await payerWith(10_000000n);
+    const call = async (path: string, payTo = requirement.payTo) => {
+      const paymentRequirements = { ...requirement, payTo };
+      const paymentPayload = { x402Version: 2, accepted: paymentRequirements, payload: signed };
+      const body = { x402Version: 2, paymentPayload, paymentRequirements };
+      const answer = await shop.call('POST', `/x402/${path}`, { key: shop.wallet().ordersKey, body });
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      return answer.body;
+    };
+    const signed = await authorize(payer, requirement);
+    assert.deepEqual(await call('verify'), { isValid: true, payer: payer.address });
+    assert.equal((await call('settle', payer.address)).errorReason, 'invalid_exact_evm_payload_recipient_mismatch');
+    const answers = await Promise.all([1, 2, 3].map(() => call('settle')));
+    for (const each of answers) assert.deepEqual([each.success, each], [true, answers[0]]);
+    assert.equal(await paidTo(payer.address), 10_000000n - BigInt(requirement.amount));
+  });
+
   describe('with a reusable link', () => {
     const fixed = { type: 'exactIn', amount: '2.00', title: 'Tea by the cup' };
     const sources = { source: { chainId: String(base), tokenSymbol: 'USDC' } };
@@ -270,6 +290,8 @@ describe('paying without gas', () => {
       const mixed = await ask402(link, headerOf(other, signed));
       assert.equal(mixed.response.errorReason, 'invalid_exact_evm_payload_recipient_mismatch');
       assert.equal((await ask402(await linked(), headerOf(requirement, signed))).status, 400);
+      for (const spelled of ['X402', 'x402/', '/x402', 'x402%2f', 'x402;a', '%78402'])
+        assert.ok([402, 404, 405].includes((await fetch(`${link}/${spelled}`)).status), spelled);
       assert.equal(await eventsCreated(), before);
 
       const header = headerOf(requirement, signed);
