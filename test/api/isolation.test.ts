@@ -164,6 +164,9 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
   ],
   'POST /merchant-api/me/settlement/cancel': () => [{ path: `${me}/settlement/cancel`, answered: [401, 409] }],
   'POST /merchant-api/me/webhook': () => [{ path: `${me}/webhook`, body: { webhookUrl: null }, answered: ownOnly }],
+  'POST /merchant-api/me/webhook/types': () => [
+    { path: `${me}/webhook/types`, body: { webhookTypes: ['payment_held'] }, answered: ownOnly },
+  ],
   'POST /merchant-api/me/webhook/rotate': () => [{ path: `${me}/webhook/rotate`, answered: ownOnly }],
   'POST /merchant-api/me/policy': () => [{ path: `${me}/policy`, body: { over: 'refund' }, answered: ownOnly }],
   'POST /merchant-api/me/pay-from': () => [{ path: `${me}/pay-from`, body: { payFrom: [] }, answered: ownOnly }],

@@ -17,6 +17,7 @@ import type { AsOf } from '../../domain/asOf.ts';
 import { type Chain, chains } from '../../domain/chains.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { KeyScope } from '../../domain/merchant/events.ts';
+import { defaultChoice } from '../../domain/merchant/notifications.ts';
 import { noProfile } from '../../domain/merchant/profile.ts';
 import { expire } from '../../domain/payment/close.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
@@ -190,6 +191,7 @@ export async function startWorld(
     paymentNews: quietPaymentNews,
     relays: noRelays,
     networks: new Map(),
+    notices: quietNotices,
     findProfile: async () => noProfile,
     embeddingSites: async () => [],
     rates: unlimited,
@@ -237,6 +239,13 @@ export const quietProof: HttpDeps['proof'] = {
   entries: async () => [],
   keys: async () => [],
   evidence: async () => refuse('notFound', 'no head is signed yet'),
+};
+
+/** Nothing happens to the apps. */
+const quietNotices: HttpDeps['notices'] = {
+  list: async () => ({ choice: defaultChoice, notices: [], seenAt: null }),
+  countUnread: async () => 0,
+  markRead: async () => {},
 };
 
 const quietPaymentNews: HttpDeps['paymentNews'] = {

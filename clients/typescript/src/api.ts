@@ -733,6 +733,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/merchant-api/me/webhook/types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose further webhook types
+         * @description The complete list besides payment_payin_completed and payment_payout_completed, which are always sent. For payments created from now on; existing payments keep their types. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         */
+        post: operations["setWebhookTypes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/merchant-api/me/webhook/rotate": {
         parameters: {
             query?: never;
@@ -1337,6 +1357,86 @@ export interface webhooks {
          * @description Sent once, never again automatically. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
          */
         post: operations["payment_payout_completed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    payment_held: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Opt-in. Final money does not count towards the payment and is held: a late, second or wrong payin
+         * @description Sent once, never again by itself. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
+         */
+        post: operations["payment_held"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    payment_bounced: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Opt-in. The payment ended without a payout; its money is held and can be refunded
+         * @description Sent once, never again by itself. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
+         */
+        post: operations["payment_bounced"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    payment_expired: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Opt-in. The time to pay is over: a late payin can still be paid out if the app accepts it
+         * @description Sent once, never again by itself. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
+         */
+        post: operations["payment_expired"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    payment_refunded: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Opt-in. A refund is final on its chain; a payment can have several
+         * @description Sent once, never again by itself. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
+         */
+        post: operations["payment_refunded"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2151,6 +2251,12 @@ export interface components {
             key: string;
         };
         /**
+         * OptionalWebhookType
+         * @description a webhook type that an app can choose
+         * @enum {string}
+         */
+        OptionalWebhookType: "payment_held" | "payment_bounced" | "payment_expired" | "payment_refunded";
+        /**
          * Ordinal
          * @description an ordinal of the feed
          */
@@ -2755,6 +2861,8 @@ export interface components {
             settlement: components["schemas"]["Settlement"] | null;
             settlementChange: components["schemas"]["SettlementChange"] | null;
             webhookUrl: string | null;
+            /** @description Webhook types that the app chose, in addition to the two that are always sent. */
+            webhookTypes: string[];
             webhookSecretFingerprint: string | null;
             /**
              * Format: date-time
@@ -3133,7 +3241,7 @@ export interface components {
          * WebhookEventType
          * @enum {string}
          */
-        WebhookEventType: "payment_payin_completed" | "payment_payout_completed" | "webhook_test";
+        WebhookEventType: "payment_payin_completed" | "payment_payout_completed" | "payment_held" | "payment_bounced" | "payment_expired" | "payment_refunded" | "webhook_test";
         /**
          * WebhookPayment
          * @description PaymentResponse without metadata, webhookUrl, webhookSecretSource, paymentLink and merchant, which webhooks omit.
@@ -3197,6 +3305,19 @@ export interface components {
          * @enum {string}
          */
         WebhookSecretSource: "app";
+        /**
+         * WebhookTypesRequest
+         * @example {
+         *       "webhookTypes": [
+         *         "payment_held",
+         *         "payment_refunded"
+         *       ]
+         *     }
+         */
+        WebhookTypesRequest: {
+            /** @description types of webhooks, each once; an empty list for none */
+            webhookTypes: components["schemas"]["OptionalWebhookType"][];
+        };
         /**
          * WebhookUrlRequest
          * @example {
@@ -6877,6 +6998,115 @@ export interface operations {
             };
         };
     };
+    setWebhookTypes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookTypesRequest"];
+            };
+        };
+        responses: {
+            /** @description The current settings */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsResponse"];
+                };
+            };
+            /** @description invalidRequest */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description unauthenticated */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            408: components["responses"]["TooSlow"];
+            /** @description payloadTooLarge */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description unsupportedMediaType */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description rateLimited */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
+            /** @description unavailable */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     rotateWebhookSecret: {
         parameters: {
             query?: never;
@@ -9776,6 +10006,170 @@ export interface operations {
         };
     };
     payment_payout_completed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Unix milliseconds at signing */
+                "X-Service-Timestamp": string;
+                "X-Service-Signature": string;
+                /** @description Only for a redelivery: the event_id of the first delivery */
+                "X-Service-First-Delivery"?: string;
+                /** @description Standard Webhooks: the event_id */
+                "webhook-id": string;
+                /** @description Standard Webhooks: Unix seconds at signing */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: v1 and the base64 of the HMAC-SHA256 of id, timestamp and body, each after a dot */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Any 2xx status counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. The service does not retry. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    payment_held: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Unix milliseconds at signing */
+                "X-Service-Timestamp": string;
+                "X-Service-Signature": string;
+                /** @description Only for a redelivery: the event_id of the first delivery */
+                "X-Service-First-Delivery"?: string;
+                /** @description Standard Webhooks: the event_id */
+                "webhook-id": string;
+                /** @description Standard Webhooks: Unix seconds at signing */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: v1 and the base64 of the HMAC-SHA256 of id, timestamp and body, each after a dot */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Any 2xx status counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. The service does not retry. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    payment_bounced: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Unix milliseconds at signing */
+                "X-Service-Timestamp": string;
+                "X-Service-Signature": string;
+                /** @description Only for a redelivery: the event_id of the first delivery */
+                "X-Service-First-Delivery"?: string;
+                /** @description Standard Webhooks: the event_id */
+                "webhook-id": string;
+                /** @description Standard Webhooks: Unix seconds at signing */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: v1 and the base64 of the HMAC-SHA256 of id, timestamp and body, each after a dot */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Any 2xx status counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. The service does not retry. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    payment_expired: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Unix milliseconds at signing */
+                "X-Service-Timestamp": string;
+                "X-Service-Signature": string;
+                /** @description Only for a redelivery: the event_id of the first delivery */
+                "X-Service-First-Delivery"?: string;
+                /** @description Standard Webhooks: the event_id */
+                "webhook-id": string;
+                /** @description Standard Webhooks: Unix seconds at signing */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: v1 and the base64 of the HMAC-SHA256 of id, timestamp and body, each after a dot */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Any 2xx status counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. The service does not retry. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    payment_refunded: {
         parameters: {
             query?: never;
             header: {

@@ -31,6 +31,7 @@ export function settingsResource(settings: Settings, publicUrl: string): Setting
       effectiveAt: settlementChange.effectiveAt,
     },
     webhookUrl: settings.webhookUrl,
+    webhookTypes: [...settings.webhookTypes],
     webhookSecretFingerprint: settings.webhookSecretFingerprint,
     webhookSecretRotatedAt: settings.webhookSecretRotatedAt,
     embeddingSites: [...settings.embeddingSites],
@@ -78,6 +79,7 @@ export interface SettingsRoutesDeps extends SettingsReads, InForce {
     | 'setPolicy'
     | 'setEmbeddingSites'
     | 'setWebhookUrl'
+    | 'setWebhookTypes'
     | 'rotateSecret'
   >;
   readonly publicUrl: () => string;
@@ -292,6 +294,23 @@ const webhook = (deps: SettingsRoutesDeps): readonly AnyRoute[] => [
     },
     handle: async ({ caller: { appId }, body, by }) =>
       shownAfter(deps, appId, await deps.merchants.setWebhookUrl(appId, body.webhookUrl, by)),
+  }),
+  route({
+    method: 'post',
+    path: `${base}/webhook/types`,
+    auth: 'owner',
+    body: schemas.WebhookTypesRequest,
+    answers,
+    errors,
+    doc: {
+      id: 'setWebhookTypes',
+      tag,
+      summary: 'Choose further webhook types',
+      description:
+        'The complete list besides payment_payin_completed and payment_payout_completed, which are always sent. For payments created from now on; existing payments keep their types.',
+    },
+    handle: async ({ caller: { appId }, body, by }) =>
+      shownAfter(deps, appId, await deps.merchants.setWebhookTypes(appId, body.webhookTypes, by)),
   }),
   route({
     method: 'post',

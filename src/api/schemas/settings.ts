@@ -4,6 +4,7 @@ import { contactMax, profileNameMax, returnUrlPlaceholders, urlMax } from '../..
 import { embeddingSitesMax, siteMax } from '../../../domain/merchant/settings.ts';
 import { lateMax_minutes, overVerdicts, toleranceMax, verdicts } from '../../../domain/payment/amountPolicy.ts';
 import { alternativesMax } from '../../../domain/payment/sources.ts';
+import { laterWebhookTypesMax } from '../../../domain/webhook.ts';
 import { historyCursorPattern } from '../../../queries/appHistory.ts';
 import {
   Address,
@@ -14,6 +15,7 @@ import {
   Decimal,
   Memo,
   NullableText,
+  OptionalWebhookType,
   oneOf,
   orNull,
   Time,
@@ -80,6 +82,16 @@ export const WebhookUrlRequest = Shape(
     }),
   },
   { ...closed, title: 'WebhookUrlRequest', examples: [{ webhookUrl: 'https://bakery.example/hooks' }] },
+);
+
+export const WebhookTypesRequest = Shape(
+  {
+    webhookTypes: List(OptionalWebhookType, {
+      maxItems: laterWebhookTypesMax,
+      description: 'types of webhooks, each once; an empty list for none',
+    }),
+  },
+  { ...closed, title: 'WebhookTypesRequest', examples: [{ webhookTypes: ['payment_held', 'payment_refunded'] }] },
 );
 
 export const PayFromRequest = Shape(
@@ -200,6 +212,9 @@ export const SettingsResponse = Shape(
     settlement: Type.Unsafe<Static<typeof Settlement> | null>(orNull(Settlement)),
     settlementChange: Type.Unsafe<Static<typeof SettlementChange> | null>(orNull(SettlementChange)),
     webhookUrl: NullableText,
+    webhookTypes: List(Type.String(), {
+      description: 'Webhook types that the app chose, in addition to the two that are always sent.',
+    }),
     webhookSecretFingerprint: NullableText,
     webhookSecretRotatedAt: TimeOrNull,
     embeddingSites: List(Type.String(), {
