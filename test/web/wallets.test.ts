@@ -600,7 +600,7 @@ describe('paying without gas', () => {
     await visiting.leave();
   }
 
-  it('signs what the server asks for, and hands the same signature over until its transaction is known', () =>
+  it('signs the authorization that the server offers, and hands the same signature over until its transaction is known', () =>
     free(
       {
         answers: [
