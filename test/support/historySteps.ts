@@ -163,9 +163,9 @@ function sign(state: NonNullable<PaymentState>, { who, n }: Step, now: Instant):
 /** Invites, admits and removes one person in turn. */
 function teamStep(state: MerchantState, now: Instant): Decision<MerchantEvent> {
   const developerId = 'member-1';
-  if (state.members.length > 0 && state.notifications.length === 0)
-    return setNotifications(state, developerId, { ...defaultChoice, mail: ['largePayment'] });
   if (state.members.length > 0) return removeMember(state, developerId);
+  if (state.invitations.length > 0 && state.notifications.length === 0 && state.developerId !== null)
+    return setNotifications(state, state.developerId, { ...defaultChoice, mail: ['largePayment'] });
   if (state.invitations.length > 0) return acceptInvitation(state, developerId, now);
   return inviteMember(state, { developerId, role: 'developer' }, now);
 }
