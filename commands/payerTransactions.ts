@@ -31,7 +31,11 @@ export interface SolanaOffer {
   readonly family: 'solana';
   /** As the Wallet Standard names clusters: `solana:mainnet`. */
   readonly chain: string;
+  readonly amount: ChosenAmount;
 }
+
+/** In whole tokens, if the payer chose it; null for the amount that is due. */
+type ChosenAmount = string | null;
 
 export interface StellarOffer {
   readonly family: 'stellar';
@@ -39,6 +43,7 @@ export interface StellarOffer {
   readonly network: string;
   /** The only account that can pay; null where every account can. */
   readonly sender: string | null;
+  readonly amount: ChosenAmount;
 }
 
 /** Amount that an account must pay. */

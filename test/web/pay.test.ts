@@ -6,7 +6,7 @@ import { documentOf } from '../../web/parts/html.ts';
 import { colourSheet } from '../../web/pay/colour.ts';
 import { type Language, languageOf, languages } from '../../web/pay/language.ts';
 import { messages, sayIn } from '../../web/pay/messages/index.ts';
-import { isDue } from '../../web/pay/model.ts';
+import { isDue } from '../../domain/payment/chosenAmount.ts';
 import { durationOf } from '../../web/pay/outcome.ts';
 import { payPage } from '../../web/pay/page.ts';
 import { type Visitor, visitor } from '../support/chromium.ts';

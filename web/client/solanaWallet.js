@@ -1,5 +1,5 @@
 // Wallets of Solana: found by the Wallet Standard. The service makes the transaction, the wallet signs and sends it.
-import { post, problemOf, WalletProblem } from './walletProblem.js';
+import { asking, post, problemOf, WalletProblem } from './walletProblem.js';
 import { start } from './wallets.js';
 
 const connecting = 'standard:connect';
@@ -11,7 +11,7 @@ const pay = (wallet) => async (offer, tell) => {
   const account = accounts?.find(({ chains }) => chains.includes(offer.chain));
   if (!account) throw new WalletProblem('otherNetwork');
   tell('preparing');
-  const { transaction } = await post('transaction', { account: account.address });
+  const { transaction } = await post('transaction', asking(offer, account.address));
   const prepared_ms = Date.now();
   tell('confirm');
   const bytes = Uint8Array.from(atob(transaction), (letter) => letter.charCodeAt(0));

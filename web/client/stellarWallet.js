@@ -1,6 +1,6 @@
 // Freighter, the wallet of Stellar that browsers have: it answers messages of the page. The service makes the transaction and sends what
 // the wallet has signed.
-import { post, problemOf, WalletProblem } from './walletProblem.js';
+import { asking, post, problemOf, WalletProblem } from './walletProblem.js';
 import { start } from './wallets.js';
 
 /** Without the extension nobody answers. */
@@ -40,7 +40,8 @@ async function answered(type, more) {
   return answer;
 }
 
-async function pay({ network, sender }, tell) {
+async function pay(offer, tell) {
+  const { network, sender } = offer;
   tell('connecting');
   const { publicKey: account } = await answered('REQUEST_ACCESS');
   if (typeof account !== 'string' || account === '') throw new WalletProblem('refused');
@@ -48,7 +49,7 @@ async function pay({ network, sender }, tell) {
   const { networkDetails } = await answered('REQUEST_NETWORK_DETAILS');
   if (networkDetails?.networkPassphrase !== network) throw new WalletProblem('otherNetwork');
   tell('preparing');
-  const { transaction, seal } = await post('transaction', { account });
+  const { transaction, seal } = await post('transaction', asking(offer, account));
   tell('confirm');
   const { signedTransaction } = await answered('SUBMIT_TRANSACTION', {
     transactionXdr: transaction,
@@ -57,7 +58,7 @@ async function pay({ network, sender }, tell) {
   });
   if (typeof signedTransaction !== 'string' || signedTransaction === '') throw new WalletProblem('refused');
   tell('sending');
-  const { txHash } = await post('signed', { account, transaction: signedTransaction, seal }).catch((problem) => {
+  const { txHash } = await post('signed', { ...asking(offer, account), transaction: signedTransaction, seal }).catch((problem) => {
     // The answer may have been lost.
     throw problem.word === 'busy' ? new WalletProblem('notSeen', true) : problem;
   });
