@@ -24,6 +24,17 @@ const pay = (provider) => async (offer, tell) => {
   return { hash: hash.toLowerCase(), account };
 };
 
+/** By EIP-191, as the service reads it. A contract wallet's signature is whatever its contract accepts. */
+const sign = (provider) => async ({ text, account }, tell) => {
+  const ask = (method, params = []) => provider.request({ method, params });
+  tell('connecting');
+  const accounts = [await ask('eth_requestAccounts').catch(rethrow)].flat();
+  if (!accounts.some((each) => String(each).toLowerCase() === account.toLowerCase())) throw new WalletProblem('otherAccount');
+  tell('confirm');
+  const bytes = Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return ask('personal_sign', [`0x${bytes}`, account]).catch(rethrow);
+};
+
 const rethrow = (error) => {
   throw problemOf(error);
 };
@@ -95,6 +106,7 @@ start((_offer, found) => {
     icon,
     detail: rdns,
     pay: pay(provider),
+    sign: sign(provider),
     watch: watch(provider),
   });
   window.addEventListener('eip6963:announceProvider', ({ detail }) => {

@@ -11,7 +11,7 @@ start(async (_offer, found) => {
   const { isConnected } = window.freighter
     ? { isConnected: true }
     : await ask('REQUEST_CONNECTION_STATUS', {}, silent_ms);
-  if (isConnected) found({ id: 'freighter', name: 'Freighter', icon: '', detail: '', pay });
+  if (isConnected) found({ id: 'freighter', name: 'Freighter', icon: '', detail: '', pay, sign });
 });
 
 /** Freighter's own protocol, where `messagedId` is spelled so. @param {number} [patience_ms] null waits for the person */
@@ -38,6 +38,18 @@ async function answered(type, more) {
   const error = answer.apiError ?? answer.error;
   if (error) throw problemOf(error);
   return answer;
+}
+
+/** Version of Freighter's library whose messages these are: from version 4 the extension signs texts by SEP-53. */
+const apiVersion = '6.0.1';
+
+async function sign({ text, account }, tell) {
+  tell('connecting');
+  const { publicKey } = await answered('REQUEST_ACCESS');
+  if (publicKey !== account) throw new WalletProblem('otherAccount');
+  tell('confirm');
+  const { signedBlob } = await answered('SUBMIT_BLOB', { blob: text, accountToSign: account, apiVersion });
+  return signedBlob;
 }
 
 async function pay(offer, tell) {

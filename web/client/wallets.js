@@ -1,6 +1,7 @@
-// Pays from a wallet in the payer's browser: lists the wallets there are, and follows the one that the payer presses to its end.
+// Pays from a wallet in the payer's browser, or signs a refund address in it: lists the wallets there are, and follows the one that the
+// payer presses to its end.
 import { say } from './say.js';
-import { post, problemOf } from './walletProblem.js';
+import { post, problemOf, WalletProblem } from './walletProblem.js';
 
 const place = document.getElementById('wallets');
 const list = place.querySelector('ul');
@@ -113,6 +114,7 @@ async function press({ id }) {
   // A wallet that is silent may still send: what it answers later is taken up all the same.
   const silent = setTimeout(() => isMine() && tell('pending', { wallet: wallet.name, state: 'wait' }), silent_ms);
   try {
+    if (offer.text !== undefined) return submitSignature(await wallet.sign(offer, step), isMine());
     const sent = await wallet.pay(offer, step);
     turn += 1;
     record({ ...sent, due: dueOf(), from: wallet.detail ?? '', at: Date.now() });
@@ -127,6 +129,18 @@ async function press({ id }) {
   } finally {
     clearTimeout(silent);
   }
+}
+
+/** Longest signature that the service reads. */
+const signatureMax = 8_400;
+
+/** Sends the page's form with the signature, like a pasted one: the service checks it. */
+function submitSignature(signature, isMine) {
+  if (typeof signature !== 'string' || signature === '' || signature.length > signatureMax) throw new WalletProblem('failed');
+  if (!isMine) return;
+  const field = document.querySelector('form [name="signature"]');
+  field.value = signature;
+  field.form.requestSubmit();
 }
 
 const pause = (length_ms) => new Promise((resolve) => setTimeout(resolve, length_ms));
