@@ -37,7 +37,7 @@ const easy: Readonly<Record<string, unknown>> = {
   eth_sendTransaction: hash,
   eth_getTransactionReceipt: null,
   eth_getTransactionByHash: null,
-  web3_clientVersion: 'anvil/v1',
+  eth_getBlockByNumber: { timestamp: '0x69000000' },
 };
 
 /** @param answers of methods in place of the easy ones: values, or functions of how often the method was asked before */
@@ -346,16 +346,47 @@ describe('a wallet that does not pay', () => {
       assert.ok(!wallet.asked.includes('eth_sendTransaction'));
     }));
 
-  it('is on the real chain while the page is of a simulated one: nothing is sent', () =>
-    withWallet(
-      { web3_clientVersion: 'Geth/v1.16.0' },
-      async ({ page, wallet }) => {
+  const firstBlocks: readonly (readonly [what: string, answer: unknown, isReal: boolean])[] = [
+    ['is Base’s', { timestamp: '0x648a5ce5' }, true],
+    ['is not there', null, true],
+    ['is a failure', () => fail(-32601, 'the method does not exist'), true],
+    ['has no time', {}, true],
+    ['is of this year', { timestamp: '0x69000000' }, false],
+  ];
+  for (const [what, answer, isReal] of firstBlocks) {
+    it(`is on a chain whose first block ${what}: a simulated payment is ${isReal ? 'not sent' : 'sent'}`, () =>
+      withWallet(
+        { eth_getBlockByNumber: answer },
+        async ({ page, wallet }) => {
+          await buttons(page).first().click();
+          await says(page, isReal ? /a real network, and this payment is a simulation/ : /Sent, waiting/);
+          assert.equal(wallet.asked.includes('eth_sendTransaction'), !isReal);
+        },
+        { mode: 'sandbox' },
+      ));
+  }
+
+  it('is switched to another account while the page connects: that account pays, and its balance counts', async () => {
+    const other = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+    const usual = answering({ eth_accounts: [other] });
+    const asked: { readonly method: string; readonly params: readonly unknown[] }[] = [];
+    await withWallet(
+      {},
+      async ({ page }) => {
         await buttons(page).first().click();
-        await says(page, /a real network, and this payment is a simulation/);
-        assert.ok(!wallet.asked.includes('eth_sendTransaction'));
+        await says(page, /Sent, waiting/);
+        const [sent] = asked.find(({ method }) => method === 'eth_sendTransaction')?.params as [{ from: string }];
+        const balances = asked.filter(({ method }) => method === 'eth_getBalance').map(({ params }) => params[0]);
+        assert.deepEqual([sent.from, balances], [other, [other]]);
       },
-      { mode: 'sandbox' },
-    ));
+      {
+        behaviour(method, params) {
+          asked.push({ method, params });
+          return usual(method, params);
+        },
+      },
+    );
+  });
 
   it('is silent: after a minute the other ways are open again, and what it sends later is taken up', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
