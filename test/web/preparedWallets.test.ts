@@ -131,7 +131,12 @@ describe('Freighter on the page of a payment', () => {
       }));
   }
 
-  const failed: readonly (readonly [what: string, behaviour: Behaviour, answers: Visit['answers'], text: RegExp])[] = [
+  const failed: readonly (readonly [
+    what: string,
+    behaviour: Behaviour,
+    answers: NonNullable<Visit['answers']>,
+    text: RegExp,
+  ])[] = [
     ['declines', declines('SUBMIT_TRANSACTION'), {}, /You declined in the wallet/],
     [
       'signs nothing',

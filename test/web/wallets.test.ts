@@ -375,9 +375,9 @@ describe('a wallet that does not pay', () => {
       async ({ page }) => {
         await buttons(page).first().click();
         await says(page, /Sent, waiting/);
-        const [sent] = asked.find(({ method }) => method === 'eth_sendTransaction')?.params as [{ from: string }];
-        const balances = asked.filter(({ method }) => method === 'eth_getBalance').map(({ params }) => params[0]);
-        assert.deepEqual([sent.from, balances], [other, [other]]);
+        const firstOf = (name: string) => asked.filter(({ method }) => method === name).map(({ params }) => params[0]);
+        const senders = firstOf('eth_sendTransaction').map((sent) => (sent as { readonly from: string }).from);
+        assert.deepEqual([senders, firstOf('eth_getBalance')], [[other], [other]]);
       },
       {
         behaviour(method, params) {
