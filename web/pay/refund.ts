@@ -117,7 +117,7 @@ function signing(model: RefundModel, toSign: NonNullable<RefundModel['toSign']>)
       ${line(say, 'refundWords', html`<pre class="mono small" dir="ltr">${toSign.text}</pre>`, toSign.text)}
     </dl>
     ${signers(model, say('refundSignNow'), { family: chainOf(toSign.chainId).family, account: toSign.sender, text: toSign.text })}
-    <form class="choose" method="post" action=${`${path}/refund`}>
+    <form class="choose paste" method="post" action=${`${path}/refund`}>
       <p>${say('refundSign', { address: address(toSign.sender) })}</p>
       <input type="hidden" name="lang" value=${say.language} />
       <input type="hidden" name="from" value=${toSign.sender} />
