@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { eventCodec, streamPrefixes } from '../../commands/codec.ts';
+import { eventCodec, knownEvent, streamPrefixes } from '../../commands/codec.ts';
+import { NewerEvent, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { categories } from '../../domain/streams.ts';
@@ -111,12 +112,25 @@ describe('the codec', () => {
       assert.deepEqual(eventCodec.read(stored({})), created());
     });
 
-    it('no types and no categories that it does not know: other versions may write more', () => {
-      assert.equal(eventCodec.read(stored({ type: 'PaymentForgotten' })), undefined);
-      assert.equal(eventCodec.read(stored({ type: 'NonceAssigned' })), undefined);
-      assert.equal(eventCodec.read(stored({ stream: 'credit-1' })), undefined);
+    it('nothing of streams that are not of this product', () => {
       assert.equal(eventCodec.read(stored({ stream: '$metadata' })), undefined);
       assert.equal(eventCodec.read(stored({ stream: 'constructor-1' })), undefined);
+    });
+
+    it('no event of a newer version: its meaning is unknown, so nothing may be decided without it', () => {
+      const newer = [
+        { type: 'PaymentForgotten' },
+        { type: 'NonceAssigned' },
+        { stream: 'credit-1' },
+        { metadata: { ...stored({}).metadata, schemaVersion: eventCodec.schemaVersion('payment') + 1 } },
+      ].map(stored);
+      for (const event of newer) {
+        assert.throws(() => eventCodec.read(event), NewerEvent);
+        assert.equal(knownEvent(event), undefined);
+      }
+      assert.ok(new NewerEvent(stored({})) instanceof Unavailable, 'the API answers 503, and workers wait');
+      const newest = { metadata: { ...stored({}).metadata, schemaVersion: eventCodec.schemaVersion('payment') } };
+      assert.equal(eventCodec.read(stored(newest))?.type, 'PaymentCreated');
     });
 
     it('fields that it does not know, and passes them on', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type Codec, verifyChain } from '../../commands/codec.ts';
 import { createHandle, type Facts, readStream } from '../../commands/handle.ts';
-import { type EventStore, StreamConflict, Unavailable } from '../../commands/ports.ts';
+import { type EventStore, NewerEvent, StreamConflict, Unavailable } from '../../commands/ports.ts';
 import { type Decider, type Decision, refuse } from '../../domain/decider.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { memoryEventStore } from '../support/memoryEventStore.ts';
@@ -27,7 +27,10 @@ const put =
 const codec: Codec = {
   schemaVersion: () => 3,
   check: (_, { data }) => assert.ok('ball' in data, 'only balls are put'),
-  read: ({ type, data }) => (type === 'Put' ? { type, data: data as object } : undefined),
+  read(stored) {
+    if (stored.type !== 'Put') throw new NewerEvent(stored);
+    return { type: stored.type, data: stored.data as object };
+  },
 };
 const facts: Facts = { cause: 'worker:test', appId: 'wallet_demo' };
 
@@ -107,18 +110,18 @@ describe('handling a command', () => {
     assert.deepEqual(await typesIn('box-a'), []);
   });
 
-  it('passes over events of types that it does not know, and appends behind them', async () => {
-    const { handle, store, start } = world();
+  it('decides nothing on a stream with an event of a newer version, not even from a cached state', async () => {
+    const { handle, start, typesIn } = world();
     await handle(box, 'a', put('red'), facts);
     await start()(box, 'a', () => [{ type: 'Shaken', data: { ball: '' } }] as unknown as Put[], facts);
-    const read = await start()(box, 'a', put('blue'), facts);
-    assert.deepEqual(read, {
-      state: ['red', 'blue'],
-      revision: 2n,
-      position: await store.tail(),
-      at: minute(0),
-      appended: 1,
-    });
+    for (const deciding of [start(), handle, handle]) {
+      await assert.rejects(deciding(box, 'a', put('blue'), facts), NewerEvent);
+      await assert.rejects(
+        deciding(box, 'a', () => refuse('forbidden', 'no'), facts),
+        NewerEvent,
+      );
+    }
+    assert.deepEqual(await typesIn('box-a'), ['Put', 'Shaken']);
   });
 
   describe('from a cached state', () => {

@@ -130,6 +130,8 @@ function removeOldBundles(used: string): void {
   mkdirSync(cache, { recursive: true });
   for (const name of readdirSync(cache)) {
     const folder = join(cache, name);
-    if (folder !== used && Date.now() - statSync(folder).mtimeMs > life_ms) rmSync(folder, { recursive: true });
+    const seen = statSync(folder, { throwIfNoEntry: false });
+    if (folder !== used && seen && Date.now() - seen.mtimeMs > life_ms)
+      rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { letOthersFirst } from './letOthersFirst.ts';
 import type { Order, Outcome, Word } from './messages.ts';
@@ -106,6 +107,8 @@ function openShard(folder: string, programOptions: readonly string[]) {
     const limit = setTimeout(() => child.kill('SIGKILL'), workMax_ms);
     const answered = await Promise.race([heard.promise.then(() => true), gone.then(() => false)]);
     clearTimeout(limit);
+    // The shard printed before it answered, but on another pipe: this reads what has arrived there.
+    await setImmediate();
     const end = `the shard ended with ${child.signalCode ?? child.exitCode}`;
     if (!answered) outcomes.push({ state: 'failed', title: end, failure: end });
     const used_s = processes.readSeconds();

@@ -40,7 +40,7 @@ export const startRealGeth = (chainId: ChainId): Promise<RealNode> =>
 
 /** Starts Agave, on an empty ledger unless the folder holds one; it ends with the run. */
 export const startRealSolana = (
-  options: Pick<AgaveOptions, 'validatorOptions'> & { readonly folder?: string } = {},
+  options: Pick<AgaveOptions, 'validatorOptions' | 'isUnlimited'> & { readonly folder?: string } = {},
 ): Promise<RealNode> =>
   started((folder) =>
     startAgave({ folder, ...options, program: programOf('SOLANA'), logFile: join(folder, 'node.log') }),

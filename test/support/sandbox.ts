@@ -25,7 +25,6 @@ import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export type { Answer, Json } from './shop.ts';
 
-const program = fileURLToPath(new URL('../../sandbox/start.ts', import.meta.url));
 const service = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const poll_ms = 50;
 
@@ -73,6 +72,8 @@ export interface SandboxOptions {
   readonly eventStoreUrl?: (() => string) | undefined;
   /** Starts from the sources and in an empty folder. Default: from bundles where there are some, with a copied Postgres. */
   readonly asNewcomer?: boolean;
+  /** Root of the product's sources, for another version of it. Default: these sources. */
+  readonly sources?: string;
   /** Chains run on real nodes, where the environment names their start programs. */
   readonly onRealNodes?: boolean;
 }
@@ -84,6 +85,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     eventStoreUrl,
     asNewcomer = false,
     onRealNodes = false,
+    sources = fileURLToPath(new URL('../..', import.meta.url)),
   } = options;
   let child: ChildProcess | undefined;
   let output = '';
@@ -123,10 +125,14 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
         ...(eventStoreUrl && { EVENTSTORE_URL: eventStoreUrl() }),
         ...env,
       };
-      const started = spawn(process.execPath, [program, ...(onRealNodes ? ['--real-nodes'] : [])], {
-        env: { ...process.env, ...settings },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
+      const started = spawn(
+        process.execPath,
+        [join(sources, 'sandbox/start.ts'), ...(onRealNodes ? ['--real-nodes'] : [])],
+        {
+          env: { ...process.env, ...settings },
+          stdio: ['ignore', 'pipe', 'pipe'],
+        },
+      );
       child = started;
       for (const stream of [started.stdout, started.stderr]) {
         stream?.setEncoding('utf8').on('data', (text: string) => {
