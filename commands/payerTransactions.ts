@@ -15,6 +15,7 @@ export interface EvmOffer {
   readonly data: string;
   /** Smallest units in decimal. */
   readonly units: string;
+  readonly amount: ChosenAmount;
 }
 
 /** A chain as wallets add it (EIP-3085). */

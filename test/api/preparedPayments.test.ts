@@ -137,6 +137,29 @@ describe('prepared transactions under a flood', () => {
     assert.ok(isRefusal(agreed) && agreed.pointer === '/amount', JSON.stringify(agreed));
     assert.equal(calls.prepare, 1);
   });
+
+  it('are sent for the chosen amount that they were prepared for: its seal fits no other', async () => {
+    const sent: string[] = [];
+    const signed = {
+      hashOf: () => 'h',
+      async send(transaction: string) {
+        sent.push(transaction);
+        return undefined;
+      },
+    };
+    const any = factsOf([p.created({ type: 'anyAmount', from: p.solanaUsdc })]);
+    const { payments } = prepared({ signed }, any);
+    const made = await payments.prepare('a payment', { account, amount: '12.5' });
+    assert.ok(!isRefusal(made) && made.seal !== null);
+    const body = { account, transaction: 'signed', seal: made.seal };
+    for (const amount of ['12.4', '12.6', undefined]) {
+      const refused = await payments.sendSigned('a payment', { ...body, amount }, { cause: 'payer' });
+      assert.ok(isRefusal(refused), String(amount));
+    }
+    assert.deepEqual(sent, []);
+    assert.equal(await payments.sendSigned('a payment', { ...body, amount: '12.50' }, { cause: 'payer' }), 'h');
+    assert.deepEqual(sent, ['signed']);
+  });
 });
 
 /** Counts as many requests as the limits allow, for one caller and payment each. */

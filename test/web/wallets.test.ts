@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 import type { VNode } from 'preact';
 import { type Address, encodeFunctionData, erc20Abi } from 'viem';
 import { keepKeys } from '../../sandbox/keys.ts';
+import { walletOfferOf } from '../../src/chains/families.ts';
 import { payPage } from '../../web/pay/page.ts';
 import { type Visitor, type VisitorOptions, visitor } from '../support/chromium.ts';
 import { obstacles, standingOut } from '../support/obstacles.ts';
@@ -472,6 +473,28 @@ describe('a payment that a wallet sent', () => {
       assert.equal(await buttons(page).first().isVisible(), false);
       assert.equal(wallet.asked.filter((method) => method === 'eth_sendTransaction').length, 1);
     }));
+
+  it('is still sent after the payer states another sum, where any is accepted', async () => {
+    const wanting = (amount: string) => {
+      const model = payModel(stories.waitingForAny, 'en');
+      return payPage({ ...model, walletOffer: walletOfferOf(model.facts.payment, amount) });
+    };
+    await withWallet(
+      { eth_getTransactionByHash: {} },
+      async ({ page, pages, wallet }) => {
+        pages['pay'] = wanting('25.00');
+        await page.reload();
+        await buttons(page).first().click();
+        await says(page, /Sent, waiting/);
+        pages['pay'] = wanting('30.00');
+        await page.reload();
+        await says(page, /Sent, waiting/);
+        assert.equal(await buttons(page).first().isVisible(), false);
+        assert.equal(wallet.asked.filter((method) => method === 'eth_sendTransaction').length, 1);
+      },
+      { story: 'waitingForAny' },
+    );
+  });
 
   const fates: readonly (readonly [what: string, answers: Record<string, unknown>, after_ms: number, text: RegExp])[] =
     [

@@ -159,7 +159,12 @@ async function registered({ hash: txHash, account }) {
 
 // The tab remembers the sent transaction until the page shows it: a reload must not invite to pay twice.
 
-const dueOf = () => JSON.stringify(offered.offer);
+/** Terms of the offer. A sum that the payer chose is none of them: another sum is no reason to pay again. */
+function dueOf() {
+  const { amount, units, data, ...terms } = offered.offer;
+  return JSON.stringify(amount === null ? { ...terms, units, data } : terms);
+}
+
 const recordName = `${recorded} ${location.pathname}`;
 
 function record(sent) {
