@@ -20,9 +20,11 @@ import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../querie
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { countOpenLinks, listLinks } from '../../queries/links.ts';
 import { listKeys, withLastUse } from '../../queries/merchantAudit.ts';
+import { countUnread, markRead, memberNotices } from '../../queries/notices.ts';
 import { headsOf } from '../../queries/operations.ts';
 import { openObligations, openPromises } from '../../queries/payouts.ts';
 import { listInvitations, listTeam } from '../../queries/team.ts';
+import type { NoticeReads } from '../../web/dashboard/notifications.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
 import type { Site } from '../../web/parts/frame.ts';
 import { createFindInvitee } from '../accounts/invitees.ts';
@@ -158,7 +160,7 @@ export function relaysOf(
         if (domain === null)
           telemetry.logger.warn({ chainId }, 'no gas-free payment is offered: the domain of USDC is not the known one');
       },
-      // Asked again by each payment.
+      // Read again for each payment.
       () => {},
     );
   }
@@ -218,6 +220,13 @@ export function teamOf(
   };
 }
 
+/** Notifications of members. */
+export const noticesOf = ({ reads, writes, clock }: Pick<Core, 'reads' | 'writes' | 'clock'>): NoticeReads => ({
+  list: (appId, developerId) => memberNotices(reads, appId, developerId, clock.now()),
+  countUnread: (appId, developerId) => countUnread(reads, appId, developerId, clock.now()),
+  markRead: async (appId, developerId) => void (await markRead(writes, appId, developerId, clock.now())),
+});
+
 // Settings and apps for signed-in owners.
 
 /** Maximum time that a change of settings waits for the read models. */
@@ -275,7 +284,13 @@ export function countedCommands(merchants: OwnersCommands, rates: Rates): Owners
     requestSettlement: limited(merchants.requestSettlement),
     cancelSettlement: merchants.cancelSettlement,
     setWebhookUrl: limited(merchants.setWebhookUrl),
+    setWebhookTypes: limited(merchants.setWebhookTypes),
     setEmbeddingSites: limited(merchants.setEmbeddingSites),
+    // By person: a member cannot use up the changes of the others.
+    async setNotifications(appId, choice, by) {
+      await admitApp(rates, 'changes', `${appId} ${by.cause}`);
+      return merchants.setNotifications(appId, choice, by);
+    },
     setPayFrom: limited(merchants.setPayFrom),
     setPolicy: limited(merchants.setPolicy),
     rotateSecret: limited(merchants.rotateSecret),
@@ -364,6 +379,7 @@ async function startApi(core: Core, signal: AbortSignal, payTest: HttpDeps['payT
     },
     ...personCommands(core, rates),
     team: teamOf(core, rates),
+    notices: noticesOf(core),
     ...webhooksOf({ ...core, rates, send: webhookSender(core, core) }),
     cashback: cashbackOf(core, publicUrl),
     refunds: refundsOf(core),
@@ -379,7 +395,7 @@ async function startApi(core: Core, signal: AbortSignal, payTest: HttpDeps['payT
     keyUsed: uses.used,
     record: requestLog.record,
     async listApiRequests(appId, asked) {
-      // A developer looks right after the request; other instances' requests follow within 5 s.
+      // A developer reads it right after the request; other instances' requests follow within 5 s.
       await requestLog.write().catch(() => {});
       return listApiRequests(reads, appId, asked);
     },

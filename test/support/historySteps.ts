@@ -3,6 +3,7 @@ import type { LinkTerms } from '../../domain/link.ts';
 import { register, setKeylessCreation } from '../../domain/merchant/app.ts';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { issueKey, renameKey, revokeKey } from '../../domain/merchant/keys.ts';
+import { defaultChoice, setNotifications } from '../../domain/merchant/notifications.ts';
 import { requestSettlement } from '../../domain/merchant/settlement.ts';
 import type { MerchantState } from '../../domain/merchant/state.ts';
 import { acceptInvitation, inviteMember, removeMember } from '../../domain/merchant/team.ts';
@@ -95,7 +96,7 @@ export const transferOf = (state: PaymentState, { who, n }: Step) => {
 
 export const named = (step: Step) => ({ ...step, appId: appIdOf(step.who), paymentId: paymentIdOf(step.who) });
 
-/** Seen first, then decided about. */
+/** Detected first, then decided. */
 export function onUnmatched(state: UnmatchedState, { who, n }: Step, transfer: Transfer, now: Instant) {
   if (!state) return see(state, transfer, now);
   const order = { receiverAddress: transfer.from, receiverMemo: null, reason: 'no order', networkFee: 1n };
@@ -162,6 +163,8 @@ function sign(state: NonNullable<PaymentState>, { who, n }: Step, now: Instant):
 /** Invites, admits and removes one person in turn. */
 function teamStep(state: MerchantState, now: Instant): Decision<MerchantEvent> {
   const developerId = 'member-1';
+  if (state.members.length > 0 && state.notifications.length === 0)
+    return setNotifications(state, developerId, { ...defaultChoice, mail: ['largePayment'] });
   if (state.members.length > 0) return removeMember(state, developerId);
   if (state.invitations.length > 0) return acceptInvitation(state, developerId, now);
   return inviteMember(state, { developerId, role: 'developer' }, now);

@@ -22,7 +22,7 @@ describe('a phone', () => {
       }));
   }
 
-  it('opens this page in the app: each link is what its maker documents', async () => {
+  it('opens this page in the app: each link is in the form of its maker’s documentation', async () => {
     await paying({ options: phone }, async ({ page }) =>
       assert.deepEqual(await links(page), [
         `https://link.metamask.io/dapp/pay.example/pay/${'s'.repeat(43)}?lang=en`,
@@ -50,7 +50,7 @@ describe('a phone', () => {
       { options: phone },
     ));
 
-  it('is nothing that a desktop shows: there the code stands open', () =>
+  it('has parts that a desktop does not show: there the code is open', () =>
     paying({ options: { viewport: { width: 1280, height: 900 } } }, async ({ page }) => {
       await page.locator('.qr').waitFor();
       assert.equal(await page.locator('.apps').isVisible(), false);

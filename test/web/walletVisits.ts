@@ -29,7 +29,7 @@ const easy: Readonly<Record<string, unknown>> = {
   eth_getBlockByNumber: { timestamp: '0x69000000' },
 };
 
-/** @param answers of methods in place of the easy ones: values, or functions of how often the method was asked before */
+/** @param answers of methods instead of the default ones: values, or functions of the number of earlier calls */
 export function answering(answers: Readonly<Record<string, unknown>> = {}): Behaviour {
   const times = new Map<string, number>();
   return (method) => {
@@ -73,7 +73,7 @@ export const buttons = (page: Page) => page.locator('#wallets ul button');
 export const told = (page: Page) => page.locator('.told-wallet');
 export const says = (page: Page, text: RegExp) => told(page).filter({ hasText: text }).waitFor();
 
-/** A page with one wallet, and what the wallet was asked. */
+/** A page with one wallet, and the requests to the wallet. */
 export async function withWallet(
   answers: Readonly<Record<string, unknown>>,
   pay: (at: Paying & { readonly wallet: EvmWallet }) => Promise<void>,

@@ -93,7 +93,7 @@ describe('wallets that announce themselves', () => {
       },
     ));
 
-  it('are told apart when two announce one id and name: each is asked only for its own press', async () => {
+  it('are distinguished when two announce one id and name: each is called only for its own press', async () => {
     const same = { uuid: '350670db-19fa-4704-a166-e52e178b59d2', name: 'MetaMask' };
     const wallets: EvmWallet[] = [];
     await paying(
@@ -252,7 +252,7 @@ describe('a wallet that does not pay', () => {
       { on: 1, knows: [1] },
     ));
 
-  it('says that it switched and did not: nothing is sent', () =>
+  it('claims that it switched and did not: nothing is sent', () =>
     withWallet(
       { wallet_switchEthereumChain: 'yes' },
       async ({ page, wallet }) => {
@@ -321,7 +321,7 @@ describe('a wallet that does not pay', () => {
     );
   });
 
-  it('is silent: after a minute the other ways are open again, and what it sends later is taken up', async () => {
+  it('is silent: after a minute the other ways are open again, and its late transaction is accepted', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     await withWallet({ eth_sendTransaction: () => promise }, async ({ page, server }) => {
       await page.clock.install();
@@ -340,7 +340,7 @@ describe('a wallet that does not pay', () => {
 });
 
 describe('a payment that a wallet sent', () => {
-  it('is exactly what the page asks for, and is registered at once', async () => {
+  it('is exactly the requested one, and is registered at once', async () => {
     const usual = answering();
     const sent: unknown[] = [];
     const behaviour: Behaviour = (method, params) => {
@@ -458,7 +458,7 @@ describe('a payment that a wallet sent', () => {
 
 describe('wallets on the page', () => {
   for (const colorScheme of ['light', 'dark'] as const) {
-    it(`can be used by everybody, found, declined and sent, in ${colorScheme}`, () =>
+    it(`are accessible, found, declined and sent, in ${colorScheme}`, () =>
       withWallet(
         {
           eth_sendTransaction: (before: number) => (before === 0 ? fail(4001, 'no') : hash),

@@ -1,4 +1,4 @@
-// Wallets of EVM chains: found by EIP-6963, paid with by EIP-1193. A wallet is believed nothing but what the payer sees in it.
+// Wallets of EVM chains: found by EIP-6963, paid with by EIP-1193. The page trusts only what the payer sees in the wallet.
 import { problemOf, WalletProblem } from './walletProblem.js';
 import { start } from './wallets.js';
 
@@ -15,7 +15,7 @@ const pay = (provider) => async (offer, tell) => {
   const [account] = [await ask('eth_accounts').catch(rethrow)].flat();
   if (!isAccount(account)) throw new WalletProblem('failed');
   await checkBalances(ask, offer, account);
-  // A payer may switch the chain while they read: the same calldata on another chain would pay nobody.
+  // A payer may switch the chain while they read: on another chain the same calldata would pay the wrong address.
   if (!(await isOn(ask, offer.chain))) throw new WalletProblem('otherNetwork');
   tell('confirm');
   const { token: to, data, chain } = offer;
@@ -56,7 +56,7 @@ async function useChain(ask, chain, tell) {
     } catch (error) {
       if (!isUnknown(error)) throw problemOf(error, 'otherNetwork');
       await ask('wallet_addEthereumChain', [added(chain)]).catch(rethrow);
-      // Some wallets add a chain and stay on theirs.
+      // Some wallets add a chain and do not switch to it.
       if (!(await isOn(ask, chain))) await switching().catch(rethrow);
     }
     if (!(await isOn(ask, chain))) throw new WalletProblem('otherNetwork');
@@ -82,7 +82,7 @@ const added = ({ id, name, coin, rpcUrls, explorers }) => ({
   ...(explorers.length > 0 && { blockExplorerUrls: explorers }),
 });
 
-/** The wallet checks an unreadable balance again. */
+/** If the balance is unreadable, the wallet checks it. */
 async function checkBalances(ask, { token, units }, account) {
   const [held, coin] = await Promise.all([
     ask('eth_call', [{ to: token, data: `0x70a08231${word(account)}` }, 'latest']).then(BigInt).catch(() => null),
@@ -104,7 +104,7 @@ const watch = (provider) => async (hash) => {
   }
 };
 
-/** Wallets without EIP-6963, which are those of some phones, get this long to be the only ones. */
+/** Time for wallets with EIP-6963. After it, the page uses a wallet without it, as on some phones. */
 const injected_ms = 500;
 
 start((_offer, found) => {

@@ -65,7 +65,7 @@ start((offer, found) => {
         if (!isAble || !(connecting in wallet.features)) continue;
         found({ id: wallet, name: wallet.name, icon: wallet.icon, detail: '', pay: pay(wallet), sign: sign(wallet) });
       } catch {
-        // It is no wallet.
+        // The wallet is not usable.
       }
     }
     return () => {};

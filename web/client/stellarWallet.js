@@ -1,5 +1,5 @@
-// Freighter, the wallet of Stellar that browsers have: it answers messages of the page. The service makes the transaction and sends what
-// the wallet has signed.
+// Freighter, the Stellar wallet of browsers: it answers messages of the page. The service creates the transaction and
+// sends it after the wallet has signed it.
 import { asking, post, problemOf, WalletProblem } from './walletProblem.js';
 import { start } from './wallets.js';
 
@@ -14,7 +14,7 @@ start(async (_offer, found) => {
   if (isConnected) found({ id: 'freighter', name: 'Freighter', icon: '', detail: '', pay, sign });
 });
 
-/** Freighter's own protocol, where `messagedId` is spelled so. @param {number} [patience_ms] null waits for the person */
+/** Freighter's own protocol, including its spelling of `messagedId`. @param {number} [patience_ms] null waits for the person */
 function ask(type, more = {}, patience_ms = null) {
   asked += 1;
   const messageId = Date.now() + asked / 1_000;

@@ -1,5 +1,5 @@
-// Pays from a wallet in the payer's browser, or signs a refund address in it: lists the wallets there are, and follows the one that the
-// payer presses to its end.
+// Pays from a wallet in the payer's browser, or signs a refund address in it: lists the available wallets, and follows the chosen one to
+// the end.
 import { say } from './say.js';
 import { post, problemOf, WalletProblem } from './walletProblem.js';
 
@@ -12,22 +12,22 @@ const sign = place.querySelector('.sign');
 const walletsMax = 12;
 const nameMax = 40;
 const iconMax = 65_536;
-/** A wallet that does not answer for so long is no reason to keep the other ways shut. */
+/** After this time a silent wallet no longer hides the other ways to pay. */
 const silent_ms = 60_000;
-/** Time after sending from which the page offers more than to wait. */
+/** After this time since sending, the page offers more than waiting. */
 const seen_ms = 120_000;
 const watch_ms = 4_000;
 /** A node that lags knows a transaction a little later. */
 const unknownMax = 4;
 const recorded = 'payin sent';
 
-/** By the object that a wallet brought: two that announce one id are two wallets. */
+/** By the object that a wallet announced: two with one id are two wallets. */
 const wallets = new Map();
 let offered = readOffer();
 let turn = 0;
 let watching = null;
 
-/** Amount due and the words of the page's language. Null once nothing is due. */
+/** Amount due and the texts of the page's language. Null once nothing is due. */
 function readOffer() {
   try {
     return JSON.parse(document.getElementById('wallet-offer').textContent);
@@ -36,7 +36,7 @@ function readOffer() {
   }
 }
 
-/** Without marks that turn a text around, and short: it is the wallet's word for itself. */
+/** A wallet's own name: shortened, and without marks that change the direction of text. */
 const plain = (text) =>
   Array.from(String(text ?? '').replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim())
     .slice(0, nameMax)
@@ -68,7 +68,7 @@ function found(wallet) {
   show();
 }
 
-/** Wallets of one name show where they say they are from. */
+/** Wallets with equal names show the origins that they state. */
 function tellApart(name) {
   const same = [...wallets.values()].filter((wallet) => wallet.name === name);
   if (same.length < 2) return;
@@ -83,14 +83,14 @@ function show() {
   document.body.classList.toggle('has-wallets', wallets.size > 0 && offered !== null);
 }
 
-/** Nothing on the page invites to pay what has just been sent. @param {boolean} isSent */
+/** Hides everything that invites to pay again after a payment was sent. @param {boolean} isSent */
 function showSent(isSent) {
   list.hidden = isSent;
   sign.hidden = !isSent;
   document.body.classList.toggle('wallet-sent', isSent);
 }
 
-/** @param {boolean} closed whether no wallet may be pressed */
+/** @param {boolean} closed true if no wallet can be chosen */
 function tell(word, { closed = false, wallet = '', state = '' } = {}) {
   const text = (offered?.words[word] ?? '').replaceAll('%', wallet);
   told.textContent = text;
@@ -111,7 +111,7 @@ async function press({ id }) {
   const mine = turn;
   const isMine = () => mine === turn;
   const step = (word) => isMine() && tell(word, { closed: true, wallet: wallet.name });
-  // A wallet that is silent may still send: what it answers later is taken up all the same.
+  // A silent wallet may still send: its later answer is accepted.
   const silent = setTimeout(() => isMine() && tell('pending', { wallet: wallet.name, state: 'wait' }), silent_ms);
   try {
     if (offer.text !== undefined) return submitSignature(await wallet.sign(offer, step), isMine());
@@ -145,7 +145,7 @@ function submitSignature(signature, isMine) {
 
 const pause = (length_ms) => new Promise((resolve) => setTimeout(resolve, length_ms));
 
-/** The scan of the chain finds the payin as well: it is only faster so. */
+/** The scan of the chain finds the payin as well; this is only faster. */
 async function registered({ hash: txHash, account }) {
   for (let tries = 0; tries < 3; tries += 1) {
     try {
@@ -171,7 +171,7 @@ function record(sent) {
   try {
     sessionStorage.setItem(recordName, JSON.stringify(sent));
   } catch {
-    // Storage is shut here: a reload forgets.
+    // Storage is unavailable: a reload forgets the transaction.
   }
 }
 
@@ -179,11 +179,11 @@ function forget() {
   try {
     sessionStorage.removeItem(recordName);
   } catch {
-    // There is none.
+    // Nothing is stored.
   }
 }
 
-/** Null for none, and for one of other terms: the page asks for another amount since. */
+/** Null if nothing was sent, or with other terms: the page requests another amount since. */
 function sentBefore() {
   try {
     const sent = JSON.parse(sessionStorage.getItem(recordName));
@@ -193,7 +193,7 @@ function sentBefore() {
   }
 }
 
-/** Waits for the page to show the payment, and says so when it does not come. */
+/** Waits for the page to show the payment, and reports a timeout. */
 function follow(wallet) {
   clearInterval(watching);
   let unknown = 0;
@@ -229,7 +229,7 @@ again.addEventListener('click', () => {
   list.querySelector('button')?.focus();
 });
 
-/** The page was read again: what is due may have changed, or be paid. */
+/** The page was reloaded: the amount due may have changed, or be paid. */
 document.addEventListener('renewed', () => {
   offered = readOffer();
   if (offered === null) {
@@ -244,7 +244,7 @@ document.addEventListener('renewed', () => {
 });
 
 /**
- * Lists the wallets that a family's module finds. The page loads the module of its own family alone.
+ * Lists the wallets that a family's module finds. The page loads only the module of its own family.
  * @param {(offer: object, found: (wallet: object) => void) => void} find
  */
 export function start(find) {
@@ -253,7 +253,7 @@ export function start(find) {
   if (sentBefore() !== null) follow(null);
 }
 
-/** After a reload, the wallet that sent is asked what became of it. */
+/** After a reload, asks the wallet that sent the payment for its result. */
 function foundAndFollowed(wallet) {
   found(wallet);
   const sent = sentBefore();

@@ -1,4 +1,4 @@
-/** Where any amount is taken: a field for the sum, so that the code and the links hold it. It needs no script. GET: amount, lang. */
+/** A field for the sum if any amount is accepted, so that the code and the links contain it. It needs no script. GET: amount, lang. */
 import type { VNode } from 'preact';
 import { formatAmount } from '../../domain/money.ts';
 import { limitsOf, readChosen } from '../../domain/payment/chosenAmount.ts';
@@ -10,7 +10,7 @@ import type { PayModel } from './model.ts';
 /** Longest text that states an amount. */
 export const wantedMax = 40;
 
-/** Reads the sum that the payer wants to pay. @param text as it was typed; a comma is a decimal point */
+/** Reads the payer's sum. @param text as it was typed; a comma is a decimal point */
 export function readWanted(facts: Pick<PayerFacts, 'payment' | 'situation'>, text: string | undefined): FormState {
   if (text === undefined || facts.payment.sourceAmount !== null) return emptyForm;
   const units = readChosen(facts, text.trim().replace(',', '.'));
@@ -18,7 +18,7 @@ export function readWanted(facts: Pick<PayerFacts, 'payment' | 'situation'>, tex
   return { values: { amount: formatAmount(units, limitsOf(facts).decimals) }, errors: {} };
 }
 
-/** The sum that is wanted and can be paid; null for none. */
+/** The typed sum if it can be paid; null otherwise. */
 export const wantedAmount = ({ values, errors }: FormState): string | null =>
   errors['amount'] === undefined ? (values['amount'] ?? null) : null;
 

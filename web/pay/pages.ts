@@ -72,7 +72,7 @@ const headers = {
   'Cache-Control': 'public, max-age=600',
 };
 
-/** Serves the script that merchants put on their own pages: it opens payment pages there, in a frame. */
+/** Serves the script for merchants' pages, which opens payment pages there, in a frame. */
 export function embedScript(): AnyPage {
   const body = readFileSync(file);
   return page({

@@ -54,10 +54,10 @@ export async function shopOf(
   };
 }
 
-/** Choices that the address of a page holds. */
+/** Choices in the address of a page. */
 export interface PageQuery {
   readonly lang?: string | undefined;
-  /** Sum that the payer wants to pay if any amount is accepted. */
+  /** The payer's sum if any amount is accepted. */
   readonly amount?: string | undefined;
 }
 
@@ -98,6 +98,6 @@ async function linkOf(
   return link?.appId === payment.appId ? { path: linkPath(linkId), closed: link.closedAt !== null } : null;
 }
 
-/** Amount due in whole tokens; what the payer wants to pay if any amount is accepted, null until they have said it. */
+/** Amount due in whole tokens; if any amount is accepted, the payer's sum, or null until they have entered it. */
 const amountDue = ({ payment, situation }: PayerFacts, wanted: string | null): string | null =>
   payment.sourceAmount === null ? wanted : (situation.missing?.amount ?? payment.sourceAmount);

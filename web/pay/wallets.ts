@@ -9,10 +9,10 @@ import { paths, withQuery } from '../parts/paths.ts';
 import type { Say } from './language.ts';
 import type { PayModel } from './model.ts';
 
-/** Where the script puts the name of a wallet. */
+/** The script inserts the name of a wallet here. */
 const place = '%';
 
-/** Shown once a script has found a wallet. Not renewed with the page: what the payer has begun in a wallet goes on. */
+/** Shown once a script has found a wallet. A renewal of the page does not replace it, so a payment that the payer has begun in a wallet continues. */
 export const wallets = ({ say, walletOffer }: PayModel): VNode | null =>
   walletOffer && walletList(say, say('walletTitle'), walletOffer.family);
 
@@ -57,7 +57,7 @@ export function signers({ say }: Pick<PayModel, 'say'>, title: Content, offer: T
   return html`<div><div id="wallet-offer" hidden>${JSON.stringify({ offer, words })}</div>${walletList(say, title, offer.family)}</div>`;
 }
 
-/** A simulated chain has the id of a real one, so the script asks the wallet's node which of them it is. */
+/** A simulated chain has the id of a real one, so the script queries the wallet's node to distinguish them. */
 const marked = ({ mode }: PayModel, offer: WalletOffer): object =>
   offer.family === 'evm' ? { ...offer, chain: { ...offer.chain, simulated: mode === 'sandbox' } } : offer;
 
@@ -119,7 +119,7 @@ const browsing = (name: string, base: string): App => ({
   link: (url) => `${base}/${encoded(url)}?ref=${encoded(origin(url))}`,
 });
 
-/** Coin ids of SLIP-44, as Trust Wallet takes them: Ethereum's for every EVM chain. */
+/** Coin ids of SLIP-44, in the form of Trust Wallet: Ethereum's for every EVM chain. */
 const apps: Readonly<Record<WalletOffer['family'], readonly App[]>> = {
   evm: [metaMask, coinbase, trust(60)],
   solana: [
@@ -131,7 +131,7 @@ const apps: Readonly<Record<WalletOffer['family'], readonly App[]>> = {
   stellar: [],
 };
 
-/** First on touch screens, and not there elsewhere (pay.css). Null where no app has such a link. */
+/** First on touch screens, and omitted elsewhere (pay.css). Null if no app has such a link. */
 export function phoneApps(model: PayModel): VNode | null {
   const { say, walletOffer: offer, url } = model;
   const known = offer === null ? [] : apps[offer.family];

@@ -30,7 +30,7 @@ export const PreparedTransactionResponse = Type.Object(
     }),
     seal: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'To be returned with the signed envelope. Null where the wallet sends the transaction.',
+      description: 'Return it with the signed envelope. Null if the wallet sends the transaction.',
     }),
   },
   { title: 'PreparedTransactionResponse' },
@@ -74,7 +74,7 @@ export function preparedPaymentRoutes({
   paymentSecrets,
   rates,
 }: PreparedPaymentRoutesDeps): readonly AnyRoute[] {
-  /** A secret of no payment and a text that is none are answered alike, and cost no read. */
+  /** A secret of no payment and any other text get the same answer, and cost no read. */
   async function admitted({
     params,
     asker,
@@ -106,7 +106,7 @@ export function preparedPaymentRoutes({
         tag,
         summary: 'Prepare a payin transaction for a wallet',
         description:
-          'For payments from Solana and Stellar. The transaction pays exactly what is due now from this account, or the stated amount of a payment of any amount. The service signs nothing. A `conflict` with pointer /token or /coin: the account has too little.',
+          'For payments from Solana and Stellar. The transaction pays exactly the amount due now from this account, or the stated amount of a payment of any amount. The service signs nothing. A `conflict` with pointer /token or /coin: the account has too little.',
       },
       async handle(request) {
         const paymentId = await admitted(request);
@@ -147,7 +147,7 @@ export function preparedPaymentRoutes({
         tag,
         summary: 'Register the transaction that a wallet sent',
         description:
-          'As `registerPayin`, for the holder of the payment’s link. The transaction is a hint where to look: only the chain decides.',
+          'As `registerPayin`, for the holder of the payment’s link. The transaction is only a hint: the chain decides.',
       },
       async handle(request) {
         const paymentId = await admitted(request);
