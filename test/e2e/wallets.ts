@@ -1,6 +1,7 @@
 /** Payers who pay from a wallet in their browser, on local chains. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
+import type { Hex } from 'viem';
 import { type ChainId, chainOf, chains } from '../../domain/chains.ts';
 import { networkId } from '../../src/chains/evm/config.ts';
 import { publicNetwork } from '../../src/chains/stellar/config.ts';
@@ -33,7 +34,7 @@ export interface WalletVisit extends VisitorOptions {
   readonly behaviour?: Behaviour;
   /** Secret of a Stellar account. Default: the customer's. */
   readonly stellarSecret?: string;
-  readonly evm?: { readonly on?: number; readonly knows?: readonly number[] };
+  readonly evm?: { readonly on?: number; readonly knows?: readonly number[]; readonly key?: Hex };
 }
 
 export interface WalletVisitor extends Visitor {
@@ -93,7 +94,7 @@ function walletOn(
   const urls = new Map(served.map(({ id }) => [networkId(id), shop.world().rpcUrl(id)]));
   const elsewhere = served.find(({ id }) => id !== chainId);
   return evmWallet(page, {
-    key: keys.customer,
+    key: evm?.key ?? keys.customer,
     rpcUrl: (id) => urls.get(id) ?? '',
     on: evm?.on ?? networkId(elsewhere?.id ?? chainId),
     ...(evm?.knows && { knows: evm.knows }),
@@ -101,7 +102,9 @@ function walletOn(
   });
 }
 
-export const payButton = (page: Page) => page.locator('#wallets').getByRole('button', { name: /^Pay with/ });
+export const payButton = (page: Page) =>
+  page.locator('#wallets').getByRole('button', { name: /^Pay with (?!.* without gas$)/ });
+export const gasFreeButton = (page: Page) => page.locator('#wallets').getByRole('button', { name: / without gas$/ });
 
 /** Presses once, after the page has found the wallet; the rest is automatic. */
 export async function paysByOnePress(page: Page, payment: Answer['body']): Promise<void> {

@@ -117,6 +117,15 @@ export async function evmWallet(context: BrowserContext | Page, options: EvmWall
       case 'wallet_addEthereumChain':
         known?.add(Number(first['chainId']));
         return null;
+      case 'eth_signTypedData_v4': {
+        const [signer, text] = params as [string, string];
+        if (signer !== account.address) throw new WalletError(4100, 'unknown account');
+        const { types, ...typedData } = JSON.parse(text);
+        const { EIP712Domain: _, ...own } = types;
+        if (typedData.domain.chainId !== on)
+          throw new WalletError(-32603, 'the chain of the domain is not the active one');
+        return account.signTypedData({ ...typedData, types: own });
+      }
       case 'eth_sendTransaction': {
         const { from, to, data, value, chainId } = first;
         if (Number(chainId) !== on) throw new WalletError(-32602, 'chainId does not match the active network');

@@ -35,6 +35,59 @@ const sign = (provider) => async ({ text, account }, tell) => {
   return ask('personal_sign', [`0x${bytes}`, account]).catch(rethrow);
 };
 
+// Paying by a signature (EIP-3009, docs/integrate/x402.md): the wallet sends nothing, so its account needs no coin for gas.
+
+const payFree = (provider) => async (offer, tell) => {
+  const ask = (method, params = []) => provider.request({ method, params });
+  tell('connecting');
+  await ask('eth_requestAccounts').catch(rethrow);
+  await useChain(ask, offer.chain, tell);
+  const [account] = [await ask('eth_accounts').catch(rethrow)].flat();
+  if (!isAccount(account)) throw new WalletProblem('failed');
+  await checkBalances(ask, offer, account, false);
+  tell('preparing');
+  const { chainId, tokenAddress, typedData } = await authorizationFor(offer);
+  const message = { from: account, ...typedData.message };
+  tell('signFree');
+  const signature = await ask('eth_signTypedData_v4', [account, JSON.stringify({ ...typedData, message })]).catch(rethrow);
+  tell('sending');
+  return { hash: await settled({ chainId, tokenAddress, ...message, signature }), account, registered: true };
+};
+
+const authorizationPath = () => `${location.pathname.replace(/\/$/, '')}/authorization`;
+
+/** What the server asks to be signed, if it is what the page shows. */
+async function authorizationFor({ chain, token, units }) {
+  const answer = await fetch(authorizationPath(), { headers: { Accept: 'application/json' } }).catch(() => null);
+  if (!answer?.ok) throw new WalletProblem('busy');
+  const { authorizations } = await answer.json();
+  const own = authorizations.find(({ tokenAddress, typedData: { domain, message } }) =>
+    domain.chainId === Number(chain.id) && tokenAddress === token && message.value === units);
+  if (!own) throw new WalletProblem('freeNot');
+  return own;
+}
+
+const handOverMax = 30;
+const again_ms = 1_000;
+
+/** Hands the signature over until its transaction is known. The same signature is accepted once, so a repetition is harmless. */
+async function settled(body) {
+  const headers = { 'Content-Type': 'application/json', Accept: 'application/json' };
+  let isAccepted = false;
+  for (let tries = 0; tries < handOverMax; tries += 1) {
+    const answer = await fetch(authorizationPath(), { method: 'POST', headers, body: JSON.stringify(body) }).catch(() => null);
+    const said = await answer?.json().catch(() => null);
+    if (answer?.ok && said) {
+      isAccepted = true;
+      if (said.status === 'failed') throw new WalletProblem(said.transaction ? 'notSeen' : 'freeNot', Boolean(said.transaction));
+      if (said.status === 'paid' || said.transaction) return said.transaction;
+    } else if (answer && answer.status >= 400 && answer.status < 500 && !isAccepted) throw new WalletProblem('freeNot');
+    await new Promise((resolve) => setTimeout(resolve, again_ms));
+  }
+  // An answer was lost, or takes long: the signature may still be sent.
+  throw new WalletProblem('notSeen', true);
+}
+
 const rethrow = (error) => {
   throw problemOf(error);
 };
@@ -82,14 +135,14 @@ const added = ({ id, name, coin, rpcUrls, explorers }) => ({
   ...(explorers.length > 0 && { blockExplorerUrls: explorers }),
 });
 
-/** If the balance is unreadable, the wallet checks it. */
-async function checkBalances(ask, { token, units }, account) {
+/** The wallet checks an unreadable balance again. */
+async function checkBalances(ask, { token, units }, account, needsCoin = true) {
   const [held, coin] = await Promise.all([
     ask('eth_call', [{ to: token, data: `0x70a08231${word(account)}` }, 'latest']).then(BigInt).catch(() => null),
     ask('eth_getBalance', [account, 'latest']).then(BigInt).catch(() => null),
   ]);
   if (held !== null && held < BigInt(units)) throw new WalletProblem('noToken');
-  if (coin === 0n) throw new WalletProblem('noCoin');
+  if (needsCoin && coin === 0n) throw new WalletProblem('noCoin');
 }
 
 /** State of a transaction at the wallet's node: `reverted`, `landed`, `waiting`, `unknown`. */
@@ -116,6 +169,7 @@ start((_offer, found) => {
     detail: rdns,
     pay: pay(provider),
     sign: sign(provider),
+    payFree: payFree(provider),
     watch: watch(provider),
   });
   window.addEventListener('eip6963:announceProvider', ({ detail }) => {

@@ -59,11 +59,22 @@ function found(wallet) {
   const text = document.createElement('span');
   text.append(before, bdi, after);
   button.append(icon, text);
-  button.addEventListener('click', () => press(wallet));
+  button.addEventListener('click', () => press(wallet, 'pay'));
   const item = document.createElement('li');
   item.append(button);
+  const buttons = [button];
+  if (wallet.payFree && offered.offer.gasFree) {
+    const free = Object.assign(document.createElement('button'), { type: 'button', className: 'button free' });
+    const [start, end] = offered.words.payFree.split('%');
+    const words = document.createElement('span');
+    words.append(start, Object.assign(document.createElement('bdi'), { textContent: name }), end);
+    free.append(words);
+    free.addEventListener('click', () => press(wallet, 'payFree'));
+    item.append(free);
+    buttons.push(free);
+  }
   list.append(item);
-  wallets.set(wallet.id, { ...wallet, name, button, text });
+  wallets.set(wallet.id, { ...wallet, name, buttons, text });
   tellApart(name);
   show();
 }
@@ -90,6 +101,10 @@ function showSent(isSent) {
   document.body.classList.toggle('wallet-sent', isSent);
 }
 
+function disable(isDisabled) {
+  for (const { buttons } of wallets.values()) for (const button of buttons) button.disabled = isDisabled;
+}
+
 /** @param {boolean} closed true if no wallet can be chosen */
 function tell(word, { closed = false, wallet = '', state = '' } = {}) {
   const text = (offered?.words[word] ?? '').replaceAll('%', wallet);
@@ -97,13 +112,14 @@ function tell(word, { closed = false, wallet = '', state = '' } = {}) {
   told.hidden = text === '';
   told.dataset.state = word;
   told.className = `told-wallet ${state}`;
-  for (const { button } of wallets.values()) button.disabled = closed;
+  disable(closed);
   showSent(word === 'sent');
   again.hidden = true;
   if (text !== '') say(text);
 }
 
-async function press({ id }) {
+/** @param {'pay' | 'payFree'} way by a transfer, or by a signature that the service sends */
+async function press({ id }, way) {
   const wallet = wallets.get(id);
   const offer = offered?.offer;
   if (!offer) return;
@@ -115,7 +131,7 @@ async function press({ id }) {
   const silent = setTimeout(() => isMine() && tell('pending', { wallet: wallet.name, state: 'wait' }), silent_ms);
   try {
     if (offer.text !== undefined) return submitSignature(await wallet.sign(offer, step), isMine());
-    const sent = await wallet.pay(offer, step);
+    const sent = await wallet[way](offer, step);
     turn += 1;
     record({ ...sent, due: dueOf(), from: wallet.detail ?? '', at: Date.now() });
     follow(wallet);
@@ -218,7 +234,7 @@ function follow(wallet) {
 }
 
 function offerAgain() {
-  for (const { button } of wallets.values()) button.disabled = true;
+  disable(true);
   showSent(true);
   again.hidden = false;
 }
@@ -258,6 +274,6 @@ function foundAndFollowed(wallet) {
   found(wallet);
   const sent = sentBefore();
   if (!sent) return;
-  for (const { button } of wallets.values()) button.disabled = true;
+  disable(true);
   if (sent.hash && wallet.watch && sent.from === (wallet.detail ?? '')) follow(wallets.get(wallet.id));
 }

@@ -38,6 +38,8 @@ export interface PayModel extends Around {
   readonly walletLink: string | null;
   /** Facts that a wallet in the payer's browser needs to pay the amount due; null where it cannot pay. */
   readonly walletOffer: WalletOffer | null;
+  /** True if the payer can pay by signing alone, and the operator pays the gas. */
+  readonly gasFree: boolean;
   /** URL of the page, for links that open it elsewhere. */
   readonly url: string;
   readonly networkOf: NetworkOf;

@@ -1,6 +1,7 @@
 /** Builds the model of a payment's pages, for holders of its link. */
 
 import type { WalletOffer } from '../../commands/payerTransactions.ts';
+import type { ChainId } from '../../domain/chains.ts';
 import { returnUrlOf } from '../../domain/merchant/profile.ts';
 import { isDue } from '../../domain/payment/chosenAmount.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
@@ -33,6 +34,8 @@ export interface PayModelDeps extends PayerReads, Pick<PayLinkDeps, 'paymentSecr
   readonly networkOf: NetworkOf;
   /** Facts that a wallet in the payer's browser needs; null for a payment that it cannot pay. */
   readonly walletOffer: (payment: PaymentView, amount: string | null) => WalletOffer | null;
+  /** Chains with a relay account, by the id of their network. */
+  readonly networks: ReadonlyMap<number, ChainId>;
 }
 
 // Receiver of a payment or a link, from its app's profile.
@@ -84,7 +87,8 @@ export async function payModelOf(
   const walletOffer = isDue(facts.situation) ? deps.walletOffer(facts.payment, left) : null;
   const url = `${deps.publicUrl()}${around.path}`;
   const { networkOf } = deps;
-  return { ...around, facts, shop, sites, walletLink, walletOffer, url, networkOf, wanted, refused: false, madeWith };
+  const page = { ...around, facts, shop, sites, walletLink, walletOffer, url, networkOf, wanted, madeWith };
+  return { ...page, gasFree: isGasFree(deps, facts), refused: false };
 }
 
 /** Anyone can write a link's id into a payment's metadata: it must be a link of the payment's own app. */
@@ -96,6 +100,13 @@ async function linkOf(
   if (!endedUnpaid(situation) || typeof linkId !== 'string') return null;
   const link = await links.find(linkId);
   return link?.appId === payment.appId ? { path: linkPath(linkId), closed: link.closedAt !== null } : null;
+}
+
+/** An authorization pays one exact amount of USDC at once. Whether its contract takes it, the payer's wallet learns when it signs. */
+function isGasFree({ networks }: Pick<PayModelDeps, 'networks'>, { payment, situation }: PayerFacts): boolean {
+  const { sourceAmount: amount, sourceChainId, sourceTokenSymbol, depositContract } = payment;
+  const isExact = amount !== null && (situation.missing?.amount ?? amount) === amount && depositContract === null;
+  return isExact && sourceTokenSymbol === 'USDC' && [...networks.values()].includes(sourceChainId);
 }
 
 /** Amount due in whole tokens; if any amount is accepted, the payer's sum, or null until they have entered it. */

@@ -58,8 +58,8 @@ export function signers({ say }: Pick<PayModel, 'say'>, title: Content, offer: T
 }
 
 /** A simulated chain has the id of a real one, so the script queries the wallet's node to distinguish them. */
-const marked = ({ mode }: PayModel, offer: WalletOffer): object =>
-  offer.family === 'evm' ? { ...offer, chain: { ...offer.chain, simulated: mode === 'sandbox' } } : offer;
+const marked = ({ mode, gasFree }: PayModel, offer: WalletOffer): object =>
+  offer.family === 'evm' ? { ...offer, chain: { ...offer.chain, simulated: mode === 'sandbox' }, gasFree } : offer;
 
 function wordsOf({ say, facts, walletOffer }: PayModel): Readonly<Record<string, string>> {
   const { sourceTokenSymbol: token, sourceChainId } = facts.payment;
@@ -70,6 +70,9 @@ function wordsOf({ say, facts, walletOffer }: PayModel): Readonly<Record<string,
     coins[chainOf(sourceChainId).family] ?? (walletOffer?.family === 'evm' ? walletOffer.chain.coin.symbol : '');
   return {
     pay: say.text('walletPay', wallet),
+    payFree: say.text('walletPayFree', wallet),
+    signFree: say.text('walletSignFree', wallet),
+    freeNot: say.text('walletFreeNot'),
     unnamed: say.text('walletUnnamed'),
     connecting: say.text('walletConnecting', wallet),
     network: say.text('walletNetwork', { ...wallet, chain }),

@@ -222,6 +222,7 @@ export function payModel(story: Story, language: Language, say: Say = (text) => 
     }),
     wanted: emptyForm,
     walletOffer: isDue(situation) ? walletOfferOf(shown, left) : null,
+    gasFree: false,
     url: `https://pay.example/pay/${'s'.repeat(43)}`,
     refused: false,
     madeWith: null,

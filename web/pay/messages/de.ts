@@ -79,6 +79,10 @@ export const de: Messages = {
   onlyThisAny: 'Senden Sie nur {token}, nur auf {chain}, von {min} bis {max}.',
   walletTitle: 'Mit einer Wallet in diesem Browser zahlen',
   walletPay: 'Mit {wallet} zahlen',
+  walletPayFree: 'Mit {wallet} ohne Gas zahlen',
+  walletSignFree: 'Unterschreiben Sie die Zahlung in {wallet}. Die Unterschrift kostet kein Gas.',
+  walletFreeNot:
+    'Diese Zahlung ist zurzeit nicht ohne Gas möglich. Es wurde nichts gesendet. Zahlen Sie mit einer gewöhnlichen Überweisung.',
   walletUnnamed: 'Ihrer Wallet',
   walletConnecting: 'Öffnen Sie {wallet} und erlauben Sie die Verbindung.',
   walletNetwork: 'Bestätigen Sie {chain} als Netzwerk in {wallet}.',

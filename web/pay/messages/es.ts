@@ -78,6 +78,10 @@ export const es: Messages = {
   onlyThisAny: 'Envíe solo {token}, solo en {chain}, de {min} a {max}.',
   walletTitle: 'Pagar con una wallet de este navegador',
   walletPay: 'Pagar con {wallet}',
+  walletPayFree: 'Pagar con {wallet} sin gas',
+  walletSignFree: 'Firme el pago en {wallet}. La firma no cuesta gas.',
+  walletFreeNot:
+    'Este pago no se puede hacer sin gas ahora. No se ha enviado nada. Pague con una transferencia normal.',
   walletUnnamed: 'su wallet',
   walletConnecting: 'Abra {wallet} y permita la conexión.',
   walletNetwork: 'Confirme la red {chain} en {wallet}.',
