@@ -3,32 +3,26 @@
 import { asking, post, problemOf, WalletProblem } from './walletProblem.js';
 import { start } from './wallets.js';
 
-/** Without the extension nobody answers. */
-const silent_ms = 2_000;
 let asked = 0;
 
 start(async (_offer, found) => {
-  const { isConnected } = window.freighter
-    ? { isConnected: true }
-    : await ask('REQUEST_CONNECTION_STATUS', {}, silent_ms);
+  // Without the extension nobody answers. A busy browser answers late.
+  const { isConnected } = window.freighter ? { isConnected: true } : await ask('REQUEST_CONNECTION_STATUS');
   if (isConnected) found({ id: 'freighter', name: 'Freighter', icon: '', detail: '', pay, sign });
 });
 
-/** Freighter's own protocol, including its spelling of `messagedId`. @param {number} [patience_ms] null waits for the person */
-function ask(type, more = {}, patience_ms = null) {
+/** Freighter's own protocol, including its spelling of `messagedId`. */
+function ask(type, more = {}) {
   asked += 1;
   const messageId = Date.now() + asked / 1_000;
   return new Promise((resolve) => {
-    const end = (answer) => {
-      window.removeEventListener('message', heard);
-      resolve(answer);
-    };
     const heard = ({ source, origin, data }) => {
       if (source !== window || origin !== location.origin) return;
-      if (data?.source === 'FREIGHTER_EXTERNAL_MSG_RESPONSE' && data.messagedId === messageId) end(data);
+      if (data?.source !== 'FREIGHTER_EXTERNAL_MSG_RESPONSE' || data.messagedId !== messageId) return;
+      window.removeEventListener('message', heard);
+      resolve(data);
     };
     window.addEventListener('message', heard);
-    if (patience_ms !== null) setTimeout(() => end({}), patience_ms);
     window.postMessage({ source: 'FREIGHTER_EXTERNAL_MSG_REQUEST', messageId, type, ...more }, location.origin);
   });
 }

@@ -46,7 +46,7 @@ const isIcon = (text) =>
   typeof text === 'string' && text.length <= iconMax && /^data:image\/(png|jpeg|webp|gif|svg\+xml)[;,]/.test(text);
 
 function found(wallet) {
-  if (wallets.has(wallet.id) || wallets.size >= walletsMax) return;
+  if (offered === null || wallets.has(wallet.id) || wallets.size >= walletsMax) return;
   const name = plain(wallet.name) || offered.words.unnamed;
   const button = document.createElement('button');
   button.type = 'button';
