@@ -284,7 +284,7 @@ function isPaidAlready(
   return payer !== null && payinOf(payment, { chainId, token, amount, form: { payer } }) !== undefined;
 }
 
-/** Its time is over, but somebody may have sent it in time. */
+/** The authorization has expired, but somebody may have sent it in time. */
 const isLatelyOver = ({ validBefore }: SignedAuthorization, now: Instant): boolean => {
   const left_s = BigInt(validBefore) - nowIn_s(now);
   return left_s < validLeast_s && left_s > -validMost_s;
@@ -459,7 +459,7 @@ async function order(
   return { payment, relay: handled.state, result: relayResultOf(payment, handled.state) };
 }
 
-/** What the relay costs, or who has moved the money already; a refusal if neither is possible or worth it. */
+/** Price of the relay, or the transaction that already moved the money; a refusal if there is neither, or the relay costs too much. */
 async function priceOf(
   deps: RelayDeps,
   { offer, checked, unlessMoved }: Pick<Ordering, 'offer' | 'checked' | 'unlessMoved'>,

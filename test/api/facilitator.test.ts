@@ -47,7 +47,7 @@ describe('the facilitator', () => {
   const post = (path: 'verify' | 'settle', body: object, headers = world.keys.wallet) =>
     world.call('POST', `/x402/${path}`, { body, headers });
 
-  it('says which networks it settles, to callers with a key alone', async () => {
+  it('lists the networks that it settles, only to callers with a key', async () => {
     const { status, body } = await world.call('GET', '/x402/supported', { headers: world.keys.wallet });
     assert.equal(status, 200);
     assert.deepEqual(body.kinds, [{ x402Version: 2, scheme: 'exact', network: 'eip155:8453' }]);
@@ -70,7 +70,7 @@ describe('the facilitator', () => {
       assert.equal(told.payer, payer.address);
     }
     assert.equal(await desk.relay(2), null);
-    // What is under way is valid: a merchant whose call timed out verifies and settles again.
+    // An authorization in progress is valid: a merchant whose call timed out verifies and settles again.
     assert.equal((await post('verify', body)).body.isValid, true);
     const other = await signed();
     assert.equal((await post('verify', other.body)).body.invalidReason, 'duplicate_settlement');
@@ -88,7 +88,7 @@ describe('the facilitator', () => {
       });
   });
 
-  it('refuses a receiver that is not the deposit of a payment of the caller, and says what to do', async () => {
+  it('refuses a receiver that is not the deposit of a payment of the caller, and states the next step', async () => {
     const elsewhere = await signed({ payTo: anyPayer().address });
     const own = await signed();
     const foreign = async () => {

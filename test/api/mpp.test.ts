@@ -55,7 +55,7 @@ describe('the Payment scheme over HTTP', () => {
   const hand = (sent: object, headers: Record<string, string> = {}) =>
     ask402(link, undefined, { headers: { Authorization: `Payment ${text(sent)}`, ...headers } });
 
-  it('asks for the payment’s own terms, and binds them', async () => {
+  it('challenges with the payment’s own terms, and binds the credential to them', async () => {
     const fields = await challenge();
     assert.deepEqual([fields['method'], fields['intent'], fields['realm']], ['evm', 'charge', new URL(world.url).host]);
     const { amount, recipient, methodDetails } = json(fields['request'] ?? '');
@@ -89,7 +89,7 @@ describe('the Payment scheme over HTTP', () => {
     assert.deepEqual([method, status, reference], ['evm', 'success', transfer.txHash]);
   });
 
-  it('refuses what answers no challenge of ours, and what is signed for another challenge', async () => {
+  it('refuses a credential for a challenge that this service did not issue, and a signature for another challenge', async () => {
     const sent = await credential();
     const { challenge: fields, payload } = sent;
     const cheap = text({ ...json(fields['request'] ?? ''), amount: '1' });

@@ -249,7 +249,7 @@ export const quietProof: HttpDeps['proof'] = {
   evidence: async () => refuse('notFound', 'no head is signed yet'),
 };
 
-/** Nothing happens to the apps. */
+/** Notices of apps that have none. */
 const quietNotices: HttpDeps['notices'] = {
   list: async () => ({ choice: defaultChoice, notices: [], seenAt: null }),
   countUnread: async () => 0,

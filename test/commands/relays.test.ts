@@ -167,7 +167,7 @@ describe('accepting an authorization', () => {
     const transfer = paidBy(payer.address);
     await record([detected(transfer), confirmed(transfer), funded([transfer])]);
     pass(20 * minute_ms);
-    // An equal header whose nonce is not used moved nothing.
+    // The same header with an unused nonce moved no money.
     assert.equal(await outcome(sent), 'payment_over');
     around.ends = 'superseded';
     around.movedBy = transfer.txHash;

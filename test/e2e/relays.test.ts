@@ -261,7 +261,7 @@ describe('paying without gas', () => {
       assert.equal(poor.response.errorReason, 'invalid_exact_evm_insufficient_balance');
       const payer = await payerWith(10_000000n);
       const signed = await authorize(payer, requirement);
-      // A quote that nobody gave, another deposit, and another link's quote.
+      // A forged quote, a quote for another deposit, and a quote of another link.
       for (const wrong of [
         { ...requirement, extra: { ...requirement.extra, quote: undefined } },
         { ...requirement, extra: { ...requirement.extra, quote: `${'a'.repeat(36)}.1.0-0.x|y` } },

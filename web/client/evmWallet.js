@@ -56,7 +56,7 @@ const payFree = (provider) => async (offer, tell) => {
 
 const authorizationPath = () => `${location.pathname.replace(/\/$/, '')}/authorization`;
 
-/** What the server asks to be signed, if it is what the page shows. */
+/** Authorization that the server offers for signing, if it equals the amount and token on the page. */
 async function authorizationFor({ chain, token, units }) {
   const answer = await fetch(authorizationPath(), { headers: { Accept: 'application/json' } }).catch(() => null);
   if (!answer?.ok) throw new WalletProblem('busy');
@@ -84,7 +84,7 @@ async function settled(body) {
     } else if (answer && answer.status >= 400 && answer.status < 500 && !isAccepted) throw new WalletProblem('freeNot');
     await new Promise((resolve) => setTimeout(resolve, again_ms));
   }
-  // An answer was lost, or takes long: the signature may still be sent.
+  // The answer was lost or is late: the service may still send the signature.
   throw new WalletProblem('notSeen', true);
 }
 

@@ -5,7 +5,6 @@ import type { Accounts } from '../../src/accounts/accounts.ts';
 import { logoPath } from '../../src/api/resource.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import type { AppName, Frame, Outer, Site } from '../parts/frame.ts';
-import type { NoticeReads } from './notifications.ts';
 import type { Audience, Visit } from './page.ts';
 
 export interface Frames {
@@ -20,7 +19,7 @@ export interface Frames {
 /** Dependencies of a page's frame. */
 export interface FramesDeps extends Pick<SettingsReads, 'listApps'> {
   readonly accounts: Accounts;
-  readonly notices: Pick<NoticeReads, 'countUnread'>;
+  readonly notices: { countUnread(appId: string, developerId: string): Promise<number> };
   readonly site: Site;
 }
 

@@ -102,7 +102,7 @@ async function linkOf(
   return link?.appId === payment.appId ? { path: linkPath(linkId), closed: link.closedAt !== null } : null;
 }
 
-/** An authorization pays one exact amount of USDC at once. Whether its contract takes it, the payer's wallet learns when it signs. */
+/** An authorization pays one exact amount of USDC at once. The payer's wallet learns at signing whether the token's contract accepts it. */
 function isGasFree({ networks }: Pick<PayModelDeps, 'networks'>, { payment, situation }: PayerFacts): boolean {
   const { sourceAmount: amount, sourceChainId, sourceTokenSymbol, depositContract } = payment;
   const isExact = amount !== null && (situation.missing?.amount ?? amount) === amount && depositContract === null;

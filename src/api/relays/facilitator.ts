@@ -56,7 +56,7 @@ interface Fault {
 export function facilitatorRoutes(deps: FacilitatorDeps): readonly AnyRoute[] {
   const settling = createSettling(deps);
 
-  /** Everything is compared with the payment's own terms later: the requirements only name the payment. */
+  /** The requirements only name the payment: later code compares the authorization with the payment's own terms. */
   async function find(
     appId: string,
     sent: SentPayment,

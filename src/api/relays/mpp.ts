@@ -5,7 +5,16 @@
 import type { RelayOffer } from '../../../commands/relays.ts';
 import type { PreparedSeals } from '../../security/preparedSeals.ts';
 import { ApiError } from '../errors.ts';
-import { type Bill, headerMax, networkName, objectIn, parsed, type SentPayment, textIn, timeoutOf } from './wire.ts';
+import {
+  type Bill,
+  decodeJson,
+  headerMax,
+  networkName,
+  objectIn,
+  type SentPayment,
+  textIn,
+  timeoutOf,
+} from './wire.ts';
 
 export const mppHeaders = {
   challenge: 'WWW-Authenticate',
@@ -16,7 +25,7 @@ export const mppHeaders = {
 const scheme = 'Payment';
 const malformed = (what: string): ApiError => new ApiError('invalidRequest', `the Payment credential ${what}`);
 
-/** The signed part of a challenge: whatever a client sends back must be one of ours. */
+/** The signed part of a challenge: a credential must answer a challenge that this installation issued. */
 interface Challenge {
   readonly realm: string;
   readonly request: string;
@@ -33,7 +42,7 @@ export interface Challenges {
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Keys in the order that RFC 8785 gives them: clients write the request again, and its text must not change. */
+/** Keys in the order of RFC 8785: clients serialize the request again, and its text must stay the same. */
 const requestOf = ({ source, deposit, networkId }: RelayOffer): string =>
   base64url({
     amount: source.amount,
@@ -78,7 +87,7 @@ export function createChallenges(seals: PreparedSeals, nonceOf: (text: string) =
 
     read(header) {
       if (header.length > headerMax) throw malformed(`is longer than ${headerMax} characters`);
-      const credential = objectIn(parsed(header.slice(scheme.length).trim()), 'credential');
+      const credential = objectIn(decodeJson(header.slice(scheme.length).trim()), 'credential');
       const sent = objectIn(credential['challenge'], 'challenge');
       if (textIn(sent, 'method') !== 'evm' || textIn(sent, 'intent') !== 'charge')
         throw malformed('answers no challenge of method evm and intent charge');
@@ -95,9 +104,9 @@ export function createChallenges(seals: PreparedSeals, nonceOf: (text: string) =
       // The nonce binds the signature to the challenge.
       if (nonce.toLowerCase() !== nonceOf(`${id}${challenge.realm}`))
         throw malformed('has a nonce that is not that of its challenge');
-      const request = objectIn(parsed(challenge.request), 'request');
+      const request = objectIn(decodeJson(challenge.request), 'request');
       const networkId = Number(objectIn(request['methodDetails'], 'methodDetails')['chainId']);
-      const opaque = challenge.opaque === null ? null : objectIn(parsed(challenge.opaque), 'opaque');
+      const opaque = challenge.opaque === null ? null : objectIn(decodeJson(challenge.opaque), 'opaque');
       return {
         version: 'mpp',
         networkId,
@@ -122,5 +131,5 @@ export const credentialIn = (authorization: string | undefined): string | null =
   authorization !== undefined && /^payment\s/i.test(authorization) ? authorization : null;
 
 /** @param timestamp when the authorization was accepted (RFC 3339); the same one gets the same receipt */
-export const receiptOf = (transaction: string, timestamp: string): string =>
+export const paymentReceipt = (transaction: string, timestamp: string): string =>
   base64url({ method: 'evm', reference: transaction, status: 'success', timestamp });

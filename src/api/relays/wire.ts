@@ -37,7 +37,7 @@ export interface Bill {
   readonly offers: readonly RelayOffer[];
   /** Text that clients send back with what they sign; null if the address alone names the payment. */
   readonly quote: string | null;
-  /** Whether clients of version 1 can pay: they send no quote back. */
+  /** True if clients of version 1 can pay; they send no quote back. */
   readonly isForOldClients: boolean;
   /** Page of a payment that the address does not name; null otherwise. */
   readonly paymentLink: string | null;
@@ -115,7 +115,7 @@ const malformed = (what: string): ApiError => new ApiError('invalidRequest', `th
 /** @throws ApiError invalidRequest for what no client of either version sends */
 export function readPayment(text: string): SentPayment {
   if (text.length > headerMax) throw malformed(`is longer than ${headerMax} characters`);
-  return readPayload(parsed(text));
+  return readPayload(decodeJson(text));
 }
 
 /** @throws ApiError invalidRequest */
@@ -156,7 +156,7 @@ function networkIdIn(network: string, version: 1 | 2): number {
   return [...oldNames].find(([, name]) => name === network)?.[0] ?? 0;
 }
 
-export function parsed(text: string): unknown {
+export function decodeJson(text: string): unknown {
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) throw malformed('is not base64');
   try {
     return JSON.parse(Buffer.from(text, 'base64').toString('utf8'));

@@ -10,7 +10,7 @@ import { ApiError, errorOfRefusal } from '../errors.ts';
 import { localsOf } from '../middleware.ts';
 import { type Gate, send } from '../router.ts';
 import { closing, type RelayDoorsDeps } from './link.ts';
-import { credentialIn, mppHeaders, receiptOf } from './mpp.ts';
+import { credentialIn, mppHeaders, paymentReceipt } from './mpp.ts';
 import type { Settling } from './settling.ts';
 import type { FindTarget, Target } from './targets.ts';
 import {
@@ -157,7 +157,7 @@ interface Told {
 }
 
 function told({ version, network, signed }: SentPayment, { amount, at, ...about }: Told): Record<string, string> {
-  if (version === 'mpp') return at === undefined ? {} : { [mppHeaders.receipt]: receiptOf(about.transaction, at) };
+  if (version === 'mpp') return at === undefined ? {} : { [mppHeaders.receipt]: paymentReceipt(about.transaction, at) };
   const response = { ...about, network, payer: signed.from };
   return version === 1
     ? { [headerNames.oldResponse]: encoded(response) }

@@ -34,7 +34,7 @@ export const es: Messages = {
   withEvm: 'Con una wallet de Ethereum',
   withSolana: 'Con una wallet de Solana',
   withStellar: 'Con una wallet de Stellar',
-  finalIn: 'definitivo en unos {time}',
+  finalIn: 'definitivo en aproximadamente {time}',
   networkCost: 'coste de red: {cost}',
   costLess: 'menos de {amount}',
   costAbout: 'unos {amount}',
