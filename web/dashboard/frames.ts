@@ -1,11 +1,11 @@
 /** Frame of a page: signed-in person, app, and last outcome. */
 
 import type { OwnApp } from '../../queries/apps.ts';
+import type { NoticeReads } from '../../queries/notices.ts';
 import type { Accounts } from '../../src/accounts/accounts.ts';
 import { logoPath } from '../../src/api/resource.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import type { AppName, Frame, Outer, Site } from '../parts/frame.ts';
-import type { NoticeReads } from './notifications.ts';
 import type { Audience, Visit } from './page.ts';
 
 export interface Frames {
