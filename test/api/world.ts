@@ -33,14 +33,17 @@ import { limitExports } from '../../src/api/exports.ts';
 import type { HttpDeps } from '../../src/api/index.ts';
 import { defaultLimits } from '../../src/api/middleware.ts';
 import { createClients, unlimited } from '../../src/api/rateLimits.ts';
+import { createChallenges } from '../../src/api/relays/mpp.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { type Listening, startHttp } from '../../src/api/server.ts';
+import { nonceFrom } from '../../src/chains/evm/authorization.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { canonicalTxHash, familyAddresses, walletLinkOf, walletOfferOf } from '../../src/chains/families.ts';
 import { createMessageSigners } from '../../src/chains/messages.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
+import { createPreparedSeals } from '../../src/security/preparedSeals.ts';
 import { createWebsite } from '../../web/index.ts';
 import { otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
 import { createCreditWorld } from '../support/credit.ts';
@@ -73,7 +76,9 @@ export const merchantApp = app('merchant_demo', { settlement });
 /** No chain has a relay account. */
 const noRelays: HttpDeps['relays'] = {
   desk: async () => null,
+  draftDesk: async (payment) => ({ payment, offers: [], last: null }),
   find: async () => null,
+  verify: async () => ({ ...refuse('notFound', 'there is no such payment'), fault: 'invalid_network' }),
   accept: async () => ({ ...refuse('notFound', 'there is no such payment'), fault: 'invalid_network' }),
 };
 
@@ -190,6 +195,9 @@ export async function startWorld(
     },
     paymentNews: quietPaymentNews,
     relays: noRelays,
+    challenges: createChallenges(createPreparedSeals(new Uint8Array(32).fill(7)), nonceFrom),
+    depositPayment: async () => null,
+    linkDrafts: { paymentIdOf: () => null, draft: async () => refuse('unavailable', 'no link makes a payment here') },
     networks: new Map(),
     notices: quietNotices,
     findProfile: async () => noProfile,
@@ -241,7 +249,7 @@ export const quietProof: HttpDeps['proof'] = {
   evidence: async () => refuse('notFound', 'no head is signed yet'),
 };
 
-/** Nothing happens to the apps. */
+/** Notices of apps that have none. */
 const quietNotices: HttpDeps['notices'] = {
   list: async () => ({ choice: defaultChoice, notices: [], seenAt: null }),
   countUnread: async () => 0,

@@ -1,4 +1,4 @@
-/** Choices of members, which are worth nothing once a member has left. */
+/** Notifications that members choose. The choice ends when a member leaves the team. */
 import assert from 'node:assert/strict';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import {

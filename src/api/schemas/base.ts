@@ -167,8 +167,7 @@ export const PaymentErrorCode = oneOf(bounceCodes, {
 });
 export const FeeType = oneOf(['fixed', 'basisPoints'], {
   title: 'FeeType',
-  description:
-    'The parts that source.fee is made of: a fixed amount, and hundredths of a percent, both set by the operator.',
+  description: 'The parts of source.fee: a fixed amount, and hundredths of a percent, both set by the operator.',
 });
 export const PaymentType = oneOf(paymentTypes, {
   title: 'PaymentType',

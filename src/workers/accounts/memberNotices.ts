@@ -37,7 +37,7 @@ export const mailEvery_ms = 15 * minute_ms;
 export const mailsPerDay = 10;
 /** People who get mail in one round. */
 const peopleMax = 200;
-/** Fewer failed webhooks are forgotten after this time. */
+/** Failed webhooks below the threshold are forgotten after this time. */
 const failuresFor_ms = hour_ms;
 const mailLife_ms = 12 * hour_ms;
 /** Hour (UTC) from which the summary of the day before is made. */

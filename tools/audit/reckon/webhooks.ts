@@ -47,14 +47,14 @@ export function createNewsReckoner(out: Out): Reckoner {
       told.add(once);
       report(entry, eventType);
     },
-    /** Only the end proves that a payin funds nothing. */
+    /** Only the end of the stream proves that a payin funds nothing. */
     end() {
       for (const payin of finalPayins) if (!funding.has(transferId(payin.data.transfer))) report(payin, 'payment_held');
     },
   };
 }
 
-/** A repeated confirmation was reported before. Each refund of a payment is reported. */
+/** A repeated confirmation has no new webhook. Each refund of a payment has one. */
 const occasionOf = ({ data }: AuditEntry, eventType: WebhookEventType): string =>
   eventType === 'payment_refunded' ? `${eventType} ${data.refund}` : eventType;
 
