@@ -20,7 +20,7 @@ export interface Frames {
 /** Dependencies of a page's frame. */
 export interface FramesDeps extends Pick<SettingsReads, 'listApps'> {
   readonly accounts: Accounts;
-  readonly notices: { countUnread(appId: string, developerId: string): Promise<number> };
+  readonly notices: Pick<NoticeReads, 'countUnread'>;
   readonly site: Site;
 }
 
