@@ -24,6 +24,14 @@ export interface MemberNotices {
   readonly seenAt: Instant | null;
 }
 
+/** Reads and marks of one member, who is in the app's team. */
+export interface NoticeReads {
+  list(appId: string, developerId: string): Promise<MemberNotices>;
+  countUnread(appId: string, developerId: string): Promise<number>;
+  /** Marks everything up to now as read. */
+  markRead(appId: string, developerId: string): Promise<void>;
+}
+
 export const noticesMax = 50;
 /** The bell lists notices of this age. */
 export const noticesFor_ms = 30 * 24 * hour_ms;

@@ -31,12 +31,11 @@ import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../querie
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { countOpenLinks, listLinks } from '../../queries/links.ts';
 import { listKeys, withLastUse } from '../../queries/merchantAudit.ts';
-import { countUnread, markRead, memberNotices } from '../../queries/notices.ts';
+import { countUnread, markRead, memberNotices, type NoticeReads } from '../../queries/notices.ts';
 import { headsOf } from '../../queries/operations.ts';
 import { matchDeposits } from '../../queries/payins.ts';
 import { openObligations, openPromises } from '../../queries/payouts.ts';
 import { listInvitations, listTeam } from '../../queries/team.ts';
-import type { NoticeReads } from '../../web/dashboard/notifications.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
 import type { Site } from '../../web/parts/frame.ts';
 import { createFindInvitee } from '../accounts/invitees.ts';

@@ -1,6 +1,7 @@
 /** Frame of a page: signed-in person, app, and last outcome. */
 
 import type { OwnApp } from '../../queries/apps.ts';
+import type { NoticeReads } from '../../queries/notices.ts';
 import type { Accounts } from '../../src/accounts/accounts.ts';
 import { logoPath } from '../../src/api/resource.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
@@ -19,7 +20,7 @@ export interface Frames {
 /** Dependencies of a page's frame. */
 export interface FramesDeps extends Pick<SettingsReads, 'listApps'> {
   readonly accounts: Accounts;
-  readonly notices: { countUnread(appId: string, developerId: string): Promise<number> };
+  readonly notices: Pick<NoticeReads, 'countUnread'>;
   readonly site: Site;
 }
 

@@ -6,7 +6,7 @@ import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import { type NoticeKind, type NotificationChoice, noticeKinds } from '../../domain/merchant/notifications.ts';
 import type { Instant } from '../../domain/time.ts';
-import { type AppNotice, type MemberNotices, noticesFor_ms } from '../../queries/notices.ts';
+import { type AppNotice, type MemberNotices, type NoticeReads, noticesFor_ms } from '../../queries/notices.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
 import { oneOf } from '../../src/api/schemas/base.ts';
 import { card, empty, inside } from '../parts/boxes.ts';
@@ -138,13 +138,6 @@ function choiceForm({ app, choice, form }: NotificationsModel): VNode {
 export interface NotificationPagesDeps extends InForce {
   readonly merchants: Pick<ManageMerchant, 'setNotifications'>;
   readonly notices: NoticeReads;
-}
-
-export interface NoticeReads {
-  list(appId: string, developerId: string): Promise<MemberNotices>;
-  countUnread(appId: string, developerId: string): Promise<number>;
-  /** Marks everything up to now as read. */
-  markRead(appId: string, developerId: string): Promise<void>;
 }
 
 const path = '/dashboard/apps/{appId}/notifications';
