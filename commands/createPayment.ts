@@ -7,6 +7,7 @@ import { coveringFee, leastPayout, type PayoutCost } from '../domain/payment/fee
 import { checkContractIntent } from '../domain/payment/intent.ts';
 import { lineItemsMax_bytes, readLineItems } from '../domain/payment/lineItems.ts';
 import { metadataMax_bytes, metadataProblem } from '../domain/payment/metadata.ts';
+import type { FundedBy } from '../domain/payment/refundShapes.ts';
 import type { Alternative } from '../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
@@ -119,6 +120,14 @@ export interface CreatePaymentDeps extends ReadDeps {
 /** Reserves one of an app's open payments. @returns a refusal if all are in use @throws Unavailable */
 export type TakePlace = (appId: string, by: Pick<Creator, 'keyless'>) => Promise<Refusal | undefined>;
 
+/** The funded refund that a new payment pays out, and the payment's own id. */
+export interface Refunding {
+  readonly paymentId: string;
+  readonly refundOf: FundedBy;
+  /** Later the payment is not created any more: the refund has ended without it. */
+  readonly createdBy: Instant;
+}
+
 /** Creator of a payment; a caller without a key has fewer rights. */
 export interface Creator extends By {
   readonly keyless: boolean;
@@ -139,18 +148,20 @@ export interface CreatedPayment {
  * An invalid request is refused, also for a known orderId. A valid one returns the existing payment even if it could not be created now:
  * chains are queried only for new payments. Crash before the append: nothing exists, the caller's retry creates it. Crash after it: the
  * retry returns the payment.
+ * @param refunding omitted for a sale
  */
 export async function createPayment(
   deps: CreatePaymentDeps,
   request: NewPayment,
   app: AppSettings,
   caller: Creator,
+  refunding?: Refunding,
 ): Promise<CreatedPayment | Refusal> {
   const check = deps.roleCheck ?? createRoleCheck(deps.handle);
   const refused = await check(app.appId, caller, 'createPayment');
   const asked = refused ?? metadataRefusal(request, caller) ?? readTerms(deps, request, app, caller);
   if (isRefusal(asked)) return asked;
-  const paymentId = await paymentIdFor(deps, app, request, caller.keyless, asked);
+  const paymentId = refunding?.paymentId ?? (await paymentIdFor(deps, app, request, caller.keyless, asked));
   const fit = await fitOf(deps, asked, { paymentId, appId: app.appId, keyless: caller.keyless });
   const { orderId, metadata } = request;
   const { display } = asked;
@@ -159,6 +170,17 @@ export async function createPayment(
     if (state) return creation.repeatOrder(state, { ...asked, display, metadata });
     if (isRefusal(fit)) return fit;
     const own = { paymentId, appId, orderId, keyless: caller.keyless, display, metadata, webhookUrl, webhookTypes };
+    if (refunding) {
+      if (deps.clock.now() > refunding.createdBy)
+        return refuse('conflict', 'the refund has waited too long: order it again');
+      return creation.createPayment(state, {
+        ...asked,
+        ...fit,
+        ...own,
+        refundOf: refunding.refundOf,
+        now: deps.clock.now(),
+      });
+    }
     const cashback_basisPoints = deps.cashback_basisPoints ?? 0;
     return creation.createPayment(state, { ...asked, ...fit, ...own, cashback_basisPoints, now: deps.clock.now() });
   };

@@ -16,7 +16,7 @@ import { deposits, payins, payments, transactions } from './payments.ts';
 import { paymentWords } from './paymentWords.ts';
 import type { ProjectionSet } from './projection.ts';
 import { dailyDurations, hourlyPayments, hourlyStats } from './stats.ts';
-import { deliveries, todoPayments, todoPolicyRefunds, todoWebhooks } from './todos.ts';
+import { deliveries, todoFundedRefunds, todoPayments, todoPolicyRefunds, todoWebhooks } from './todos.ts';
 import {
   operations,
   transfersOfBatches,
@@ -32,7 +32,7 @@ import { treasuryMovements } from './treasuryMovements.ts';
 /** Read models that the service acts on. */
 export const workSet: ProjectionSet = {
   name: 'work',
-  version: 11,
+  version: 12,
   rebuildBatch_events: 20_000,
   projections: [
     payments,
@@ -57,6 +57,7 @@ export const workSet: ProjectionSet = {
     links,
     appChanges,
     todoPolicyRefunds,
+    todoFundedRefunds,
     operations,
     transfersOfOperations,
     transfersOfBatches,
@@ -70,6 +71,7 @@ export const workSet: ProjectionSet = {
     todo_cashback: 'todo_cashback',
     todo_withdrawals: 'todo_cashback',
     todo_policy_refunds: 'todo_policy_refunds',
+    todo_funded_refunds: 'todo_cashback',
     apps: 'settings',
     api_keys: 'settings',
   },
@@ -78,7 +80,7 @@ export const workSet: ProjectionSet = {
 /** Read models for people: feed, transactions, statistics, deliveries, treasury movements. */
 export const reportsSet: ProjectionSet = {
   name: 'reports',
-  version: 4,
+  version: 5,
   unhurried: true,
   projections: [
     appEvents,

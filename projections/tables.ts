@@ -294,6 +294,13 @@ export interface Tables {
     readonly cents: string | number;
     readonly due_at: string;
   };
+  readonly todo_funded_refunds: {
+    readonly funding_payment_id: string;
+    readonly payment_id: string;
+    readonly app_id: string;
+    readonly refund: number;
+    readonly due_at: string;
+  };
   readonly todo_payments: {
     readonly payment_id: string;
     readonly chain_id: number;
@@ -417,6 +424,7 @@ export interface TableKeys {
   readonly payments: 'payment_id';
   readonly todo_cashback: 'digest';
   readonly todo_credits: 'payment_id' | 'account';
+  readonly todo_funded_refunds: 'funding_payment_id';
   readonly todo_payments: 'payment_id' | 'chain_id';
   readonly todo_policy_refunds: 'payment_id';
   readonly todo_webhooks: 'delivery_id';

@@ -353,6 +353,18 @@ CREATE TABLE todo_policy_refunds (
 COMMENT ON TABLE todo_policy_refunds IS 'Payments with a refund by their app''s policy: RefundRequested removes the row.';
 COMMENT ON COLUMN todo_policy_refunds.proven IS 'Whether a sender has proven a refund address. Without a proof the refund waits.';
 
+CREATE TABLE todo_funded_refunds (
+  funding_payment_id text        PRIMARY KEY,
+  payment_id         text        NOT NULL,
+  app_id             text        NOT NULL,
+  refund             integer     NOT NULL,
+  due_at             timestamptz NOT NULL
+);
+COMMENT ON TABLE todo_funded_refunds IS 'Funded refunds whose payment is missing or has ended: FundedRefundEnded removes the row. A hint: the worker reads the streams before it acts.';
+COMMENT ON COLUMN todo_funded_refunds.funding_payment_id IS 'The payment of the app that funds the refund.';
+COMMENT ON COLUMN todo_funded_refunds.payment_id IS 'The payment that is refunded.';
+COMMENT ON COLUMN todo_funded_refunds.due_at IS 'End of the funding payment; before it exists, the time at which it is given up.';
+
 CREATE TABLE cashback_withdrawals (
   payment_id   text        PRIMARY KEY,
   app_id       text        NOT NULL,

@@ -1,6 +1,7 @@
 import { chooseSource } from '../../commands/chooseSource.ts';
 import { eventCodec } from '../../commands/codec.ts';
 import { createPayment, quotePayment } from '../../commands/createPayment.ts';
+import { createFundedRefunds } from '../../commands/fundedRefunds.ts';
 import { currentState, readStream } from '../../commands/handle.ts';
 import { createFindEvidence, type EvidenceDeps } from '../../commands/heads/evidence.ts';
 import { entriesFrom, headKeysSince, newestEntry } from '../../commands/heads/sign.ts';
@@ -13,7 +14,9 @@ import { createManageTeam } from '../../commands/team.ts';
 import { createTendPayment, type TendPayment } from '../../commands/tendPayment.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chainOf, findToken, onTestNetworks } from '../../domain/chains.ts';
+import { isRefusal } from '../../domain/decider.ts';
 import { isLinkId, link } from '../../domain/link.ts';
+import { hour_ms } from '../../domain/time.ts';
 import { listApiRequests } from '../../queries/apiRequests.ts';
 import { changesPage, listOtherChanges } from '../../queries/appHistory.ts';
 import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../queries/apps.ts';
@@ -64,7 +67,7 @@ export type HttpDeps = ApiDeps & WebsiteDeps;
 
 type PaymentCommands = Pick<
   HttpDeps,
-  'createPayment' | 'quotePayment' | 'chooseSource' | 'registerPayin' | 'withdrawCashback'
+  'createPayment' | 'quotePayment' | 'chooseSource' | 'registerPayin' | 'withdrawCashback' | 'fundedRefunds'
 >;
 
 export async function commandsOf(core: Core, signal: AbortSignal): Promise<PaymentCommands> {
@@ -112,6 +115,19 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
     chooseSource: (paymentId, source, by) => chooseSource(choice, paymentId, source, by),
     registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
     withdrawCashback: createWithdrawCashback({ ...create, crash: core.crash }),
+    fundedRefunds: createFundedRefunds({
+      handle,
+      clock,
+      roleCheck: createRoleCheck(handle),
+      addresses: familyAddresses,
+      createPayment: (request, app, caller, refunding) => createPayment(create, request, app, caller, refunding),
+      async checkPayment(request, app) {
+        const quoted = await quotePayment({ ...create, checkRoute: guard.look }, request, app, { keyless: false });
+        return isRefusal(quoted) ? quoted : undefined;
+      },
+      signers: refundsOf(core).signers,
+      confirmDelay_ms: config.settlementCoolDown_hours * hour_ms,
+    }),
   };
 }
 

@@ -4,6 +4,7 @@ import pino from 'pino';
 import { chooseSource } from '../../commands/chooseSource.ts';
 import { eventCodec } from '../../commands/codec.ts';
 import { type AppSettings, createPayment, quotePayment } from '../../commands/createPayment.ts';
+import { createFundedRefunds } from '../../commands/fundedRefunds.ts';
 import { createHandle, currentState, type Handle, readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
@@ -310,6 +311,7 @@ export function commandsOn(
   | 'registerPayin'
   | 'withdrawCashback'
   | 'refunds'
+  | 'fundedRefunds'
   | 'refundAddresses'
   | 'tend'
 > {
@@ -333,6 +335,20 @@ export function commandsOn(
     chooseSource: (paymentId, source, by) => chooseSource(creating, paymentId, source, by),
     registerPayin: (own, hint, by) => registerPayin(registering, own, hint, by),
     withdrawCashback: createWithdrawCashback(creating),
+    fundedRefunds: createFundedRefunds({
+      handle,
+      clock,
+      roleCheck,
+      addresses: familyAddresses,
+      createPayment: (request, settings, caller, refunding) =>
+        createPayment(creating, request, settings, caller, refunding),
+      async checkPayment(request, settings) {
+        const quoted = await quotePayment(creating, request, settings, { keyless: false });
+        return isRefusal(quoted) ? quoted : undefined;
+      },
+      signers: async () => [],
+      confirmDelay_ms: 48 * 3_600_000,
+    }),
     tend: createTendPayment({ handle, clock, roleCheck }),
     refunds: createRefunds({
       roleCheck,
@@ -384,6 +400,7 @@ function paymentDeps(
     }) satisfies HttpDeps['createPayment'],
 
     refunds: commands.refunds,
+    fundedRefunds: commands.fundedRefunds,
     tend: commands.tend,
     refundAddresses: commands.refundAddresses,
     quotePayment: commands.quotePayment,

@@ -19,6 +19,7 @@ import { type EventPagesDeps, eventPages } from './events.ts';
 import { filesPath, serveFiles } from './files.ts';
 import { findPages } from './find.ts';
 import { createFrames, type FramesDeps } from './frames.ts';
+import { type FundRefundPagesDeps, fundRefundPages } from './fundRefund.ts';
 import { type KeyPagesDeps, keyPages } from './keys.ts';
 import { type LinkPagesDeps, linkPages } from './links.ts';
 import { type LivePageDeps, livePage } from './live.ts';
@@ -74,6 +75,7 @@ export type DashboardDeps = FramesDeps &
   DeliveryPagesDeps &
   EmbeddingPagesDeps &
   EventPagesDeps &
+  FundRefundPagesDeps &
   KeyPagesDeps &
   LinkPagesDeps &
   LivePageDeps &
@@ -104,6 +106,7 @@ export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm
     ...tendPages(deps, frames),
     ...findPages(deps, frames),
     ...refundPages(deps, frames),
+    ...fundRefundPages(deps, frames),
     ...testPaymentPages(deps, frames),
     ...newLinkPages(deps, frames),
     ...linkPages(deps, frames),
