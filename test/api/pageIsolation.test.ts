@@ -16,6 +16,16 @@ const fields: Readonly<Record<string, Record<string, string>>> = {
   '/cashback': { amount: '0.10' },
   '/cashback/withdraw': { amount: '0.10', withdrawalId: '8f14e45f-ceea-467f-a9d5-1b2c3d4e5f60' },
   '/settlement': { chainId: '1', tokenSymbol: 'USDC', receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' },
+  '/payments/:paymentId/fund-refund': {
+    sender: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+    amount: '1.00',
+    key: '8f14e45f-ceea-467f-a9d5-1b2c3d4e5f60',
+  },
+  '/payments/:paymentId/confirm-address': {
+    transferId: '8453:0x1:0',
+    address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  },
+  '/payments/:paymentId/confirm-address/withdraw': { number: '1' },
   '/webhooks/url': { webhookUrl: 'https://mine.example/hooks' },
   '/webhooks/:deliveryId/redeliver': { acknowledged: 'yes' },
   '/webhooks/again': { acknowledged: 'yes', deliveries: '0198f3c2-0000-8000-8000-000000000777' },
