@@ -11,7 +11,7 @@ import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Accounts } from '../../src/accounts/accounts.ts';
 import { Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, copyable, inside, notice } from '../parts/boxes.ts';
-import { amount, amountText, chainName, shortAddress, when } from '../parts/cells.ts';
+import { amount, amountText, chainName, shortAddress, shortText, when } from '../parts/cells.ts';
 import { emptyForm, type FormState, linkButton, problems, selectField, submit, textField } from '../parts/field.ts';
 import type { Frame, Site } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
@@ -141,7 +141,7 @@ export function fundFormPage(model: FundFormModel): VNode {
           label: 'To',
           options: ready.map(({ sender, receiver, chainId, fundable, tokenSymbol }) => ({
             value: sender,
-            label: `${shortAddress(receiver ?? '')} on ${chainName(chainId)}: at most ${amountText(fundable, tokenSymbol)}`,
+            label: `${shortText(receiver ?? '')} on ${chainName(chainId)}: at most ${amountText(fundable, tokenSymbol)}`,
           })),
         })}
         ${textField({ form: filled, name: 'amount', label: 'Amount', hint: 'What the payer gets, in whole tokens. The usual fee comes on top.', inputmode: 'decimal', maxlength: 60, mono: true })}
@@ -174,7 +174,7 @@ export function confirmAddressPage(model: ConfirmAddressModel): VNode {
     { title: 'Confirm a refund address', section: 'payments', up: { href: to.payment(paymentId), label: 'Payment' } },
     html`<div class="stack narrow"><section class="card"><form class="inside" method="post" action=${coded ? to.confirmAddressCode(paymentId) : to.confirmAddress(paymentId)}>
       ${problems(state)}
-      ${notice('wait', html`<p>${`You answer for this address: a refund to a wrong one is lost. Refunds can go there after ${delay_hours} hours; until then every member of your team can withdraw it. The log records that you confirmed it.`}</p>`)}
+      ${notice('wait', html`<p>${`You answer for this address: a refund to a wrong one is lost. Refunds can go there after ${delay_hours} hours; until then your team can withdraw it. The log records that you confirmed it.`}</p>`)}
       ${
         coded
           ? html`<div class="rows">
@@ -189,7 +189,7 @@ export function confirmAddressPage(model: ConfirmAddressModel): VNode {
               label: 'Sender',
               options: payers.map(({ transferId, sender, chainId }) => ({
                 value: transferId,
-                label: `${shortAddress(sender)} on ${chainName(chainId)}`,
+                label: `${shortText(sender)} on ${chainName(chainId)}`,
               })),
             })}
             ${textField({ form: state, name: 'address', label: 'Address of the payer', hint: 'On the chain that the money came from.', maxlength: 128, mono: true })}
