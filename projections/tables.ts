@@ -276,6 +276,7 @@ export interface Tables {
     readonly missing: string | null;
     readonly held: object | null;
     readonly cancelled_at: string | null;
+    readonly refund_of: string | null;
     readonly note: string | null;
     readonly tags: object | null;
     readonly revision: string | number;

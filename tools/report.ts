@@ -13,8 +13,8 @@ import { systemClock } from '../src/process/system.ts';
 import { databaseUrlOf } from './connections.ts';
 import { print } from './print.ts';
 import { runProgram } from './program.ts';
-import { reportPage } from './report/page.ts';
-import { askAll, type Month, monthNamed, type ReportCoinPrices } from './report/questions.ts';
+import { reportPage } from '../web/report/page.ts';
+import { askAll, type Month, monthNamed, type ReportCoinPrices } from '../queries/monthlyReport.ts';
 
 interface Options {
   readonly month: Month;
@@ -80,6 +80,6 @@ function coinPrices(): ReportCoinPrices {
 }
 
 async function stylesheet(): Promise<string> {
-  const files = [new URL('../web/look.css', import.meta.url), new URL('./report/report.css', import.meta.url)];
+  const files = [new URL('../web/look.css', import.meta.url), new URL('../web/report/report.css', import.meta.url)];
   return (await Promise.all(files.map((file) => readFile(file, 'utf8')))).join('\n');
 }

@@ -52,6 +52,7 @@ CREATE TABLE payments (
   missing                   numeric,
   held                      json,
   cancelled_at              timestamptz,
+  refund_of                 text,
   note                      text,
   tags                      json,
   revision                  bigint      NOT NULL
@@ -60,6 +61,7 @@ COMMENT ON TABLE payments IS 'Every payment after its last event: the fields of 
 COMMENT ON COLUMN payments.source_amount IS 'Amount that the customer pays, fee included; null for anyAmount until funding.';
 COMMENT ON COLUMN payments.line_items IS 'Name, quantity and amount of each line of the order; null without a list.';
 COMMENT ON COLUMN payments.pay_from IS 'All sources that the payer can choose, with amounts; null without a choice. source_… is the current choice.';
+COMMENT ON COLUMN payments.refund_of IS 'For a payment that funds a refund: the payment that is refunded. It is no sale.';
 COMMENT ON COLUMN payments.source_fee IS 'In the source token, part of source_amount.';
 COMMENT ON COLUMN payments.amount_expected IS 'Agreed amount, fee included; null for any amount.';
 COMMENT ON COLUMN payments.amount_came IS 'Everything that arrived in the source token on its chain, counted or not.';

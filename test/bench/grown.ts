@@ -8,7 +8,7 @@ import { seed } from '../../sandbox/seed.ts';
 import { readConfig } from '../../src/config.ts';
 import { startService } from '../../src/main.ts';
 import { systemClock } from '../../src/process/system.ts';
-import { askAll, monthNamed } from '../../tools/report/questions.ts';
+import { askAll, monthNamed } from '../../queries/monthlyReport.ts';
 import { applyLoad } from './load.ts';
 import { loadText, ownMemory_MiB } from './machine.ts';
 import type { Filled } from './rebuild.ts';

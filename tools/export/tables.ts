@@ -79,6 +79,7 @@ const payments: Kinds<Tables['payments']> = {
   missing: 'decimal',
   held: 'json',
   cancelled_at: 'time',
+  refund_of: 'text',
   note: 'leftOut',
   tags: 'leftOut',
   revision: 'position',

@@ -1,7 +1,7 @@
 /** Questions of a monthly report: their SQL, run in one read-only transaction. */
 
-import { type Instant, instant } from '../../domain/time.ts';
-import type { Sql, SqlDatabase } from '../../projections/sql.ts';
+import { type Instant, instant } from '../domain/time.ts';
+import type { Sql, SqlDatabase } from '../projections/sql.ts';
 
 /**
  * Queries of a report, one per plot. The page prints each beside its plot, so a reader can run it again. Tokens count as dollars, as
@@ -46,7 +46,7 @@ const funnel: Question = {
                count(*) FILTER (WHERE status = 'payment_expired') AS expired,
                count(*) FILTER (WHERE status IN ('payment_bounced', 'payment_refunded')) AS bounced
           FROM payments
-         WHERE created_at >= $1 AND created_at < $2 AND ${ofApp}) AS counted,
+         WHERE created_at >= $1 AND created_at < $2 AND refund_of IS NULL AND ${ofApp}) AS counted,
        LATERAL (VALUES (1, 'created', created), (2, 'seen', seen), (3, 'funded', funded), (4, 'paid_out', paid_out),
                        (5, 'expired', expired), (6, 'bounced', bounced)) AS stages (place, stage, payments)
  ORDER BY place`,

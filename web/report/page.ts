@@ -1,9 +1,9 @@
 /** The report as one self-contained page: no script, no request. Everything on it is in the answers. */
 
 import type { VNode } from 'preact';
-import { countWords, grouped } from '../../web/parts/cells.ts';
-import { documentOf, html } from '../../web/parts/html.ts';
-import { type About, type Answers, exactSum, type QuestionAnswer, roundedTo } from './questions.ts';
+import { countWords, grouped } from '../parts/cells.ts';
+import { documentOf, html } from '../parts/html.ts';
+import { type About, type Answers, exactSum, type QuestionAnswer, roundedTo } from '../../queries/monthlyReport.ts';
 import {
   durationsPart,
   feesPart,

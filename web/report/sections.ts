@@ -1,9 +1,9 @@
 /** Parts of a monthly report: each turns one answer into a table and a plot. */
 
 import type { VNode } from 'preact';
-import { countWords, dayText, grouped } from '../../web/parts/cells.ts';
+import { countWords, dayText, grouped } from '../parts/cells.ts';
 import { type BarMark, barsPlot, columnsPlot, type Tone } from './plots.ts';
-import type { About, AnswerRow, Question, QuestionAnswer } from './questions.ts';
+import type { About, AnswerRow, Question, QuestionAnswer } from '../../queries/monthlyReport.ts';
 import { chainText, durationText, fineAmount, money, type TableColumn, totalIn } from './table.ts';
 
 /** One plot with its table and the SQL of both. */
