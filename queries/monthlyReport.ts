@@ -1,6 +1,6 @@
 /** Questions of a monthly report: their SQL, run in one read-only transaction. */
 
-import { type Instant, instant } from '../domain/time.ts';
+import type { Instant } from '../domain/time.ts';
 import type { Sql, SqlDatabase } from '../projections/sql.ts';
 
 /**
@@ -106,6 +106,18 @@ SELECT what, source_chain_id, destination_chain_id, payments, volume, fees, roun
  ORDER BY what <> 'route', fees DESC, cost DESC, source_chain_id, destination_chain_id`,
 };
 
+/** For an app's people: fees by route, without the operator's costs. */
+const routes: Question = {
+  id: 'fees',
+  also: [],
+  sql: `SELECT 'route' AS what, source_chain_id, destination_chain_id, count(*) AS payments, sum(source_amount) AS volume,
+       sum(source_fee) AS fees
+  FROM payments
+ WHERE payout_confirmed_at >= $1 AND payout_confirmed_at < $2 AND refund_of IS NULL AND app_id = $3
+ GROUP BY source_chain_id, destination_chain_id
+ ORDER BY fees DESC, source_chain_id, destination_chain_id`,
+};
+
 /** Current state: received money that is neither paid out nor being refunded; for all apps also unmatched money. */
 const held: Question = {
   id: 'held',
@@ -160,6 +172,14 @@ export function askAll(database: SqlDatabase, about: About): Promise<Answers> {
   });
 }
 
+/** The month of one app for its own people. Each question has the timeout of a request. @throws Unavailable */
+export async function askForApp(sql: Sql, about: About & { readonly appId: string }): Promise<Answers> {
+  const answers: Partial<Record<Question['id'], QuestionAnswer>> = {};
+  for (const question of [volume, funnel, durations, routes, held])
+    answers[question.id] = await ask(sql, question, about);
+  return answers as Answers;
+}
+
 async function ask(tx: Sql, { sql, also }: Question, { month, appId, prices, now }: About): Promise<QuestionAnswer> {
   const more = { prices: JSON.stringify(prices), now };
   const parameters = [month.from, month.to, appId, ...also.map((name) => more[name])];
@@ -194,10 +214,13 @@ export function monthNamed(text: string): Month | undefined {
   return {
     name: text,
     title: `${names[m - 1]} ${y}`,
-    from: instant(Date.UTC(y, m - 1)),
-    to: instant(Date.UTC(y, m)),
+    from: firstMoment(y, m),
+    to: m === 12 ? firstMoment(y + 1, 1) : firstMoment(y, m + 1),
   };
 }
+
+const firstMoment = (year: number, month: number): Instant =>
+  `${year}-${String(month).padStart(2, '0')}-01T00:00:00.000Z` as Instant;
 
 /** Sums of decimal texts, exactly. */
 

@@ -6,15 +6,15 @@ import { loadEnvFile } from 'node:process';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { chainIds } from '../domain/chains.ts';
 import { coinOf, formatAmount, microUsdDecimals } from '../domain/money.ts';
+import { askAll, type Month, monthNamed, type ReportCoinPrices } from '../queries/monthlyReport.ts';
 import { readCoin } from '../src/chains/money/coins.ts';
 import { createReader } from '../src/environment/reader.ts';
 import { openDatabase } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
+import { reportPage } from '../web/report/page.ts';
 import { databaseUrlOf } from './connections.ts';
 import { print } from './print.ts';
 import { runProgram } from './program.ts';
-import { reportPage } from '../web/report/page.ts';
-import { askAll, type Month, monthNamed, type ReportCoinPrices } from '../queries/monthlyReport.ts';
 
 interface Options {
   readonly month: Month;

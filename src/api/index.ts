@@ -48,12 +48,14 @@ import { webhookSender, webhooksOf } from '../workers/webhooks/index.ts';
 import { createKeyUses, openRevocations } from './apiKeys.ts';
 import { type ApiDeps, createApp, createOperationsApp } from './app.ts';
 import { unavailable } from './errors.ts';
+import { createFiatRates } from './fiatRates.ts';
 import { defaultLimits } from './middleware.ts';
 import { createOpenPlaces } from './openPlaces.ts';
 import { metrics, readiness } from './operations.ts';
 import { createPreparedPayments } from './preparedPayments.ts';
 import { admitApp, createClients, createRates, type Rates, unlimited } from './rateLimits.ts';
 import { networkFactsOf, queriesOf } from './reads.ts';
+import { createAppReports } from './reports.ts';
 import { createRequestLog } from './requestLog.ts';
 import type { LinkRoutePorts } from './routes/links.ts';
 import type { ProofDeps } from './routes/proof.ts';
@@ -383,6 +385,7 @@ async function startApi(core: Core, signal: AbortSignal, payTest: HttpDeps['payT
     ...webhooksOf({ ...core, rates, send: webhookSender(core, core) }),
     cashback: cashbackOf(core, publicUrl),
     refunds: refundsOf(core),
+    reports: createAppReports({ sql: core.reports, clock, fiatRates: createFiatRates(config.fiatRates, clock) }),
     refundAddresses: refundAddressesOf(core, publicUrl),
     links: linksOf(core, rates),
     tend: tendOf(core, rates),

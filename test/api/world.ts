@@ -33,6 +33,7 @@ import { limitExports } from '../../src/api/exports.ts';
 import type { HttpDeps } from '../../src/api/index.ts';
 import { defaultLimits } from '../../src/api/middleware.ts';
 import { createClients, unlimited } from '../../src/api/rateLimits.ts';
+import { createAppReports } from '../../src/api/reports.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { type Listening, startHttp } from '../../src/api/server.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
@@ -151,6 +152,7 @@ export async function startWorld(
     exportPayments: limitExports(async function* () {
       yield '"payment_id"\r\n';
     }),
+    reports: createAppReports({ sql: { query: async () => [] }, clock, fiatRates: async () => null }),
     ...webhooksInMemory(),
     findApiKey: async (hash) => {
       lookUps += 1;

@@ -31,6 +31,7 @@ import { type PaymentPagesDeps, paymentPages } from './payments.ts';
 import { type PolicyPagesDeps, policyPages } from './policy.ts';
 import { type RefundPagesDeps, refundPages } from './refunds.ts';
 import { type RegisterPagesDeps, registerPages } from './register.ts';
+import { type ReportPagesDeps, reportPages } from './reports.ts';
 import { type RequestPagesDeps, requestPages } from './requests.ts';
 import { createPageRouter, type PageRouterDeps } from './router.ts';
 import { htmlType } from './send.ts';
@@ -87,6 +88,7 @@ export type DashboardDeps = FramesDeps &
   PolicyPagesDeps &
   RefundPagesDeps &
   RegisterPagesDeps &
+  ReportPagesDeps &
   RequestPagesDeps &
   SettlementPagesDeps &
   SignInPagesDeps &
@@ -115,6 +117,7 @@ export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm
     ...bulkRedeliveryPages(deps, frames),
     ...deliveryPages(deps, frames),
     ...keyPages(deps, frames),
+    ...reportPages(deps, frames),
     ...requestPages(deps, frames),
     ...eventPages(deps, frames),
     ...settlementPages(deps, frames),

@@ -12,6 +12,7 @@ export type Section =
   | 'payments'
   | 'links'
   | 'cashback'
+  | 'reports'
   | 'webhooks'
   | 'keys'
   | 'requests'
@@ -35,6 +36,7 @@ const groups: readonly (readonly [heading: string | null, entries: readonly Entr
       ['payments', 'Payments', 'payments'],
       ['links', 'Payment links', 'link'],
       ['cashback', 'Cashback', 'cashback'],
+      ['reports', 'Reports', 'audit'],
     ],
   ],
   [

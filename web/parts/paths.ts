@@ -56,6 +56,9 @@ export const appPaths = (appId: string) => {
     /** Payments, pages and apps by what is typed. */
     find: here('find'),
     csv: here('payments.csv'),
+    reports: here('reports'),
+    monthlyReport: here('reports', 'month'),
+    accounting: here('reports', 'accounting'),
     /** GET and POST */
     testPayment: here('test-payment'),
     links: here('links'),
