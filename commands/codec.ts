@@ -11,14 +11,17 @@ import { assert, categoryOf, type DomainEvent, type EventMetadata, type StoredEv
 import type { Upcasters } from '../domain/schema.ts';
 import { categories, streams } from '../domain/streams.ts';
 import type { Instant } from '../domain/time.ts';
-import type { Ids, SealedEvent } from './ports.ts';
+import { type Ids, NewerEvent, type SealedEvent } from './ports.ts';
 
 /** Converts decisions to stored events and back. */
 export interface Codec {
   schemaVersion(category: string): number;
   /** @throws InvariantBroken if the event does not fit its schema: an error of the program that must not be stored */
   check(category: string, event: DomainEvent): void;
-  /** The event in the current schema version; undefined for a type that this version does not know. */
+  /**
+   * The event in the current schema version; undefined for a stream that is not of this product.
+   * @throws NewerEvent for a type, or a schema version, that only a newer version of this program writes
+   */
   read(stored: StoredEvent): DomainEvent | undefined;
 }
 
@@ -46,7 +49,8 @@ export const eventCodec: Codec = {
   },
   read(stored) {
     const kind = known.get(categoryOf(stored.stream));
-    if (!kind?.validators.has(stored.type)) return undefined;
+    if (!kind) return undefined;
+    if (!kind.validators.has(stored.type) || stored.metadata.schemaVersion > kind.version) throw new NewerEvent(stored);
     let data = stored.data as object;
     for (let version = stored.metadata.schemaVersion; version < kind.version; version += 1) {
       data = kind.upcasters[`${stored.type}@${version}`]?.(data, stored.metadata.at) ?? data;
@@ -54,6 +58,16 @@ export const eventCodec: Codec = {
     return { type: stored.type, data };
   },
 };
+
+/** For readers that decide nothing: undefined for an event of a newer version of this program, too. */
+export function knownEvent(stored: StoredEvent, { read }: Pick<Codec, 'read'> = eventCodec): DomainEvent | undefined {
+  try {
+    return read(stored);
+  } catch (error) {
+    if (error instanceof NewerEvent) return undefined;
+    throw error;
+  }
+}
 
 function categoryNamed(name: string): Compiled {
   const category = known.get(name);

@@ -50,6 +50,23 @@ export class Unavailable extends TransientError {
   }
 }
 
+/**
+ * A newer version of this program wrote the event. Its meaning is unknown here, so nothing is decided about its stream: the API answers 503,
+ * workers wait, and projections stop.
+ */
+export class NewerEvent extends Unavailable {
+  override readonly name = 'NewerEvent';
+  constructor({ stream, revision, type, metadata }: Pick<StoredEvent, 'stream' | 'revision' | 'type' | 'metadata'>) {
+    super(
+      `${stream} has an event of a newer version of this program: ${type} (schema version ${metadata.schemaVersion}) at revision ${revision}. Start that version again (docs/operate/upgrade.md)`,
+      newerEventRetry_s,
+    );
+  }
+}
+
+/** A newer version takes at least this long to start. */
+const newerEventRetry_s = 30;
+
 /** Returns the refusal of a request that needs an unavailable service, with the reason for the operator. */
 export const refuseUnavailable = (error: Unavailable, message = error.message): Refusal => ({
   ...refuse('unavailable', message),

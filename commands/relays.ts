@@ -82,7 +82,7 @@ export interface Accepted {
   readonly result: RelayResult;
 }
 
-/** Where a payment stands that its payer wants to pay by authorization. */
+/** Status of a payment that its payer wants to pay by authorization. */
 export interface RelayDesk {
   readonly payment: Payment;
   /** Empty while nothing can be paid so. */
@@ -100,7 +100,7 @@ export interface Relays {
   find(paymentId: string, signed: SignedAuthorization): Promise<Accepted | null>;
 }
 
-/** A transaction takes this long to be sent and mined, at least; the reference facilitator asks for it too. */
+/** Minimum time to send and mine a transaction; the reference facilitator requires it too. */
 const validLeast_s = 6n;
 /** An authorization is a cheque to the deposit: none is kept that is good for longer. */
 const validMost_s = 86_400n;
@@ -212,7 +212,7 @@ function unlessAway(error: unknown): readonly RelayOffer[] {
 const accountIn = ({ relayOn }: RelayDeps, { chainId, from }: SignedAuthorization): string | null =>
   relayOn(chainId as ChainId)?.accountOf(from) ?? null;
 
-/** Why no further relay of the payment is accepted now. Of two authorizations of one payment only one is under way. */
+/** Reason why the payment accepts no further relay now. Of two authorizations of one payment only one is in flight. */
 function refusalOfMore(payment: Payment, relays: readonly Relay[], now: Instant): RelayRefusal | undefined {
   const open = relays.find((each) => isRelayOpen(each) || relayResultOf(payment, each).kind === 'pending');
   if (open)
@@ -239,7 +239,7 @@ type Checked = Pick<RelayOrdered['form'], 'payer' | 'validAfter' | 'validBefore'
 const seconds = /^(0|[1-9][0-9]{0,11})$/;
 const word = /^0x[0-9a-fA-F]{64}$/;
 
-/** Checks all that needs no node, against the payment's own terms alone: nothing of what a caller echoes is believed. */
+/** Checks everything that needs no node, against the payment's own terms alone: echoed fields of the caller are not trusted. */
 async function check(
   deps: RelayDeps,
   { terms }: Payment,
@@ -291,10 +291,10 @@ interface Ordering {
 const reserve = (cost: bigint): bigint => (cost * 3n) / 2n;
 
 /**
- * Prices the relay by a simulation, takes its share of the hour's gas, and orders it.
- *
- * Crash after the choice of the source: the payer pays from there. After the share was taken: it stays taken, and the same authorization has
- * it already. After RelayOrdered: the workers go on. Two authorizations at once: one is ordered, the other is refused by the stream.
+ * Prices the relay by a simulation, reserves its share of the hour's gas, and orders it. Crash after the choice of the
+ * source: the payer pays from there. After the share was reserved: it remains reserved, and the same authorization has
+ * it already. After RelayOrdered: the workers continue. Two concurrent authorizations: one is ordered, the stream
+ * refuses the other.
  */
 async function order(
   deps: RelayDeps,

@@ -58,7 +58,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     return anvil;
   } catch (error) {
     if (!saved || isWhole(stateFile) || !existsSync(previous(stateFile))) throw error;
-    // A kill -9 in the middle of a dump left half a file: go on from the copy that the last good start made.
+    // A kill -9 in the middle of a dump left half a file: continues from the copy of the last good start.
     renameSync(stateFile, `${stateFile}.broken`);
     copyFileSync(previous(stateFile), stateFile);
     return launch(options);

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
-import { writeWhole } from './writeWhole.ts';
+import { writeWhole } from '../src/lib/writeWhole.ts';
 
 export interface CertificateFiles {
   readonly certFile: string;

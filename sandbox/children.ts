@@ -5,8 +5,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { writeWhole } from '../src/lib/writeWhole.ts';
 import { freePort } from './freePort.ts';
-import { writeWhole } from './writeWhole.ts';
 
 type Facts = Readonly<Record<string, string | number>>;
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Keypair } from '@stellar/stellar-sdk';
 import type { Hex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
+import { writeWhole } from '../src/lib/writeWhole.ts';
 import { newSecretKey } from './solana/secretKey.ts';
-import { writeWhole } from './writeWhole.ts';
 
 export interface SandboxKeys {
   readonly masterKey: string;

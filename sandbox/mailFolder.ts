@@ -1,8 +1,8 @@
 /** Mails as files: the newest few hundred. */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeWhole } from '../src/lib/writeWhole.ts';
 import { type ReadMail, readMail } from './readMail.ts';
-import { writeWhole } from './writeWhole.ts';
 
 const mailsMax = 500;
 const nameOf = /^\d{8}T\d{9}Z-\d{6}$/;

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeWhole } from '../src/lib/writeWhole.ts';
 import type { RealNodeName } from './realNodes/programs.ts';
 import type { WeatherFacts } from './weather/world.ts';
-import { writeWhole } from './writeWhole.ts';
 
 interface DemoApp {
   readonly appId: string;

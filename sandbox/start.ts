@@ -1,18 +1,20 @@
 /**
  * `npm start`: the whole product on a laptop, without any configuration. Starts (or finds again) the local world, then
- * runs the service in this process. Ctrl-C stops everything; the next start goes on from the data.
+ * runs the service in this process. Ctrl-C stops everything; the next start continues from the data.
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { privateKeyToAddress } from 'viem/accounts';
 import { readConfig } from '../src/config.ts';
+import { writeWhole } from '../src/lib/writeWhole.ts';
 import { failureText, type Service, startService } from '../src/main.ts';
 import { retryUnavailable } from '../src/process/retryUnavailable.ts';
 import { systemClock } from '../src/process/system.ts';
 import { openChildren } from './children.ts';
 import { chosenChains } from './chosenChains.ts';
 import { keepKeys, type SandboxKeys } from './keys.ts';
+import { rebuildOutdated } from './outdatedReadModels.ts';
 import { ownNodes } from './ownNodes.ts';
 import { progress } from './progress.ts';
 import { chosenRealNodes, type RealNodeName } from './realNodes/programs.ts';
@@ -25,7 +27,6 @@ import { createTestPayer } from './testPayer.ts';
 import { chosenWeather } from './weather/choice.ts';
 import { keepWeather } from './weather/world.ts';
 import { keepShop, startWorld, type World } from './world.ts';
-import { writeWhole } from './writeWhole.ts';
 
 const { values: given } = parseArgs({
   options: { weather: { type: 'string' }, 'real-nodes': { type: 'boolean', default: false } },
@@ -92,6 +93,7 @@ async function main(): Promise<Service> {
   try {
     if (opened.status === 'rejected') throw opened.reason;
     writeSettings({ ...settings, EVENTSTORE_URL: service.eventStoreUrl });
+    await rebuildOutdated(dataDir, config.databaseUrl);
     shown.done('Service');
     const file = {
       ...(await demo(service, world, keys, opened.value)),

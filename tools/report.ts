@@ -1,6 +1,6 @@
 /** `npm run report -- --month 2026-11`: the month as one self-contained page. Reads only Postgres, and writes nothing there. */
 import { existsSync } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -9,6 +9,7 @@ import { coinOf, formatAmount, microUsdDecimals } from '../domain/money.ts';
 import { askAll, type Month, monthNamed, type ReportCoinPrices } from '../queries/monthlyReport.ts';
 import { readCoin } from '../src/chains/money/coins.ts';
 import { createReader } from '../src/environment/reader.ts';
+import { writeWhole } from '../src/lib/writeWhole.ts';
 import { openDatabase } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
 import { reportPage } from '../web/report/page.ts';
@@ -57,9 +58,7 @@ async function main({ month, app, out, ...where }: Options): Promise<void> {
   try {
     const answers = await askAll(database, about);
     const file = out ?? `report-${month.name}${app === undefined ? '' : `-${app.replace(/[^\w-]/g, '_')}`}.html`;
-    // Writes a temporary file first: an interruption leaves no half page.
-    await writeFile(`${file}.unfinished`, reportPage(about, answers, await stylesheet()));
-    await rename(`${file}.unfinished`, file);
+    writeWhole(file, reportPage(about, answers, await stylesheet()), 0o666);
     print(`${file}: ${month.title}, ${app ?? 'all apps'}.`);
   } finally {
     await database.close();

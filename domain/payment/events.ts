@@ -96,7 +96,7 @@ export const paymentEventSchemas = {
       /** The refund of another payment of the app that this payment funds and pays out; missing for a sale. */
       refundOf: Type.Optional(FundedBy),
       webhookUrl: nullable(Text(2_048)),
-      /** Types of webhooks that the app chose besides the first two; missing where it chose none. */
+      /** Types of webhooks that the app chose in addition to the first two; missing if it chose none. */
       webhookTypes: Type.Optional(Type.Array(LaterWebhookType, { minItems: 1, maxItems: laterWebhookTypesMax })),
       createdAt: Time,
       expiresAt: Time,

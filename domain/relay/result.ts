@@ -18,7 +18,7 @@ export type RelayResult =
       readonly hash: string | null;
     };
 
-/** Whether a transfer is what the authorization moves: somebody else sent it, or the payer made an equal transfer. */
+/** True if a transfer moves the authorized money: another party sent the authorization, or the payer made an equal transfer. */
 export const isPaidBy = (
   transfer: Transfer,
   { chainId, token, amount, form }: Pick<RelayOrdered, 'chainId' | 'token' | 'amount' | 'form'>,

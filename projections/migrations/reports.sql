@@ -62,7 +62,7 @@ CREATE TABLE app_events (
   at              timestamptz NOT NULL,
   PRIMARY KEY (app_id, ordinal)
 );
-COMMENT ON TABLE app_events IS 'The feed: every event of each app''s payments, also of types that this version does not know, in the order of the log.';
+COMMENT ON TABLE app_events IS 'The feed: every event of each app''s payments, in the order of the log.';
 COMMENT ON COLUMN app_events.ordinal IS 'Number of the event among the app''s events, from 1 without a gap: equal after every rebuild.';
 COMMENT ON COLUMN app_events.revision IS 'Number of the event in the stream payment-<payment_id>, from 0.';
 COMMENT ON COLUMN app_events.status IS 'Status of the payment after this event.';

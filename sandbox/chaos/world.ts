@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { privateKeyToAddress } from 'viem/accounts';
 import type { ChainId } from '../../domain/chains.ts';
 import { readConfig } from '../../src/config.ts';
+import { writeWhole } from '../../src/lib/writeWhole.ts';
 import { startService } from '../../src/main.ts';
 import { type Children, openChildren } from '../children.ts';
 import { freePort } from '../freePort.ts';
@@ -18,7 +19,6 @@ import type { SandboxFile } from '../sandboxFile.ts';
 import { seed } from '../seed.ts';
 import { settingsFor } from '../settings.ts';
 import { startWorld, type World } from '../world.ts';
-import { writeWhole } from '../writeWhole.ts';
 import { type Disk, smallDisk } from './disk.ts';
 import { type Program, supervised } from './program.ts';
 

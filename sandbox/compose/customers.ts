@@ -29,7 +29,7 @@ export interface Acknowledged {
 export interface Customers {
   /** Every order that was acknowledged so far. */
   readonly placed: readonly Placed[];
-  /** Orders that nobody pays, beside them: as many as two callers can make. */
+  /** Additional unpaid orders: as many as two callers can create. */
   readonly unpaid: readonly Acknowledged[];
   /** Number of repeated requests, by their failed answer. */
   readonly repeated: () => ReadonlyMap<string, number>;

@@ -16,7 +16,7 @@ type Which = (project: Project) => Promise<Container>;
 
 /** The engine restarts a process that dies, but not one that the engine itself kills. */
 const isAway_ms = 3_000;
-/** Longer than a session without a word may hold a lease, and than a connection that says nothing is waited for. */
+/** Longer than a silent session may hold a lease, and than the timeout of a silent connection. */
 const frozen_s = 45;
 const cut_s = 45;
 const away_s = 30;

@@ -77,7 +77,7 @@ export async function tellTried(
 export const words = (command: string): readonly string[] =>
   [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
 
-/** Registers a wallet app, which may pay anybody, and a merchant who is paid out to `settlement`. @returns a key for the app's orders */
+/** Registers a wallet app, which may pay anybody, and a merchant whose payouts go to `settlement`. @returns a key for the app's orders */
 export async function registerApps(project: Project, settlement: string): Promise<string> {
   const { compose, shape } = project;
   const merchant = (...args: readonly string[]) =>

@@ -1,5 +1,6 @@
 /** A real Solana: Agave's solana-test-validator, with USDC at its production address. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { address } from '@solana/kit';
 import { getMintToInstruction } from '@solana-program/token';
@@ -7,6 +8,7 @@ import { Connection, Keypair, PublicKey, Transaction } from 'solana-web3-v1';
 import { solanaAnswers } from '../solana/start.ts';
 import { usdc } from '../solana/usdc.ts';
 import { tokenAccount, toWeb3, transferInstructions } from '../solana/wallet.ts';
+import { limitScheduler } from './agaveScheduler.ts';
 import { type StartedNode, startNode } from './node.ts';
 import { freeNodePort } from './programs.ts';
 
@@ -19,6 +21,8 @@ export interface AgaveOptions {
   /** Default: a free port. The 44 ports above it are used, too; the next one is PubSub's. */
   readonly port?: number;
   readonly detached?: boolean;
+  /** Default: the thread that polls for transactions is limited. A spec of the validator's own pace runs it unlimited. */
+  readonly isUnlimited?: boolean;
   /** Further options of solana-test-validator. */
   readonly validatorOptions?: readonly string[];
 }
@@ -27,14 +31,15 @@ export interface Agave extends StartedNode {
   readonly rpcUrl: string;
 }
 
-/** Starts the validator and waits until it answers. The same folder goes on with the ledger that is in it. */
+/** Starts the validator and waits until it answers. In the same folder it continues the existing ledger. */
 export async function startAgave(options: AgaveOptions): Promise<Agave> {
-  const { program, folder, logFile, detached = false, validatorOptions = [] } = options;
+  const { program, folder, logFile, detached = false, validatorOptions = [], isUnlimited = false } = options;
   const port = options.port ?? (await freeNodePort('SOLANA'));
   mkdirSync(folder, { recursive: true });
   const rpcUrl = `http://127.0.0.1:${port}`;
   const args = [`${port}`, folder, ...validatorOptions];
   const node = await startNode({ program, args, logFile, isReady: () => solanaAnswers(rpcUrl), detached });
+  if (!isUnlimited) await limitScheduler(Number(readFileSync(join(folder, 'pid'), 'utf8')));
   return { ...node, rpcUrl };
 }
 

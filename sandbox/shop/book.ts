@@ -1,6 +1,6 @@
-/** The shop's book: a file of JSON lines, each on disk before the shop goes on. A kill leaves whole lines, and at most a half one at the end. */
+/** The shop's book: a file of JSON lines, each on disk before the shop continues. A kill leaves whole lines, and at most a half one at the end. */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { writeWhole } from '../writeWhole.ts';
+import { writeWhole } from '../../src/lib/writeWhole.ts';
 import { type Book, type Entry, emptyBook, evolve } from './orders.ts';
 
 /** A shop for trials: beyond this nothing is ordered or switched any more, and the file must be set aside. */

@@ -32,7 +32,7 @@ export function createKeeper(book: OpenBook, settings: () => ShopSettings | null
   /** Orders to query until the service has answered. */
   const toAsk = new Set<string>();
 
-  /** A crash between the two lines leaves an order without a payment: the same order id meets the same payment. */
+  /** A crash between the two lines leaves an order without a payment: the repeated request with its order id returns the same payment. */
   async function makePayment(known: ShopSettings, order: Order): Promise<void> {
     const { id, paymentLink, source } = await createPayment(known, order);
     const page = new URL(paymentLink).pathname;

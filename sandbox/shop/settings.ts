@@ -1,7 +1,7 @@
 /** The shop owner's settings: URL of the service, keys, webhook secret. Written at each start, read at each use. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeWhole } from '../writeWhole.ts';
+import { writeWhole } from '../../src/lib/writeWhole.ts';
 
 export interface ShopSettings {
   readonly serviceUrl: string;

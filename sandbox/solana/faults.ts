@@ -23,7 +23,7 @@ export interface Fault {
 
 export interface Faults {
   add(fault: Fault): void;
-  /** The fault that the next request of a method meets; each is used up by it. */
+  /** Returns and uses up the fault for the next request of a method. */
   take(method: string): Fault | undefined;
   clear(): void;
 }

@@ -1,7 +1,7 @@
 /** Webhooks in the log of the sandbox's receiver, and which of them the developer's program has accepted. */
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeWhole } from '../writeWhole.ts';
+import { writeWhole } from '../../src/lib/writeWhole.ts';
 import type { Answered, Received } from './forward.ts';
 
 export interface Inbox {

@@ -176,7 +176,7 @@ export function relaysOf(
         if (domain === null)
           telemetry.logger.warn({ chainId }, 'no gas-free payment is offered: the domain of USDC is not the known one');
       },
-      // Asked again by each payment.
+      // Read again for each payment.
       () => {},
     );
   }
@@ -398,7 +398,7 @@ async function startApi(core: Core, signal: AbortSignal, payTest: HttpDeps['payT
     keyUsed: uses.used,
     record: requestLog.record,
     async listApiRequests(appId, asked) {
-      // A developer looks right after the request; other instances' requests follow within 5 s.
+      // A developer reads it right after the request; other instances' requests follow within 5 s.
       await requestLog.write().catch(() => {});
       return listApiRequests(reads, appId, asked);
     },

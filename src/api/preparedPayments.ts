@@ -26,7 +26,7 @@ export interface PreparedPaymentsDeps {
 export interface Prepared {
   /** In base64, as the chain's wallets read it. */
   readonly transaction: string;
-  /** Comes back with the signed transaction; null where the wallet sends. */
+  /** Returned with the signed transaction; null if the wallet sends it. */
   readonly seal: string | null;
 }
 
@@ -152,7 +152,7 @@ function orderIn(
   return { paymentId, chainId, token, amount, payer, deposit: { address, memo, contract, contractMemo } };
 }
 
-/** Every fact that a prepared transaction was made of: a seal fits no other payment, amount, account or transaction. */
+/** Every fact of a prepared transaction: its seal fits no other payment, amount, account or transaction. */
 const sealed = ({ paymentId, chainId, token, amount, payer, deposit }: PayerOrder, hash: string): readonly string[] => [
   paymentId,
   String(chainId),

@@ -4,9 +4,10 @@
  */
 
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
-import { closeSync, existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, readFileSync, realpathSync } from 'node:fs';
 import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
+import { writeWhole } from '../lib/writeWhole.ts';
 import { type Env, fileText, whyUnread } from './reader.ts';
 
 // A file of keys, sealed with a passphrase: scrypt derives a key, AES-256-GCM seals the entries. After any change of the file or its
@@ -179,12 +180,9 @@ function fromDescriptor(stated: string): string {
 
 /**
  * Writes a temporary file first, so an interruption leaves the old one whole. Replaces a symbolic link's target: otherwise the old keys
- * would remain there. Deletes an existing file at the temporary path, and never writes through it.
+ * would remain there.
  */
 export function replaceSealed(path: string, text: string): void {
   const file = existsSync(path) ? realpathSync(path) : path;
-  const beside = `${file}.new`;
-  rmSync(beside, { force: true });
-  writeFileSync(beside, text, { mode: 0o600, flush: true, flag: 'wx' });
-  renameSync(beside, file);
+  writeWhole(file, text, 0o600, true);
 }

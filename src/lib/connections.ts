@@ -1,6 +1,7 @@
 /** Store addresses of a running service, for tools beside it: `DATA_DIR/connections.json`, readable only by its owner. */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeWhole } from './writeWhole.ts';
 
 export interface Connections {
   readonly databaseUrl: string;
@@ -11,9 +12,7 @@ const path = (dataDir: string): string => join(dataDir, 'connections.json');
 
 export async function writeConnections(dataDir: string, connections: Connections): Promise<void> {
   await mkdir(dataDir, { recursive: true });
-  const draft = `${path(dataDir)}.new`;
-  await writeFile(draft, `${JSON.stringify(connections, null, 2)}\n`, { mode: 0o600 });
-  await rename(draft, path(dataDir));
+  writeWhole(path(dataDir), `${JSON.stringify(connections, null, 2)}\n`);
 }
 
 /** Written by the last service of this directory, which may have ended since. */

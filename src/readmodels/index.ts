@@ -1,6 +1,7 @@
 import { eventCodec } from '../../commands/codec.ts';
 import { introduceWebhookTypes } from '../../commands/sendWebhook.ts';
 import { laterWebhookEventTypes } from '../../domain/webhook.ts';
+import { ProjectionOutdated } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import type { Core } from '../core.ts';
 import type { Telemetry } from '../process/telemetry.ts';
@@ -44,7 +45,9 @@ function observe(telemetry: Telemetry, report: ProjectionReport): void {
     telemetry.alarm(
       'projectionStopped',
       { set, error: String(report.error) },
-      'a projection set has stopped: fix the cause, then restart or rebuild',
+      report.error instanceof ProjectionOutdated
+        ? 'a projection set waits: rebuild it as the error says, and it continues'
+        : 'a projection set has stopped: fix the cause, then restart or rebuild',
     );
   }
 }

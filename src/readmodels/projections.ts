@@ -11,6 +11,7 @@ import {
   type CrashPoint,
   type EventBatchRead,
   type EventStore,
+  NewerEvent,
   Unavailable,
 } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
@@ -30,6 +31,7 @@ import {
   type Generation,
   markStopped,
   openActive,
+  ProjectionOutdated,
   readActive,
 } from '../../projections/generations.ts';
 import type { ProjectionSet } from '../../projections/projection.ts';
@@ -87,12 +89,42 @@ const firstPause_ms = 100;
 const pauseMax_ms = 5_000;
 
 /**
- * Runs until the signal aborts. One process at a time runs a set, a standby takes over. Waits out outages and a switch to another
- * generation; any other error is the program's own and stops the set.
+ * Runs until the signal aborts. One process at a time runs a set, a standby takes over. Waits out outages, a switch to another generation,
+ * and read models of another version until they are rebuilt; any other error is the program's own and stops the set.
  *
- * @throws PoisonEvent, ProjectionOutdated, LogSetBack and other permanent errors; also recorded in the checkpoint's row
+ * @throws PoisonEvent, NewerEvent, LogSetBack and other permanent errors; also recorded in the checkpoint's row
  */
 export async function runProjections(options: RunProjections): Promise<void> {
+  const { signal } = options;
+  while (!signal.aborted) {
+    try {
+      await holdProjections(options);
+      return;
+    } catch (error) {
+      if (!(error instanceof ProjectionOutdated)) throw error;
+      // Without the lease: an instance of the version that filled the rows can continue them.
+      await rebuilt(options);
+    }
+  }
+}
+
+/** A rebuild takes longer, and an operator starts it. */
+const rebuiltPoll_ms = 1_000;
+
+/** Resolves once the active rows are of this version, or the signal aborts. */
+async function rebuilt({ database, set, clock, signal }: RunProjections): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await readActive(database, set);
+      return;
+    } catch (error) {
+      if (!(error instanceof ProjectionOutdated || error instanceof Unavailable)) throw error;
+      await clock.sleep(rebuiltPoll_ms, signal);
+    }
+  }
+}
+
+async function holdProjections(options: RunProjections): Promise<void> {
   const { database, leases, clock, set, signal, introduce = async () => {}, report = () => {} } = options;
   const ddl = await ddlOf(set.name);
   let pause_ms = firstPause_ms;
@@ -138,7 +170,8 @@ async function recognizeLog({ store, database, clock, set }: RunProjections, sig
 }
 
 /** Errors that a retry can cure. */
-const passes = (error: unknown): error is Error => error instanceof Unavailable || error instanceof FenceLost;
+const passes = (error: unknown): error is Error =>
+  (error instanceof Unavailable && !(error instanceof NewerEvent)) || error instanceof FenceLost;
 
 async function runGeneration(
   deps: RunProjections,

@@ -72,7 +72,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     ),
     // An instance without the treasury's keys leaves the payouts to one with them.
     ...(signers.size > 0 ? [run('payouts', told('transfers'), ...transferWorkers(core, signers, lately))] : []),
-    // A role of its own: payouts go on when relays do not, and the other way round.
+    // A separate role: payouts continue when relays do not, and the reverse.
     ...(relaySigners.size > 0 ? [run('relays', told('transfers'), ...relayWorkers(core, relaySigners))] : []),
     run('books', NEVER, ...booksWorkers(core)),
     ...rebalanceWorkers(core).map((worker) => run('rebalances', NEVER, worker)),

@@ -1,4 +1,4 @@
-/** Floods of the endpoints of payers' wallets: what a request may cost, and who is counted. */
+/** Floods of the endpoints of payers' wallets: cost of a request, and the callers whose requests count. */
 import assert from 'node:assert/strict';
 import type { PayerOrder, PayerTransactions } from '../../commands/payerTransactions.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
@@ -30,7 +30,7 @@ function factsOf(history: readonly PaymentEvent[] = [p.created({ from: p.solanaU
   };
 }
 
-/** @param replaced parts of what prepares */
+/** @param replaced parts of the preparation */
 function prepared(replaced: Partial<PayerTransactions> = {}, facts: PayerFacts | null = factsOf()) {
   const calls = { terms: 0, prepare: 0, most: 0, now: 0 };
   const orders: PayerOrder[] = [];
@@ -59,7 +59,7 @@ function prepared(replaced: Partial<PayerTransactions> = {}, facts: PayerFacts |
 }
 
 describe('prepared transactions under a flood', () => {
-  it('share what they need of the network: a thousand requests read it once in five seconds', async () => {
+  it('share their reads of the network: a thousand requests read it once in five seconds', async () => {
     const { payments, calls, clock } = prepared();
     for (let burst = 0; burst < 50; burst += 1)
       await Promise.all(Array.from({ length: 20 }, () => payments.prepare('a payment', account)));
@@ -72,7 +72,7 @@ describe('prepared transactions under a flood', () => {
     assert.equal(calls.terms, 2);
   });
 
-  it('remember no failure of the network', async () => {
+  it('cache no failure of the network', async () => {
     let fails = true;
     const { payments } = prepared({
       async readTerms() {
@@ -85,7 +85,7 @@ describe('prepared transactions under a flood', () => {
     assert.ok(!isRefusal(await payments.prepare('a payment', account)));
   });
 
-  it('call nodes for a few at a time: the rest wait, and more than that are answered at once', async () => {
+  it('call nodes for a few at a time: the rest wait, and requests beyond the queue are answered at once', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const running = { now: 0, most: 0 };
     const { payments } = prepared({
@@ -107,7 +107,7 @@ describe('prepared transactions under a flood', () => {
     assert.deepEqual([kept, running.most], [room, preparing.running]);
   });
 
-  it('are for exactly what is due, from an account of the chain', async () => {
+  it('are for exactly the amount due, from an account of the chain', async () => {
     const { payments, orders } = prepared();
     await payments.prepare('a payment', account);
     assert.deepEqual([orders[0]?.amount, orders[0]?.payer, orders[0]?.token.symbol], [10_010_000n, account, 'USDC']);
@@ -122,7 +122,7 @@ describe('prepared transactions under a flood', () => {
   });
 });
 
-/** Counts as many requests as the limits allow, for one caller and payment each. */
+/** Counts requests until the limits refuse, per caller and per payment. */
 function counting(): { readonly rates: Rates; readonly counted: (readonly [RateName, string])[] } {
   const counted: (readonly [RateName, string])[] = [];
   const rates: Rates = {
@@ -142,8 +142,8 @@ function counting(): { readonly rates: Rates; readonly counted: (readonly [RateN
   return { rates, counted };
 }
 
-describe('HTTP: what payers’ wallets ask', () => {
-  it('is counted by address and by payment, and a link of no payment costs no count of either', async () => {
+describe('HTTP: requests of payers’ wallets', () => {
+  it('are counted by address and by payment, and a link of no payment costs no count of either', async () => {
     const { rates, counted } = counting();
     let prepares = 0;
     const never = async () => refuse('conflict', 'not here');

@@ -1,4 +1,4 @@
-/** Every role with every form of the dashboard and every route that changes something for a signed-in person; people who left, and attacks. */
+/** Every role with every form of the dashboard and every route that changes something for a signed-in person; former members, and attacks. */
 import assert from 'node:assert/strict';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { type Action, allows, memberRoles, teamRoles } from '../../domain/merchant/roles.ts';
@@ -13,7 +13,7 @@ const by = (developerId: string) => ({ cause: `developer:${developerId}` }) as c
 
 const toConfirm = { transferId: '8453:0x1:0', address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' };
 
-/** Action of each route, with fields that reach the command; `asks` shows a question and changes nothing. */
+/** Action of each route, with fields that the command accepts. `asks` only renders a question and changes nothing. */
 const forms: Readonly<Record<string, readonly [action: Action | 'asks', fields?: Readonly<Record<string, string>>]>> = {
   '/keys': ['issueAdminKey', { name: 'mine now', scope: 'admin' }],
   '/keys/:keyId/rename': ['renameKey', { name: 'till 2' }],
@@ -72,7 +72,7 @@ const forms: Readonly<Record<string, readonly [action: Action | 'asks', fields?:
   ],
   '/payments/:paymentId/cancel': ['cancelPayment'],
   '/payments/:paymentId/note': ['annotatePayment', { note: 'call back', tags: '' }],
-  // An app of type wallet_ has no test payments. The spec of the commands tries createPayment.
+  // An app of type wallet_ has no test payments. The commands' spec covers createPayment.
   '/test-payment': ['asks'],
   '/webhooks/again': ['redeliver', { acknowledged: 'true', deliveries: '0198f3c2-0000-8000-8000-000000000001' }],
   '/team': ['inviteMember', { email: 'new@shop.example', role: 'readOnly' }],
@@ -250,7 +250,7 @@ describe('the roles of a team', () => {
     accepted(await team.invite(appId, { email: `${people[role]}@shop.example`, role: role as never }, by('bob')));
     return team.accept(appId, by(people[role]));
   };
-  /** Bob owns the app again, and dora is a developer. */
+  /** Restores the roles: bob owns the app, and dora is a developer. */
   const restore = async () => {
     const operator = { cause: 'operator:spec' } as const;
     const { team, merchants } = world.people;
@@ -315,7 +315,7 @@ describe('the roles of a team', () => {
     assert.deepEqual([roleOf('dora'), roleOf('bob')], ['owner', 'developer']);
   });
 
-  it('are asked for again in a form with its errors', async () => {
+  it('are requested again in a form with its errors', async () => {
     const path = `/dashboard/apps/${appId}/team`;
     const unknown = await signedIn('bob').post(path, { email: 'new@shop.example', role: 'boss' });
     assert.equal(unknown.status, 400);
@@ -327,7 +327,7 @@ describe('the roles of a team', () => {
     assert.equal(left.status, 404);
   });
 
-  it('are in the audit trail with names, and without addresses of people who left', async () => {
+  it('are in the audit trail with names, and without addresses of former members', async () => {
     const trail = await signedIn('rita').get(`/dashboard/apps/${appId}/audit`);
     assert.match(trail.text, /Invited dora@people\.example to the team as developer/);
     accepted(await world.people.team.remove(appId, 'dora', by('bob')));

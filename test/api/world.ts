@@ -1,4 +1,4 @@
-/** The HTTP interface over loopback with the real create command, everything else in memory; two apps of each kind of interest. */
+/** The HTTP interface over loopback with the real create command, everything else in memory; two apps of each relevant type. */
 
 import pino from 'pino';
 import { chooseSource } from '../../commands/chooseSource.ts';
@@ -68,7 +68,7 @@ const app = (appId: string, more: Partial<App> = {}): App => ({
   ...more,
 });
 
-/** Of cleo. */
+/** Owned by cleo. */
 export const merchantApp = app('merchant_demo', { settlement });
 
 /** No chain has a relay account. */
@@ -85,26 +85,23 @@ export interface World {
   readonly keys: Readonly<
     Record<'wallet' | 'walletAdmin' | 'other' | 'otherAdmin' | 'merchant' | 'merchantAdmin' | 'bare', Headers>
   >;
-  /** Tokens of the people who own the apps. */
+  /** Owner tokens of the apps, as headers. */
   readonly owners: Readonly<Record<'wallet' | 'other' | 'merchant', Headers>>;
-  /** What people who have signed in read and change. */
+  /** Reads and changes of signed-in people. */
   readonly people: Owners;
   readonly clock: { advance(duration_ms: number): void; now(): Instant };
-  /** Times that a key was looked up. */
+  /** Number of key lookups. */
   readonly lookUps: () => number;
   revoke(key: Headers): void;
-  /** Ends a payment that nobody paid. */
+  /** Ends an unpaid payment. */
   expire(paymentId: string): Promise<void>;
-  /** What happens to a payment, as its chains and workers would have it. */
+  /** Appends events to a payment, as its chains and workers would. */
   happen(paymentId: string, events: readonly PaymentEvent[]): Promise<void>;
   stop(): Promise<void>;
 }
 export type Headers = Readonly<Record<string, string>>;
 
-/**
- * @param replaced parts of the dependencies that a test brings itself
- * @param door proxies and limits of connections
- */
+/** @param replaced dependencies that a test replaces @param door proxies and limits of connections */
 export async function startWorld(
   replaced: Partial<HttpDeps> = {},
   door: Partial<Pick<Listening, 'clients' | 'connections'>> = {},
@@ -230,14 +227,14 @@ const noSums = {
   searchCapped: false,
 };
 
-/** Nothing ever happens in it. */
+/** A feed without events. */
 const quietFeed: HttpDeps['feed'] = {
   events: async () => [],
   lastOrdinal: async () => '0',
   async *changes() {},
 };
 
-/** No head is signed. */
+/** A proof without signed heads. */
 export const quietProof: HttpDeps['proof'] = {
   newest: async () => null,
   entries: async () => [],
@@ -249,16 +246,16 @@ const quietPaymentNews: HttpDeps['paymentNews'] = {
   listen: () => ({ awaitHead() {}, async *[Symbol.asyncIterator]() {} }),
 };
 
-/** Prepares and sends everything, without a chain. */
+/** Prepares and sends every transaction, without a chain. */
 const easyTransactions: Pick<HttpDeps['preparedPayments'], 'prepare' | 'sendSigned'> = {
   prepare: async () => ({ transaction: 'AAAA', seal: null }),
   sendSigned: async () => 'ab'.repeat(32),
 };
 
-/** Of every world. */
+/** Shared by all worlds. */
 export const paymentSecrets = createPaymentSecrets(new Uint8Array(32).fill(7));
 
-/** Apps by who owns them. */
+/** Owner of each app. */
 const ownerOf = { wallet_demo: 'ann', wallet_closed: 'bob', merchant_demo: 'cleo' };
 const byOperator = { cause: 'operator:spec' } as const;
 const owners = {
@@ -267,7 +264,7 @@ const owners = {
   merchant: headersOf('cleo'),
 };
 
-/** One delivery, of every app. */
+/** Returns one delivery for every app. */
 const webhooksInMemory = (): DeliveryRoutesDeps => {
   const { request: _request, redeliveries: _, redeliverable: __, ...listed } = sampleDelivery;
   return {
@@ -289,7 +286,7 @@ export function steppedClock(): Clock & { advance(duration_ms: number): void } {
   };
 }
 
-/** An account that has no trustline, and one of which nobody knows because its node does not answer. */
+/** An account without a trustline, and an unknown account whose node does not answer. */
 export const noTrustline = otherPayer;
 export const unknowable = stellarTreasury;
 
@@ -299,7 +296,7 @@ const canReceive: CanReceive = async (_chain, token, account) => {
   return refuse('invalidRequest', `the receiver has no trustline for ${token.symbol}: let it add one`);
 };
 
-/** The real commands on a log, without chains behind them. */
+/** The real commands on a log, without chains. */
 export function commandsOn(
   handle: Handle,
   clock: Clock,
@@ -370,7 +367,7 @@ export function commandsOn(
   };
 }
 
-/** Payments through the real commands; reads fold the streams. */
+/** Creates payments with the real commands; reads fold the streams. */
 function paymentDeps(
   clock: Clock,
   apps: ReadonlyMap<string, AppSettings>,
@@ -455,10 +452,10 @@ function paymentDeps(
   };
 }
 
-/** As long as the real ones, which hold a time and an id. */
+/** As long as a real cursor, which contains a time and an id. */
 const cursorAt = (place: number): string => Buffer.from(String(place).padStart(61, '0')).toString('base64url');
 
-/** A request that is as good as they come, for the open wallet app. */
+/** A complete, valid request for the open wallet app. */
 export const goodRequest = (more: object = {}): Record<string, unknown> => ({
   type: 'exactOut',
   display: { title: 'Coffee beans', currency: 'USD' },

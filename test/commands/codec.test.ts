@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { eventCodec, streamPrefixes } from '../../commands/codec.ts';
+import { eventCodec, knownEvent, streamPrefixes } from '../../commands/codec.ts';
+import { NewerEvent, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { categories } from '../../domain/streams.ts';
@@ -17,7 +18,7 @@ const stored = (over: Partial<StoredEvent>): StoredEvent => ({
   ...over,
 });
 
-/** The event with one of its fields, found by its path, set to something else. */
+/** Returns the event with the field at the path replaced. */
 function having({ type, data }: PaymentEvent, path: string, value: unknown) {
   const copy = structuredClone(data) as Record<string, unknown>;
   const fields = path.split('.');
@@ -64,18 +65,18 @@ describe('the codec', () => {
     assert.throws(() => eventCodec.schemaVersion('toString'), broken);
   });
 
-  describe('lets nothing be stored', () => {
-    it('but events that fit their schema', () => {
+  describe('stores nothing', () => {
+    it('except events that fit their schema', () => {
       for (const fit of done) eventCodec.check('payment', fit);
     });
 
-    it('of a type or category that it does not know', () => {
+    it('with an unknown type or category', () => {
       assert.throws(() => eventCodec.check('payment', { type: 'PaymentForgotten', data: {} }), broken);
       assert.throws(() => eventCodec.check('treasury', created()), broken);
       assert.throws(() => eventCodec.check('credit', created()), broken);
     });
 
-    it('that lacks a field, has one too many, or one of another kind', () => {
+    it('with a missing field, an additional one, or one of another kind', () => {
       const confirmed = event('PayinConfirmed', { transfer: payin(), confirmedAt: minute(6) });
       const strays: [PaymentEvent, string, unknown][] = [
         [created(), 'deposit.address', undefined],
@@ -107,19 +108,32 @@ describe('the codec', () => {
   });
 
   describe('reads', () => {
-    it('what was stored', () => {
+    it('stored events', () => {
       assert.deepEqual(eventCodec.read(stored({})), created());
     });
 
-    it('no types and no categories that it does not know: other versions may write more', () => {
-      assert.equal(eventCodec.read(stored({ type: 'PaymentForgotten' })), undefined);
-      assert.equal(eventCodec.read(stored({ type: 'NonceAssigned' })), undefined);
-      assert.equal(eventCodec.read(stored({ stream: 'credit-1' })), undefined);
+    it('nothing of foreign streams', () => {
       assert.equal(eventCodec.read(stored({ stream: '$metadata' })), undefined);
       assert.equal(eventCodec.read(stored({ stream: 'constructor-1' })), undefined);
     });
 
-    it('fields that it does not know, and passes them on', () => {
+    it('no event of a newer version: its meaning is unknown, so nothing may be decided without it', () => {
+      const newer = [
+        { type: 'PaymentForgotten' },
+        { type: 'NonceAssigned' },
+        { stream: 'credit-1' },
+        { metadata: { ...stored({}).metadata, schemaVersion: eventCodec.schemaVersion('payment') + 1 } },
+      ].map(stored);
+      for (const event of newer) {
+        assert.throws(() => eventCodec.read(event), NewerEvent);
+        assert.equal(knownEvent(event), undefined);
+      }
+      assert.ok(new NewerEvent(stored({})) instanceof Unavailable, 'the API answers 503, and workers wait');
+      const newest = { metadata: { ...stored({}).metadata, schemaVersion: eventCodec.schemaVersion('payment') } };
+      assert.equal(eventCodec.read(stored(newest))?.type, 'PaymentCreated');
+    });
+
+    it('unknown fields, and passes them on', () => {
       const data = { ...created().data, colour: 'red' };
       assert.deepEqual(eventCodec.read(stored({ data })), { type: 'PaymentCreated', data });
     });

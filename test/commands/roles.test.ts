@@ -1,4 +1,4 @@
-/** Every role with every command: what the table of permissions says is what the commands do. */
+/** Every role with every command: the commands obey the table of permissions. */
 import assert from 'node:assert/strict';
 import { createRoleCheck } from '../../commands/roleCheck.ts';
 import { createRedeliver, createSendTest } from '../../commands/sendWebhook.ts';
@@ -12,7 +12,7 @@ import { commandsOn, goodRequest } from '../api/world.ts';
 const appId = 'wallet_demo';
 const by = (developerId: string) => ({ cause: `developer:${developerId}` }) as const;
 const operator = { cause: 'operator:spec' } as const;
-/** A person of each role, and people without a role. */
+/** A person for each role, and people without a role. */
 const people = { owner: 'olga', developer: 'dora', operations: 'otto', readOnly: 'rita' } as const;
 const outsiders = { stranger: 'eve', removed: 'rex', invited: 'ines' } as const;
 
@@ -114,7 +114,7 @@ async function startTeam() {
   return { ...owners, commands };
 }
 
-/** The refusal of a role; other refusals come after it. */
+/** True if the role is refused; other refusals come later. */
 const isRoleRefusal = (answer: object | Refusal): boolean =>
   isRefusal(answer) && answer.refused === 'forbidden' && /does not allow you|the app is not yours/.test(answer.message);
 

@@ -1,4 +1,4 @@
-/** One authorization while the real process is killed at each point of its relay: the payer pays once, and the same header gets its result. */
+/** One authorization while the real process is killed at each point of its relay: the payer pays once, and a repeat of the header gets the result. */
 import assert from 'node:assert/strict';
 import { type Address, parseAbiItem } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
@@ -11,7 +11,7 @@ import { isCutOff } from '../support/customers.ts';
 import { type Answer, createSandbox, type SandboxOptions } from '../support/sandbox.ts';
 import { anyPayer, ask402, authorize, headerOf, nowSeconds } from '../support/x402.ts';
 
-/** In the order of a relay's life. The first three are in the request, the others in the worker. */
+/** In the order of a relay's life. The request passes the first three, the worker the others. */
 export const relayPoints = [
   'relay.afterReserve',
   'RelayOrdered.beforeAppend',
@@ -43,7 +43,7 @@ export function survivesRelayCrashes({ points, eventStoreUrl }: RelayCrashOption
   let payment: Answer['body'];
   let header: string;
 
-  // The service has another port after each start.
+  // The service has a new port after each start.
   const link = () => `${sandbox.file().baseUrl}${new URL(payment.paymentLink).pathname}`;
 
   before(async () => {
@@ -74,7 +74,7 @@ export function survivesRelayCrashes({ points, eventStoreUrl }: RelayCrashOption
     });
   }
 
-  describe('and once it is left alone', () => {
+  describe('and without further crashes', () => {
     before(async () => {
       assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
     });

@@ -1,4 +1,4 @@
-/** Payers with no coin for gas, on local chains: one signature pays a payment, which is paid out on another chain. */
+/** Payers without gas on local chains: one signature pays a payment, which is paid out on another chain. */
 import assert from 'node:assert/strict';
 import { type Address, createWalletClient, encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
@@ -53,7 +53,7 @@ describe('paying without gas', () => {
   const coinOf = (address: Address) => chainClient(world.rpcUrl(base)).getBalance({ address });
   const paidTo = (to: string) => shop.balance(base, 'USDC', to);
 
-  it('asks for the payment’s own terms, and stores nothing for it', async () => {
+  it('requests the payment’s own terms, and stores nothing for it', async () => {
     const payment = await create();
     const { status, required, body, headers } = await ask402(linkOf(payment));
     assert.equal(status, 402);
@@ -98,7 +98,7 @@ describe('paying without gas', () => {
     assert.equal(await paidTo(payer.address), 10_000000n - BigInt(requirement.amount));
   });
 
-  it('takes the header of version 1', async () => {
+  it('accepts the header of version 1', async () => {
     const payment = await create();
     const link = linkOf(payment);
     const [old] = (await ask402(link)).body.accepts;
@@ -113,7 +113,7 @@ describe('paying without gas', () => {
     assert.deepEqual([told.success, told.network], [true, 'base']);
   });
 
-  it('refuses what is not exactly what is due, with a name for each reason', async () => {
+  it('refuses everything but the exact amount due, with a name for each reason', async () => {
     const payment = await create();
     const link = linkOf(payment);
     const requirement = await billOf(link);
@@ -128,7 +128,7 @@ describe('paying without gas', () => {
     assert.deepEqual(
       [
         await send(await sign({ value: less })),
-        // What a client says that it accepted counts for nothing.
+        // The server ignores the client's claim about accepted terms.
         await send(await sign({ value: less }), { ...requirement, amount: less }),
         await send(await sign({ to })),
         await send(await sign({ to }), { ...requirement, payTo: to }),
@@ -188,14 +188,14 @@ describe('paying without gas', () => {
     const signed = await authorize(payer, requirement);
     await sendByStranger(signed);
     const { status, body } = await ask402(link, headerOf(requirement, signed));
-    // The token says that it is used: nothing of ours is sent, and the payin pass finds the money.
+    // The token reports the authorization as used: the service sends nothing, and the payin pass finds the money.
     assert.ok(status === 402 || status === 200, JSON.stringify(body));
     const done = await shop.follow(payment.id);
     assert.equal(done.status, 'payment_payout_completed');
     assert.equal(await paidTo(payer.address), 10_000000n - BigInt(requirement.amount));
   });
 
-  it('shows a page what a wallet signs, with a nonce of the server’s, and takes the signature once', async () => {
+  it('gives a page the data that a wallet signs, with a nonce of the server’s, and accepts the signature once', async () => {
     const payment = await create();
     const link = linkOf(payment);
     const seen = await (await fetch(`${link}/authorization`)).json();

@@ -1,4 +1,4 @@
-/** One press pays: payers with a wallet in their browser, and wallets, payers and strangers that do what they should not. */
+/** One press pays: payers with a browser wallet, and misbehaving wallets, payers and strangers. */
 import assert from 'node:assert/strict';
 import { type Keypair, Memo, Operation, type Transaction, TransactionBuilder } from '@stellar/stellar-sdk';
 import type { Page } from 'playwright-core';
@@ -17,7 +17,7 @@ import {
   type WalletVisit,
 } from './wallets.ts';
 
-/** A chain of each family: the full suite pays on all seven. */
+/** A chain of each family; the full suite pays on all seven. */
 const cases: readonly (readonly [ChainId, string, WalletVisit])[] = [
   [8453, 'Base, on a phone', phone],
   [1, 'Ethereum, on a desktop', desktop],
@@ -25,10 +25,10 @@ const cases: readonly (readonly [ChainId, string, WalletVisit])[] = [
   [1500, 'Stellar, on a desktop', desktop],
 ];
 
-/** Of the account that a lying wallet signs with. */
+/** Key of the account that a lying wallet signs with. */
 let signer: Keypair | undefined;
 
-/** A wallet that signs a payment to itself in place of what it was asked. */
+/** A wallet that signs a payment to itself instead of the requested one. */
 function redirected(params: readonly unknown[]): unknown {
   const [{ transactionXdr }] = params as [{ transactionXdr: string }];
   const asked = TransactionBuilder.fromXDR(transactionXdr, publicNetwork) as Transaction;
@@ -71,7 +71,7 @@ describe('a payer with a wallet in the browser', () => {
     await leave();
   });
 
-  it('is told which account can pay a contract payment, and nothing is signed', async () => {
+  it('sees which account can pay a contract payment, and nothing is signed', async () => {
     const [payer, other] = [await shop.stellarAccount('20'), await shop.stellarAccount('20')];
     const payment = await intoContract(payer);
     const { page, wallet, leave } = await withWallet(1500, { ...desktop, stellarSecret: other.secret() });
@@ -145,7 +145,7 @@ describe('a payer with a wallet in the browser', () => {
     await visiting.leave();
   });
 
-  describe('a stranger, or a payer who alters what was prepared', () => {
+  describe('a stranger, or a payer who alters a prepared transaction', () => {
     const prepared = async (payment: Answer['body'], payer: Keypair) => {
       const { status, body } = await post(payment, 'transaction', { account: payer.publicKey() });
       assert.equal(status, 200, JSON.stringify(body));
@@ -158,7 +158,7 @@ describe('a payer with a wallet in the browser', () => {
       return copy.toXDR();
     };
 
-    it('has nothing sent but what was prepared, for the payment and account that it was prepared for', async () => {
+    it('can have only the prepared transaction sent, for the payment and account that it was prepared for', async () => {
       const [payer, other] = [await shop.stellarAccount('20'), await shop.stellarAccount('20')];
       const [own, another] = [await create(1500), await create(1500)];
       const { transaction, seal } = await prepared(own, payer);
@@ -208,11 +208,11 @@ describe('a payer with a wallet in the browser', () => {
       const good = await post(own, 'signed', { account, transaction: signed, seal });
       assert.deepEqual([good.status, good.body], [200, { txHash: transaction.hash().toString('hex') }]);
       await shop.follow(own.id);
-      // What has landed is sent no second time: the payment waits for nothing any more.
+      // A landed payment is not sent again: the payment waits for nothing.
       assert.equal((await post(own, 'signed', { account, transaction: signed, seal })).status, 409);
     });
 
-    it('cannot have an older transaction sent once the amount that is due has changed', async () => {
+    it('cannot have an older transaction sent once the amount due has changed', async () => {
       const payer = await shop.stellarAccount('20');
       const payment = await create(1500);
       const { transaction, seal } = await prepared(payment, payer);

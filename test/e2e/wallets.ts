@@ -25,13 +25,13 @@ export const desktop: VisitorOptions = { viewport: { width: 1280, height: 900 } 
 export interface WalletWorld {
   readonly shop: LocalService;
   create(chainId: ChainId, more?: Json, source?: Json): Promise<Answer['body']>;
-  /** A page with the wallet of the chain's family. */
+  /** A page with a wallet of the chain's family. */
   withWallet(chainId: ChainId, options?: WalletVisit): Promise<WalletVisitor>;
 }
 
 export interface WalletVisit extends VisitorOptions {
   readonly behaviour?: Behaviour;
-  /** Of a Stellar account; the customer's is the default. */
+  /** Secret of a Stellar account. Default: the customer's. */
   readonly stellarSecret?: string;
   readonly evm?: { readonly on?: number; readonly knows?: readonly number[] };
 }
@@ -98,7 +98,7 @@ function walletOn(
 
 export const payButton = (page: Page) => page.locator('#wallets').getByRole('button', { name: /^Pay with/ });
 
-/** One press after the page has found the wallet; then everything follows by itself. */
+/** Presses once, after the page has found the wallet; the rest is automatic. */
 export async function paysByOnePress(page: Page, payment: Answer['body']): Promise<void> {
   await page.goto(payment.paymentLink);
   await payButton(page).click();
@@ -110,5 +110,5 @@ export async function paysByOnePress(page: Page, payment: Answer['body']): Promi
   assert.equal(await page.locator('#wallets').isVisible(), false);
 }
 
-/** What the page says of the wallet. */
+/** The page's statement about the wallet. */
 export const toldOfWallet = (page: Page, text: RegExp) => page.locator('.told-wallet').getByText(text);

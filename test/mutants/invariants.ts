@@ -1,9 +1,9 @@
 /** Promises about money that hold in every situation, with the code that keeps each and the command that checks it on an installation. */
 interface Invariant {
   readonly says: string;
-  /** How, in a sentence. */
+  /** The mechanism, in a sentence. */
   readonly how: string;
-  /** Where. */
+  /** Files with the code. */
   readonly kept: readonly [string, ...string[]];
   readonly command: string;
 }

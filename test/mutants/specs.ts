@@ -1,4 +1,4 @@
-/** Runs spec files of one tree in a process of their own, and says how they ended. */
+/** Runs spec files of one tree in a separate process, and returns the outcome. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ type Ended =
   | { readonly ended: 'green'; readonly passes: number }
   /** `title` of the first test that failed. */
   | { readonly ended: 'red'; readonly title: string }
-  /** They could not be run, or did not end: that shows nothing. */
+  /** They could not be run, or did not end: this proves nothing. */
   | { readonly ended: 'broken'; readonly said: string };
 
 export type SpecsRun = Ended & { readonly took_ms: number };
@@ -34,7 +34,7 @@ function judged(lines: readonly string[]): Ended {
   return passes > 0 ? { ended: 'green', passes } : { ended: 'broken', said: lines.join('\n').slice(-saidMax) };
 }
 
-/** Runs one seed of the tree's own simulation. @returns what it found broken; null where all is well, or it could not be run */
+/** Runs one seed of the tree's own simulation. @returns the broken invariant; null if none is broken, or the seed could not be run */
 export async function runSeed(folder: string, seed: number): Promise<string | null> {
   const lines = await linesOf(folder, ['test/simulation/run.ts', '--seed', String(seed), '--no-shrink']);
   return lines.flatMap((line) => /^FAILED (\w+):/.exec(line)?.[1] ?? [])[0] ?? null;

@@ -1,4 +1,4 @@
-/** Differences between anvil and geth that stay: the project cannot change either. docs/contribute/real-chains.md has the same rows. */
+/** Accepted differences between anvil and geth: the project can change neither. docs/contribute/real-chains.md has the same rows. */
 import type { MeantDifference } from './evmComparison.ts';
 
 const laxer = 'Anvil is more lenient. The product sends numbers and hashes as the specification has them.';

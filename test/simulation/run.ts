@@ -31,6 +31,7 @@ interface Options {
   readonly shrink: boolean;
   readonly json?: boolean;
   readonly summary?: string;
+  readonly resume?: string;
 }
 
 const options = new Command()
@@ -48,6 +49,7 @@ const options = new Command()
   .option('--processes <count>', 'Number of processes', whole, 2)
   .option('--json', 'With --seeds: print one line of JSON per seed')
   .option('--summary <file>', 'With --seeds: write the summary page to this file')
+  .option('--resume <file>', 'With --seeds: continue an interrupted run that wrote this file')
   .addHelpText('after', '\nExample: npm run simulate -- --seeds 50 --from 1')
   .parse()
   .opts<Options>();

@@ -1,9 +1,11 @@
 /** Many seeds in several processes, with their results. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { SingleBar } from 'cli-progress';
 import { categories, streams } from '../../domain/streams.ts';
-import { merge, noCoverage } from './report/coverage.ts';
+import { writeWhole } from '../../src/lib/writeWhole.ts';
+import { type Coverage, merge, noCoverage } from './report/coverage.ts';
 import { summaryOf, type Totals } from './report/summary.ts';
 import type { FromWorker, Job, Told } from './worker.ts';
 import type { Habit } from './world/habits.ts';
@@ -21,7 +23,21 @@ interface Options {
   readonly crashes?: boolean;
   /** Receives the partial page periodically: a run of hours may be interrupted. */
   readonly shown?: (page: string) => void;
+  /** File with the finished seeds of an interrupted run, which this run continues and updates. Seeds that were running begin again. */
+  readonly resume?: string;
 }
+
+/** Finished seeds of a run. */
+interface Finished {
+  readonly told: readonly Told[];
+  readonly coverage: Coverage;
+  readonly took_ms: number;
+}
+
+const readFinished = (file: string | undefined): Finished =>
+  file !== undefined && existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as Finished)
+    : { told: [], coverage: noCoverage(), took_ms: 0 };
 
 /** Maximum seeds of a process: promises of ended simulated processes are never freed. */
 const jobSeeds = 100;
@@ -37,12 +53,17 @@ export async function runMany({
   habits,
   crashes = false,
   shown = () => {},
+  resume,
 }: Options) {
+  const before = readFinished(resume);
   const begun_ms = performance.now();
-  const coverage = noCoverage();
-  const told: Told[] = [];
-  let next = from;
-  const end = from + seeds;
+  const took_ms = () => before.took_ms + performance.now() - begun_ms;
+  const { coverage } = before;
+  const told: Told[] = [...before.told];
+  /** Results of jobs that have ended: only these are in `coverage`. */
+  const finished: Told[] = [...before.told];
+  const known = new Set(before.told.map(({ seed }) => seed));
+  const waiting = Array.from({ length: seeds }, (_, n) => from + n).filter((seed) => !known.has(seed));
   const bar = new SingleBar({
     format:
       'simulate [{bar}] {percentage}% | {value} of {total} seeds | {failed} failed | {rate} | {duration_formatted}',
@@ -50,19 +71,21 @@ export async function runMany({
     notTTYSchedule: 10_000,
   });
   const rate = () => {
-    const took_s = (performance.now() - begun_ms) / 1_000;
+    const took_s = took_ms() / 1_000;
     const sum = (of: (each: Told) => number) => told.reduce((total, each) => total + of(each), 0) / took_s;
     return `${Math.round(sum(({ steps }) => steps))} steps/s | ${sum(({ payments }) => payments).toFixed(1)} payments/s`;
   };
-  if (!json) bar.start(seeds, 0, { failed: 0, rate: '' });
+  if (!json) bar.start(seeds, told.length, { failed: 0, rate: '' });
 
   function take(): Job | null {
-    const share = Math.max(Math.ceil((end - next) / processes), jobSeedsLeast);
-    const count = Math.min(jobSeeds, end - next, share);
-    if (count <= 0) return null;
-    const job = { from: next, count, crashes, ...(payments !== undefined && { payments }), ...(habits && { habits }) };
-    next += count;
-    return job;
+    const share = Math.max(Math.ceil(waiting.length / processes), jobSeedsLeast);
+    const most = Math.min(jobSeeds, waiting.length, share);
+    const first = waiting[0];
+    if (first === undefined) return null;
+    const gap = waiting.findIndex((seed, n) => seed !== first + n);
+    const count = gap < 0 ? most : Math.min(most, gap);
+    waiting.splice(0, count);
+    return { from: first, count, crashes, ...(payments !== undefined && { payments }), ...(habits && { habits }) };
   }
 
   const failed = () =>
@@ -82,7 +105,7 @@ export async function runMany({
       steps: sum(({ steps }) => steps),
       simulated_ms: sum(({ simulated_ms }) => simulated_ms),
       faults: sum(({ faults }) => faults),
-      took_ms: performance.now() - begun_ms,
+      took_ms: took_ms(),
     };
     const types = categories.flatMap((name) => Object.keys(streams[name].schemas));
     return summaryOf(totals, [...new Set(types)].sort());
@@ -93,13 +116,19 @@ export async function runMany({
       // A young generation that begins at its full size (MiB) saves 5 % of the processor time.
       execArgv: [...process.execArgv, '--min-semi-space-size=64', '--max-semi-space-size=64'],
     });
+    const ofJob: Told[] = [];
     child.on('message', (message: FromWorker) => {
       if ('done' in message) {
         merge(coverage, message.done);
+        finished.push(...ofJob);
+        if (resume !== undefined)
+          writeWhole(resume, JSON.stringify({ told: finished, coverage, took_ms: took_ms() } satisfies Finished));
         child.disconnect();
         return shown(page());
       }
       told.push(message.told);
+      // The page needs no list of each seed's events.
+      ofJob.push({ ...message.told, events: [] });
       if (json) console.log(JSON.stringify(message.told));
       else bar.update(told.length, { failed: told.filter(({ failure }) => failure).length, rate: rate() });
     });

@@ -95,7 +95,7 @@ export const transferOf = (state: PaymentState, { who, n }: Step) => {
 
 export const named = (step: Step) => ({ ...step, appId: appIdOf(step.who), paymentId: paymentIdOf(step.who) });
 
-/** Seen first, then decided about. */
+/** Detected first, then decided. */
 export function onUnmatched(state: UnmatchedState, { who, n }: Step, transfer: Transfer, now: Instant) {
   if (!state) return see(state, transfer, now);
   const order = { receiverAddress: transfer.from, receiverMemo: null, reason: 'no order', networkFee: 1n };

@@ -9,7 +9,7 @@ import { createShop, type Shop } from './shop.ts';
 
 export interface LocalService extends Shop {
   url(): string;
-  /** The demo app whose payments say themselves whom they pay. */
+  /** The demo app whose payments name their receivers. */
   wallet(): DemoApps['wallet'];
   /** Its chains and keys. */
   world(): LocalWorld;

@@ -16,7 +16,7 @@ import {
 import { onStop } from './hooks.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
-/** Programs that the run was given. */
+/** Programs of the run's environment. */
 export const realNodes = realNodePrograms(process.env);
 
 /** Describes specs that need real nodes. Unless all of them are given, each spec counts as skipped. */
@@ -40,7 +40,7 @@ export const startRealGeth = (chainId: ChainId): Promise<RealNode> =>
 
 /** Starts Agave, on an empty ledger unless the folder holds one; it ends with the run. */
 export const startRealSolana = (
-  options: Pick<AgaveOptions, 'validatorOptions'> & { readonly folder?: string } = {},
+  options: Pick<AgaveOptions, 'validatorOptions' | 'isUnlimited'> & { readonly folder?: string } = {},
 ): Promise<RealNode> =>
   started((folder) =>
     startAgave({ folder, ...options, program: programOf('SOLANA'), logFile: join(folder, 'node.log') }),

@@ -1,4 +1,4 @@
-/** A payment on Base whose payers sign real authorizations, over a store in memory and a chain that does what a spec says. */
+/** A payment on Base whose payers sign real authorizations, over a store in memory and a chain that the spec controls. */
 import { currentState } from '../../commands/handle.ts';
 import type { RelayOrder } from '../../commands/relayPorts.ts';
 import {
@@ -42,7 +42,7 @@ export async function relayDesk({ sketch = {} as TermsSketch, limits = {} as Par
   const world = processes({ now: minute(1) });
   const { start, time, clock } = world;
   const around = {
-    /** What a relay costs now, in millionths of a coin that is worth a dollar. */
+    /** Present cost of a relay, in millionths of a coin that is worth a dollar. */
     cost: 1_000n,
     ends: null as RelayEnd | 'gas' | null,
     offers: true,
@@ -81,7 +81,7 @@ export async function relayDesk({ sketch = {} as TermsSketch, limits = {} as Par
       chooseSource: async () => ({ refused: 'conflict', message: 'nothing is chosen here' }),
     });
 
-  /** Signs what is due, by the clock of the spec. */
+  /** Signs the amount due, by the clock of the spec. */
   async function signed(payer = anyPayer(), altered: Partial<SignedFields> = {}): Promise<SignedAuthorization> {
     const requirement = {
       scheme: 'exact',
@@ -106,7 +106,7 @@ export async function relayDesk({ sketch = {} as TermsSketch, limits = {} as Par
     record,
     signed,
     accept,
-    /** As an instance has them, with what costs may be now. */
+    /** The relays of an instance, with the present costs. */
     relays: {
       desk: (...asked) => relaysWith().desk(...asked),
       find: (...asked) => relaysWith().find(...asked),
@@ -114,13 +114,13 @@ export async function relayDesk({ sketch = {} as TermsSketch, limits = {} as Par
     } satisfies Relays as Relays,
     desk: () => relaysWith().desk(paymentId, signal),
     find: (sent: SignedAuthorization) => relaysWith().find(paymentId, sent),
-    /** The fault of a refusal, or how the relay stands. */
+    /** The fault of a refusal, or the relay's status. */
     async outcome(sent: SignedAuthorization): Promise<string> {
       const answer = await accept(sent);
       return isRefusal(answer) ? answer.fault : answer.result.kind;
     },
     relay: (number: number) => currentState(start(), relay, relayIdOf(paymentId, number)),
-    /** The payer's money, as the chain shows it. */
+    /** The payer's money in the form of the chain. */
     paidBy: (payer: string): Transfer => ({ ...payin({ amount: '10.01' }), from: payer }),
     pass(duration_ms: number) {
       time.now = plus(time.now, duration_ms);

@@ -1,4 +1,4 @@
-/** The real product as a newcomer starts it: `sandbox/start.ts` in its own process, on its own data directory. */
+/** The real product as a newcomer starts it: `sandbox/start.ts` in a separate process, on a separate data directory. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
@@ -25,7 +25,6 @@ import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export type { Answer, Json } from './shop.ts';
 
-const program = fileURLToPath(new URL('../../sandbox/start.ts', import.meta.url));
 const service = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const poll_ms = 50;
 
@@ -67,12 +66,14 @@ export interface Sandbox extends Shop {
 export interface SandboxOptions {
   /** Default: a new one. */
   readonly dataDir?: string;
-  /** Default: all of them. */
+  /** Default: all chains. */
   readonly chains?: readonly ChainId[];
   /** EVENTSTORE_URL of the service, read at each start. Default: an embedded node of its own. */
   readonly eventStoreUrl?: (() => string) | undefined;
   /** Starts from the sources and in an empty folder. Default: from bundles where there are some, with a copied Postgres. */
   readonly asNewcomer?: boolean;
+  /** Root of the product's sources, for another version of it. Default: these sources. */
+  readonly sources?: string;
   /** Chains run on real nodes, where the environment names their start programs. */
   readonly onRealNodes?: boolean;
 }
@@ -84,6 +85,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     eventStoreUrl,
     asNewcomer = false,
     onRealNodes = false,
+    sources = fileURLToPath(new URL('../..', import.meta.url)),
   } = options;
   let child: ChildProcess | undefined;
   let output = '';
@@ -123,10 +125,14 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
         ...(eventStoreUrl && { EVENTSTORE_URL: eventStoreUrl() }),
         ...env,
       };
-      const started = spawn(process.execPath, [program, ...(onRealNodes ? ['--real-nodes'] : [])], {
-        env: { ...process.env, ...settings },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
+      const started = spawn(
+        process.execPath,
+        [join(sources, 'sandbox/start.ts'), ...(onRealNodes ? ['--real-nodes'] : [])],
+        {
+          env: { ...process.env, ...settings },
+          stdio: ['ignore', 'pipe', 'pipe'],
+        },
+      );
       child = started;
       for (const stream of [started.stdout, started.stderr]) {
         stream?.setEncoding('utf8').on('data', (text: string) => {

@@ -10,7 +10,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { localRpc } from '../../sandbox/localRpc.ts';
 import { keypairOf } from '../../sandbox/solana/wallet.ts';
 
-/** What a wallet does in place of its usual answer. Throws `WalletError`, answers, or returns undefined for the usual answer. */
+/** A wallet's answer in place of the usual one. Throws `WalletError`, answers, or returns undefined for the usual answer. */
 export type Behaviour = (method: string, params: readonly unknown[]) => unknown;
 
 /** An error as wallets throw it. */
@@ -153,7 +153,7 @@ export async function evmWallet(context: BrowserContext | Page, options: EvmWall
   };
 }
 
-/** What a behaviour returns so that the wallet answers nothing. */
+/** Result of a behaviour that makes the wallet answer nothing. */
 export const nothing = Symbol('nothing');
 
 /** Registers a wallet of the Wallet Standard (github.com/wallet-standard, `registerWallet`). */

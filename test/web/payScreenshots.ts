@@ -1,6 +1,6 @@
 /**
- * Pictures of every page of a payment for the eye: `node test/web/payScreenshots.ts <folder> [language] [page …]`. No part of the suite;
- * the pictures are not kept.
+ * Writes pictures of every payment page for review: `node test/web/payScreenshots.ts <folder> [language] [page …]`. It
+ * is not part of the suite, and the pictures are not committed.
  */
 import { mkdir } from 'node:fs/promises';
 import { chromium } from 'playwright-core';

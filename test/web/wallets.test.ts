@@ -40,7 +40,7 @@ const easy: Readonly<Record<string, unknown>> = {
   web3_clientVersion: 'anvil/v1',
 };
 
-/** @param answers of methods in place of the easy ones: values, or functions of how often the method was asked before */
+/** @param answers of methods instead of the default ones: values, or functions of the number of earlier calls */
 function answering(answers: Readonly<Record<string, unknown>> = {}): Behaviour {
   const times = new Map<string, number>();
   return (method) => {
@@ -84,7 +84,7 @@ const buttons = (page: Page) => page.locator('#wallets ul button');
 const told = (page: Page) => page.locator('.told-wallet');
 const says = (page: Page, text: RegExp) => told(page).filter({ hasText: text }).waitFor();
 
-/** A page with one wallet, and what the wallet was asked. */
+/** A page with one wallet, and the requests to the wallet. */
 async function withWallet(
   answers: Readonly<Record<string, unknown>>,
   pay: (at: Paying & { readonly wallet: EvmWallet }) => Promise<void>,
@@ -169,7 +169,7 @@ describe('wallets that announce themselves', () => {
       },
     ));
 
-  it('are told apart when two announce one id and name: each is asked only for its own press', async () => {
+  it('are distinguished when two announce one id and name: each is called only for its own press', async () => {
     const same = { uuid: '350670db-19fa-4704-a166-e52e178b59d2', name: 'MetaMask' };
     const wallets: EvmWallet[] = [];
     await paying(
@@ -328,7 +328,7 @@ describe('a wallet that does not pay', () => {
       { on: 1, knows: [1] },
     ));
 
-  it('says that it switched and did not: nothing is sent', () =>
+  it('claims that it switched and did not: nothing is sent', () =>
     withWallet(
       { wallet_switchEthereumChain: 'yes' },
       async ({ page, wallet }) => {
@@ -357,7 +357,7 @@ describe('a wallet that does not pay', () => {
       { mode: 'sandbox' },
     ));
 
-  it('is silent: after a minute the other ways are open again, and what it sends later is taken up', async () => {
+  it('is silent: after a minute the other ways are open again, and its late transaction is accepted', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     await withWallet({ eth_sendTransaction: () => promise }, async ({ page, server }) => {
       await page.clock.install();
@@ -385,7 +385,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe('a payment that a wallet sent', () => {
-  it('is exactly what the page asks for, and is registered at once', async () => {
+  it('is exactly the requested one, and is registered at once', async () => {
     const usual = answering();
     const sent: unknown[] = [];
     const behaviour: Behaviour = (method, params) => {
@@ -481,7 +481,7 @@ describe('a payment that a wallet sent', () => {
 
 describe('wallets on the page', () => {
   for (const colorScheme of ['light', 'dark'] as const) {
-    it(`can be used by everybody, found, declined and sent, in ${colorScheme}`, () =>
+    it(`are accessible, found, declined and sent, in ${colorScheme}`, () =>
       withWallet(
         {
           eth_sendTransaction: (before: number) => (before === 0 ? fail(4001, 'no') : hash),
@@ -521,7 +521,7 @@ describe('a phone', () => {
       }));
   }
 
-  it('opens this page in the app: each link is what its maker documents', async () => {
+  it('opens this page in the app: each link is in the form of its maker’s documentation', async () => {
     await paying({ options: phone }, async ({ page }) =>
       assert.deepEqual(await links(page), [
         `https://link.metamask.io/dapp/pay.example/pay/${'s'.repeat(43)}?lang=en`,
@@ -549,7 +549,7 @@ describe('a phone', () => {
       { options: phone },
     ));
 
-  it('is nothing that a desktop shows: there the code stands open', () =>
+  it('has parts that a desktop does not show: there the code is open', () =>
     paying({ options: { viewport: { width: 1280, height: 900 } } }, async ({ page }) => {
       await page.locator('.qr').waitFor();
       assert.equal(await page.locator('.apps').isVisible(), false);

@@ -1,6 +1,6 @@
 /**
- * An unmodified `@x402/fetch` buys in a local world: `npm run stock-clients`. It is no part of the suite, for its package is installed apart: its
- * dependencies clash with the service's.
+ * An unmodified `@x402/fetch` buys in a local world: `npm run stock-clients`. It is not part of the suite: its package
+ * is installed separately, because its dependencies conflict with the service's.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -30,7 +30,7 @@ describe('an unmodified @x402/fetch', () => {
   after(() => shop.close());
 
   async function create(source: number, amount: string): Promise<Answer['body']> {
-    // Paid out on Solana, which no x402 client of an EVM chain can reach by itself.
+    // Paid out on Solana, which no x402 client of an EVM chain reaches directly.
     const receiverAddress = parseSolanaKey(world.keys.solana.merchantWallet)?.address;
     const { status, body } = await shop.create({
       appId: shop.wallet().appId,
@@ -64,7 +64,7 @@ describe('an unmodified @x402/fetch', () => {
     });
   }
 
-  it('pays no more than 1 dollar unless its owner says so', async () => {
+  it('pays no more than 1 dollar unless its owner sets more', async () => {
     const { payment, bought } = await buy(8453, '3.00', []);
     assert.match(bought.error, /spendControls\.maxAmountPerPayment \(\$1/);
     assert.equal((await shop.read(payment.id)).status, 'payment_unpaid');

@@ -3,12 +3,13 @@
  * decisions of the product, writes only its own files, and holds neither the log nor the chains in memory.
  */
 
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { streamPrefixes } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { day_ms, epochMs, type Instant, instant, minute_ms } from '../../domain/time.ts';
+import { writeWhole } from '../../src/lib/writeWhole.ts';
 import { type ChainsRead, readChains, type Witness } from './chains.ts';
 import {
   type AuditFact,
@@ -205,8 +206,7 @@ export function compareLastTips(directory: string, find: (finding: Finding) => v
       for (; due; due = next()) gone(due, null);
     },
     keep() {
-      writeFileSync(`${index}.part`, JSON.stringify({ folder, runs: seen.flush() }), { mode: 0o600 });
-      renameSync(`${index}.part`, index);
+      writeWhole(index, JSON.stringify({ folder, runs: seen.flush() }));
       if (before.folder !== '') rmSync(join(directory, before.folder), { recursive: true, force: true });
     },
   };
@@ -383,7 +383,7 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
     networkClosed(closing) {
       closed.close(closing);
       accounts.networkClosed(closing.chainId, closing.account);
-      // Top-ups of the old network come before.
+      // Top-ups of the old network are earlier.
       firstBlocks.delete(`${closing.chainId} ${closing.account}`);
     },
     unsettled: closed.unsettled,

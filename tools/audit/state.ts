@@ -1,6 +1,7 @@
 /** Progress of an audit in a file, for continuing after an interruption. */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeWhole } from '../../src/lib/writeWhole.ts';
 import type { AuditEntry } from './entry.ts';
 
 export interface AuditState {
@@ -51,8 +52,7 @@ export function openWorkplace(directory: string): Workplace {
       return left.version === version ? left.state : null;
     },
     save(state) {
-      writeFileSync(`${file}.part`, JSON.stringify({ version, state }), { mode: 0o600 });
-      renameSync(`${file}.part`, file);
+      writeWhole(file, JSON.stringify({ version, state }));
     },
     clear: () => rmSync(work, { recursive: true, force: true }),
   };

@@ -1,7 +1,7 @@
 /** Copies the event log into a directory while the log is written to. Skips what the directory has already. */
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import Type, { type Static } from 'typebox';
@@ -10,6 +10,7 @@ import { streamPrefixes } from '../../commands/codec.ts';
 import { type Clock, type EventStore, StreamConflict } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { closed, Digest, Text, Time } from '../../domain/schema.ts';
+import { writeWhole } from '../../src/lib/writeWhole.ts';
 
 const format = 'payment-intents backup 1';
 const Count = Type.Integer({ minimum: 0 });
@@ -55,11 +56,9 @@ export function readManifest(directory: string): Manifest | undefined {
   throw new BackupError(`${pathOf(directory)} is no backup of this program: name another directory`);
 }
 
-/** Writes a temporary file per process first: after an interruption the former manifest remains, plus an unnamed segment. */
+/** After an interruption the former manifest remains, plus an unnamed segment. */
 export function writeManifest(directory: string, manifest: Manifest): void {
-  const beside = `${pathOf(directory)}.${process.pid}.new`;
-  writeFileSync(beside, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true });
-  renameSync(beside, pathOf(directory));
+  writeWhole(pathOf(directory), `${JSON.stringify(manifest, null, 2)}\n`, 0o600, true);
 }
 
 export const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

@@ -1,5 +1,5 @@
 /** Rows by log position: events themselves, and rows of payments, each at the payment's last event. */
-import { eventCodec } from '../../commands/codec.ts';
+import { knownEvent } from '../../commands/codec.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { quoted, type Sql } from '../../projections/sql.ts';
@@ -32,11 +32,11 @@ export const isWithheld = (type: string, field: string): boolean =>
   everywhere.has(field) || (inEvents[type]?.includes(field) ?? false);
 
 /**
- * An event's data in the current schema version, without excluded fields; null for a type that this version does not know, which may
- * contain anything.
+ * An event's data in the current schema version, without excluded fields; null for an event of a newer version, which may contain
+ * anything.
  */
 export function shownData(stored: StoredEvent): string | null {
-  const event = eventCodec.read(stored);
+  const event = knownEvent(stored);
   if (!event) return null;
   return JSON.stringify(event.data, (field, value: unknown) => (isWithheld(event.type, field) ? undefined : value));
 }

@@ -1,4 +1,4 @@
-// Wallets of EVM chains: found by EIP-6963, paid with by EIP-1193. A wallet is believed nothing but what the payer sees in it.
+// Wallets of EVM chains: found by EIP-6963, paid with by EIP-1193. The page trusts only what the payer sees in the wallet.
 import { problemOf, WalletProblem } from './walletProblem.js';
 import { start } from './wallets.js';
 

@@ -1,5 +1,5 @@
-// Freighter, the wallet of Stellar that browsers have: it answers messages of the page. The service makes the transaction and sends what
-// the wallet has signed.
+// Freighter, the Stellar wallet of browsers: it answers messages of the page. The service creates the transaction and
+// sends it after the wallet has signed it.
 import { post, problemOf, WalletProblem } from './walletProblem.js';
 import { start } from './wallets.js';
 

@@ -16,7 +16,7 @@ export class WalletProblem extends Error {
 const refusals = [4001, -4];
 const pending = -32002;
 
-/** Reads what a wallet throws. Wallets disagree on codes, so their words count as well. */
+/** Reads an error of a wallet. Wallets use different codes, so their words count as well. */
 export function problemOf(error, otherwise = 'failed') {
   if (error instanceof WalletProblem) return error;
   const code = Number(error?.code ?? error?.data?.originalError?.code);

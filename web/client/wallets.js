@@ -11,7 +11,7 @@ const sign = place.querySelector('.sign');
 const walletsMax = 12;
 const nameMax = 40;
 const iconMax = 65_536;
-/** A wallet that does not answer for so long is no reason to keep the other ways shut. */
+/** After this time a silent wallet no longer hides the other ways to pay. */
 const silent_ms = 60_000;
 /** Time after sending from which the page offers more than to wait. */
 const seen_ms = 120_000;
@@ -20,7 +20,7 @@ const watch_ms = 4_000;
 const unknownMax = 4;
 const recorded = 'payin sent';
 
-/** By the object that a wallet brought: two that announce one id are two wallets. */
+/** By the object that a wallet announced: two with one id are two wallets. */
 const wallets = new Map();
 let offered = readOffer();
 let turn = 0;
@@ -67,7 +67,7 @@ function found(wallet) {
   show();
 }
 
-/** Wallets of one name show where they say they are from. */
+/** Wallets with equal names show the origins that they state. */
 function tellApart(name) {
   const same = [...wallets.values()].filter((wallet) => wallet.name === name);
   if (same.length < 2) return;
@@ -110,7 +110,7 @@ async function press({ id }) {
   const mine = turn;
   const isMine = () => mine === turn;
   const step = (word) => isMine() && tell(word, { closed: true, wallet: wallet.name });
-  // A wallet that is silent may still send: what it answers later is taken up all the same.
+  // A silent wallet may still send: its later answer is accepted.
   const silent = setTimeout(() => isMine() && tell('pending', { wallet: wallet.name, state: 'wait' }), silent_ms);
   try {
     const sent = await wallet.pay(offer, step);
@@ -174,7 +174,7 @@ function sentBefore() {
   }
 }
 
-/** Waits for the page to show the payment, and says so when it does not come. */
+/** Waits for the page to show the payment, and reports a timeout. */
 function follow(wallet) {
   clearInterval(watching);
   let unknown = 0;
@@ -210,7 +210,7 @@ again.addEventListener('click', () => {
   list.querySelector('button')?.focus();
 });
 
-/** The page was read again: what is due may have changed, or be paid. */
+/** The page was reloaded: the amount due may have changed, or be paid. */
 document.addEventListener('renewed', () => {
   offered = readOffer();
   if (offered === null) {
@@ -234,7 +234,7 @@ export function start(find) {
   if (sentBefore() !== null) follow(null);
 }
 
-/** After a reload, the wallet that sent is asked what became of it. */
+/** After a reload, asks the wallet that sent the payment for its result. */
 function foundAndFollowed(wallet) {
   found(wallet);
   const sent = sentBefore();

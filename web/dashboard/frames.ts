@@ -16,7 +16,7 @@ export interface Frames {
   appsOf(developerId: string): Promise<readonly AppName[]>;
 }
 
-/** Needs of what is around a page. */
+/** Dependencies of a page's frame. */
 export interface FramesDeps extends Pick<SettingsReads, 'listApps'> {
   readonly accounts: Accounts;
   readonly site: Site;

@@ -122,7 +122,7 @@ function groupTabs(path: string, query: Query, { all, groups, needsCapped }: Fou
   )}</nav>`;
 }
 
-/** The sums of what the filter has, over all pages. */
+/** Sums over all pages of the filtered list. */
 function sumLine({ count, capped, tokens }: FoundSums, searchCapped: boolean): VNode {
   const of = (field: 'due' | 'came') =>
     tokens

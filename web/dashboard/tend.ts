@@ -26,7 +26,7 @@ export const canCancel = ({ status, missing, keyless, cancelledAt }: PaymentView
   cancelledAt === null &&
   (status === 'payment_unpaid' || (status === 'payment_started' && missing !== null));
 
-/** A form on the payment's page. It is no live part: what somebody types stays. */
+/** A form on the payment's page. It is not updated live, so typed text remains. */
 export const noteCard = (appId: string, payment: PaymentView, state: FormState = noteOf(payment)): VNode =>
   card(
     { title: 'Note and tags', note: 'for the people of this app alone' },
@@ -102,7 +102,7 @@ export function tendPages({ tend, getPayment }: TendPagesDeps, frames: Frames): 
         const { appId } = visit.visitor;
         const cancelled = await tend.cancel(appId, visit.params.paymentId, visit.by);
         if (!isRefusal(cancelled)) return { to: toPayment(visit), told: 'paymentCancelled' };
-        // The payer was faster: the payment's page says how far it is.
+        // The payer was faster: the payment's page shows the progress.
         return cancelled.refused === 'illegalStep' ? { to: toPayment(visit), told: 'notCancelled' } : cancelled;
       },
       again: asking,

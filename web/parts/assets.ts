@@ -9,9 +9,9 @@ export const encodings = ['br', 'gzip'] as const;
 export type Encoding = (typeof encodings)[number];
 
 export interface WebAsset {
-  /** As pages ask for it: `look.0123456789ab.css`. */
+  /** Name in pages: `look.0123456789ab.css`. */
   readonly name: string;
-  /** As it is called in web/: `look.css`. */
+  /** File name in web/: `look.css`. */
   readonly file: string;
   readonly type: string;
   readonly content: Uint8Array;

@@ -53,7 +53,7 @@ export const appPaths = (appId: string) => {
     cancelPayment: (paymentId: string) => here('payments', paymentId, 'cancel'),
     /** POST */
     note: (paymentId: string) => here('payments', paymentId, 'note'),
-    /** Payments, pages and apps by what is typed. */
+    /** Payments, pages and apps by typed text. */
     find: here('find'),
     csv: here('payments.csv'),
     reports: here('reports'),

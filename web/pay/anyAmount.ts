@@ -1,4 +1,4 @@
-/** Where any amount is taken: a field for the sum, so that the code and the links hold it. It needs no script. GET: amount, lang. */
+/** A field for the sum if any amount is accepted, so that the code and the links contain it. It needs no script. GET: amount, lang. */
 import type { VNode } from 'preact';
 import { chainOf, tokenAt } from '../../domain/chains.ts';
 import { convert, usCent } from '../../domain/dollars.ts';
@@ -12,7 +12,7 @@ import type { PayModel } from './model.ts';
 /** Longest text that states an amount. */
 export const wantedMax = 40;
 
-/** In whole tokens, of what the payment is paid from now. */
+/** In whole tokens of the present source. */
 export function limitsOf({ payment, situation }: Pick<PayerFacts, 'payment' | 'situation'>) {
   const { max } = anyAmountLimits;
   return {

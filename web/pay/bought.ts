@@ -17,7 +17,7 @@ export function orderShown({ orderId, metadata }: Pick<PaymentView, 'orderId' | 
   return isOfLink ? null : orderId;
 }
 
-/** Nothing where the merchant has said nothing. @param how a receipt on paper folds nothing */
+/** Nothing if the merchant stated nothing. @param how a receipt on paper folds nothing */
 export function bought(model: PayModel, how: 'folded' | 'whole' = 'folded'): VNode | false {
   const { say } = model;
   const { title, description, lineItems } = model.facts.payment;

@@ -1,4 +1,4 @@
-/** The payer's choice of chain and token, grouped by the wallets that reach them, with what is usual on each. */
+/** The payer's choice of chain and token, grouped by the wallets that reach them, with the usual time and cost of each. */
 import type { VNode } from 'preact';
 import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
 import type { PaymentView, SourceView } from '../../domain/payment/view.ts';

@@ -1,4 +1,4 @@
-/** The payment page of an example order, as a shop's branding makes it look. */
+/** The payment page of an example order, with a shop's branding. */
 
 import type { VNode } from 'preact';
 import { chainOf, findToken } from '../../domain/chains.ts';

@@ -59,7 +59,7 @@ export const isDue = ({ open, missing, received }: Situation): boolean =>
 /** True if the payment ended unpaid. */
 export const endedUnpaid = ({ kind }: Situation): boolean => ['expired', 'late', 'tooLow'].includes(kind);
 
-/** Whether the merchant bears the fee: the buyer pays the price, and reads nothing of the fee. */
+/** True if the merchant bears the fee: the buyer pays the price, and no page mentions the fee. */
 export const isFeeOfMerchant = ({ type }: Pick<PaymentView, 'type'>): boolean => type === 'exactIn';
 
 /** The shop in the middle of a sentence. */

@@ -105,6 +105,6 @@ function walletOfferOf({ walletOffer }: PayModelDeps, { payment, situation }: Pa
   return isOffered ? walletOffer(payment, left) : null;
 }
 
-/** Amount due in whole tokens; what the payer wants to pay if any amount is accepted, null until they have said it. */
+/** Amount due in whole tokens; if any amount is accepted, the payer's sum, or null until they have entered it. */
 const amountDue = ({ payment, situation }: PayerFacts, wanted: string | null): string | null =>
   payment.sourceAmount === null ? wanted : (situation.missing?.amount ?? payment.sourceAmount);

@@ -11,7 +11,7 @@ import type { PayModel } from './model.ts';
 /** Where the script puts the name of a wallet. */
 const place = '%';
 
-/** Shown once a script has found a wallet. Not renewed with the page: what the payer has begun in a wallet goes on. */
+/** Shown once a script has found a wallet. A renewal of the page does not replace it, so a payment that the payer has begun in a wallet continues. */
 export function wallets({ say, walletOffer }: PayModel): VNode | null {
   if (walletOffer === null) return null;
   return html`<section class="wallets" id="wallets" hidden>
@@ -30,7 +30,7 @@ export function walletOffer(model: PayModel): VNode {
   return html`<div id="wallet-offer" data-live="part" hidden>${offer && JSON.stringify({ offer: marked(model, offer), words: wordsOf(model) })}</div>`;
 }
 
-/** A simulated chain has the id of a real one, so the script asks the wallet's node which of them it is. */
+/** A simulated chain has the id of a real one, so the script queries the wallet's node to distinguish them. */
 const marked = ({ mode }: PayModel, offer: WalletOffer): object =>
   offer.family === 'evm' ? { ...offer, chain: { ...offer.chain, simulated: mode === 'sandbox' } } : offer;
 

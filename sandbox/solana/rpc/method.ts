@@ -9,7 +9,7 @@ export interface Node {
   readonly faults: Faults;
 }
 
-/** The node as one request meets it: maybe some slots behind. */
+/** The node in the view of one request: possibly some slots behind. */
 export interface View extends Node {
   /** The newest slot that it has seen. */
   readonly head: number;

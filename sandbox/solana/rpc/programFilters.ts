@@ -13,7 +13,7 @@ export type ProgramFilter = (data: Uint8Array) => boolean;
 
 const filtersMax = 4;
 const bytesMax = 128;
-/** Letters of as many bytes at most. */
+/** Maximum letters for the same number of bytes. */
 const lettersMax = { base58: 175, base64: 172 } as const;
 /** The place of a token account's state; 0 there means that it is not initialised. */
 const stateAt = 108;

@@ -35,7 +35,7 @@ export interface ChainOptions {
 }
 
 const firstLedger = 1_000;
-/** Maximum empty ledgers that close without a line in the journal. After a kill, the chain goes on after them. */
+/** Maximum empty ledgers that close without a line in the journal. After a kill, the chain continues after them. */
 const reserve_ledgers = 256;
 
 export function openChain(options: ChainOptions): Chain {

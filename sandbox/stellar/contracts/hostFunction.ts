@@ -26,7 +26,7 @@ export interface HostResult {
   readonly events: readonly xdr.ContractEvent[];
 }
 
-/** Runs it with the authorizations that the transaction brings. @throws HostError */
+/** Runs it with the transaction's authorizations. @throws HostError */
 export function runAuthorized(
   call: HostCall,
   entries: readonly xdr.SorobanAuthorizationEntry[],

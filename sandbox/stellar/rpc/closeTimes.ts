@@ -2,7 +2,7 @@
 import type { xdr } from '@stellar/stellar-sdk';
 import type { LedgerHead } from '../ledger/network.ts';
 
-/** The protocol that brought them. */
+/** The protocol that introduced them. */
 export const millisecondsSince = 30;
 
 /** STELLAR_VALUE_SIGNED_MS */

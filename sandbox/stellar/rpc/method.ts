@@ -31,7 +31,7 @@ export const rpcCodes = {
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
-  /** More about the error, where nodes say more. */
+  /** More data about the error, if nodes send it. */
   readonly data: unknown;
   constructor(code: number, message: string, data?: unknown) {
     super(message);

@@ -30,7 +30,7 @@ export interface AskedToSettle {
   readonly wait_ms: number;
 }
 
-/** A relay's own stream tells nobody: it is read as often as this beside the payment's news. */
+/** A relay's own stream sends no notification: it is polled at this interval beside the payment's news. */
 const look_ms = 1_000;
 const answer_ms = 10_000;
 
@@ -58,7 +58,7 @@ export function createSettling({ relays, paymentNews, clock }: SettlingDeps): Se
     async settle(asked) {
       const { paymentId, signed, by } = asked;
       const until = AbortSignal.any([asked.away, AbortSignal.timeout(answer_ms)]);
-      // Copies of one request ask the nodes once: the second finds what the first has ordered.
+      // Copies of one request query the nodes once: the second finds the order of the first.
       const accepted = await turn(paymentId, () => relays.accept(paymentId, signed, by, until));
       return isRefusal(accepted) ? accepted : await awaited(asked, accepted);
     },

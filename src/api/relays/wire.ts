@@ -1,4 +1,4 @@
-/** The headers and bodies of x402, versions 1 and 2 (x402 specification; `@x402/core`). What is read here is only shaped, never believed. */
+/** The headers and bodies of x402, versions 1 and 2 (x402 specification; `@x402/core`). This module only parses input and trusts none of it. */
 import type { RelayOffer, SignedAuthorization } from '../../../commands/relays.ts';
 import type { Json } from '../../../domain/schema.ts';
 import { ApiError } from '../errors.ts';
@@ -51,7 +51,7 @@ export const requirementsOf = (bill: Bill) =>
     extra: { name: domain.name, version: domain.version },
   }));
 
-/** The answer of version 2 that asks for payment: it stands in a header. */
+/** The answer of version 2 that requires payment, in a header. */
 export const paymentRequired = (bill: Bill, error: string) => ({
   x402Version: 2,
   error,
@@ -59,7 +59,7 @@ export const paymentRequired = (bill: Bill, error: string) => ({
   accepts: requirementsOf(bill),
 });
 
-/** The same in version 1, which stands in the body. */
+/** The same in version 1, in the body. */
 export const oldPaymentRequired = (bill: Bill, error: string) => ({
   x402Version: 1,
   error,

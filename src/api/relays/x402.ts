@@ -1,4 +1,4 @@
-/** x402 on a payment: 402 with what is to be paid, and 200 once the payer's signed authorization has funded the payment. */
+/** x402 on a payment: 402 with the amount due, and 200 once the payer's signed authorization has funded the payment. */
 import type { RequestHandler } from 'express';
 import type { Accepted, RelayDesk, RelayRefusal } from '../../../commands/relays.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
@@ -99,7 +99,7 @@ const billOf = ({ publicUrl, clock }: RelayDoorsDeps, secret: string, { payment,
 
 const requiredHeader = 'PAYMENT-SIGNATURE header is required';
 
-/** A request without a payment. A paid bill asks for nothing, and one that is being settled must not be signed again. */
+/** A request without a payment. A paid bill requires nothing, and a bill in settlement must not be signed again. */
 function asked({ payment, last }: RelayDesk, bill: Bill): Answered {
   if (payment.funded) return { status: 200, body: { status: 'paid', transaction: last?.result.hash ?? null } };
   if (last?.result.kind === 'pending')

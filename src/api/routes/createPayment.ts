@@ -1,4 +1,4 @@
-/** POST of a payment: permission to create it for an app, and an answer that tells a new one from a repeated order. */
+/** POST of a payment: permission to create it for an app, and an answer that distinguishes a new payment from a repeated order. */
 
 import Type, { type Static } from 'typebox';
 import type { AppSettings, CreatedPayment, Creator, NewPayment } from '../../../commands/createPayment.ts';

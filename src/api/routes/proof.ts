@@ -79,7 +79,7 @@ export const HeadKeysResponse = Shape(
       Shape(
         {
           publicKey: Hex(32),
-          /** Entry that brought the key. */
+          /** Entry that introduced the key. */
           since: EntryNumber,
         },
         { title: 'HeadKey' },

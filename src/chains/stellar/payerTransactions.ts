@@ -41,7 +41,7 @@ interface Terms {
   readonly callInclusion: bigint;
 }
 
-/** How long a payer may look at a prepared transaction before they sign it. */
+/** Time that a payer has to read a prepared transaction before they sign it. */
 const validity_s = 180;
 
 /** More than a call of the payin contract has, with every signature that an account can need. */
@@ -88,7 +88,7 @@ export function createStellarPayerTransactions(config: StellarConfig, rpc: Stell
       try {
         return await late.answer((node) => prepareAt(node, order, terms));
       } catch (error) {
-        // The simulation of the call failed, or the network asks for more than a payment is worth.
+        // The simulation of the call failed, or the network demands more than a payment is worth.
         if (error instanceof PayoutBlocked) return refuse('conflict', error.message);
         throw error;
       }

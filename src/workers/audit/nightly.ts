@@ -1,12 +1,13 @@
 /** Audits once a day at a time of the day (UTC), and reports the age of the last audit. */
 
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
 import type { Clock } from '../../../commands/ports.ts';
 import { closed, Text, Time } from '../../../domain/schema.ts';
 import { epochMs } from '../../../domain/time.ts';
+import { writeWhole } from '../../lib/writeWhole.ts';
 
 export interface NightlyDeps {
   readonly clock: Clock;
@@ -118,6 +119,5 @@ export function readLast(directory: string): LastAudit | null {
 export function leaveLast(directory: string, { told, ...last }: LastAudit): void {
   const file = fileIn(directory);
   const short = told.slice(0, 5).map((each) => each.slice(0, 1_000));
-  writeFileSync(`${file}.part`, JSON.stringify({ ...last, told: short }), { mode: 0o600 });
-  renameSync(`${file}.part`, file);
+  writeWhole(file, JSON.stringify({ ...last, told: short }));
 }

@@ -77,7 +77,7 @@ function checkWithdrawal(chains: readonly SimulatedChain[], id: string, state: N
     );
 }
 
-/** The money of a rebalance is recorded as arrived only where its transaction brought it, and each arrival counts once. */
+/** The money of a rebalance is recorded as arrived only if its transaction brought it, and each arrival counts once. */
 function checkArrival(chains: readonly SimulatedChain[], id: string, state: NonNullable<OperationState>): void {
   const { ordered, arrived } = state;
   if (!arrived || !ordered.expects) return;

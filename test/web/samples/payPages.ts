@@ -1,4 +1,4 @@
-/** The pages of payments, one for each situation, told from real histories. */
+/** Payment pages, one for each situation, from real histories. */
 import type { VNode } from 'preact';
 import { isChoiceOpen } from '../../../domain/payment/choose.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
@@ -76,7 +76,7 @@ const toSolana = [p.created({ from: p.solanaUsdc })].map((event) =>
     : event,
 );
 
-/** The buyer pays the price; its merchant bears the fee. */
+/** The buyer pays exactly the price; the merchant bears the fee. */
 const priced: p.TermsSketch = {
   type: 'exactIn',
   amount: '18.50',
@@ -85,7 +85,7 @@ const priced: p.TermsSketch = {
 };
 const whole = p.payin({ amount: '18.50', tx: 'whole' });
 
-/** An order of 10.00 with so many lines. */
+/** An order of 10.00 with this number of lines. */
 const listed = (count: number): readonly PaymentEvent[] =>
   p.unpaid.map((event) => {
     if (event.type !== 'PaymentCreated') return event;
@@ -185,7 +185,7 @@ export const shop = (say: Say = (text) => text): Shop => ({
   returnUrl: 'https://teahouse.example/orders/A-1042?status=done',
 });
 
-/** @param say makes the texts of others */
+/** @param say returns the texts of other people */
 export function payModel(story: Story, language: Language, say: Say = (text) => text, mode: Mode = 'live'): PayModel {
   const { history, at = p.minute(46), head = 103n, needed = 10 } = story;
   const payment = p.paymentAfter(history);
@@ -227,7 +227,7 @@ export function payModel(story: Story, language: Language, say: Say = (text) => 
   };
 }
 
-/** A payment of any amount, whose payer has typed a sum. */
+/** A payment of any amount, after its payer has typed a sum. */
 function wanting(language: Language, say: Say | undefined, text: string): PayModel {
   const model = payModel(stories.waitingForAny, language, say);
   const wanted = readWanted(model.facts, text);
@@ -247,7 +247,7 @@ function refundPages(model: PayModel): Readonly<Record<string, VNode>> {
   };
 }
 
-/** By name. @param say makes the texts of others: specs put hostile ones in their place */
+/** Pages by name. @param say returns the texts of other people: specs replace them by hostile ones */
 export function payPages(language: Language, say?: Say, mode?: Mode): Readonly<Record<string, VNode>> {
   const models = Object.entries<Story>(stories).map(
     ([name, story]) => [name, payModel(story, language, say, mode)] as const,

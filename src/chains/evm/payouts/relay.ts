@@ -19,7 +19,7 @@ const [used, cancelled] = ['AuthorizationUsed', 'AuthorizationCanceled'].map((na
 /** Ranges of blocks that are searched for the transaction that used an authorization. */
 const rangesMax = 10;
 
-/** @throws PayoutBlocked whose `ends` says how the relay ends */
+/** @throws PayoutBlocked whose `ends` states how the relay ends */
 export async function gasToRelay(
   node: EvmNode,
   { chain, account }: Payer,
@@ -37,7 +37,7 @@ export async function gasToRelay(
     throw ended('refused', `it needs ${needed} gas, the limit is ${gasMax} (GAS_MAX_${chain.id})`);
   } catch (error) {
     if (!isRevert(error)) throw error;
-    // Between two calls somebody else may send it.
+    // Another party may send it between the two calls.
     if (await isUsed(node, order)) throw await usedUp(node, order, rangeBlocksMax);
     throw ended(
       /expired/i.test(error.detail) ? 'expired' : 'refused',
