@@ -25,6 +25,7 @@ export function readFiatRates(text: string): FiatRates {
     rates.set(`${currency} ${day}`, rate);
     currencies.add(currency);
   }
+  if (rates.size === 0) throw new RangeError('has no rates');
   return {
     currencies: [...currencies].sort(),
     on(currency, day) {

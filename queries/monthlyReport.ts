@@ -29,7 +29,7 @@ const volume: Question = {
        coalesce(sum(refunded), 0) AS refunded
   FROM generate_series($1::timestamptz, $2::timestamptz - interval '1 day', interval '1 day') AS day
   LEFT JOIN hourly_stats
-    ON hour >= day AND hour < day + interval '1 day' AND ${ofApp}
+    ON hour >= day AND hour < day + interval '1 day' AND hour >= $1 AND hour < $2 AND ${ofApp}
  GROUP BY day
  ORDER BY day`,
 };
@@ -118,6 +118,27 @@ const routes: Question = {
  ORDER BY fees DESC, source_chain_id, destination_chain_id`,
 };
 
+/** For an app's people: money of its payments that is held now, without a scan of all payins. */
+const heldOfApp: Question = {
+  id: 'held',
+  also: ['now'],
+  sql: `WITH held AS (
+  SELECT coalesce(error_code, 'excess') AS reason, (part ->> 'amount')::numeric AS amount,
+         $4::timestamptz - coalesce(payin_confirmed_at, updated_at) AS age
+    FROM payments, json_array_elements(held) AS part
+   WHERE app_id = $3 AND held IS NOT NULL AND created_at < $2 AND $1::timestamptz < $2
+)
+SELECT reason, count(*) AS payments,
+       coalesce(sum(amount) FILTER (WHERE age < interval '1 day'), 0) AS under_a_day,
+       coalesce(sum(amount) FILTER (WHERE age >= interval '1 day' AND age < interval '7 days'), 0) AS under_a_week,
+       coalesce(sum(amount) FILTER (WHERE age >= interval '7 days' AND age < interval '30 days'), 0) AS under_30_days,
+       coalesce(sum(amount) FILTER (WHERE age >= interval '30 days'), 0) AS older,
+       sum(amount) AS amount
+  FROM held
+ GROUP BY reason
+ ORDER BY amount DESC, reason`,
+};
+
 /** Current state: received money that is neither paid out nor being refunded; for all apps also unmatched money. */
 const held: Question = {
   id: 'held',
@@ -175,7 +196,7 @@ export function askAll(database: SqlDatabase, about: About): Promise<Answers> {
 /** The month of one app for its own people. Each question has the timeout of a request. @throws Unavailable */
 export async function askForApp(sql: Sql, about: About & { readonly appId: string }): Promise<Answers> {
   const answers: Partial<Record<Question['id'], QuestionAnswer>> = {};
-  for (const question of [volume, funnel, durations, routes, held])
+  for (const question of [volume, funnel, durations, routes, heldOfApp])
     answers[question.id] = await ask(sql, question, about);
   return answers as Answers;
 }

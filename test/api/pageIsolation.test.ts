@@ -49,6 +49,9 @@ const fields: Readonly<Record<string, Record<string, string>>> = {
 
 /** Pages that contain only a question, or that only the browser can end. */
 const tellsNothing = [
+  '/reports',
+  '/reports/month',
+  '/reports/accounting',
   '/webhooks/rotate',
   '/links/new',
   '/links/reusable',
@@ -88,7 +91,8 @@ describe('data of another owner', () => {
   const ask = (jar: Jar, route: string, path: string): Promise<PageAnswered> => {
     const [method = '', pattern = ''] = route.split(' ');
     const form = fields[pattern.replace('/dashboard/apps/:appId', '')] ?? {};
-    if (method === 'GET') return jar.get(path);
+    const query = pattern.includes('/reports/') ? '?month=2026-11&form=full' : '';
+    if (method === 'GET') return jar.get(path + (pattern.endsWith('/month') ? '?month=2026-11' : query));
     if (!pattern.endsWith('/logo')) return jar.post(path, form);
     const body = new FormData();
     body.set('logo', new Blob(['picture']), 'logo.png');

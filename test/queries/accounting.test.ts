@@ -79,25 +79,6 @@ describe('the books of an app', () => {
     assert.deepEqual(await linesOf('wallet_demo', december), []);
   });
 
-  it('are read by indexes, whatever an app has', async () => {
-    const plans: string[] = [];
-    const explaining = {
-      async query<R>(text: string, values: unknown[]): Promise<R[]> {
-        const rows = await given.database.transaction(async (tx) => {
-          await tx.query('SET LOCAL enable_seqscan = off');
-          return tx.query<Record<string, string>>(`EXPLAIN ${text}`, values);
-        });
-        plans.push(rows.map((row) => Object.values(row)[0]).join('\n'));
-        return [];
-      },
-    };
-    for await (const _ of accountingLines(explaining as never, { appId: 'wallet_demo', ...november }));
-    assert.equal(plans.length, 2);
-    assert.match(plans[0] ?? '', /payments_settled/);
-    assert.match(plans[1] ?? '', /payments_with_refunds/);
-    for (const plan of plans) assert.doesNotMatch(plan, /Sort/);
-  });
-
   it('are numbers in a spreadsheet, and texts of strangers stay texts', async () => {
     const rates = readFiatRates('day,currency,rate\n2026-11-20,EUR,0.8\n2026-11-21,JPY,150\n');
     const rows = tableOf(await textOf({ form: 'full', fiat: { currency: 'EUR', rates } }));
