@@ -71,7 +71,7 @@ export const workSet: ProjectionSet = {
     todo_cashback: 'todo_cashback',
     todo_withdrawals: 'todo_cashback',
     todo_policy_refunds: 'todo_policy_refunds',
-    todo_funded_refunds: 'todo_cashback',
+    todo_funded_refunds: 'todo_policy_refunds',
     apps: 'settings',
     api_keys: 'settings',
   },

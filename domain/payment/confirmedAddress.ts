@@ -1,16 +1,14 @@
 /** Refund addresses that a person of the app confirms, for senders that cannot sign: an exchange sends for its customers. */
 import { type Decision, refuse } from '../decider.ts';
 import { type Instant, plus } from '../time.ts';
-import type { PaymentEvent, PaymentEventData } from './events.ts';
+import type { PaymentEvent } from './events.ts';
 import { payinsOf } from './refundAddress.ts';
-import type { Payment, PaymentState } from './state.ts';
+import type { ConfirmedAddress, Payment, PaymentState } from './state.ts';
 
 /** Maximum confirmations of one payment. */
 export const confirmationsMax = 20;
 
-export interface ConfirmedAddress extends PaymentEventData<'RefundAddressConfirmed'> {
-  readonly withdrawn: boolean;
-}
+export type { ConfirmedAddress };
 
 /** Address in its chain's spelling. */
 export interface AddressToConfirm {

@@ -6,17 +6,12 @@ import type { ChainId } from '../chains.ts';
 import { type Decision, type Refusal, refuse } from '../decider.ts';
 import { formatAmount, smaller, unitsText } from '../money.ts';
 import { type Instant, minute_ms } from '../time.ts';
-import type { PaymentEvent, PaymentEventData, TokenRef } from './events.ts';
+import type { PaymentEvent, TokenRef } from './events.ts';
 import { type KnownSigner, provenReceiver } from './refundOrder.ts';
 import { isSameAsset, sumOf } from './sources.ts';
-import type { Payment, PaymentState } from './state.ts';
+import type { FundedRefund, Payment, PaymentState } from './state.ts';
 
-export interface FundedRefund extends Omit<PaymentEventData<'FundedRefundOrdered'>, 'amount'> {
-  /** In the smallest units of its token: what the receiver gets. */
-  readonly amount: bigint;
-  /** Null while the funding payment can still pay it. */
-  readonly ended: { readonly outcome: PaymentEventData<'FundedRefundEnded'>['outcome']; readonly at: Instant } | null;
-}
+export type { FundedRefund };
 
 /** The funding payment is created within half of this time, or never: then the refund ends without it. */
 export const givenUpAfter_ms = 10 * minute_ms;

@@ -4,7 +4,6 @@ import { type Decider, InvariantBroken } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import { newLeg, type TransferLeg } from '../transfer/leg.ts';
 import { evolveLeg, unprefixed } from '../transfer/record.ts';
-import type { ConfirmedAddress } from './confirmedAddress.ts';
 import {
   type PaymentCreated,
   type PaymentEvent,
@@ -13,7 +12,6 @@ import {
   type Transfer,
   transferId,
 } from './events.ts';
-import type { FundedRefund } from './fundedRefund.ts';
 import type { AddressProof } from './refundShapes.ts';
 import {
   type Asset,
@@ -76,6 +74,19 @@ export interface RefundAddress {
   /** Sequence number in the payment, and among the sender's addresses. */
   readonly ordinal: number;
   readonly times: number;
+}
+
+/** Refund address that a person of the app has confirmed. */
+export interface ConfirmedAddress extends PaymentEventData<'RefundAddressConfirmed'> {
+  readonly withdrawn: boolean;
+}
+
+/** Refund of money that was paid out. */
+export interface FundedRefund extends Omit<PaymentEventData<'FundedRefundOrdered'>, 'amount'> {
+  /** In the smallest units of its token: what the receiver gets. */
+  readonly amount: bigint;
+  /** Null while the funding payment can still pay it. */
+  readonly ended: { readonly outcome: PaymentEventData<'FundedRefundEnded'>['outcome']; readonly at: Instant } | null;
 }
 
 export type PolicyApplied = PaymentEventData<'PolicyApplied'>;

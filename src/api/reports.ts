@@ -3,7 +3,7 @@ import type { Clock } from '../../commands/ports.ts';
 import type { Sql } from '../../projections/sql.ts';
 import { accountingLines } from '../../queries/accounting.ts';
 import { type AccountingForm, accountingCsv } from '../../queries/accountingCsv.ts';
-import { accountingParquet, parquetLinesMax } from '../../queries/accountingParquet.ts';
+import { accountingParquet, parquetLinesMax } from './accountingParquet.ts';
 import { type About, type Answers, askForApp, type Month } from '../../queries/monthlyReport.ts';
 import { ApiError } from './errors.ts';
 import { begun, createExportSlots } from './exports.ts';

@@ -5,7 +5,7 @@ import { readParquet } from 'parquet-wasm/node';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
 import { type AccountingLine, accountingLines } from '../../queries/accounting.ts';
 import { type AccountingCsv, accountingCsv, bookingsOf, converted } from '../../queries/accountingCsv.ts';
-import { accountingParquet } from '../../queries/accountingParquet.ts';
+import { accountingParquet } from '../../src/api/accountingParquet.ts';
 import { readFiatRates } from '../../queries/fiat.ts';
 import { exactSum, monthNamed } from '../../queries/monthlyReport.ts';
 import { tableOf } from '../support/csv.ts';

@@ -1,7 +1,7 @@
 /** Exportable columns. The type checker requires a decision about a view's new column: export or exclude. */
 
 import type { Tables } from '../../projections/tables.ts';
-import type { Kind, Value } from '../../queries/parquetTypes.ts';
+import type { Kind, Value } from '../../src/api/parquetTypes.ts';
 
 export type { Kind, Value };
 

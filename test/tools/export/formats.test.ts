@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { readParquet } from 'parquet-wasm/node';
-import { unscaled } from '../../../queries/parquetTypes.ts';
+import { unscaled } from '../../../src/api/parquetTypes.ts';
 import { type Format, openPart } from '../../../tools/export/formats.ts';
 import type { ExportColumn, ExportRow } from '../../../tools/export/tables.ts';
 import { cellsOf } from '../../support/csv.ts';

@@ -1,6 +1,6 @@
 /** Types of Parquet columns: money is a decimal, never a float. */
 import type { ParquetWriter } from 'hyparquet-writer';
-import { epochMs, type Instant } from '../domain/time.ts';
+import { epochMs, type Instant } from '../../domain/time.ts';
 
 /**
  * decimal: an exact number as text. position: a whole number of up to 64 bits. time: ISO 8601 UTC with milliseconds. json: its text.

@@ -1,6 +1,6 @@
 /** Accounting lines as Parquet, for spreadsheets and warehouses that read it. */
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { AccountingLine } from './accounting.ts';
+import type { AccountingLine } from '../../queries/accounting.ts';
 import { type Kind, parquetTypes, parquetValue } from './parquetTypes.ts';
 
 /** A file of this size is built in memory. */
