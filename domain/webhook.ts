@@ -17,7 +17,12 @@ export const firstWebhookEventTypes = ['payment_payin_completed', 'payment_payou
  * Add a new type here. It is sent to apps that chose it, for payments created since then, and is due from the position
  * where the log introduced it (webhookTypes.ts).
  */
-export const laterWebhookEventTypes = [] as const;
+export const laterWebhookEventTypes = [
+  'payment_held',
+  'payment_bounced',
+  'payment_expired',
+  'payment_refunded',
+] as const;
 export const webhookEventTypes = [...firstWebhookEventTypes, ...laterWebhookEventTypes] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 /** Name of a later type in the log, which can name types that a later or an earlier version knows. */

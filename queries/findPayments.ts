@@ -85,7 +85,7 @@ export interface FoundPayments extends FoundPage {
   readonly searchCapped: boolean;
 }
 
-/** A refusal when the cursor is none of ours. @throws Unavailable */
+/** A refusal for a foreign cursor. @throws Unavailable */
 export async function findPayments(sql: Sql, filter: FindFilter, page: FoundRange): Promise<FoundPayments | Refusal> {
   const hits = await hitsOf(sql, filter);
   const [found, counts, sums] = await Promise.all([
@@ -97,7 +97,7 @@ export async function findPayments(sql: Sql, filter: FindFilter, page: FoundRang
   return { ...found, counts, sums, searchCapped: hits?.capped ?? false };
 }
 
-/** A page without counts and sums. A refusal when the cursor is none of ours. @throws Unavailable */
+/** A page without counts and sums. A refusal for a foreign cursor. @throws Unavailable */
 export async function pageOfIds(sql: Sql, filter: FindFilter, page: FoundRange): Promise<FoundPage | Refusal> {
   return pageOf(sql, filter, await hitsOf(sql, filter), page);
 }

@@ -36,7 +36,7 @@ export interface AnvilOptions {
   readonly statesMax?: number;
   /** Receives errors. Default: none. */
   readonly logFile?: string;
-  /** Let it run on when this process ends: its pid must then be recorded by the caller. */
+  /** Keeps it running when this process ends: the caller must then record its pid. */
   readonly detached?: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface Program {
 }
 
 export interface ProgramOptions {
-  /** Behind `node`. */
+  /** Arguments after `node`. */
   readonly args: readonly string[];
   /** Called at each start. */
   readonly env: () => NodeJS.ProcessEnv;

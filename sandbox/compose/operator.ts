@@ -2,7 +2,7 @@
 import type { Project } from './project.ts';
 
 export interface Typed {
-  /** Behind `docker compose exec <where the tools run>`. */
+  /** Command after `docker compose exec <service of the tools>`. */
   readonly command: string;
   /** Part of its output that proves success. */
   readonly says: RegExp;

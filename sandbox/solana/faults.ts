@@ -13,11 +13,11 @@ export type FaultKind = (typeof faultKinds)[number];
 
 export interface Fault {
   readonly kind: FaultKind;
-  /** The RPC method that it happens to; `*` for any. */
+  /** The affected RPC method; `*` for any. */
   readonly method: string;
   /** Number of times. Default: once. */
   readonly times?: number;
-  /** For `lagging`: how far behind. */
+  /** For `lagging`: the number of slots. */
   readonly slots?: number;
 }
 

@@ -66,6 +66,6 @@ export function createRegisterApp(deps: AccountsDeps, signInLimits: SignInLimits
   };
 }
 
-/** True for a registration that this form made, or that is equal to one of it. */
+/** True for a registration with the values of this form. */
 const isBare = (pending: StoredRegistration, displayName: string): boolean =>
   pending.displayName === displayName && pending.settlement === null && pending.webhookUrl === null;

@@ -177,6 +177,7 @@ export function ownersDeps(clock: Clock): Owners {
       settlement: wallet && shown(wallet),
       settlementChange: pending && { ...pending, wallet: shown(pending.wallet) },
       webhookUrl: state.webhookUrl,
+      webhookTypes: state.webhookTypes,
       webhookSecretFingerprint: state.webhookSecret?.fingerprint ?? null,
       webhookSecretRotatedAt: state.webhookSecret?.rotatedAt ?? null,
       keylessAllowed: state.keylessCreation,

@@ -135,6 +135,15 @@ describe('HTTP: an app’s settings', () => {
     });
   });
 
+  it('list the webhook types that the app chose, and refuse one that cannot be chosen', async () => {
+    assert.deepEqual((await get('')).body.webhookTypes, []);
+    const { body } = await post('/webhook/types', { webhookTypes: ['payment_refunded', 'payment_held'] });
+    assert.deepEqual(body.webhookTypes, ['payment_held', 'payment_refunded']);
+    for (const type of ['payment_payin_completed', 'webhook_test', 'payment_started'])
+      assert.equal((await post('/webhook/types', { webhookTypes: [type] })).status, 400, type);
+    assert.deepEqual((await post('/webhook/types', { webhookTypes: [] })).body.webhookTypes, []);
+  });
+
   it('set and remove the webhook URL, and rotate its secret, shown once', async () => {
     const { body } = await post('/webhook', { webhookUrl: 'HTTPS://Bakery.example/hooks' });
     assert.equal(body.webhookUrl, 'https://bakery.example/hooks');
@@ -255,6 +264,7 @@ describe('HTTP: an app’s settings', () => {
       ['/policy', { over: 'refund' }],
       ['/embedding', { sites: ['https://eve.example'] }],
       ['/webhook', { webhookUrl: 'https://eve.example/' }],
+      ['/webhook/types', { webhookTypes: ['payment_held'] }],
       ['/webhook/rotate'],
       ['/webhook/test'],
       ['/keys', { name: 'eve', scope: 'admin' }],

@@ -18,6 +18,7 @@ import type { AsOf } from '../../domain/asOf.ts';
 import { type Chain, chains } from '../../domain/chains.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { KeyScope } from '../../domain/merchant/events.ts';
+import { defaultChoice } from '../../domain/merchant/notifications.ts';
 import { noProfile } from '../../domain/merchant/profile.ts';
 import { expire } from '../../domain/payment/close.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
@@ -33,15 +34,18 @@ import { limitExports } from '../../src/api/exports.ts';
 import type { HttpDeps } from '../../src/api/index.ts';
 import { defaultLimits } from '../../src/api/middleware.ts';
 import { createClients, unlimited } from '../../src/api/rateLimits.ts';
+import { createChallenges } from '../../src/api/relays/mpp.ts';
 import { createAppReports } from '../../src/api/reports.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { type Listening, startHttp } from '../../src/api/server.ts';
+import { nonceFrom } from '../../src/chains/evm/authorization.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { canonicalTxHash, familyAddresses, walletLinkOf, walletOfferOf } from '../../src/chains/families.ts';
 import { createMessageSigners } from '../../src/chains/messages.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
+import { createPreparedSeals } from '../../src/security/preparedSeals.ts';
 import { createWebsite } from '../../web/index.ts';
 import { otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
 import { createCreditWorld } from '../support/credit.ts';
@@ -74,7 +78,9 @@ export const merchantApp = app('merchant_demo', { settlement });
 /** No chain has a relay account. */
 const noRelays: HttpDeps['relays'] = {
   desk: async () => null,
+  draftDesk: async (payment) => ({ payment, offers: [], last: null }),
   find: async () => null,
+  verify: async () => ({ ...refuse('notFound', 'there is no such payment'), fault: 'invalid_network' }),
   accept: async () => ({ ...refuse('notFound', 'there is no such payment'), fault: 'invalid_network' }),
 };
 
@@ -192,7 +198,11 @@ export async function startWorld(
     },
     paymentNews: quietPaymentNews,
     relays: noRelays,
+    challenges: createChallenges(createPreparedSeals(new Uint8Array(32).fill(7)), nonceFrom),
+    depositPayment: async () => null,
+    linkDrafts: { paymentIdOf: () => null, draft: async () => refuse('unavailable', 'no link makes a payment here') },
     networks: new Map(),
+    notices: quietNotices,
     findProfile: async () => noProfile,
     embeddingSites: async () => [],
     rates: unlimited,
@@ -240,6 +250,13 @@ export const quietProof: HttpDeps['proof'] = {
   entries: async () => [],
   keys: async () => [],
   evidence: async () => refuse('notFound', 'no head is signed yet'),
+};
+
+/** Notices of apps that have none. */
+const quietNotices: HttpDeps['notices'] = {
+  list: async () => ({ choice: defaultChoice, notices: [], seenAt: null }),
+  countUnread: async () => 0,
+  markRead: async () => {},
 };
 
 const quietPaymentNews: HttpDeps['paymentNews'] = {

@@ -144,6 +144,61 @@ describe('accepting an authorization', () => {
     assert.deepEqual(await typesIn(gasHour), []);
   });
 
+  it('counts money that somebody else moved with it before, and sends nothing', async () => {
+    const { outcome, signed, around, relay, typesIn, record, paidBy } = await opened();
+    const payer = anyPayer();
+    const sent = await signed(payer);
+    around.ends = 'superseded';
+    around.movedBy = `0x${'ab'.repeat(32)}`;
+    assert.equal(await outcome(sent), 'pending');
+    assert.equal(await outcome(sent), 'pending');
+    assert.deepEqual(around.registered, [around.movedBy]);
+    assert.equal((await relay(1))?.ended?.reason, 'superseded');
+    assert.deepEqual(await typesIn(gasHour), []);
+    const transfer = paidBy(payer.address);
+    await record([detected(transfer), confirmed(transfer), funded([transfer])]);
+    assert.equal(await outcome(sent), 'paid');
+  });
+
+  it('finds the money that had funded the payment before its header arrived, also after its time', async () => {
+    const { outcome, signed, around, record, paidBy, pass } = await opened();
+    const payer = anyPayer();
+    const sent = await signed(payer);
+    const transfer = paidBy(payer.address);
+    await record([detected(transfer), confirmed(transfer), funded([transfer])]);
+    pass(20 * minute_ms);
+    // The same header with an unused nonce moved no money.
+    assert.equal(await outcome(sent), 'payment_over');
+    around.ends = 'superseded';
+    around.movedBy = transfer.txHash;
+    assert.equal(await outcome(sent), 'paid');
+    assert.equal(await outcome(await signed()), 'payment_over');
+  });
+
+  it('makes a payment only for an authorization that can pay it, and one after a crash', async () => {
+    const { relays, draftOf, signed, around, typesIn, crashing } = await opened({ stored: false });
+    const draft = draftOf();
+    const created = async () => (await typesIn(`payment-${paymentId}`)).length;
+    const by = { cause: 'payer' } as const;
+    const { signal } = new AbortController();
+    const sent = await signed();
+    const outcome = async (of = draft, with_ = relays) => {
+      const answer = await with_.accept(paymentId, sent, by, signal, of);
+      return isRefusal(answer) ? answer.fault : answer.result.kind;
+    };
+    for (const ends of ['drained', 'cancelled', 'superseded', 'refused'] as const) {
+      around.ends = ends;
+      assert.match(await outcome(), /^invalid_/);
+    }
+    around.ends = null;
+    assert.equal(await outcome({ ...draft, isFresh: false }), 'payment_over');
+    assert.equal(await created(), 0);
+    await assert.rejects(outcome(draft, crashing('relay.afterCreate')), Crashed);
+    assert.equal(await created(), 1);
+    assert.deepEqual(await Promise.all([outcome(), outcome()]), ['pending', 'pending']);
+    assert.equal(await created(), 1);
+  });
+
   it('shows the nonce that the server chose, the same until a relay failed, another one for each payment', async () => {
     const { desk, signed, outcome } = await opened();
     const nonceOf = async () => (await desk())?.offers[0]?.nonce;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createRoleCheck } from '../../commands/roleCheck.ts';
 import { createRedeliver, createSendTest } from '../../commands/sendWebhook.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import { defaultChoice } from '../../domain/merchant/notifications.ts';
 import { type Action, actions, allows, teamRoles } from '../../domain/merchant/roles.ts';
 import { instant } from '../../domain/time.ts';
 import { randomIds } from '../../src/process/system.ts';
@@ -77,6 +78,7 @@ async function startTeam() {
     sendTestWebhook: (who) => createSendTest(sending)(appId, who),
     redeliver: (who) => createRedeliver(sending)(appId, randomIds.eventId(), who),
     setPayFrom: (who) => merchants.setPayFrom(appId, [], who),
+    setNotifications: (who) => merchants.setNotifications(appId, defaultChoice, who),
     setEmbeddingSites: (who) => merchants.setEmbeddingSites(appId, [], who),
     setProfile: (who) => merchants.setProfile(appId, { name: 'Shop' }, who),
     setLogo: (who) => merchants.setLogo(appId, null, who),

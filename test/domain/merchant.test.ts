@@ -131,6 +131,12 @@ describe('merchant', () => {
         .thenNothing();
     });
 
+    it('list later types in one order, each once', () => {
+      given([registered])
+        .when((state) => setWebhookTypes(state, ['payment_refunded', 'payment_held', 'payment_held']))
+        .then([{ type: 'WebhookTypesSet', data: { types: ['payment_held', 'payment_refunded'] } }]);
+    });
+
     it('drop a type that an app had chosen from another version', () => {
       given([registered, { type: 'WebhookTypesSet', data: { types: ['payment_later'] } }])
         .when((state) => setWebhookTypes(state, []))

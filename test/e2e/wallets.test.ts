@@ -1,16 +1,22 @@
 /** One press pays: payers with a browser wallet, and misbehaving wallets, payers and strangers. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { type Keypair, Memo, Operation, type Transaction, TransactionBuilder } from '@stellar/stellar-sdk';
 import type { Page } from 'playwright-core';
+import type { Hex } from 'viem';
+import { privateKeyToAddress } from 'viem/accounts';
 import type { ChainId } from '../../domain/chains.ts';
+import { fund } from '../../sandbox/tokens.ts';
 import { publicNetwork } from '../../src/chains/stellar/config.ts';
 import type { Answer, Json } from '../support/shop.ts';
-import { type Behaviour, declines, WalletError } from '../support/standInWallets.ts';
+import { type Behaviour, declines, type EvmWallet, WalletError } from '../support/standInWallets.ts';
 import {
   createWalletWorld,
   desktop,
+  gasFreeButton,
   payButton,
   paysByOnePress,
+  paysChosenAmount,
   phone,
   receiver,
   toldOfWallet,
@@ -55,6 +61,24 @@ describe('a payer with a wallet in the browser', () => {
     });
   }
 
+  it('pays without gas by one signature, from an account with no coin', async () => {
+    const key: Hex = `0x${randomBytes(32).toString('hex')}`;
+    const payer = privateKeyToAddress(key);
+    await fund(shop.world().rpcUrl(8453), 8453, payer, { tokens: { USDC: 10_000000n } });
+    const { page, wallet, leave } = await withWallet(8453, { ...phone, evm: { key } });
+    const payment = await create(8453);
+    await page.goto(payment.paymentLink);
+    await gasFreeButton(page).click();
+    await page.getByText('has been paid').waitFor();
+    const done = await shop.follow(payment.id);
+    assert.equal(done.status, 'payment_completed');
+    const { asked, sent } = wallet as EvmWallet;
+    assert.deepEqual([sent, asked.filter((method) => /send|sign/i.test(method))], [[], ['eth_signTypedData_v4']]);
+    const left = 10_000000n - BigInt(Math.round(Number(payment.source.amount) * 1e6));
+    assert.equal(await shop.balance(8453, 'USDC', payer), left);
+    await leave();
+  });
+
   async function post(payment: Answer['body'], part: string, body: Json): Promise<Answer> {
     return shop.callOnce('POST', `${new URL(payment.paymentLink).pathname}/${part}`, { body });
   }
@@ -68,6 +92,26 @@ describe('a payer with a wallet in the browser', () => {
     const { page, wallet, leave } = await withWallet(1500, { ...phone, stellarSecret: payer.secret() });
     await paysByOnePress(page, payment);
     assert.deepEqual(wallet.asked.slice(-3), ['REQUEST_ACCESS', 'REQUEST_NETWORK_DETAILS', 'SUBMIT_TRANSACTION']);
+    await leave();
+  });
+
+  it('types a sum where any is accepted and presses once: on Base, Solana, Stellar, and into the contract', async () => {
+    for (const chainId of [8453, 501, 1500] as const) {
+      const payment = await create(chainId, { type: 'anyAmount' });
+      const { page, leave } = await withWallet(chainId, chainId === 8453 ? desktop : phone);
+      await paysChosenAmount(page, payment, '4,25');
+      assert.equal((await shop.follow(payment.id)).source.amountReceived, '4.25');
+      await leave();
+    }
+    const payer = await shop.stellarAccount('20');
+    const called = await create(
+      1500,
+      { type: 'anyAmount', intent: 'stellar_payin_contracts' },
+      { senderAddress: payer.publicKey() },
+    );
+    const { page, leave } = await withWallet(1500, { ...desktop, stellarSecret: payer.secret() });
+    await paysChosenAmount(page, called, '4.25');
+    assert.equal((await shop.follow(called.id)).source.amountReceived, '4.25');
     await leave();
   });
 

@@ -445,7 +445,7 @@ export const meantDifferences: readonly MeantDifference[] = [
     methods: ['any'],
     about: ['an empty body'],
     differences: [/^outcome: error -32600 \(final\) \| no JSON-RPC$/],
-    real: 'an empty body: an empty body',
+    real: 'an empty request: an empty answer',
     imitation: '-32600',
     reason: unused,
   },

@@ -17,7 +17,7 @@ describe('a secret', () => {
     return { value: createReader(env, problems).text(name, ''), problems };
   }
 
-  it('may come from a file, without the line’s end', () => {
+  it('may be read from a file, without the trailing line break', () => {
     for (const name of ['MASTER_KEY', 'SMTP_URL', 'RPC_URLS_8453', 'STELLAR_CHANNEL_SECRETS', 'DEPLOYER_PRIVATE_KEY'])
       assert.deepEqual(read({ [`${name}_FILE`]: file('a secret\r\n') }, name), { value: 'a secret', problems: [] });
   });

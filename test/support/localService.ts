@@ -9,6 +9,7 @@ import { createShop, type Shop } from './shop.ts';
 
 export interface LocalService extends Shop {
   url(): string;
+  eventStoreUrl(): string;
   /** The demo app whose payments name their receivers. */
   wallet(): DemoApps['wallet'];
   /** Its chains and keys. */
@@ -54,6 +55,7 @@ export function createLocalService(
   return {
     ...shop,
     url: () => running().url,
+    eventStoreUrl: () => running().eventStoreUrl,
     wallet: () => its().wallet,
     world: () => its().world,
     async open() {

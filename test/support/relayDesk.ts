@@ -1,9 +1,11 @@
 /** A payment on Base whose payers sign real authorizations, over a store in memory and a chain that the spec controls. */
+import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
 import type { RelayOrder } from '../../commands/relayPorts.ts';
 import {
   type Accepted,
   createRelays,
+  type RelayDraft,
   type RelayRefusal,
   type Relays,
   type SignedAuthorization,
@@ -12,7 +14,7 @@ import { PayoutBlocked } from '../../commands/transferPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentEvent, Transfer } from '../../domain/payment/events.ts';
-import { paymentDecider } from '../../domain/payment/state.ts';
+import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import type { RelayEnd } from '../../domain/relay/events.ts';
 import type { RelayLimits } from '../../domain/relay/gas.ts';
 import { relay, relayIdOf } from '../../domain/relay/relay.ts';
@@ -38,7 +40,12 @@ export const wide: RelayLimits = {
   aboveFee_microUsd: usd(1),
 };
 
-export async function relayDesk({ sketch = {} as TermsSketch, limits = {} as Partial<RelayLimits> } = {}) {
+/** @param stored false: the payment is only drafted */
+export async function relayDesk({
+  sketch = {} as TermsSketch,
+  limits = {} as Partial<RelayLimits>,
+  stored = true,
+} = {}) {
   const world = processes({ now: minute(1) });
   const { start, time, clock } = world;
   const around = {
@@ -47,12 +54,15 @@ export async function relayDesk({ sketch = {} as TermsSketch, limits = {} as Par
     ends: null as RelayEnd | 'gas' | null,
     offers: true,
     simulated: [] as RelayOrder[],
+    /** Transaction of somebody else that moved the money. */
+    movedBy: null as string | null,
+    registered: [] as string[],
     limits: { ...wide, ...limits },
   };
   const handle = start();
   const record = (events: readonly PaymentEvent[]) =>
     accepted(handle(paymentDecider, paymentId, () => events, { cause: 'worker:test', appId }));
-  await record([created(sketch)]);
+  if (stored) await record([created(sketch)]);
 
   const relaysWith = (point = '') =>
     createRelays({
@@ -70,7 +80,8 @@ export async function relayDesk({ sketch = {} as TermsSketch, limits = {} as Par
               async simulate(order) {
                 around.simulated.push(order);
                 if (around.ends === 'gas') throw new PayoutBlocked('gas', 'the chain is dear');
-                if (around.ends) throw new PayoutBlocked('refusedByToken', `it is ${around.ends}`, around.ends);
+                if (around.ends)
+                  throw new PayoutBlocked('refusedByToken', `it is ${around.ends}`, around.ends, around.movedBy);
                 return around.cost;
               },
             }
@@ -79,6 +90,7 @@ export async function relayDesk({ sketch = {} as TermsSketch, limits = {} as Par
       limits: around.limits,
       depositOf: async () => ({ ...terms().deposit, address: depositAddress }),
       chooseSource: async () => ({ refused: 'conflict', message: 'nothing is chosen here' }),
+      registerPayin: async (_own, { txHash }) => void around.registered.push(txHash),
     });
 
   /** Signs the amount due, by the clock of the spec. */
@@ -106,11 +118,24 @@ export async function relayDesk({ sketch = {} as TermsSketch, limits = {} as Par
     record,
     signed,
     accept,
+    draftOf: (): RelayDraft => ({
+      payment: paymentDecider.evolve(null, created(sketch)) ?? assert.fail(),
+      isFresh: true,
+      async create() {
+        const decide = (state: PaymentState) => (state ? [] : [created(sketch)]);
+        return (
+          (await accepted(start()(paymentDecider, paymentId, decide, { cause: 'payer', appId }))).state ?? assert.fail()
+        );
+      },
+    }),
+    crashing: relaysWith,
     /** The relays of an instance, with the present costs. */
     relays: {
       desk: (...asked) => relaysWith().desk(...asked),
+      draftDesk: (...asked) => relaysWith().draftDesk(...asked),
       find: (...asked) => relaysWith().find(...asked),
       accept: (...asked) => relaysWith().accept(...asked),
+      verify: (...asked) => relaysWith().verify(...asked),
     } satisfies Relays as Relays,
     desk: () => relaysWith().desk(paymentId, signal),
     find: (sent: SignedAuthorization) => relaysWith().find(paymentId, sent),

@@ -94,7 +94,8 @@ export interface Asked {
 
 /** Calls the endpoint of a payment's link. */
 export async function ask402(link: string, header?: string, init: RequestInit = {}): Promise<Asked> {
-  const answer = await fetch(`${link}/x402`, {
+  const at = new URL(link);
+  const answer = await fetch(`${at.origin}${at.pathname}/x402${at.search}`, {
     ...init,
     headers: { ...(header !== undefined && { 'PAYMENT-SIGNATURE': header }), ...(init.headers as object) },
   });

@@ -12,7 +12,7 @@ import { settingsPages } from './samples/settingsPages.ts';
 export function samplePages(mode: Mode = 'sandbox', say: Say = (text) => text): Readonly<Record<string, VNode>> {
   const app: AppName = { appId: 'merchant_teahouse', name: say('Tea House') };
   const apps: readonly AppName[] = [app, { appId: 'wallet_pocket', name: say('Pocket') }];
-  const frame: Frame = { mode, person: say('ada@teahouse.example'), flash: null, app, apps, logoUrl: null };
+  const frame: Frame = { mode, person: say('ada@teahouse.example'), flash: null, app, apps, logoUrl: null, unread: 3 };
   return {
     ...outerPages(mode, apps, say),
     ...paymentPages(frame, say),

@@ -8,7 +8,7 @@ import { visitor } from '../support/chromium.ts';
 import { servePages } from './pageServer.ts';
 
 const frame: Frame = {
-  ...{ mode: 'sandbox', person: 'ada@teahouse.example', flash: null, logoUrl: null, apps: [] },
+  ...{ mode: 'sandbox', person: 'ada@teahouse.example', flash: null, unread: 0, logoUrl: null, apps: [] },
   app: { appId: 'merchant_teahouse', name: 'Tea House' },
 };
 

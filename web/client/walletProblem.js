@@ -1,10 +1,7 @@
 // Failure between a payment's page and a wallet. `word` names the message that the payer reads.
 
 export class WalletProblem extends Error {
-  /**
-   * @param {string} word
-   * @param {boolean} [maySent] whether the wallet may have sent the payment all the same
-   */
+  /** @param {string} word @param {boolean} [maySent] true if the wallet may have sent the payment nevertheless */
   constructor(word, maySent = false) {
     super(word);
     this.word = word;
@@ -26,6 +23,9 @@ export function problemOf(error, otherwise = 'failed') {
   if (/insufficient funds/i.test(text)) return new WalletProblem('noCoin');
   return new WalletProblem(otherwise);
 }
+
+/** Body of a request for a transaction. The amount is null unless the payer chose it. */
+export const asking = ({ amount }, account) => (amount === null ? { account } : { account, amount });
 
 /** @param {string} part of the payment's own path @returns the answer @throws WalletProblem */
 export async function post(part, body) {

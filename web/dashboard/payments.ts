@@ -111,7 +111,7 @@ const sortingWords: Readonly<Record<Sorting, string>> = {
   smallest: 'Smallest first',
 };
 
-/** The groups of the list, with the number of payments in each. Money that is held in full is under "Needs you" alone. */
+/** The groups of the list, with the number of payments in each. Fully held money is only under "Needs you". */
 function groupTabs(path: string, query: Query, { all, groups, needsCapped }: FoundCounts): VNode {
   const tab = (group: PaymentGroup | null, word: string, count: number, capped = false) =>
     html`<a href=${withQuery(path, { ...query, group, status: null })}

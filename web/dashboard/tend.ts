@@ -20,7 +20,7 @@ import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 
-/** True while the app may still end the time to pay. */
+/** True while the app can still end the time to pay. */
 export const canCancel = ({ status, missing, keyless, cancelledAt }: PaymentView): boolean =>
   !keyless &&
   cancelledAt === null &&
@@ -58,7 +58,7 @@ export interface NoteModel extends Frame {
   readonly form: FormState;
 }
 
-/** The form alone, after it was refused. */
+/** Only the form, after a refusal. */
 export const notePage = ({ payment, form, ...frame }: NoteModel): VNode =>
   appPage(
     frame,
@@ -70,7 +70,7 @@ export const notePage = ({ payment, form, ...frame }: NoteModel): VNode =>
     html`<div class="narrow">${noteCard(frame.app.appId, payment, form)}</div>`,
   );
 
-/** Needs of the pages that act on one payment. */
+/** Needs of the pages with actions on one payment. */
 export interface TendPagesDeps extends Pick<PaymentReads, 'getPayment'> {
   readonly tend: TendPayment;
 }

@@ -62,7 +62,7 @@ export interface Option {
   readonly label: string;
 }
 
-/** One of a list. */
+/** A choice from a list. */
 export function selectField(field: FieldBase & { readonly options: readonly Option[] }): VNode {
   const chosen = field.form.values[field.name] ?? '';
   return around(
@@ -73,7 +73,7 @@ export function selectField(field: FieldBase & { readonly options: readonly Opti
   );
 }
 
-/** One of two or three, each with an explanation. Default: the first. */
+/** A choice from two or three options, each with an explanation. Default: the first. */
 export function choiceField(
   field: FieldBase & { readonly options: readonly (Option & { readonly hint: string })[] },
 ): VNode {

@@ -78,6 +78,7 @@ export const appPaths = (appId: string) => {
     webhooks: here('webhooks'),
     /** POST */
     webhookUrl: here('webhooks', 'url'),
+    webhookTypes: here('webhooks', 'types'),
     testWebhook: here('webhooks', 'test'),
     /** GET and POST */
     removeWebhook: here('webhooks', 'remove'),
@@ -100,6 +101,10 @@ export const appPaths = (appId: string) => {
     payFrom: here('pay-from'),
     /** GET and POST */
     policy: here('policy'),
+    /** GET and POST */
+    notifications: here('notifications'),
+    /** POST */
+    readNotifications: here('notifications', 'read'),
     /** GET, and POST: an invitation. */
     team: here('team'),
     /** POST */

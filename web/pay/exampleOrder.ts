@@ -48,7 +48,7 @@ function exampleFacts(now: Instant): PayerFacts {
 export const exampleOrderPage = ({ mode, shop, now }: ExamplePage): VNode =>
   payPage({
     ...{ mode, shop, path: '#', say: sayIn(languageOf('en', null)), facts: exampleFacts(now) },
-    ...{ sites: [], walletLink: '#', walletOffer: null, url: '#', refused: false, madeWith: null },
+    ...{ sites: [], walletLink: '#', walletOffer: null, gasFree: false, url: '#', refused: false, madeWith: null },
     networkOf: () => ({ final_ms: 15_000, cost_microUsd: null }),
     wanted: emptyForm,
   });

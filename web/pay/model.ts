@@ -38,6 +38,8 @@ export interface PayModel extends Around {
   readonly walletLink: string | null;
   /** Facts that a wallet in the payer's browser needs to pay the amount due; null where it cannot pay. */
   readonly walletOffer: WalletOffer | null;
+  /** True if the payer can pay by signing alone, and the operator pays the gas. */
+  readonly gasFree: boolean;
   /** URL of the page, for links that open it elsewhere. */
   readonly url: string;
   readonly networkOf: NetworkOf;
@@ -51,10 +53,6 @@ export interface PayModel extends Around {
 
 /** Parts of the model for naming the shop. */
 export type Said = Pick<PayModel, 'say' | 'shop'>;
-
-/** True if an amount is due now. */
-export const isDue = ({ open, missing, received }: Situation): boolean =>
-  open && (missing !== null || received === null);
 
 /** True if the payment ended unpaid. */
 export const endedUnpaid = ({ kind }: Situation): boolean => ['expired', 'late', 'tooLow'].includes(kind);

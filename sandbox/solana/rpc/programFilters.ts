@@ -26,7 +26,7 @@ export const programFilter = variantOrName({ dataSize: u64, memcmp }, names, ['t
 
 type Filter = ReturnType<typeof programFilter>;
 
-/** An account has to fit them all. @throws RpcError for a filter that a node would not accept */
+/** An account must match all of them. @throws RpcError for a filter that a node would not accept */
 export function programFilters(all: readonly Filter[] = []): ProgramFilter {
   if (all.length > filtersMax) throw invalid(`Too many filters provided; max ${filtersMax}`);
   const each = all.map(filterOf);

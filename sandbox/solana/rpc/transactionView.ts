@@ -150,7 +150,7 @@ function instructionView(
     : { programId, accounts: named, data: base58.decode(data), stackHeight };
 }
 
-/** The calls that instructions made inside, by instruction. */
+/** The inner calls of instructions, by instruction. */
 export const innerView = (
   record: Pick<TransactionRecord, 'inner' | 'keys'>,
   encoding: TransactionEncoding,

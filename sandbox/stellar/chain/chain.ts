@@ -17,7 +17,7 @@ export interface Chain {
   next(seconds?: number): LedgerHead;
   /** Closes a ledger with the transactions that are still valid. */
   close(transactions: readonly Submitted[], seconds?: number): void;
-  /** Closes a ledger with entries that no transaction wrote. */
+  /** Closes a ledger with entries that are not from transactions. */
   plant(write: (view: View) => void): void;
   stop(): void;
 }

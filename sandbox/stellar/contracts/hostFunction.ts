@@ -17,7 +17,7 @@ export interface HostCall {
   readonly ledger: LedgerHead;
   readonly view: View;
   readonly function: xdr.HostFunction;
-  /** Receives what happens, also when the call fails. */
+  /** Receives diagnostic events, also if the call fails. */
   readonly diagnostics: xdr.ContractEvent[];
 }
 
@@ -38,7 +38,7 @@ export function runAuthorized(
   return run(invocation, authorizer, call);
 }
 
-/** Runs it with any authorizer, such as one that records. @throws HostError */
+/** Runs it with any authorizer, such as a recording one. @throws HostError */
 export function runWith(authorizer: Authorizer, call: HostCall): HostResult {
   return run(invocationOf(call, authorizer), authorizer, call);
 }

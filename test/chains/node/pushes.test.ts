@@ -55,7 +55,7 @@ describe('connections to nodes that push', () => {
     assert.deepEqual(await first(pushes, 1), ['this']);
   });
 
-  it('end when the node has been silent for a minute, and are made again', async () => {
+  it('are closed when the node has been silent for a minute, and opened again', async () => {
     let connections = 0;
     const url = await listen((socket, connection) => {
       connections = connection;

@@ -63,7 +63,7 @@ function outflowsOf({ payments, operations, unmatched }: Logged): ReadonlyMap<nu
 const isWithdrawal = ({ ordered }: NonNullable<OperationState>): boolean =>
   ['withdrawal', 'rebalance'].includes(ordered.kind) && ordered.form === undefined;
 
-/** A withdrawal that is done arrived, and no other did. */
+/** A settled withdrawal has arrived, and no other has. */
 function checkWithdrawal(chains: readonly SimulatedChain[], id: string, state: NonNullable<OperationState>): void {
   const { ordered, leg } = state;
   const chain = chains.find(({ chainId }) => chainId === ordered.chainId);

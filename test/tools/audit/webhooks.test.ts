@@ -138,4 +138,43 @@ describe('the audit of webhooks', () => {
     ]);
     assert.ok(found.includes(`webhookWrong webhook-${deliveryIdOf(id)}`), found.join());
   });
+
+  describe('chosen types', () => {
+    const chosen = instead(honest, paymentB, 'PaymentCreated', () => ({
+      webhookUrl: 'https://shop.example/hook',
+      webhookTypes: ['payment_held', 'payment_refunded'],
+    }));
+    /** The honest log with a delivery of B's event at that revision. */
+    const reporting = (said: readonly Said[], revision: bigint, eventType: string): readonly Said[] => {
+      const id = idAt(paymentB, revision);
+      const deliveryId = deliveryIdOf(id);
+      const place = { eventId: id, eventRevision: String(revision), paymentId: paymentB.slice('payment-'.length) };
+      const { data } = webhookStart(deliveryId);
+      return [
+        ...said,
+        ...on(`webhook-${deliveryId}`, { type: 'WebhookSendStarted', data: { ...data, ...place, eventType } }),
+      ];
+    };
+    const refundAt = 8n;
+    const payinAt = 1n;
+    const streamOf = (revision: bigint): string => `webhook-${deliveryIdOf(idAt(paymentB, revision))}`;
+    const webhookFindings = async (said: readonly Said[]) =>
+      (await tell(said)).filter((each) => each.endsWith(streamOf(refundAt)) || each.endsWith(streamOf(payinAt)));
+
+    it('finds nothing in a refund that was reported', async () => {
+      assert.deepEqual(await webhookFindings(reporting(chosen, refundAt, 'payment_refunded')), []);
+    });
+
+    it('finds one of a type that the app did not choose', async () => {
+      assert.deepEqual(await webhookFindings(reporting(honest, refundAt, 'payment_refunded')), [
+        `webhookWrong ${streamOf(refundAt)}`,
+      ]);
+    });
+
+    it('finds one that reports money as held which funded the payment', async () => {
+      assert.deepEqual(await webhookFindings(reporting(chosen, payinAt, 'payment_held')), [
+        `webhookWrong ${streamOf(payinAt)}`,
+      ]);
+    });
+  });
 });

@@ -84,7 +84,7 @@ describe('a transfer whose account has no free nonce', () => {
     await assert.rejects(tried ?? assert.fail(), { reason: 'float' });
   });
 
-  it('waits among as many as can have one; the others query nothing, and must be repeated later', async () => {
+  it('may wait while a nonce will be free for it; otherwise it is refused at once, and must be repeated later', async () => {
     const mined = Promise.withResolvers<void>();
     const world = await fullAccount(34, () => mined.promise);
     const waiting = world.waiting.slice(0, outstandingMax).map((paymentId) => world.sign({ paymentId }));
