@@ -53,7 +53,7 @@ export const openFundedRefund = ({ fundedRefunds }: Pick<Payment, 'fundedRefunds
 
 export interface FundedRefundOrder {
   readonly sender: string;
-  /** What the sender gets, in the smallest units of the token that they paid with. */
+  /** Amount that the sender gets, in the smallest units of the token that they paid with. */
   readonly amount: bigint;
   readonly signers: readonly KnownSigner[];
   readonly note: string | null;

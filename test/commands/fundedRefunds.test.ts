@@ -139,7 +139,7 @@ describe('a refund that the app funds', () => {
     assert.deepEqual(await whole.endings(), [null], 'it waits for its money');
   });
 
-  it('whose payment was never created ends unpaid, and a slow process creates none afterwards', async () => {
+  it('ends unpaid if its payment was never created, and a slow process creates none afterwards', async () => {
     const whole = await world();
     const dying = createFundedRefunds({ ...whole.deps, createPayment: () => assert.fail('the process died here') });
     await assert.rejects(dying.order(app, paymentId, asked, by));

@@ -1,4 +1,4 @@
-/** What an app books of a month: sales, refunds with new money, refunds of held money; and no line of another app. */
+/** Lines of an app's month: sales, refunds with new money, refunds of held money; and no line of another app. */
 import assert from 'node:assert/strict';
 import { tableFromIPC } from 'apache-arrow';
 import { readParquet } from 'parquet-wasm/node';
