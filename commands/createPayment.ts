@@ -7,6 +7,7 @@ import { coveringFee, leastPayout, type PayoutCost } from '../domain/payment/fee
 import { checkContractIntent } from '../domain/payment/intent.ts';
 import { lineItemsMax_bytes, readLineItems } from '../domain/payment/lineItems.ts';
 import { metadataMax_bytes, metadataProblem } from '../domain/payment/metadata.ts';
+import type { FundedBy } from '../domain/payment/refundShapes.ts';
 import type { Alternative } from '../domain/payment/sources.ts';
 import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
@@ -134,6 +135,14 @@ export interface CreatePaymentDeps extends ReadDeps {
 /** Reserves one of an app's open payments. @returns a refusal if all are in use @throws Unavailable */
 export type TakePlace = (appId: string, by: Pick<Creator, 'keyless'>) => Promise<Refusal | undefined>;
 
+/** The funded refund that a new payment pays out, and the payment's own id. */
+export interface Refunding {
+  readonly paymentId: string;
+  readonly refundOf: FundedBy;
+  /** Later the payment is not created any more: the refund has ended without it. */
+  readonly createdBy: Instant;
+}
+
 /** Creator of a payment; a caller without a key has fewer rights. */
 export interface Creator extends By {
   readonly keyless: boolean;
@@ -154,18 +163,20 @@ export interface CreatedPayment {
  * An invalid request is refused, also for a known orderId. A valid one returns the existing payment even if it could not be created now:
  * chains are queried only for new payments. Crash before the append: nothing exists, the caller's retry creates it. Crash after it: the
  * retry returns the payment.
+ * @param refunding omitted for a sale
  */
 export async function createPayment(
   deps: CreatePaymentDeps,
   request: NewPayment,
   app: AppSettings,
   caller: Creator,
+  refunding?: Refunding,
 ): Promise<CreatedPayment | Refusal> {
   const check = deps.roleCheck ?? createRoleCheck(deps.handle);
   const refused = await check(app.appId, caller, 'createPayment');
   const asked = refused ?? metadataRefusal(request, caller) ?? readTerms(deps, request, app, caller);
   if (isRefusal(asked)) return asked;
-  const paymentId = await paymentIdFor(deps, app, request, caller.keyless, asked);
+  const paymentId = refunding?.paymentId ?? (await paymentIdFor(deps, app, request, caller.keyless, asked));
   const fit = await fitOf(deps, asked, { paymentId, appId: app.appId, keyless: caller.keyless });
   const { metadata } = request;
   const { display } = asked;
@@ -174,7 +185,12 @@ export async function createPayment(
     if (state) return creation.repeatOrder(state, { ...asked, display, metadata });
     if (isRefusal(fit)) return fit;
     const own = { paymentId, keyless: caller.keyless };
-    return creation.createPayment(state, newTerms(deps, { ...asked, ...fit }, request, app, own));
+    const terms = newTerms(deps, { ...asked, ...fit }, request, app, own);
+    if (!refunding) return creation.createPayment(state, terms);
+    if (deps.clock.now() > refunding.createdBy)
+      return refuse('conflict', 'the refund has waited too long: order it again');
+    const { cashback_basisPoints: _, ...unearned } = terms;
+    return creation.createPayment(state, { ...unearned, refundOf: refunding.refundOf });
   };
   const { keyless: _, ...by } = caller;
   const handled = await deps.handle(paymentDecider, paymentId, decide, { ...by, appId, expectNew: true });

@@ -10,7 +10,15 @@ export function uuidV8(bytes: Uint8Array): string {
 }
 
 /** Kind of an id's input; the number is hashed, so ids of different kinds never collide. */
-const kinds = { keyed: 0, formerKeyless: 1, keylessOfReceiver: 2, withdrawal: 3, link: 4, keyless: 5 } as const;
+const kinds = {
+  keyed: 0,
+  formerKeyless: 1,
+  keylessOfReceiver: 2,
+  withdrawal: 3,
+  link: 4,
+  keyless: 5,
+  refund: 6,
+} as const;
 
 /**
  * The payment id of an app's own order: equal for the same app and order, so a repeated create reaches the same stream. Not guessable
@@ -23,6 +31,10 @@ export const paymentIdOf = (idSalt: string, orderId: string): string => idOf(idS
 /** The id of the payment that pays a withdrawal: equal for the same app and withdrawal. */
 export const withdrawalPaymentIdOf = (idSalt: string, withdrawalId: string): string =>
   idOf(idSalt, kinds.withdrawal, [withdrawalId]);
+
+/** The id of the payment that funds a refund of another payment. */
+export const refundPaymentIdOf = (idSalt: string, paymentId: string, refund: number): string =>
+  idOf(idSalt, kinds.refund, [paymentId, String(refund)]);
 
 /** The id of a reusable link, 27 bytes in base64url: equal for the same app and name. Not guessable without the app's salt. */
 export const linkIdOf = (idSalt: string, name: string): string =>

@@ -173,14 +173,14 @@ export function createRefunds(deps: RefundsDeps): Refunds {
     if (isRefusal(ready)) return ready;
     const events = requestRefunds(ready.payment, ready.whole, ready.costOf, clock.now());
     if (isRefusal(events)) return events;
-    const plan = planRefunds(ready.payment, ready.whole);
+    const plan = planRefunds(ready.payment, ready.whole, clock.now());
     if (isRefusal(plan)) return plan;
     const priced = plan.map((each) => ({ ...each, networkFee: ready.costOf(each)?.networkFee ?? 0n }));
     return priced.filter(({ amount, networkFee }) => amount > networkFee);
   }
 
   async function held(holding: Payment): Promise<readonly RefundableMoney[]> {
-    const owners = ownersOf(holding, await signersOf(handle, holding));
+    const owners = ownersOf(holding, await signersOf(handle, holding), clock.now());
     return Promise.all(
       refundable(holding).map(async (entry) => {
         const own = owners.filter(({ chainId, tokenAddress }) => isOf(entry, chainId, tokenAddress));
@@ -245,7 +245,7 @@ async function costsOf(
   payment: Payment,
   order: RefundOrder,
 ): Promise<ReadonlyMap<string, SendingCost> | Refusal> {
-  const plan = planRefunds(payment, order);
+  const plan = planRefunds(payment, order, deps.clock.now());
   const costs = new Map<string, SendingCost>();
   for (const planned of isRefusal(plan) ? [] : plan) {
     const cost = (await receiverProblem(deps, planned)) ?? (await sendingCost(deps, planned));

@@ -17,7 +17,7 @@ import { deposits, payins, payments, transactions } from './payments.ts';
 import { paymentWords } from './paymentWords.ts';
 import type { ProjectionSet } from './projection.ts';
 import { dailyDurations, hourlyPayments, hourlyStats } from './stats.ts';
-import { deliveries, todoPayments, todoPolicyRefunds, todoWebhooks } from './todos.ts';
+import { deliveries, todoFundedRefunds, todoPayments, todoPolicyRefunds, todoWebhooks } from './todos.ts';
 import {
   operations,
   transfersOfBatches,
@@ -59,6 +59,7 @@ export const workSet: ProjectionSet = {
     links,
     appChanges,
     todoPolicyRefunds,
+    todoFundedRefunds,
     operations,
     transfersOfOperations,
     transfersOfBatches,
@@ -72,6 +73,7 @@ export const workSet: ProjectionSet = {
     todo_cashback: 'todo_cashback',
     todo_withdrawals: 'todo_cashback',
     todo_policy_refunds: 'todo_policy_refunds',
+    todo_funded_refunds: 'todo_policy_refunds',
     apps: 'settings',
     api_keys: 'settings',
   },

@@ -16,8 +16,8 @@ export const hourlyStats = ofStates('hourlyStats', 'payment', ({ before, after }
 /** A payment's part of its hour's sums: zero before its payout is confirmed. */
 function share(payment: PaymentState, sign: 1n | -1n): readonly Tables['hourly_stats'][] {
   const settled = payment?.payout?.settled;
-  // A withdrawal is not a sale.
-  if (!payment?.funded || !settled || payment.funded.rule === 'cashback') return [];
+  // Neither a withdrawal nor the funding of a refund is a sale.
+  if (!payment?.funded || !settled || payment.funded.rule === 'cashback' || payment.terms.refundOf) return [];
   const { source, destination, appId } = payment.terms;
   return [
     {
@@ -75,9 +75,9 @@ const none: Readonly<Record<Column, number>> = {
   refunded: 0,
 };
 
-/** `payment_unpaid` is counted in `unpaid`; the compiler requires a column for every status. */
+/** `payment_unpaid` is counted in `unpaid`; a payment that funds a refund is not counted. The compiler requires a column for every status. */
 const columnOf = (payment: PaymentState): Column | null =>
-  payment && (statusOf(payment).slice('payment_'.length) as Short<PaymentStatus>);
+  payment && !payment.terms.refundOf ? (statusOf(payment).slice('payment_'.length) as Short<PaymentStatus>) : null;
 
 type Short<Status> = Status extends `payment_${infer Rest}` ? Rest : never;
 

@@ -293,6 +293,7 @@ export interface Tables {
     readonly missing: string | null;
     readonly held: object | null;
     readonly cancelled_at: string | null;
+    readonly refund_of: string | null;
     readonly note: string | null;
     readonly tags: object | null;
     readonly revision: string | number;
@@ -309,6 +310,13 @@ export interface Tables {
     readonly chain_id: number;
     readonly basis_points: number;
     readonly cents: string | number;
+    readonly due_at: string;
+  };
+  readonly todo_funded_refunds: {
+    readonly funding_payment_id: string;
+    readonly payment_id: string;
+    readonly app_id: string;
+    readonly refund: number;
     readonly due_at: string;
   };
   readonly todo_payments: {
@@ -436,6 +444,7 @@ export interface TableKeys {
   readonly payments: 'payment_id';
   readonly todo_cashback: 'digest';
   readonly todo_credits: 'payment_id' | 'account';
+  readonly todo_funded_refunds: 'funding_payment_id';
   readonly todo_payments: 'payment_id' | 'chain_id';
   readonly todo_policy_refunds: 'payment_id';
   readonly todo_webhooks: 'delivery_id';

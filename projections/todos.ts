@@ -1,9 +1,10 @@
 import { nextStep } from '../domain/payment/backing.ts';
+import { fundingOutcome, givenUpAfter_ms } from '../domain/payment/fundedRefund.ts';
 import { policyRefunds, policyRefundsDue } from '../domain/payment/policy.ts';
 import { type Transfer, transferId } from '../domain/payment/shapes.ts';
 import { awaitedChains } from '../domain/payment/sources.ts';
 import type { Payment } from '../domain/payment/state.ts';
-import type { Instant } from '../domain/time.ts';
+import { type Instant, plus } from '../domain/time.ts';
 import { deliveryIdOf, isFirstType, type WebhookEventType } from '../domain/webhook.ts';
 import { ofEvents, ofStates, type Projection, remove, type SeenEventOf, upsert } from './projection.ts';
 
@@ -126,6 +127,27 @@ export const todoPolicyRefunds = ofStates('todoPolicyRefunds', 'payment', ({ bef
       }),
     ];
   return before && goesBack(before) ? [remove('todo_policy_refunds', { payment_id })] : [];
+});
+
+/** Funded refunds with a payment that is missing or has ended. */
+export const todoFundedRefunds = ofStates('todoFundedRefunds', 'payment', ({ before, after, stored }) => {
+  const { paymentId, appId: app_id, refundOf } = after.terms;
+  if (refundOf) {
+    const key = { funding_payment_id: paymentId };
+    const row = { ...key, app_id, payment_id: refundOf.paymentId, refund: refundOf.refund, due_at: stored.metadata.at };
+    if (before === null) return [remove('todo_funded_refunds', key)];
+    return fundingOutcome(before) === null && fundingOutcome(after) !== null
+      ? [upsert('todo_funded_refunds', row)]
+      : [];
+  }
+  if (before?.fundedRefunds === after.fundedRefunds) return [];
+  return after.fundedRefunds.flatMap(({ fundingPaymentId: funding_payment_id, refund, requestedAt, ended }) => {
+    const former = before?.fundedRefunds.find((each) => each.refund === refund);
+    if (ended !== null) return former?.ended === null ? [remove('todo_funded_refunds', { funding_payment_id })] : [];
+    if (former) return [];
+    const due_at = plus(requestedAt, givenUpAfter_ms);
+    return [upsert('todo_funded_refunds', { funding_payment_id, app_id, payment_id: paymentId, refund, due_at })];
+  });
 });
 
 const goesBack = (p: Payment): boolean => p.applied.length > 0 && policyRefunds(p).length > 0;

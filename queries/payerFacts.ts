@@ -2,9 +2,10 @@
 import type { ChainId } from '../domain/chains.ts';
 import { isChoiceOpen } from '../domain/payment/choose.ts';
 import type { PaymentEvent } from '../domain/payment/events.ts';
-import { type OwnMoney, ownersOf } from '../domain/payment/refundOrder.ts';
+import { fundable } from '../domain/payment/fundedRefund.ts';
+import { type OwnMoney, ownersOf, provenReceiver } from '../domain/payment/refundOrder.ts';
 import { type Situation, situationOf } from '../domain/payment/situation.ts';
-import { type PaymentState, paymentDecider } from '../domain/payment/state.ts';
+import { type Payment, type PaymentState, paymentDecider } from '../domain/payment/state.ts';
 import { type PaymentTransaction, transactionsOf } from '../domain/payment/transactions.ts';
 import { type PaymentView, viewOf } from '../domain/payment/view.ts';
 import type { Instant } from '../domain/time.ts';
@@ -18,6 +19,8 @@ export interface PayerFacts {
   readonly choiceOpen: boolean;
   /** Owners of held money, and the refund address of each. */
   readonly owners: readonly OwnMoney[];
+  /** Senders of money that was paid out: the app can refund it with new money once they have signed an address. */
+  readonly refundable?: readonly OwnMoney[];
   /** In both directions, oldest first. */
   readonly transactions: readonly PaymentTransaction[];
   /** Changes with every change of these facts. */
@@ -50,5 +53,21 @@ export async function payerFacts(deps: PayerFactsDeps, paymentId: string, now: I
   const version = [events.length, situation.kind, situation.depth?.confirmations ?? ''].join(' ');
   const choiceOpen = isChoiceOpen(payment, now);
   const owners = ownersOf(payment);
-  return { payment: view, situation, choiceOpen, owners, transactions: transactionsOf(payment), version, now };
+  const refundable = payersOf(payment);
+  return {
+    payment: view,
+    situation,
+    choiceOpen,
+    owners,
+    refundable,
+    transactions: transactionsOf(payment),
+    version,
+    now,
+  };
 }
+
+const payersOf = (payment: Payment): readonly OwnMoney[] =>
+  fundable(payment).map(({ sender, transferId, chainId, token, amount }) => ({
+    ...{ sender, transferId, chainId, tokenAddress: token.address, amount },
+    receiver: provenReceiver(payment, { chainId }, sender, [], null)?.receiver ?? null,
+  }));

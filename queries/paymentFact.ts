@@ -108,5 +108,16 @@ export type PaymentFact =
   | { readonly type: 'expired'; readonly chainTime: Instant }
   | { readonly type: 'bounced'; readonly code: BounceCode; readonly received: Money }
   | { readonly type: 'refundAddressSet'; readonly address: string; readonly memo: string | null }
+  | { readonly type: 'refundAddressConfirmed'; readonly address: string; readonly effectiveAt: Instant }
+  | { readonly type: 'refundAddressWithdrawn' }
+  | {
+      readonly type: 'fundedRefundOrdered';
+      readonly refund: number;
+      readonly money: Money;
+      readonly chainId: ChainId;
+      readonly receiverAddress: string;
+      readonly fundingPaymentId: string;
+    }
+  | { readonly type: 'fundedRefundEnded'; readonly refund: number; readonly outcome: 'paid' | 'unpaid' }
   /** An event of a type that this version does not know. */
   | { readonly type: 'other'; readonly name: string };

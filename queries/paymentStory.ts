@@ -47,6 +47,23 @@ export function factOf(event: PaymentEvent, after: Payment, now: Payment): Payme
       return bounced(event.data, after);
     case 'RefundAddressSet':
       return { type: 'refundAddressSet', address: event.data.address, memo: event.data.memo };
+    case 'RefundAddressConfirmed':
+      return { type: 'refundAddressConfirmed', address: event.data.address, effectiveAt: event.data.effectiveAt };
+    case 'RefundAddressWithdrawn':
+      return { type: 'refundAddressWithdrawn' };
+    case 'FundedRefundOrdered': {
+      const { refund, amount, token, chainId, receiverAddress, fundingPaymentId } = event.data;
+      return {
+        type: 'fundedRefundOrdered',
+        refund,
+        money: money(amount, token),
+        chainId,
+        receiverAddress,
+        fundingPaymentId,
+      };
+    }
+    case 'FundedRefundEnded':
+      return { type: 'fundedRefundEnded', refund: event.data.refund, outcome: event.data.outcome };
     default:
       return payinFact(event, after) ?? legFact(event, now) ?? { type: 'other', name: event.type };
   }

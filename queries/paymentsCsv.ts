@@ -22,7 +22,7 @@ export interface Figure {
   readonly figure: string;
 }
 
-function cell(content: string | Figure | null): string {
+export function csvCell(content: string | Figure | null): string {
   if (content === null) return '""';
   if (typeof content !== 'string' && plainNumber.test(content.figure)) return `"${content.figure}"`;
   const text = typeof content === 'string' ? content : content.figure;
@@ -32,7 +32,7 @@ function cell(content: string | Figure | null): string {
 const plainNumber = /^-?\d+(\.\d+)?$/;
 
 /** Null is an empty cell. All cells are quoted. */
-export const csvLine = (cells: readonly (string | Figure | null)[]): string => `${cells.map(cell).join(',')}\r\n`;
+export const csvLine = (cells: readonly (string | Figure | null)[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 
 /** Rows to export: payments paid out in a period, which add up to its statistics; or the payments of a filtered list. */
 export type CsvFilter =

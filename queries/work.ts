@@ -40,6 +40,22 @@ const shareBegins = (before: number, of: number): string =>
         .toString(16)
         .padStart(4, '0');
 
+export interface EndedFunding {
+  readonly paymentId: string;
+  readonly fundingPaymentId: string;
+  readonly appId: string;
+  readonly refund: number;
+}
+
+/** Funded refunds whose payment has ended, or was never created. Oldest first. @throws Unavailable */
+export const endedFundings = (sql: Sql, { worker, max, now }: Asked): Promise<readonly EndedFunding[]> =>
+  sql.query(
+    `SELECT payment_id AS "paymentId", funding_payment_id AS "fundingPaymentId", app_id AS "appId", refund
+       FROM todo_funded_refunds
+      WHERE due_at <= $2 AND ${notWaiting('funding_payment_id')} ORDER BY due_at LIMIT $3`,
+    [worker, now, max],
+  );
+
 /** Items that are neither parked nor before their next attempt; $1 is the worker, $2 the time. */
 export const notWaiting = (key: string) => `NOT EXISTS (
   SELECT FROM ops.work_failures f

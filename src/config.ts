@@ -76,6 +76,8 @@ export interface Config {
     /** Daily limit without a second operator's approval. */
     readonly approval_usd: bigint;
   };
+  /** File or URL with daily rates of currencies for accounting; null: amounts are in dollars only. */
+  readonly fiatRates: string | null;
   /** Policy for registering apps. */
   readonly registration: RegistrationPolicy;
   /** Null: no mail is sent, so nobody can sign in. */
@@ -222,6 +224,7 @@ export function readConfig(env: Env, readerOf: typeof createReader = createReade
           'a path like /cashback, without a slash at its end',
         ) ?? '',
     },
+    fiatRates: read.matching('FIAT_RATES', /^(https:\/\/\S{1,2000}|\/\S{1,1000})$/, 'an https URL or an absolute path'),
     webhook: { caFile: read.text('WEBHOOK_CA_FILE', '') || null, allowedCidrs: read.list('WEBHOOK_ALLOWED_CIDRS') },
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     crashAt: read.text('CRASH_AT', '') || null,

@@ -6,16 +6,16 @@ import { loadEnvFile } from 'node:process';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { chainIds } from '../domain/chains.ts';
 import { coinOf, formatAmount, microUsdDecimals } from '../domain/money.ts';
+import { askAll, type Month, monthNamed, type ReportCoinPrices } from '../queries/monthlyReport.ts';
 import { readCoin } from '../src/chains/money/coins.ts';
 import { createReader } from '../src/environment/reader.ts';
 import { writeWhole } from '../src/lib/writeWhole.ts';
 import { openDatabase } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
+import { reportPage } from '../web/report/page.ts';
 import { databaseUrlOf } from './connections.ts';
 import { print } from './print.ts';
 import { runProgram } from './program.ts';
-import { reportPage } from './report/page.ts';
-import { askAll, type Month, monthNamed, type ReportCoinPrices } from './report/questions.ts';
 
 interface Options {
   readonly month: Month;
@@ -79,6 +79,6 @@ function coinPrices(): ReportCoinPrices {
 }
 
 async function stylesheet(): Promise<string> {
-  const files = [new URL('../web/look.css', import.meta.url), new URL('./report/report.css', import.meta.url)];
+  const files = [new URL('../web/look.css', import.meta.url), new URL('../web/report/report.css', import.meta.url)];
   return (await Promise.all(files.map((file) => readFile(file, 'utf8')))).join('\n');
 }

@@ -144,6 +144,12 @@ export const meanings: {
     PaymentExpired: 'Not funded in time, by the source chain’s clock',
     PaymentBounced: 'Money arrived and cannot be paid out; it is held for a refund',
     RefundAddressSet: 'The payer’s refund address, with the proof that the payer stated it',
+    RefundAddressConfirmed:
+      'A person of the app confirmed a refund address for a sender; refunds may go there after a delay',
+    RefundAddressWithdrawn: 'A person of the app withdrew a confirmed refund address',
+    FundedRefundOrdered:
+      'The app refunds money that was paid out: a payment of its own funds the refund and pays the payer',
+    FundedRefundEnded: 'The funding payment has paid the payer, or has ended without a payout',
     RefundRequested: 'The treasury owes this refund, less the network cost',
     RefundSigned: 'A signed refund, recorded before it is broadcast',
     RefundDied: 'Proof that a refund attempt can never land',

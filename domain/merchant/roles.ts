@@ -64,6 +64,9 @@ export const permissions = {
   createLink: { words: 'create a reusable link', roles: daily },
   closeLink: { words: 'close a reusable link', roles: daily },
   orderRefund: { words: 'order a refund', roles: money },
+  fundRefund: { words: 'fund a refund', roles: money },
+  confirmRefundAddress: { words: 'confirm a refund address', roles: owner },
+  withdrawRefundAddress: { words: 'withdraw a confirmed refund address', roles: daily },
 } as const satisfies Readonly<Record<string, Permission>>;
 export type Action = keyof typeof permissions;
 export const actions = Object.keys(permissions) as readonly Action[];

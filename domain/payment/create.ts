@@ -7,6 +7,7 @@ import { hour_ms, type Instant, plus } from '../time.ts';
 import { type AmountPolicy, holdAll, isSamePolicy } from './amountPolicy.ts';
 import type { Deposit, PaymentCreated, PaymentEvent, PaymentType, SourceTerms } from './events.ts';
 import { type Agreed, agreeIn, agreeOut, type FeePolicy, fitsRoute, leastIn } from './fees.ts';
+import type { FundedBy } from './refundShapes.ts';
 import {
   type Alternative,
   alternativesMax,
@@ -132,6 +133,8 @@ export interface Terms extends AskedOrder {
   readonly deposit: Deposit;
   /** Cashback of the payers; 0 for none. */
   readonly cashback_basisPoints?: number;
+  /** The funded refund that the payment pays out; omitted for a sale. */
+  readonly refundOf?: FundedBy;
   readonly webhookUrl: string | null;
   /** Types of webhooks that the app chose besides the first two. */
   readonly webhookTypes?: readonly string[];
@@ -337,6 +340,7 @@ function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
     ...(withoutNonces.has(destination.chain.family) && { payoutReference: 'secret' as const }),
     ...(terms.opensAccount !== undefined && { opensAccount: terms.opensAccount }),
     ...(terms.cashback_basisPoints ? { cashback_basisPoints: terms.cashback_basisPoints } : {}),
+    ...(terms.refundOf && { refundOf: terms.refundOf }),
     webhookUrl: terms.webhookUrl,
     ...(terms.webhookTypes?.length && { webhookTypes: [...terms.webhookTypes] }),
     createdAt: now,

@@ -17,7 +17,7 @@ import {
 import { LaterWebhookType, laterWebhookTypesMax } from '../webhook.ts';
 import { PolicyTerms, policyRules, verdicts } from './amountPolicy.ts';
 import { LineItem, lineItemsMax } from './lineItems.ts';
-import { AddressProof, RefundRequest } from './refundShapes.ts';
+import { AddressProof, addressProofs, FundedBy, fundedOutcomes, RefundRequest } from './refundShapes.ts';
 import { Chain, Deposit, Fee, Limits, SourceTerms, TokenRef, Transfer, TransferId } from './shapes.ts';
 
 export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.ts';
@@ -30,8 +30,9 @@ export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.t
  * payouts; a bounce says why a payout is impossible. 7: a payout may join a batch. 8: a registered transaction may transfer no accepted
  * token to the payment. 9: the app may have chosen further types of webhooks. 10: an alternative's
  * fee states what rounding its price up adds; a payment may list what is bought. 11: an app may cancel a payment, and write a note and tags on it.
+ * 12: an app may fund a refund of money that was paid out, by a payment of its own, and confirm a refund address for a sender.
  */
-export const paymentSchemaVersion = 11;
+export const paymentSchemaVersion = 12;
 
 export const paymentTypes = ['exactIn', 'exactOut', 'anyAmount'] as const;
 
@@ -92,6 +93,8 @@ export const paymentEventSchemas = {
       opensAccount: Type.Optional(Type.Boolean()),
       /** Share that the payers earn on completion; omitted if none. */
       cashback_basisPoints: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+      /** The refund of another payment of the app that this payment funds and pays out; missing for a sale. */
+      refundOf: Type.Optional(FundedBy),
       webhookUrl: nullable(Text(2_048)),
       /** Types of webhooks that the app chose in addition to the first two; missing if it chose none. */
       webhookTypes: Type.Optional(Type.Array(LaterWebhookType, { minItems: 1, maxItems: laterWebhookTypesMax })),
@@ -193,6 +196,44 @@ export const paymentEventSchemas = {
     { address: Address, memo: Memo, setAt: Time, proof: Type.Optional(AddressProof) },
     closed,
   ),
+  /** A person of the app confirmed where a sender's money may go back to, for example after an exchange's customer wrote to them. */
+  RefundAddressConfirmed: Type.Object(
+    {
+      number: Attempt,
+      sender: Address,
+      /** A transfer of the sender to this payment: the address is valid on its chain. */
+      transferId: TransferId,
+      address: Address,
+      memo: Memo,
+      /** The event's cause: `developer:` and the person's id. */
+      confirmedBy: Text(128),
+      confirmedAt: Time,
+      /** From then on refunds can be ordered to the address. Until then it can be withdrawn. */
+      effectiveAt: Time,
+    },
+    closed,
+  ),
+  RefundAddressWithdrawn: Type.Object({ number: Attempt, withdrawnBy: Text(128), withdrawnAt: Time }, closed),
+  /** The app refunds money that was paid out. Another payment of the app funds it and pays it to the receiver. */
+  FundedRefundOrdered: Type.Object(
+    {
+      /** Sequence number among the payment's funded refunds, from 1. */
+      refund: Attempt,
+      fundingPaymentId: Id,
+      chainId: Chain,
+      token: TokenRef,
+      receiverAddress: Address,
+      receiverMemo: Memo,
+      amount: Amount,
+      proof: Type.Object({ sender: Address, by: oneOf(addressProofs) }, closed),
+      requestKey: Id,
+      note: Type.Optional(Reason),
+      requestedAt: Time,
+    },
+    closed,
+  ),
+  /** paid: the funding payment has paid the receiver. unpaid: it ended without a payout, so the amount can be ordered again. */
+  FundedRefundEnded: Type.Object({ refund: Attempt, outcome: oneOf(fundedOutcomes), endedAt: Time }, closed),
   RefundRequested: Type.Object(
     {
       refund: Attempt,

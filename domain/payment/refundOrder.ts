@@ -3,6 +3,7 @@ import type { ChainId } from '../chains.ts';
 import { type Decision, isRefusal, type Refusal, refuse } from '../decider.ts';
 import { formatAmount, smaller, unitsText } from '../money.ts';
 import type { Instant } from '../time.ts';
+import { confirmedFor } from './confirmedAddress.ts';
 import type { PaymentEvent, TokenRef } from './events.ts';
 import { orderedBy, type Refundable, refundable, takenBy } from './refund.ts';
 import type { RefundAsker } from './refundShapes.ts';
@@ -33,11 +34,17 @@ export interface SenderShare {
 /**
  * Shares of senders with a proven address, the largest first. A sender's share is what they sent: a stranger who adds a cent gets at most
  * that cent.
+ * @param now null if addresses that the app's people have confirmed do not count
  */
-export function provenShares(p: Payment, entry: Refundable, signers: readonly KnownSigner[]): readonly SenderShare[] {
+export function provenShares(
+  p: Payment,
+  entry: Refundable,
+  signers: readonly KnownSigner[],
+  now: Instant | null = null,
+): readonly SenderShare[] {
   const senders = new Set(p.payins.map(({ transfer }) => transfer.from));
   const shares = [...senders].flatMap((sender) => {
-    const proven = provenBy(p, entry, sender, signers);
+    const proven = provenReceiver(p, entry, sender, signers, now);
     const amount = proven ? ownPart(p, entry, sender) : 0n;
     return proven && amount > 0n ? [{ ...proven, amount }] : [];
   });
@@ -57,13 +64,17 @@ export interface OwnMoney {
 }
 
 /** Owners of refundable money, and their addresses. */
-export const ownersOf = (p: Payment, signers: readonly KnownSigner[] = []): readonly OwnMoney[] =>
+export const ownersOf = (
+  p: Payment,
+  signers: readonly KnownSigner[] = [],
+  now: Instant | null = null,
+): readonly OwnMoney[] =>
   refundable(p).flatMap((entry) =>
     [...new Set(p.payins.map(({ transfer }) => transfer.from))].flatMap((sender) => {
       const amount = ownPart(p, entry, sender);
       const from = p.payins.find(({ transfer }) => transfer.from === sender && transfer.chainId === entry.chainId);
       if (!from || amount <= 0n) return [];
-      const receiver = provenBy(p, entry, sender, signers)?.receiver ?? null;
+      const receiver = provenReceiver(p, entry, sender, signers, now)?.receiver ?? null;
       const { chainId, token } = entry;
       return [{ sender, chainId, tokenAddress: token.address, amount, receiver, transferId: from.id }];
     }),
@@ -71,13 +82,16 @@ export const ownersOf = (p: Payment, signers: readonly KnownSigner[] = []): read
 
 /**
  * A signed address takes precedence over the paying account. It is valid on the chain that was signed for: elsewhere a contract's address
- * may have another owner. The account of a signer's own key is theirs on every chain that they paid on.
+ * may have another owner. The account of a signer's own key is theirs on every chain that they paid on. An address that the app has confirmed
+ * counts after its delay, and only while the sender has proven none.
+ * @param now null if confirmed addresses do not count
  */
-function provenBy(
+export function provenReceiver(
   p: Payment,
   { chainId }: Pick<Refundable, 'chainId'>,
   sender: string,
   signers: readonly KnownSigner[],
+  now: Instant | null,
 ): Omit<SenderShare, 'amount'> | undefined {
   const own = p.refundAddresses.filter(({ proof }) => proof?.sender === sender);
   const set =
@@ -85,7 +99,10 @@ function provenBy(
     own.findLast(({ proof, address }) => proof?.by === 'key' && address === sender);
   if (set) return { receiver: { address: set.address, memo: set.memo }, proof: { sender, by: 'signature' } };
   const signer = signers.find(({ account, chainIds }) => account === sender && chainIds.includes(chainId));
-  return signer && { receiver: { address: sender, memo: null }, proof: { sender, by: 'credit' } };
+  if (signer) return { receiver: { address: sender, memo: null }, proof: { sender, by: 'credit' } };
+  const confirmed = now === null ? undefined : confirmedFor(p, sender, chainId);
+  if (!confirmed || now === null || now < confirmed.effectiveAt) return undefined;
+  return { receiver: { address: confirmed.address, memo: confirmed.memo }, proof: { sender, by: 'merchant' } };
 }
 
 const isOn = ({ transfer }: Payment['payins'][number], chainId: ChainId): boolean => transfer.chainId === chainId;
@@ -137,7 +154,7 @@ export interface RefundPart {
 
 export interface RefundOrder {
   readonly scope: 'all' | 'excess' | RefundPart;
-  /** proven: to the senders, at the addresses that they have proven. */
+  /** proven: to the senders, at the addresses that they have proven or that the app has confirmed. */
   readonly to: RefundReceiver | 'proven';
   readonly signers: readonly KnownSigner[];
   readonly by: RefundAsker;
@@ -163,13 +180,15 @@ export interface SendingCost {
 /** Undefined if the cost is unknown. */
 export type CostOf = (planned: PlannedRefund) => SendingCost | undefined;
 
-/** Refunds that follow from the order in the payment's current state. */
-export function planRefunds(p: Payment, order: RefundOrder): readonly PlannedRefund[] | Refusal {
+/** Refunds that follow from the order in the payment's current state. The app's policy alone never uses a confirmed address. */
+export function planRefunds(p: Payment, order: RefundOrder, now: Instant): readonly PlannedRefund[] | Refusal {
   const wanted = wantedOf(p, order.scope);
   if (isRefusal(wanted)) return wanted;
   const { to } = order;
   if (to !== 'proven') return wanted.map((entry) => ({ ...entry, receiver: to, proof: null }));
-  const planned = wanted.flatMap((entry) => split(entry, provenShares(p, entry, order.signers)));
+  const planned = wanted.flatMap((entry) =>
+    split(entry, provenShares(p, entry, order.signers, order.by === 'policy' ? null : now)),
+  );
   const short = typeof order.scope === 'object' && sum(planned) < order.scope.amount;
   return planned.length === 0 || short ? unproven(planned) : planned;
 }
@@ -238,7 +257,7 @@ export function requestRefunds(
   if (!p) return refuse('paymentNotFound', 'there is no such payment');
   const former = formerOf(p, order);
   if (former) return former;
-  const planned = planRefunds(p, order);
+  const planned = planRefunds(p, order, now);
   if (isRefusal(planned)) return planned;
   if (p.refunds.length + planned.length > refundsMax)
     return refuse('conflict', `a payment has at most ${refundsMax} refunds: refund the rest in one`, whole);

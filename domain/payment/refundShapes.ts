@@ -1,7 +1,7 @@
 /** Refund fields besides the transfer's own: part of the storage format. Older events have none. */
 import Type, { type Static } from 'typebox';
 import { Address, Amount, closed, Id, oneOf, Text } from '../schema.ts';
-import { Reason } from '../transfer/shapes.ts';
+import { Attempt, Reason } from '../transfer/shapes.ts';
 import { TransferId } from './shapes.ts';
 
 /** A payer's signed refund address. Holders of text and signature can check it. */
@@ -25,6 +25,15 @@ export const refundScopes = ['all', 'excess', 'part'] as const;
 /** operator: any address of the operator's choice. The others need a proven address. */
 export const refundAskers = ['operator', 'owner', 'key', 'policy'] as const;
 
+/** signature: signed for this payment. credit: the sender has paid by signed messages. merchant: confirmed by a person of the app. */
+export const addressProofs = ['signature', 'credit', 'merchant'] as const;
+
+/** The funded refund that a payment pays out. */
+export const FundedBy = Type.Object({ paymentId: Id, refund: Attempt }, closed);
+export type FundedBy = Static<typeof FundedBy>;
+
+export const fundedOutcomes = ['paid', 'unpaid'] as const;
+
 export const RefundRequest = {
   /** In the refund's token: the cost of sending, deducted from the held money besides the amount. Omitted if none was deducted. */
   networkFee: Type.Optional(Amount),
@@ -35,8 +44,8 @@ export const RefundRequest = {
   /** Idempotency key of the request. */
   requestKey: Type.Optional(Id),
   note: Type.Optional(Reason),
-  /** Owner of the money, and the proof of their address: a signature for it, or earlier payments by signature. */
-  proof: Type.Optional(Type.Object({ sender: Address, by: oneOf(['signature', 'credit']) }, closed)),
+  /** Owner of the money, and the proof of their address. */
+  proof: Type.Optional(Type.Object({ sender: Address, by: oneOf(addressProofs) }, closed)),
 };
 
 export type RefundScopeName = (typeof refundScopes)[number];

@@ -76,6 +76,19 @@ export interface RefundAddress {
   readonly times: number;
 }
 
+/** Refund address that a person of the app has confirmed. */
+export interface ConfirmedAddress extends PaymentEventData<'RefundAddressConfirmed'> {
+  readonly withdrawn: boolean;
+}
+
+/** Refund of money that was paid out. */
+export interface FundedRefund extends Omit<PaymentEventData<'FundedRefundOrdered'>, 'amount'> {
+  /** In the smallest units of its token: what the receiver gets. */
+  readonly amount: bigint;
+  /** Null while the funding payment can still pay it. */
+  readonly ended: { readonly outcome: PaymentEventData<'FundedRefundEnded'>['outcome']; readonly at: Instant } | null;
+}
+
 export type PolicyApplied = PaymentEventData<'PolicyApplied'>;
 
 export interface Payment extends Paid {
@@ -97,6 +110,10 @@ export interface Payment extends Paid {
   /** Number of addresses that were ever set. */
   readonly refundAddressesSet: number;
   readonly refunds: readonly Refund[];
+  /** Addresses that people of the app have confirmed, in their order. */
+  readonly confirmedAddresses: readonly ConfirmedAddress[];
+  /** Refunds of money that was paid out, each funded by another payment. */
+  readonly fundedRefunds: readonly FundedRefund[];
   /** Decisions of the app's policy on wrong money that are still in force. */
   readonly applied: readonly PolicyApplied[];
   /** When the app ended the time to pay early; `terms.expiresAt` is that end. */
@@ -143,6 +160,8 @@ const newPayment = (terms: PaymentCreated): Payment => ({
   refundAddresses: [],
   refundAddressesSet: 0,
   refunds: [],
+  confirmedAddresses: [],
+  fundedRefunds: [],
   closed: null,
   applied: [],
   cancelledAt: null,
@@ -231,6 +250,27 @@ function evolveRefund(p: Payment, event: PaymentEvent): Payment | undefined {
       return withRefundAddress(p, event.data);
     case 'RefundRequested':
       return { ...p, refunds: [...p.refunds, newRefund(event.data)] };
+    case 'RefundAddressConfirmed':
+      return { ...p, confirmedAddresses: [...p.confirmedAddresses, { ...event.data, withdrawn: false }] };
+    case 'RefundAddressWithdrawn':
+      return {
+        ...p,
+        confirmedAddresses: p.confirmedAddresses.map((each) =>
+          each.number === event.data.number ? { ...each, withdrawn: true } : each,
+        ),
+      };
+    case 'FundedRefundOrdered': {
+      const { amount, ...data } = event.data;
+      return { ...p, fundedRefunds: [...p.fundedRefunds, { ...data, amount: BigInt(amount), ended: null }] };
+    }
+    case 'FundedRefundEnded': {
+      const { refund, outcome, endedAt: at } = event.data;
+      const ended = { outcome, at };
+      return {
+        ...p,
+        fundedRefunds: p.fundedRefunds.map((each) => (each.refund === refund ? { ...each, ended } : each)),
+      };
+    }
     case 'RefundCalledOff':
       return withRefund(p, event.data.refund, (refund) => ({ ...refund, calledOff: event.data.reason }));
     default: {

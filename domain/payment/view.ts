@@ -184,6 +184,8 @@ export interface PaymentView {
   readonly held: readonly HeldView[] | null;
   /** When the app ended the time to pay early. */
   readonly cancelledAt: Instant | null;
+  /** For a payment that funds a refund: the payment that is refunded. */
+  readonly refundOf: string | null;
   /** For the app's own people. Payers, webhooks and answers of the API never contain it. */
   readonly note: string | null;
   readonly tags: readonly string[] | null;
@@ -222,6 +224,7 @@ export function viewOf(p: Payment, updatedAt: Instant): PaymentView {
     missing: missingOf(p),
     held: heldViews(p),
     cancelledAt: p.cancelledAt,
+    refundOf: terms.refundOf?.paymentId ?? null,
     note: p.annotation.note,
     tags: p.annotation.tags.length > 0 ? p.annotation.tags : null,
   };

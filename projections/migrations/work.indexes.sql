@@ -7,6 +7,8 @@ CREATE INDEX IF NOT EXISTS payments_needing_somebody ON payments (app_id, create
   WHERE held IS NOT NULL OR missing IS NOT NULL;
 CREATE INDEX IF NOT EXISTS payments_by_order   ON payments (app_id, order_id) WHERE order_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS payments_by_update  ON payments (app_id, updated_at);
+-- Refunds of a month: a payment changes when its refund is final.
+CREATE INDEX IF NOT EXISTS payments_with_refunds ON payments (app_id, updated_at, payment_id) WHERE json_array_length(refunds) > 0;
 CREATE INDEX IF NOT EXISTS payments_to_pay_in  ON payments (created_at) WHERE status IN ('payment_unpaid', 'payment_started');
 CREATE INDEX IF NOT EXISTS payments_of_strangers ON payments (app_id)
   WHERE keyless AND status IN ('payment_unpaid', 'payment_started');

@@ -52,6 +52,7 @@ CREATE TABLE payments (
   missing                   numeric,
   held                      json,
   cancelled_at              timestamptz,
+  refund_of                 text,
   note                      text,
   tags                      json,
   revision                  bigint      NOT NULL
@@ -60,6 +61,7 @@ COMMENT ON TABLE payments IS 'Every payment after its last event: the fields of 
 COMMENT ON COLUMN payments.source_amount IS 'Amount that the customer pays, fee included; null for anyAmount until funding.';
 COMMENT ON COLUMN payments.line_items IS 'Name, quantity and amount of each line of the order; null without a list.';
 COMMENT ON COLUMN payments.pay_from IS 'All sources that the payer can choose, with amounts; null without a choice. source_… is the current choice.';
+COMMENT ON COLUMN payments.refund_of IS 'For a payment that funds a refund: the payment that is refunded. It is no sale.';
 COMMENT ON COLUMN payments.source_fee IS 'In the source token, part of source_amount.';
 COMMENT ON COLUMN payments.amount_expected IS 'Agreed amount, fee included; null for any amount.';
 COMMENT ON COLUMN payments.amount_came IS 'Everything that arrived in the source token on its chain, counted or not.';
@@ -365,6 +367,18 @@ CREATE TABLE todo_policy_refunds (
 );
 COMMENT ON TABLE todo_policy_refunds IS 'Payments with a refund by their app''s policy: RefundRequested removes the row.';
 COMMENT ON COLUMN todo_policy_refunds.proven IS 'Whether a sender has proven a refund address. Without a proof the refund waits.';
+
+CREATE TABLE todo_funded_refunds (
+  funding_payment_id text        PRIMARY KEY,
+  payment_id         text        NOT NULL,
+  app_id             text        NOT NULL,
+  refund             integer     NOT NULL,
+  due_at             timestamptz NOT NULL
+);
+COMMENT ON TABLE todo_funded_refunds IS 'Funded refunds whose payment is missing or has ended: FundedRefundEnded removes the row. A hint: the worker reads the streams before it acts.';
+COMMENT ON COLUMN todo_funded_refunds.funding_payment_id IS 'The payment of the app that funds the refund.';
+COMMENT ON COLUMN todo_funded_refunds.payment_id IS 'The payment that is refunded.';
+COMMENT ON COLUMN todo_funded_refunds.due_at IS 'End of the funding payment; before it exists, the time at which it is given up.';
 
 CREATE TABLE cashback_withdrawals (
   payment_id   text        PRIMARY KEY,

@@ -59,6 +59,16 @@ const own: Sentences = {
     proof
       ? 'A sender has proven where his money goes back to.'
       : 'An address for refunds was set that nothing proves: nothing goes there by itself.',
+  RefundAddressConfirmed: ({ effectiveAt }) =>
+    `A person of the app confirmed where a sender's money may go back to; refunds can be ordered to it from ${effectiveAt} on.`,
+  RefundAddressWithdrawn: () =>
+    'A person of the app withdrew a confirmed refund address: nothing more is ordered to it.',
+  FundedRefundOrdered: ({ refund, amount, token, chainId, fundingPaymentId }) =>
+    `The app refunds ${tokenText(amount, token)} on ${nameOfChain(chainId)} with money of its own (funded refund ${refund}): payment ${fundingPaymentId} funds and pays it.`,
+  FundedRefundEnded: ({ refund, outcome }) =>
+    outcome === 'paid'
+      ? `Funded refund ${refund} was paid to the payer.`
+      : `Funded refund ${refund} ended without a payout: its payment was not paid in time, or was cancelled.`,
   RefundRequested: ({ refund, amount, token, chainId, reason, requestedBy, networkFee = '0' }) =>
     `Refund ${refund} of ${tokenText(amount, token)} on ${nameOfChain(chainId)} was ordered${requestedBy ? ` by ${askers[requestedBy]}` : ''}, for ${reasons[reason]}; ${tokenText(networkFee, token)} are taken off for sending it.`,
   RefundCalledOff: ({ refund, reason }) => `An operator called refund ${refund} off: ${reason}`,

@@ -16,21 +16,30 @@ export const defaultExportLimits: ExportLimits = { perApp: 2, perInstance: 20 };
 
 const fullRetry_s = 10;
 
-export function limitExports(
-  lines: (filter: CsvFilter) => AsyncIterable<string>,
+/** Limits concurrent exports of an app and of the instance. `over` releases the slot. @throws ApiError */
+export function createExportSlots(
   limits: ExportLimits = defaultExportLimits,
-): ExportPayments {
+): (appId: string, over: AbortSignal) => void {
   const running: string[] = [];
-  return async (filter, over) => {
-    const { appId } = filter;
-    if (running.filter((other) => other === appId).length >= limits.perApp) {
+  return (appId, over) => {
+    if (running.filter((other) => other === appId).length >= limits.perApp)
       throw rateLimited('too many exports of this app are running', fullRetry_s);
-    }
     if (running.length >= limits.perInstance) throw unavailable('too many exports are running: try again', fullRetry_s);
     running.push(appId);
     const leave = () => void running.splice(running.indexOf(appId), 1);
     if (over.aborted) leave();
     else over.addEventListener('abort', leave, { once: true });
+  };
+}
+
+export function limitExports(
+  lines: (filter: CsvFilter) => AsyncIterable<string>,
+  limits: ExportLimits = defaultExportLimits,
+): ExportPayments {
+  const take = createExportSlots(limits);
+  return async (filter, over) => {
+    const { appId } = filter;
+    take(appId, over);
     return {
       pieces: await begun(lines(filter)),
       type: 'text/csv; charset=utf-8; header=present',
@@ -40,7 +49,7 @@ export function limitExports(
 }
 
 /** Reads the first piece, so an immediate failure can still become an error answer. */
-async function begun(pieces: AsyncIterable<string>): Promise<AsyncIterable<string>> {
+export async function begun(pieces: AsyncIterable<string>): Promise<AsyncIterable<string>> {
   const source = pieces[Symbol.asyncIterator]();
   const first = await source.next();
   return (async function* () {

@@ -9,6 +9,7 @@ import {
   type NewPayment,
   quotePayment,
 } from '../../commands/createPayment.ts';
+import { createFundedRefunds } from '../../commands/fundedRefunds.ts';
 import { currentState, readStream } from '../../commands/handle.ts';
 import { createFindEvidence, type EvidenceDeps } from '../../commands/heads/evidence.ts';
 import { entriesFrom, headKeysSince, newestEntry } from '../../commands/heads/sign.ts';
@@ -22,9 +23,10 @@ import { createManageTeam } from '../../commands/team.ts';
 import { createTendPayment, type TendPayment } from '../../commands/tendPayment.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chainOf, findToken, onTestNetworks } from '../../domain/chains.ts';
-import type { Refusal } from '../../domain/decider.ts';
+import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { isLinkId, link } from '../../domain/link.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
+import { hour_ms } from '../../domain/time.ts';
 import { listApiRequests } from '../../queries/apiRequests.ts';
 import { changesPage, listOtherChanges } from '../../queries/appHistory.ts';
 import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../queries/apps.ts';
@@ -58,6 +60,7 @@ import { webhookSender, webhooksOf } from '../workers/webhooks/index.ts';
 import { createKeyUses, openRevocations } from './apiKeys.ts';
 import { type ApiDeps, createApp, createOperationsApp } from './app.ts';
 import { unavailable } from './errors.ts';
+import { createFiatRates } from './fiatRates.ts';
 import { defaultLimits } from './middleware.ts';
 import { createOpenPlaces } from './openPlaces.ts';
 import { metrics, readiness } from './operations.ts';
@@ -65,6 +68,7 @@ import { createPreparedPayments } from './preparedPayments.ts';
 import { admitApp, createClients, createRates, type Rates, unlimited } from './rateLimits.ts';
 import { networkFactsOf, queriesOf } from './reads.ts';
 import { createChallenges } from './relays/mpp.ts';
+import { createAppReports } from './reports.ts';
 import { createRequestLog } from './requestLog.ts';
 import type { LinkRoutePorts } from './routes/links.ts';
 import type { ProofDeps } from './routes/proof.ts';
@@ -78,7 +82,7 @@ export type HttpDeps = ApiDeps & WebsiteDeps;
 
 type PaymentCommands = Pick<
   HttpDeps,
-  'createPayment' | 'quotePayment' | 'chooseSource' | 'registerPayin' | 'withdrawCashback'
+  'createPayment' | 'quotePayment' | 'chooseSource' | 'registerPayin' | 'withdrawCashback' | 'fundedRefunds'
 > & {
   readonly draftPayment: (
     request: NewPayment,
@@ -134,6 +138,19 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
     chooseSource: (paymentId, source, by) => chooseSource(choice, paymentId, source, by),
     registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
     withdrawCashback: createWithdrawCashback({ ...create, crash: core.crash }),
+    fundedRefunds: createFundedRefunds({
+      handle,
+      clock,
+      roleCheck: createRoleCheck(handle),
+      addresses: familyAddresses,
+      createPayment: (request, app, caller, refunding) => createPayment(create, request, app, caller, refunding),
+      async checkPayment(request, app) {
+        const quoted = await quotePayment({ ...create, checkRoute: guard.look }, request, app, { keyless: false });
+        return isRefusal(quoted) ? quoted : undefined;
+      },
+      signers: refundsOf(core).signers,
+      confirmDelay_ms: config.settlementCoolDown_hours * hour_ms,
+    }),
   };
 }
 
@@ -423,6 +440,7 @@ async function startApi(core: Core, signal: AbortSignal, payTest: HttpDeps['payT
     ...webhooksOf({ ...core, rates, send: webhookSender(core, core) }),
     cashback: cashbackOf(core, publicUrl),
     refunds: refundsOf(core),
+    reports: createAppReports({ sql: core.reports, clock, fiatRates: createFiatRates(config.fiatRates, clock) }),
     refundAddresses: refundAddressesOf(core, publicUrl),
     links: linksOf(core, rates),
     tend: tendOf(core, rates),

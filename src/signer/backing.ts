@@ -72,6 +72,7 @@ export function createBacking(deps: BackingDeps): ProveBacking {
       await mustBeOurs(own.objectionToWithdrawal(payment));
       return ofTreasury;
     }
+    await mustBeOurs(own.objectionToRefundOf(payment));
     const { source, destination } = payment.terms;
     const amount = convertUp(order.amount, destination.token, source.token);
     return {

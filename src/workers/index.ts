@@ -7,7 +7,14 @@ import { eventCodec } from '../../commands/codec.ts';
 import { currentState } from '../../commands/handle.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { merchant } from '../../domain/merchant/state.ts';
-import { dueExpiries, duePolicyRefunds, dueWebhooks, unfinishedMatches, type WorkerShare } from '../../queries/work.ts';
+import {
+  dueExpiries,
+  duePolicyRefunds,
+  dueWebhooks,
+  endedFundings,
+  unfinishedMatches,
+  type WorkerShare,
+} from '../../queries/work.ts';
 import { createRates } from '../api/rateLimits.ts';
 import { allFamilies } from '../chains/families.ts';
 import type { DepositOwner } from '../chains/family.ts';
@@ -33,6 +40,7 @@ import { followChanges, payinWorkers } from './payins/index.ts';
 import { unfinishedMatchesName, unfinishedMatchesWorker } from './payins/unfinishedMatches.ts';
 import { impossiblePayouts, relayWorkers, transferAudits, transferWorkers } from './payouts/index.ts';
 import { rebalanceWorkers } from './rebalances/index.ts';
+import { fundedRefundsWorker, fundedRefundsWorkerName } from './refunds/fundedRefunds.ts';
 import { refundsOf } from './refunds/index.ts';
 import { policyRefundsWorker, policyRefundsWorkerName } from './refunds/policyRefunds.ts';
 import { type RoleWorker, runRoleWorkers, runSharedWorkers } from './run.ts';
@@ -71,7 +79,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     ...rebalanceWorkers(core).map((worker) => run('rebalances', NEVER, worker)),
     run('payoutAudit', NEVER, ...transferAudits(core)),
     ...impossiblePayouts(core).map((worker) => run('impossiblePayouts', NEVER, worker)),
-    run('policyRefunds', told('todo_policy_refunds'), { worker: policyRefunds(core) }),
+    run('policyRefunds', told('todo_policy_refunds'), { worker: policyRefunds(core) }, { worker: fundedRefunds(core) }),
     shared('webhooks', told('todo_webhooks'), (share) => webhooks(core, share)),
     run('cashback', told(cashbackChannel), ...cashbackWorkers(core)),
     shared('expiry', told(endPassedChannel), (share) => expiry(core, share)),
@@ -105,6 +113,13 @@ const policyRefunds = (core: Core) =>
     clock: core.clock,
     refunds: refundsOf({ ...core, handle: core.workHandle }),
     due: (max, now) => duePolicyRefunds(core.database, { worker: policyRefundsWorkerName, max, now }),
+  });
+
+const fundedRefunds = ({ workHandle: handle, clock, database }: Core) =>
+  fundedRefundsWorker({
+    handle,
+    clock,
+    due: (max, now) => endedFundings(database, { worker: fundedRefundsWorkerName, max, now }),
   });
 
 function webhooks(core: Core, share: WorkerShare) {

@@ -16,6 +16,16 @@ const fields: Readonly<Record<string, Record<string, string>>> = {
   '/cashback': { amount: '0.10' },
   '/cashback/withdraw': { amount: '0.10', withdrawalId: '8f14e45f-ceea-467f-a9d5-1b2c3d4e5f60' },
   '/settlement': { chainId: '1', tokenSymbol: 'USDC', receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' },
+  '/payments/:paymentId/fund-refund': {
+    sender: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+    amount: '1.00',
+    key: '8f14e45f-ceea-467f-a9d5-1b2c3d4e5f60',
+  },
+  '/payments/:paymentId/confirm-address': {
+    transferId: '8453:0x1:0',
+    address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  },
+  '/payments/:paymentId/confirm-address/withdraw': { number: '1' },
   '/webhooks/types': { payment_held: 'true' },
   '/webhooks/url': { webhookUrl: 'https://mine.example/hooks' },
   '/webhooks/:deliveryId/redeliver': { acknowledged: 'yes' },
@@ -41,6 +51,9 @@ const fields: Readonly<Record<string, Record<string, string>>> = {
 
 /** Pages that contain only a question, or that only the browser can end. */
 const tellsNothing = [
+  '/reports',
+  '/reports/month',
+  '/reports/accounting',
   '/webhooks/rotate',
   '/links/new',
   '/links/reusable',
@@ -81,7 +94,8 @@ describe('data of another owner', () => {
   const ask = (jar: Jar, route: string, path: string): Promise<PageAnswered> => {
     const [method = '', pattern = ''] = route.split(' ');
     const form = fields[pattern.replace('/dashboard/apps/:appId', '')] ?? {};
-    if (method === 'GET') return jar.get(path);
+    const query = pattern.includes('/reports/') ? '?month=2026-11&form=full' : '';
+    if (method === 'GET') return jar.get(path + (pattern.endsWith('/month') ? '?month=2026-11' : query));
     if (!pattern.endsWith('/logo')) return jar.post(path, form);
     const body = new FormData();
     body.set('logo', new Blob(['picture']), 'logo.png');

@@ -11,6 +11,8 @@ const appId = 'wallet_closed';
 const people = { owner: 'bob', developer: 'dora', operations: 'otto', readOnly: 'rita' } as const;
 const by = (developerId: string) => ({ cause: `developer:${developerId}` }) as const;
 
+const toConfirm = { transferId: '8453:0x1:0', address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' };
+
 /** Action of each route, with fields that the command accepts. `asks` only renders a question and changes nothing. */
 const forms: Readonly<Record<string, readonly [action: Action | 'asks', fields?: Readonly<Record<string, string>>]>> = {
   '/keys': ['issueAdminKey', { name: 'mine now', scope: 'admin' }],
@@ -24,6 +26,20 @@ const forms: Readonly<Record<string, readonly [action: Action | 'asks', fields?:
     'orderRefund',
     { scope: 'all', key: '8f14e45f-ceea-467f-a9d5-1b2c3d4e5f60', challenge: 'c'.repeat(64), code: '123456' },
   ],
+  '/payments/:paymentId/fund-refund': [
+    'fundRefund',
+    {
+      sender: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      amount: '1.00',
+      key: '8f14e45f-ceea-467f-a9d5-1b2c3d4e5f60',
+    },
+  ],
+  '/payments/:paymentId/confirm-address': ['confirmRefundAddress', toConfirm],
+  '/payments/:paymentId/confirm-address/code': [
+    'confirmRefundAddress',
+    { ...toConfirm, challenge: 'c'.repeat(64), code: '123456' },
+  ],
+  '/payments/:paymentId/confirm-address/withdraw': ['withdrawRefundAddress', { number: '1' }],
   '/cashback': ['asks', { amount: '0.10' }],
   '/cashback/withdraw': ['withdrawCashback', { amount: '0.10', withdrawalId: '8f14e45f-ceea-467f-a9d5-1b2c3d4e5f60' }],
   '/settlement': [

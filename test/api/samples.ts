@@ -118,6 +118,7 @@ export const sampleView: PaymentView = {
   missing: null,
   held: null,
   cancelledAt: null,
+  refundOf: null,
   note: null,
   tags: null,
 };

@@ -29,6 +29,7 @@ import { limitExports } from '../../src/api/exports.ts';
 import type { HttpDeps } from '../../src/api/index.ts';
 import { defaultLimits } from '../../src/api/middleware.ts';
 import { unlimited } from '../../src/api/rateLimits.ts';
+import { createAppReports } from '../../src/api/reports.ts';
 import { createRequestLog } from '../../src/api/requestLog.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { randomIds } from '../../src/process/system.ts';
@@ -247,6 +248,7 @@ function realDeps(sql: Database, { store, handle, clock }: Log, roleCheck: RoleC
     paymentsInNeed: (appId) => paymentsInNeed(sql, appId),
     listTransactions: (paymentId) => listTransactions(sql, paymentId),
     exportPayments: limitExports((filter) => paymentsCsv(sql, filter, p.minute(30))),
+    reports: createAppReports({ sql, clock: { now: () => p.minute(30) }, fiatRates: async () => null }),
     paymentStory: (appId, paymentId) => paymentStory(reading, appId, paymentId),
     getOverview: (appId, period) => getOverview(sql, appId, period, p.minute(30)),
     feed: {

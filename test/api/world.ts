@@ -4,6 +4,7 @@ import pino from 'pino';
 import { chooseSource } from '../../commands/chooseSource.ts';
 import { eventCodec } from '../../commands/codec.ts';
 import { type AppSettings, createPayment, quotePayment } from '../../commands/createPayment.ts';
+import { createFundedRefunds } from '../../commands/fundedRefunds.ts';
 import { createHandle, currentState, type Handle, readStream } from '../../commands/handle.ts';
 import { paymentIdOf } from '../../commands/paymentId.ts';
 import { type CanReceive, type Clock, Unavailable } from '../../commands/ports.ts';
@@ -34,6 +35,7 @@ import type { HttpDeps } from '../../src/api/index.ts';
 import { defaultLimits } from '../../src/api/middleware.ts';
 import { createClients, unlimited } from '../../src/api/rateLimits.ts';
 import { createChallenges } from '../../src/api/relays/mpp.ts';
+import { createAppReports } from '../../src/api/reports.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { type Listening, startHttp } from '../../src/api/server.ts';
 import { nonceFrom } from '../../src/chains/evm/authorization.ts';
@@ -153,6 +155,7 @@ export async function startWorld(
     exportPayments: limitExports(async function* () {
       yield '"payment_id"\r\n';
     }),
+    reports: createAppReports({ sql: { query: async () => [] }, clock, fiatRates: async () => null }),
     ...webhooksInMemory(),
     findApiKey: async (hash) => {
       lookUps += 1;
@@ -324,6 +327,7 @@ export function commandsOn(
   | 'registerPayin'
   | 'withdrawCashback'
   | 'refunds'
+  | 'fundedRefunds'
   | 'refundAddresses'
   | 'tend'
 > {
@@ -347,6 +351,20 @@ export function commandsOn(
     chooseSource: (paymentId, source, by) => chooseSource(creating, paymentId, source, by),
     registerPayin: (own, hint, by) => registerPayin(registering, own, hint, by),
     withdrawCashback: createWithdrawCashback(creating),
+    fundedRefunds: createFundedRefunds({
+      handle,
+      clock,
+      roleCheck,
+      addresses: familyAddresses,
+      createPayment: (request, settings, caller, refunding) =>
+        createPayment(creating, request, settings, caller, refunding),
+      async checkPayment(request, settings) {
+        const quoted = await quotePayment(creating, request, settings, { keyless: false });
+        return isRefusal(quoted) ? quoted : undefined;
+      },
+      signers: async () => [],
+      confirmDelay_ms: 48 * 3_600_000,
+    }),
     tend: createTendPayment({ handle, clock, roleCheck }),
     refunds: createRefunds({
       roleCheck,
@@ -398,6 +416,7 @@ function paymentDeps(
     }) satisfies HttpDeps['createPayment'],
 
     refunds: commands.refunds,
+    fundedRefunds: commands.fundedRefunds,
     tend: commands.tend,
     refundAddresses: commands.refundAddresses,
     quotePayment: commands.quotePayment,

@@ -2,13 +2,13 @@
 import { statSync } from 'node:fs';
 import { privateKeyToAddress } from 'viem/accounts';
 import { payinAddress } from '../../domain/payment/payins.ts';
+import { askAll, monthNamed } from '../../queries/monthlyReport.ts';
 import { getOverview } from '../../queries/overview.ts';
 import { matchDeposits } from '../../queries/payins.ts';
 import { seed } from '../../sandbox/seed.ts';
 import { readConfig } from '../../src/config.ts';
 import { startService } from '../../src/main.ts';
 import { systemClock } from '../../src/process/system.ts';
-import { askAll, monthNamed } from '../../tools/report/questions.ts';
 import { applyLoad } from './load.ts';
 import { loadText, ownMemory_MiB } from './machine.ts';
 import type { Filled } from './rebuild.ts';

@@ -35,7 +35,7 @@ async function startTeam() {
   accepted(await team.accept(appId, by(outsiders.removed)));
   accepted(await team.remove(appId, outsiders.removed, by(people.owner)));
   const roleCheck = createRoleCheck(handle);
-  const { createPayment, withdrawCashback, refunds, tend } = commandsOn(
+  const { createPayment, withdrawCashback, refunds, fundedRefunds, tend } = commandsOn(
     handle,
     clock,
     () => 'https://pay.example',
@@ -97,6 +97,21 @@ async function startTeam() {
         { scope: 'all', to: 'proven', by: 'owner', note: null, key: null } as never,
         who,
       ),
+    fundRefund: (who) =>
+      fundedRefunds.order(
+        app as never,
+        randomIds.paymentId(),
+        { sender: wallet.receiverAddress, amount: '1.00', note: null, key: randomIds.eventId() },
+        who,
+      ),
+    confirmRefundAddress: (who) =>
+      fundedRefunds.confirmAddress(
+        appId,
+        randomIds.paymentId(),
+        { transferId: '8453:0x1:0', address: wallet.receiverAddress, memo: null },
+        who,
+      ),
+    withdrawRefundAddress: (who) => fundedRefunds.withdrawAddress(appId, randomIds.paymentId(), 1, who),
   };
   return { ...owners, commands };
 }

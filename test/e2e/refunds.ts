@@ -177,6 +177,32 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { o
   it('is refunded on every chain to the payer’s signed address, ordered by API, dashboard and operator', () =>
     Promise.all(all.map(goesBack)));
 
+  it('is followed by a refund of the price, which the merchant funds by a payment of their own', async () => {
+    const [id = ''] = paidIds;
+    const jar = await signedIn();
+    const home = `/dashboard/apps/${sandbox.file().merchant.appId}/payments`;
+    const known = await sandbox.read(id);
+    const chainId = Number(known.source.chainId) as ChainId;
+    const to = known.refunds[0].receiverAddress;
+    const before = await sandbox.balance(chainId, 'USDC', to);
+    const { text } = await jar.get(`${home}/${id}/fund-refund`);
+    const key = /name="key" value="([^"]+)"/.exec(text)?.[1] ?? assert.fail(text);
+    const sender = sandbox.file().customer[String(chainId)]?.address ?? '';
+    const form = { sender, key, amount: '2.50', reason: 'the cup was broken' };
+    const ordered = await jar.post(`${home}/${id}/fund-refund`, form);
+    assert.equal(ordered.status, 303, ordered.text);
+    const again = await jar.post(`${home}/${id}/fund-refund`, form);
+    assert.equal(again.to, ordered.to, 'the same form is the same refund');
+    const funding = await sandbox.read(ordered.to?.split('/').at(-1) ?? '');
+    assert.deepEqual([funding.destination.receiverAddress, funding.destination.amount], [to, '2.50']);
+    assert.match((await jar.get(`${home}/${id}`)).text, /Waits for your payment/);
+    await sandbox.pay(funding);
+    await sandbox.follow(funding.id);
+    assert.equal((await sandbox.balance(chainId, 'USDC', to)) - before, 2_500_000n);
+    await sandbox.until(async () => /Refund paid to the payer/.test((await jar.get(`${home}/${id}`)).text));
+    assert.deepEqual(sandbox.webhooks(funding.id), [], 'no shop takes it for a sale');
+  });
+
   it('is in the table for spreadsheets, and the operator sees that nothing is left', async () => {
     const jar = await signedIn();
     const { text } = await jar.get(`/dashboard/apps/${sandbox.file().merchant.appId}/payments.csv`);

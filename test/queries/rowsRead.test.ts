@@ -4,10 +4,12 @@ import { type Instant, instant } from '../../domain/time.ts';
 import { inSchema } from '../../projections/generations.ts';
 import { projectionSets } from '../../projections/sets.ts';
 import type { Sql } from '../../projections/sql.ts';
+import { accountingLines } from '../../queries/accounting.ts';
 import { type DeliveryFilter, listDeliveries } from '../../queries/deliveries.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { type FindFilter, findPayments, foundMax, paymentsInNeed, windowMax } from '../../queries/findPayments.ts';
 import { listPayments, type PaymentFilter } from '../../queries/listPayments.ts';
+import { askForApp, monthNamed } from '../../queries/monthlyReport.ts';
 import { getOverview } from '../../queries/overview.ts';
 import { paymentsCsv } from '../../queries/paymentsCsv.ts';
 import { getStats } from '../../queries/reports.ts';
@@ -235,6 +237,13 @@ describe('an app with very many payments', () => {
     assert.ok(rows <= 16 * Object.keys(apps).length + 20, `${rows} rows`);
     const named = (await dueTransfers(database, due)).map(({ appId }) => appId);
     assert.deepEqual([...new Set(named)].sort(), ['large', 'small']);
+  });
+  it('has nothing read for reports of a month in which nothing happened', async () => {
+    const month = monthNamed('2020-01') ?? assert.fail();
+    await bounded(2, async (sql, appId) => {
+      for await (const _ of accountingLines(sql, { appId, ...month }));
+    });
+    await bounded(60, (sql, appId) => askForApp(sql, { month, appId, prices: {}, now }));
   });
   it('has pages of an export read row by row, each once', async () => {
     const inPeriod = Math.ceil(many / 60) + 1;

@@ -127,6 +127,8 @@ export interface Paired {
   /** Time of the event. */
   readonly at: string;
   readonly code: Finding['code'];
+  /** For a cause: true if it may have no consequence. */
+  readonly isOptional?: boolean;
 }
 
 /** A payment's event that its merchant is notified of. */

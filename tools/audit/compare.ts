@@ -51,7 +51,7 @@ export function comparePaired(
       find(findingAt(code, where, `${words}: ${first?.where.stream} says so as well`));
   const [cause] = causes;
   const isOverdue = cause && isWhole && !(Date.parse(settledBefore) - Date.parse(cause.at) <= due_ms);
-  if (isOverdue && consequences.length === 0)
+  if (isOverdue && !cause.isOptional && consequences.length === 0)
     find(findingAt(cause.code, cause.where, `${cause.words}: nothing followed from it within a day`));
   for (const { where, words, code } of consequences) {
     if (!cause) find(findingAt(code, where, `${words}: nothing leads to it`));

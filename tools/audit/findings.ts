@@ -24,6 +24,7 @@ export const findingRemedies = {
   refundBeyondCap: 'more goes back than came in: call the refund off if it is not signed',
   refundElsewhere:
     'the refund goes to nobody who paid, and to no address that a payer signed for: call it off if it is not signed',
+  refundUnfunded: 'a refund and the payment that funds it do not agree: compare the streams of both payments',
   approvalMissing: 'money was to leave without the approval that it needs: ask who ordered it',
   notInAddressBook: 'money was to leave to an address that was not usable in the address book: ask who ordered it',
   webhookTwice: 'one event was told by itself more than once: tell the merchant which to ignore',

@@ -5,6 +5,7 @@ import type { AuditEntry } from './entry.ts';
 import { findingAt } from './findings.ts';
 import { createAnchorReckoner, createBatchReckoner } from './reckon/batches.ts';
 import { createAccountReckoner, createEarningsReckoner } from './reckon/cashback.ts';
+import { createFundedRefundReckoner } from './reckon/fundedRefunds.ts';
 import {
   type Book,
   createBooksReckoner,
@@ -44,7 +45,12 @@ const quiet: Reckoner = { next() {}, end() {} };
 function reckonerOf(stream: string, { out, book, approvalFrom_microUsd }: StreamsDeps): Reckoner {
   switch (categoryOf(stream)) {
     case 'payment':
-      return together(createPaymentReckoner(out), createEarningsReckoner(out), createNewsReckoner(out));
+      return together(
+        createPaymentReckoner(out),
+        createEarningsReckoner(out),
+        createFundedRefundReckoner(out),
+        createNewsReckoner(out),
+      );
     case 'unmatched':
       return createUnmatchedReckoner(out);
     case 'treasury':

@@ -2,6 +2,7 @@
 
 import { type FileHandle, open } from 'node:fs/promises';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
+import { parquetTypes, parquetValue, type SchemaElement } from '../../src/api/parquetTypes.ts';
 import { csvLine, type Figure } from '../../queries/paymentsCsv.ts';
 import type { ExportColumn, ExportRow, Kind, Value } from './tables.ts';
 
@@ -9,33 +10,11 @@ import type { ExportColumn, ExportRow, Kind, Value } from './tables.ts';
 const groupRows = 5_000;
 const groupCharacters = 8_000_000;
 
-type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
-
-/** Tokens have up to 18 decimals; 20 digits before the point exceed any token's supply. */
-const precision = 38;
-export const decimalScale = 18;
-
-const types: Readonly<Record<Kind, Omit<SchemaElement, 'name'>>> = {
-  text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
-  json: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
-  integer: { type: 'INT32' },
-  position: { type: 'INT64' },
-  boolean: { type: 'BOOLEAN' },
-  time: { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' },
-  decimal: {
-    type: 'FIXED_LEN_BYTE_ARRAY',
-    type_length: 16,
-    converted_type: 'DECIMAL',
-    precision,
-    scale: decimalScale,
-  },
-};
-
 /** Writes Parquet by row group: a file of any length needs the memory of one row group. */
 export function openParquet(path: string, columns: readonly ExportColumn[]): PartWriter {
   const schema: SchemaElement[] = [
     { name: 'root', num_children: columns.length },
-    ...columns.map(({ name, kind }) => ({ name, repetition_type: 'OPTIONAL' as const, ...types[kind] })),
+    ...columns.map(({ name, kind }) => ({ name, repetition_type: 'OPTIONAL' as const, ...parquetTypes[kind] })),
   ];
   const writer = new ParquetWriter({ writer: fileWriter(path), schema, createdBy: 'payment-intents' });
   let rows: ExportRow[] = [];
@@ -73,23 +52,6 @@ export function openParquet(path: string, columns: readonly ExportColumn[]): Par
 
 const sizeOf = (row: ExportRow): number =>
   Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
-
-function parquetValue(kind: Kind, value: Value): unknown {
-  if (value === null) return null;
-  if (kind === 'time') return new Date(String(value));
-  return kind === 'decimal' ? unscaled(String(value)) : value;
-}
-
-/** `-1.5` as -1.5 × 10^18, exactly. @throws Error for a value that does not fit: nothing is rounded */
-export function unscaled(text: string): bigint {
-  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+?)0*)?$/.exec(text) ?? [];
-  if (whole === '' || fraction.length > decimalScale || whole.length > precision - decimalScale)
-    throw new Error(
-      `${text} has more than ${precision} digits or more than ${decimalScale} after the point: export csv or ndjson`,
-    );
-  const digits = BigInt(whole + fraction.padEnd(decimalScale, '0'));
-  return sign === '' ? digits : -digits;
-}
 
 export const formats = ['csv', 'ndjson', 'parquet'] as const;
 export type Format = (typeof formats)[number];

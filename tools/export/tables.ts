@@ -1,17 +1,15 @@
 /** Exportable columns. The type checker requires a decision about a view's new column: export or exclude. */
-import type { Tables } from '../../projections/tables.ts';
 
-/**
- * decimal: an exact number as text. position: a whole number of up to 64 bits. time: ISO 8601 UTC with milliseconds. json: its text.
- */
-export type Kind = 'text' | 'integer' | 'position' | 'decimal' | 'time' | 'boolean' | 'json';
+import type { Tables } from '../../projections/tables.ts';
+import type { Kind, Value } from '../../src/api/parquetTypes.ts';
+
+export type { Kind, Value };
 
 export interface ExportColumn {
   readonly name: string;
   readonly kind: Kind;
 }
 
-export type Value = string | number | bigint | boolean | null;
 export type ExportRow = Readonly<Record<string, Value>>;
 
 export const subjects = ['payments', 'transfers', 'events'] as const;
@@ -79,6 +77,7 @@ const payments: Kinds<Tables['payments']> = {
   missing: 'decimal',
   held: 'json',
   cancelled_at: 'time',
+  refund_of: 'text',
   note: 'leftOut',
   tags: 'leftOut',
   revision: 'position',

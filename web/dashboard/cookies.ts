@@ -99,6 +99,13 @@ const flashes = {
   invitationDeclined: done('The invitation is declined.'),
   invitationOver: { kind: 'problem', text: 'This invitation has ended: ask the owner of the app for another one.' },
   refundOrdered: done('The refund is ordered. It is sent and confirmed by itself: its state is below.'),
+  refundToFund: done(
+    'The refund is ordered. Pay this payment from a wallet of yours within one hour: it pays the refund to the payer.',
+  ),
+  addressConfirmed: done(
+    'The address is confirmed. Refunds can go there once the waiting time is over; you can withdraw it.',
+  ),
+  addressWithdrawn: done('The address is withdrawn: no refund is ordered to it.'),
   paymentCancelled: done('The payment is cancelled: it ends as soon as its chain has been read up to now.'),
   notCancelled: {
     kind: 'warning',

@@ -19,6 +19,7 @@ import { type EventPagesDeps, eventPages } from './events.ts';
 import { filesPath, serveFiles } from './files.ts';
 import { findPages } from './find.ts';
 import { createFrames, type FramesDeps } from './frames.ts';
+import { type FundRefundPagesDeps, fundRefundPages } from './fundRefund.ts';
 import { type KeyPagesDeps, keyPages } from './keys.ts';
 import { type LinkPagesDeps, linkPages } from './links.ts';
 import { type LivePageDeps, livePage } from './live.ts';
@@ -31,6 +32,7 @@ import { type PaymentPagesDeps, paymentPages } from './payments.ts';
 import { type PolicyPagesDeps, policyPages } from './policy.ts';
 import { type RefundPagesDeps, refundPages } from './refunds.ts';
 import { type RegisterPagesDeps, registerPages } from './register.ts';
+import { type ReportPagesDeps, reportPages } from './reports.ts';
 import { type RequestPagesDeps, requestPages } from './requests.ts';
 import { createPageRouter, type PageRouterDeps } from './router.ts';
 import { htmlType } from './send.ts';
@@ -75,6 +77,7 @@ export type DashboardDeps = FramesDeps &
   DeliveryPagesDeps &
   EmbeddingPagesDeps &
   EventPagesDeps &
+  FundRefundPagesDeps &
   KeyPagesDeps &
   LinkPagesDeps &
   LivePageDeps &
@@ -87,6 +90,7 @@ export type DashboardDeps = FramesDeps &
   PolicyPagesDeps &
   RefundPagesDeps &
   RegisterPagesDeps &
+  ReportPagesDeps &
   RequestPagesDeps &
   SettlementPagesDeps &
   SignInPagesDeps &
@@ -106,6 +110,7 @@ export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm
     ...tendPages(deps, frames),
     ...findPages(deps, frames),
     ...refundPages(deps, frames),
+    ...fundRefundPages(deps, frames),
     ...testPaymentPages(deps, frames),
     ...newLinkPages(deps, frames),
     ...linkPages(deps, frames),
@@ -114,6 +119,7 @@ export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm
     ...bulkRedeliveryPages(deps, frames),
     ...deliveryPages(deps, frames),
     ...keyPages(deps, frames),
+    ...reportPages(deps, frames),
     ...requestPages(deps, frames),
     ...eventPages(deps, frames),
     ...settlementPages(deps, frames),

@@ -1,6 +1,7 @@
 /** One payment: payment instructions, history, transactions, webhooks. */
 
 import type { VNode } from 'preact';
+import type { FundedRefundFacts } from '../../commands/fundedRefunds.ts';
 import type { RefundableMoney } from '../../domain/payment/refundQuote.ts';
 import type { PaymentTransaction } from '../../domain/payment/transactions.ts';
 import type { PaymentView, SourceView } from '../../domain/payment/view.ts';
@@ -42,6 +43,7 @@ import { dueOf, paymentChip, stateWord } from '../parts/paymentState.ts';
 import { sharing } from '../parts/sharing.ts';
 import { table } from '../parts/table.ts';
 import { deliveryTable } from './deliveryTable.ts';
+import { fundedCard } from './fundRefund.ts';
 import { type Moment, pastNotice, proofCard } from './proof.ts';
 import { refundsCard } from './refunds.ts';
 import { storySteps } from './story.ts';
@@ -172,6 +174,8 @@ export interface PaymentModel extends Frame {
   readonly deliveries: readonly Delivery[];
   /** Refundable money. */
   readonly held: readonly RefundableMoney[];
+  /** Refunds with new money; null for a view of the past. */
+  readonly funded: FundedRefundFacts | null;
   /** The payment page; null without one. */
   readonly link: string | null;
   readonly moment: Moment;
@@ -210,6 +214,7 @@ export const paymentPage = (model: PaymentModel): VNode => {
       ${boughtCard(payment)}
       ${toldBy(model)}
       ${refundsCard(model)}
+      ${fundedCard(model)}
       ${moved(model)}
       ${told(model)}
       ${noteCard(app.appId, payment)}

@@ -2,6 +2,7 @@
 
 import type { VNode } from 'preact';
 import Type, { type Static } from 'typebox';
+import type { FundedRefunds } from '../../commands/fundedRefunds.ts';
 import { packOf } from '../../commands/heads/evidence.ts';
 import type { Clock } from '../../commands/ports.ts';
 import type { RefundedPayment, Refunds } from '../../commands/refunds.ts';
@@ -208,6 +209,7 @@ export interface PaymentPagesDeps
     Pick<PayLinkDeps, 'paymentSecrets' | 'publicUrl'> {
   readonly proof: ProofDeps;
   readonly refunds: Refunds;
+  readonly fundedRefunds: Pick<FundedRefunds, 'facts'>;
   readonly clock: Pick<Clock, 'now'>;
   /** Refuses a cursor that is none of ours. */
   readonly findPayments: (filter: FindFilter, page: FoundRange) => Promise<FoundPayments | Refusal>;
@@ -315,15 +317,26 @@ const one = (deps: PaymentPagesDeps, frames: Frames): AnyPage =>
       if (!story) throw noSuchPage();
       const { payment, entries, moment } = await asItWas(deps, story, visit.query.asOf);
       const { paymentId } = payment;
-      const [frame, transactions, sent, held] = await Promise.all([
+      const [frame, transactions, sent, held, funded] = await Promise.all([
         frames.ofApp(visit),
         deps.listTransactions(paymentId),
         deps.listDeliveries(appId, { paymentId, limit: deliveriesMax }),
         heldOf(deps, { paymentId, appId }),
+        moment.at === null ? deps.fundedRefunds.facts(appId, paymentId) : null,
       ]);
       const deliveries = isRefusal(sent) ? [] : sent.deliveries;
       const link = payLinkOf(deps, paymentId);
-      const facts = { payment, story: entries, transactions, deliveries, held, link, moment, now: deps.clock.now() };
+      const facts = {
+        payment,
+        story: entries,
+        transactions,
+        deliveries,
+        held,
+        funded,
+        link,
+        moment,
+        now: deps.clock.now(),
+      };
       return { page: paymentPage({ ...frame, ...facts }) };
     },
   });

@@ -76,6 +76,22 @@ function told(entry: StoryEntry, before: readonly StoryEntry[], { mode, appId }:
       ];
     case 'refundAddressSet':
       return ['Address for refunds set', shortAddress(entry.address)];
+    case 'refundAddressConfirmed':
+      return [
+        'Address for refunds confirmed by your team',
+        html`<span>${shortAddress(entry.address)}, for refunds from ${when(entry.effectiveAt)} on</span>`,
+      ];
+    case 'refundAddressWithdrawn':
+      return ['Confirmed address withdrawn', 'No refund is ordered to it any more.'];
+    case 'fundedRefundOrdered':
+      return [
+        `Refund of ${money(entry.money)} waits for your payment`,
+        html`<span>to ${shortAddress(entry.receiverAddress)} on ${chainName(entry.chainId)}, from <a href=${appPaths(appId).payment(entry.fundingPaymentId)}>its own payment</a></span>`,
+      ];
+    case 'fundedRefundEnded':
+      return entry.outcome === 'paid'
+        ? ['Refund paid to the payer', `Refund ${entry.refund}, which you funded`]
+        : ['Refund not funded', `The payment of refund ${entry.refund} ended without money. Nothing was refunded.`];
     case 'webhook':
       return webhookTold(entry, appId);
     case 'other':

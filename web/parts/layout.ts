@@ -13,6 +13,7 @@ export type Section =
   | 'payments'
   | 'links'
   | 'cashback'
+  | 'reports'
   | 'webhooks'
   | 'keys'
   | 'requests'
@@ -37,6 +38,7 @@ const groups: readonly (readonly [heading: string | null, entries: readonly Entr
       ['payments', 'Payments', 'payments'],
       ['links', 'Payment links', 'link'],
       ['cashback', 'Cashback', 'cashback'],
+      ['reports', 'Reports', 'audit'],
     ],
   ],
   [

@@ -44,12 +44,21 @@ export const appPaths = (appId: string) => {
     /** POST: with the mailed code. */
     confirmRefund: (paymentId: string) => here('payments', paymentId, 'refund', 'confirm'),
     /** GET and POST */
+    fundRefund: (paymentId: string) => here('payments', paymentId, 'fund-refund'),
+    confirmAddress: (paymentId: string) => here('payments', paymentId, 'confirm-address'),
+    /** POST: with the mailed code. */
+    confirmAddressCode: (paymentId: string) => here('payments', paymentId, 'confirm-address', 'code'),
+    withdrawAddress: (paymentId: string) => here('payments', paymentId, 'confirm-address', 'withdraw'),
+    /** GET and POST */
     cancelPayment: (paymentId: string) => here('payments', paymentId, 'cancel'),
     /** POST */
     note: (paymentId: string) => here('payments', paymentId, 'note'),
     /** Payments, pages and apps by typed text. */
     find: here('find'),
     csv: here('payments.csv'),
+    reports: here('reports'),
+    monthlyReport: here('reports', 'month'),
+    accounting: here('reports', 'accounting'),
     /** GET and POST */
     testPayment: here('test-payment'),
     links: here('links'),

@@ -62,9 +62,13 @@ export function refundPage(model: RefundModel): VNode {
   );
 }
 
+/** Owners of held money; without any, the senders of money that was paid out, for a refund with new money. */
+const ownersIn = ({ owners, refundable = [] }: PayModel['facts']): readonly OwnMoney[] =>
+  owners.length > 0 ? owners : refundable;
+
 /** Cost of one transfer on the chain of the money; of the most expensive chain if there are several. */
 function costOf({ say, facts, networkOf }: RefundModel): Content {
-  const costs = facts.owners.map(({ chainId }) => networkOf(chainId, null).cost_microUsd);
+  const costs = ownersIn(facts).map(({ chainId }) => networkOf(chainId, null).cost_microUsd);
   const known = costs.filter((cost) => cost !== null);
   const most = known.reduce((dearest, cost) => larger(dearest, cost), 0n);
   return known.length < costs.length || known.length === 0
@@ -81,8 +85,8 @@ function problem({ say, form }: RefundModel): VNode | false {
 
 function asking(model: RefundModel): VNode {
   const { say, facts, path, form } = model;
-  const senders = [...new Map(facts.owners.map((own) => [own.sender, own])).values()];
-  const chain = chainsOf(facts.owners);
+  const senders = [...new Map(ownersIn(facts).map((own) => [own.sender, own])).values()];
+  const chain = chainsOf(ownersIn(facts));
   const errors = {
     ...(form.errors['to'] !== undefined && { to: say.text('refundWrongTo', { chain }) }),
     ...(form.errors['memo'] !== undefined && { memo: say.text('refundWrongMemo') }),
@@ -92,7 +96,7 @@ function asking(model: RefundModel): VNode {
   const shown = { values: { ...(own !== undefined && { to: own }), ...form.values }, errors };
   const from = { form: shown, name: 'from', label: say.text('refundFrom') };
   const options = senders.map(({ sender }) => ({ value: sender, label: sender }));
-  const hasMemo = facts.owners.some(({ chainId }) => chainOf(chainId).family === 'stellar');
+  const hasMemo = ownersIn(facts).some(({ chainId }) => chainOf(chainId).family === 'stellar');
   return html`<form class="choose" method="get" action=${`${path}/refund`}>
     <input type="hidden" name="lang" value=${say.language} />
     ${senders.length === 1 ? html`<input type="hidden" name="from" value=${senders[0]?.sender} />` : selectField({ ...from, options })}

@@ -10,6 +10,7 @@ import { convert, usDollar } from '../../../domain/dollars.ts';
 import { forgeryIn, payoutBacking, refundBacking } from '../../../domain/payment/backing.ts';
 import { paysOut } from '../../../domain/payment/cashback.ts';
 import { type Transfer, transferId } from '../../../domain/payment/events.ts';
+import { objectionToFunding } from '../../../domain/payment/fundedRefund.ts';
 import { paysInto } from '../../../domain/payment/payins.ts';
 import type { Deposit } from '../../../domain/payment/shapes.ts';
 import { familyOf, type Payin } from '../../../domain/payment/sources.ts';
@@ -52,6 +53,7 @@ export function createFundingProof(
     }
     const { payins, needed } = backing;
     await mustBeOurs(own?.objectionToPayins(owed.key.id, payment, payins));
+    if (owed.key.kind === 'payout') await mustBeOurs(own?.objectionToRefundOf(payment));
     const transfers = payins.map(({ transfer }) => transfer);
     const still = await prove(transfers, needed, signal);
     return async () => {
@@ -138,6 +140,8 @@ export interface OwnMoneyChecks {
   /** @param id of the payment's stream */
   objectionToPayins(id: string, payment: Payment, payins: readonly Payin[]): Promise<string | undefined>;
   objectionToWithdrawal(payment: Payment): Promise<string | undefined>;
+  /** For a payment that pays out a refund: the refunded payment must have ordered exactly that. */
+  objectionToRefundOf(payment: Payment): Promise<string | undefined>;
   /** @param transfer unmatched, with a refund */
   objectionToUnmatched(transfer: Transfer): Promise<string | undefined>;
 }
@@ -194,6 +198,12 @@ export function createOwnMoney({ handle, store, ingesters, isOwnDeposit }: OwnMo
       const withdrawal = await findWithdrawal(store, { appId, paymentId, createdAt });
       if (withdrawal && paysOut(payment, withdrawal)) return undefined;
       return `payment ${paymentId} is no withdrawal that ${appId} has made, or pays another amount or receiver`;
+    },
+
+    async objectionToRefundOf(payment) {
+      const { refundOf } = payment.terms;
+      if (!refundOf) return undefined;
+      return objectionToFunding(payment, await currentState(handle, paymentDecider, refundOf.paymentId));
     },
 
     objectionToUnmatched,

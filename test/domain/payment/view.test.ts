@@ -91,6 +91,7 @@ describe('the view of a payment', () => {
       missing: null,
       held: null,
       cancelledAt: null,
+      refundOf: null,
       note: null,
       tags: null,
       excess: null,

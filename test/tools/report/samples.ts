@@ -7,7 +7,7 @@ import {
   monthNamed,
   type QuestionAnswer,
   questions,
-} from '../../../tools/report/questions.ts';
+} from '../../../queries/monthlyReport.ts';
 
 const month = monthNamed('2026-11');
 if (!month) throw new Error('2026-11 is a month');

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { reportPage } from '../../../tools/report/page.ts';
+import { reportPage } from '../../../web/report/page.ts';
 import { visitor } from '../../support/chromium.ts';
 import { stopAll } from '../../support/hooks.ts';
 import { about, samples } from './samples.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
 /** The style sheet that the command puts into the page. */
-export const reportSheet = ['web/look.css', 'tools/report/report.css']
+export const reportSheet = ['web/look.css', 'web/report/report.css']
   .map((file) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8'))
   .join('\n');

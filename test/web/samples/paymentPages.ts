@@ -1,10 +1,13 @@
 /** Pages about payments. */
 import type { VNode } from 'preact';
+import type { PayerOfRefund } from '../../../commands/fundedRefunds.ts';
 import { chains } from '../../../domain/chains.ts';
+import type { FundedRefund } from '../../../domain/payment/fundedRefund.ts';
 import type { RefundableMoney } from '../../../domain/payment/refundQuote.ts';
 import { confirmPage } from '../../../web/dashboard/confirm.ts';
 import { deliveryPage } from '../../../web/dashboard/deliveries.ts';
 import { findPage } from '../../../web/dashboard/find.ts';
+import { confirmAddressPage, fundFormPage } from '../../../web/dashboard/fundRefund.ts';
 import { newLinkPage } from '../../../web/dashboard/newLink.ts';
 import { overviewPage } from '../../../web/dashboard/overview.ts';
 import { paymentPage } from '../../../web/dashboard/payment.ts';
@@ -44,6 +47,23 @@ const held = (proven: bigint): RefundableMoney => ({
   proven,
   networkFee: proven > 0n ? 50_000n : null,
   owners: [],
+});
+
+const payerOfRefund: PayerOfRefund = {
+  ...{ sender: payer, transferId: `8453:${payinHash}:0`, chainId: 8453, tokenSymbol: 'USDC' },
+  ...{ fundable: null, receiver: payer, confirmed: null },
+};
+
+const confirmation = (say: Say) => ({
+  ...{ number: 1, sender: payer, transferId: `8453:${payinHash}:0`, address: say(payer), memo: null },
+  ...{ confirmedBy: 'developer:ann', confirmedAt: ago(60), effectiveAt: ago(-2_820), withdrawn: false },
+});
+
+const fundedRefund = (refund: number, outcome: 'paid' | 'unpaid' | null): FundedRefund => ({
+  ...{ refund, fundingPaymentId: '0198f3c2-0000-8000-8000-0000000000f1', chainId: 8453, amount: 4_000_000n },
+  ...{ token: { symbol: 'USDC', address: usdcOnBase, decimals: 6 }, receiverAddress: payer, receiverMemo: null },
+  ...{ proof: { sender: payer, by: 'signature' }, requestKey: 'k', requestedAt: ago(90) },
+  ended: outcome && { outcome, at: ago(30) },
 });
 
 const sentBack = {
@@ -126,6 +146,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     transactions,
     deliveries: [exhausted(say), delivery(say)],
     held: [],
+    funded: null,
     link: null,
     now,
   }),
@@ -144,6 +165,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     transactions,
     deliveries: [exhausted(say), delivery(say)],
     held: [],
+    funded: null,
     link: null,
     now,
   }),
@@ -155,6 +177,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     transactions: transactions.slice(0, 1),
     deliveries: [],
     held: [],
+    funded: null,
     link: 'https://pay.example/p/51e61f19-6faf-864c-aaec-b8f58c1ad314',
     now,
   }),
@@ -177,6 +200,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     transactions: [],
     deliveries: [],
     held: [],
+    funded: null,
     link: 'https://pay.example/p/51e61f19-6faf-864c-aaec-b8f58c1ad314',
     now,
   }),
@@ -210,6 +234,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     transactions: transactions.slice(0, 1),
     deliveries: [],
     held: [held(0n)],
+    funded: null,
     link: 'https://pay.example/pay/secret',
     now,
   }),
@@ -221,8 +246,48 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
     transactions: transactions.slice(0, 1),
     deliveries: [],
     held: [held(5_000_000n)],
+    funded: null,
     link: null,
     now,
+  }),
+  paymentFunded: paymentPage({
+    ...frame,
+    moment: today,
+    payment: payment(say),
+    story,
+    transactions,
+    deliveries: [],
+    held: [],
+    funded: {
+      payers: [
+        { ...payerOfRefund, fundable: '4.00' },
+        { ...payerOfRefund, fundable: '1.00', receiver: null, confirmed: confirmation(say) },
+      ],
+      refunds: [fundedRefund(1, 'paid'), fundedRefund(2, 'unpaid'), fundedRefund(3, null)],
+      now,
+    },
+    link: 'https://pay.example/pay/secret',
+    now,
+  }),
+  fundRefund: fundFormPage({
+    ...frame,
+    paymentId: sentBack.txHash,
+    payers: [{ ...payerOfRefund, fundable: '4.00' }],
+    nonce,
+    form: { values: { amount: say('ten') }, errors: { amount: say('at most 4.00 is left to refund') } },
+  }),
+  fundNothing: fundFormPage({ ...frame, paymentId: sentBack.txHash, payers: [], nonce, form: emptyForm }),
+  confirmAddress: confirmAddressPage({
+    ...{ ...frame, paymentId: sentBack.txHash, payers: [payerOfRefund], delay_hours: 48, challenge: null },
+    ...{
+      form: { values: { address: say('0x12') }, errors: { address: 'must be an address on Base' } },
+      mailboxUrl: null,
+    },
+  }),
+  confirmAddressCode: confirmAddressPage({
+    ...{ ...frame, paymentId: sentBack.txHash, payers: [payerOfRefund], delay_hours: 48, challenge: 'c' },
+    form: { values: { transferId: '8453:0x1:0', address: payer, memo: say('7') }, errors: {} },
+    mailboxUrl: 'http://localhost:8025',
   }),
   refund: refundFormPage({ ...frame, paymentId: sentBack.txHash, held: [held(5_000_000n)], form: emptyForm }),
   refundRefused: refundFormPage({

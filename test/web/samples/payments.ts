@@ -70,6 +70,7 @@ export const payment = (say: Say, changed: Partial<PaymentView> = {}): PaymentVi
   missing: null,
   held: null,
   cancelledAt: null,
+  refundOf: null,
   note: null,
   tags: null,
   ...changed,

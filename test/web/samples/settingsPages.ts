@@ -15,6 +15,7 @@ import { keysPage, type ShownKey } from '../../../web/dashboard/keys.ts';
 import { notificationsPage } from '../../../web/dashboard/notifications.ts';
 import { payFromPage } from '../../../web/dashboard/payFrom.ts';
 import { policyForm, policyPage } from '../../../web/dashboard/policy.ts';
+import { reportsPage } from '../../../web/dashboard/reports.ts';
 import { settlementPage, type WalletFields } from '../../../web/dashboard/settlementForm.ts';
 import { teamPage, transferPage } from '../../../web/dashboard/team.ts';
 import { webhooksPage } from '../../../web/dashboard/webhooks.ts';
@@ -238,6 +239,8 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
         errors: { sites: say('The site http://shop.example cannot be allowed.') },
       },
     }),
+    reports: reportsPage({ ...frame, month: '2026-10', currencies: ['CHF', 'EUR'] }),
+    reportsWithoutRates: reportsPage({ ...frame, month: '2026-10', currencies: null }),
     team: teamPage({ ...frame, team: team(say), developerId: 'ada', form: emptyForm }),
     teamOfMember: teamPage({ ...frame, team: team(say), developerId: 'otto', form: emptyForm }),
     teamRefused: teamPage({

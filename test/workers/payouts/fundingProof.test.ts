@@ -114,6 +114,7 @@ describe('before a payout is signed', () => {
       const own: OwnMoneyChecks = {
         objectionToPayins: async () => objection,
         objectionToWithdrawal: async () => objection,
+        objectionToRefundOf: async () => objection,
         objectionToUnmatched: async () => objection,
       };
       const proof = createFundingProof(chainThat({ agreed: true }), own);

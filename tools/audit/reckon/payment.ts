@@ -22,6 +22,9 @@ interface Refund {
 export interface RefundAudit {
   /** A payer set a refund address. */
   setAddress(entry: AuditEntry): void;
+  /** A person of the app confirmed one, or withdrew it. */
+  confirmAddress(entry: AuditEntry): void;
+  withdrawAddress(entry: AuditEntry): void;
   order(entry: AuditEntry): void;
   callOff(entry: AuditEntry): void;
   /** @returns false if no such refund was ordered */
@@ -43,6 +46,7 @@ export function createRefundAudit(
 ): RefundAudit {
   const refunds = new Map<number, Refund>();
   const addresses: AuditEntry['data'][] = [];
+  const confirmed = new Map<number, AuditEntry['data']>();
   const find = (code: FindingCode, entry: AuditEntry, message: string) => out.find(findingAt(code, entry, message));
   const standing = () => [...refunds.values()].filter(({ calledOff, leg }) => !calledOff || leg.settled() !== null);
   const takenBy = (key: string, isMeant: (refund: Refund) => boolean): bigint =>
@@ -51,16 +55,20 @@ export function createRefundAudit(
       0n,
     );
 
-  /** A refund goes to the payer, or to the address that the payer signed; an operator may choose any address. */
+  /** A refund goes to the payer, or to the address that the payer signed or the app confirmed; an operator may choose any address. */
   function checkReceiver(entry: AuditEntry): void {
-    const { refund, chainId, token, amount, receiverAddress, receiverMemo, requestedBy, proof } = entry.data;
+    const { refund, chainId, token, amount, receiverAddress, receiverMemo, requestedBy, requestedAt, proof } =
+      entry.data;
     const key = assetKey(chainId, token.address);
     const isProven = ({ sender, by }: AuditEntry['data']): boolean =>
       by === 'credit'
         ? receiverAddress === sender && receiverMemo === null
-        : addresses.some(
+        : (by === 'merchant' ? [...confirmed.values()] : addresses).some(
             (set) =>
-              set.proof?.sender === sender && set.address === receiverAddress && (set.memo ?? null) === receiverMemo,
+              (by === 'merchant' ? set.sender : set.proof?.sender) === sender &&
+              set.address === receiverAddress &&
+              (set.memo ?? null) === receiverMemo &&
+              (by !== 'merchant' || set.effectiveAt <= requestedAt),
           );
     if (!proof && (requestedBy === 'operator' || requestedBy === undefined)) {
       if (sentBy(receiverAddress, key) === 0n)
@@ -81,6 +89,8 @@ export function createRefundAudit(
 
   return {
     setAddress: (entry) => void addresses.push(entry.data),
+    confirmAddress: ({ data }) => void confirmed.set(data.number, data),
+    withdrawAddress: ({ data }) => void confirmed.delete(data.number),
     order(entry) {
       const { refund, chainId, token, amount, networkFee = '0' } = entry.data;
       if (refund !== refunds.size + 1) find('illegalEvent', entry, `refund ${refund} follows ${refunds.size} refunds`);
@@ -194,6 +204,9 @@ export function createPaymentReckoner(out: Out): Reckoner {
       if (type === 'PaymentFunded') return fund(entry, created);
       if (type === 'PayoutRequested') return order(payment, entry, out);
       if (type === 'RefundAddressSet') return refunds.setAddress(entry);
+      if (type === 'RefundAddressConfirmed') return refunds.confirmAddress(entry);
+      if (type === 'RefundAddressWithdrawn') return refunds.withdrawAddress(entry);
+      if (type.startsWith('FundedRefund')) return;
       if (type === 'RefundRequested') return refunds.order(entry);
       if (type === 'RefundCalledOff') return refunds.callOff(entry);
       if (type === 'PaymentBounced') payment.bounced = true;

@@ -2,13 +2,21 @@
 import fc from 'fast-check';
 import { chainOf } from '../../../../domain/chains.ts';
 import type { Decision } from '../../../../domain/decider.ts';
+import { larger } from '../../../../domain/money.ts';
 import type { AmountPolicy } from '../../../../domain/payment/amountPolicy.ts';
 import { annotatePayment } from '../../../../domain/payment/annotate.ts';
 import { nextStep } from '../../../../domain/payment/backing.ts';
 import { cancelPayment } from '../../../../domain/payment/cancel.ts';
 import { chooseSource } from '../../../../domain/payment/choose.ts';
 import { bounceImpossible, expire } from '../../../../domain/payment/close.ts';
+import { confirmRefundAddress, withdrawRefundAddress } from '../../../../domain/payment/confirmedAddress.ts';
 import { type PaymentEvent, type Transfer, transferId } from '../../../../domain/payment/events.ts';
+import {
+  endFundedRefund,
+  fundable,
+  openFundedRefund,
+  orderFundedRefund,
+} from '../../../../domain/payment/fundedRefund.ts';
 import { findRegisteredEmpty, orphanPayin, recordPayin, registerPayin } from '../../../../domain/payment/payins.ts';
 import * as payouts from '../../../../domain/payment/payout.ts';
 import * as refunding from '../../../../domain/payment/payout.ts';
@@ -317,6 +325,34 @@ const annotate = ask(
   'annotate',
   (_, now) => (state) => annotatePayment(state, { note: 'call back', tags: ['vip'] }, now),
 );
+const confirmAddress = ask('confirm an address', (p, now) => {
+  const [first] = p.payins;
+  const own = { sender: first?.transfer.from ?? customerWallet, transferId: first?.id ?? '' };
+  const asked = { ...own, address: merchantWallet, memo: null, by: 'developer:ann', delay_ms: 60_000, now };
+  return (state) => confirmRefundAddress(state, asked);
+});
+const withdrawAddress = ask('withdraw an address', (p, now) => {
+  const number = p.confirmedAddresses.at(-1)?.number ?? 1;
+  return (state) => withdrawRefundAddress(state, number, 'developer:ann', now);
+});
+const fundRefund = ask('fund a refund', (p, now) => {
+  const [own] = fundable(p);
+  const amount = larger((own?.amount ?? 2n) / 2n, 1n);
+  const asked = { amount, signers: [], note: null, key: `fund-${p.fundedRefunds.length}` };
+  const sender = own?.sender ?? customerWallet;
+  const whole = { ...asked, sender, fundingIdOf: (refund: number) => `funding-${refund}` };
+  return (state) => orderFundedRefund(state, whole, now);
+});
+const endFunding = (outcome: 'paid' | 'unpaid'): Ask =>
+  ask(`the funding ends ${outcome}`, (p, now) => {
+    const refund = openFundedRefund(p)?.refund ?? 1;
+    return (state) => endFundedRefund(state, { refund, outcome, now });
+  });
+/** Refunds a completed payment with new money, one step of it. */
+const advanceFunded: Ask = ask('advance funded refunds', (p, now) => {
+  if (openFundedRefund(p)) return endFunding('paid').of(p, now);
+  return (p.refundAddresses.length === 0 ? address(1) : fundRefund).of(p, now);
+});
 const expiry = ask('expire', (_, now) => (state) => expire(state, { scannedTo: () => now, now }));
 const hold = ask('hold the payout', (_, now) => (state) => payouts.holdPayout(state, 'paid by hand', now));
 const retry = ask('retry the payout', (_, now) => (state) => payouts.payoutLeg.retry(state, 1, 'it was not', now));
@@ -365,6 +401,9 @@ export const asks: fc.Arbitrary<Ask> = fc.oneof(
   { weight: 2, arbitrary: fc.constant(expiry) },
   { weight: 1, arbitrary: fc.constant(cancel) },
   { weight: 1, arbitrary: fc.constant(annotate) },
+  { weight: 1, arbitrary: fc.constantFrom(confirmAddress, confirmAddress, withdrawAddress) },
+  { weight: 2, arbitrary: fc.constant(advanceFunded) },
+  { weight: 1, arbitrary: fc.constantFrom('paid' as const, 'unpaid' as const).map(endFunding) },
   { weight: 1, arbitrary: fc.constant(order) },
   { weight: 3, arbitrary: manner.map(signPayout) },
   { weight: 2, arbitrary: fc.tuple(small, block).map((t) => confirmPayout(...t)) },

@@ -346,6 +346,20 @@ export const paymentStatements: Statements = [
     },
   ],
   [
+    'FROM todo_funded_refunds',
+    (view, [worker, now, max]) =>
+      view
+        .rows('todo_funded_refunds')
+        .filter((row) => String(row['due_at']) <= String(now))
+        .filter((row) => notWaiting(view, worker, row['funding_payment_id'], now))
+        .sort(by('due_at'))
+        .slice(0, max)
+        .map((row) => ({
+          ...{ paymentId: row['payment_id'], fundingPaymentId: row['funding_payment_id'] },
+          ...{ appId: row['app_id'], refund: row['refund'] },
+        })),
+  ],
+  [
     'SELECT count(*) AS open FROM (SELECT FROM payments',
     (view, [appId, max], text) => {
       const waiting = view

@@ -1,10 +1,10 @@
 /** The table below a plot: Postgres's answer, row by row. */
 import type { VNode } from 'preact';
 import { type ChainId, chainIds, chainOf } from '../../domain/chains.ts';
+import { type AnswerRow, exactSum, roundedTo } from '../../queries/monthlyReport.ts';
 import { decimalText } from '../../queries/sql.ts';
-import { dayText, grouped } from '../../web/parts/cells.ts';
-import { html } from '../../web/parts/html.ts';
-import { type AnswerRow, exactSum, roundedTo } from './questions.ts';
+import { dayText, grouped } from '../parts/cells.ts';
+import { html } from '../parts/html.ts';
 
 /** Display format of a value. */
 export type ValueFormat = 'text' | 'day' | 'count' | 'money' | 'fine' | 'percent' | 'chain' | 'seconds';

@@ -1,10 +1,11 @@
 /** The report as one self-contained page: no script, no request. Everything on it is in the answers. */
 
 import type { VNode } from 'preact';
-import { countWords, grouped } from '../../web/parts/cells.ts';
-import { documentOf, html } from '../../web/parts/html.ts';
-import { type About, type Answers, exactSum, type QuestionAnswer, roundedTo } from './questions.ts';
+import { type About, type Answers, exactSum, type QuestionAnswer, roundedTo } from '../../queries/monthlyReport.ts';
+import { countWords, grouped } from '../parts/cells.ts';
+import { documentOf, html } from '../parts/html.ts';
 import {
+  appFeesPart,
   durationsPart,
   feesPart,
   funnelPart,
@@ -62,6 +63,16 @@ export function factsOf({ volume, funnel, durations, fees, held }: Answers): rea
   ];
 }
 
+/** The same, with the app's fees instead of the operator's profit. */
+const appFactsOf = (answers: Answers): readonly ReportFact[] =>
+  factsOf(answers).map((fact) =>
+    fact.id === 'fees'
+      ? { ...fact, term: 'Fees', value: plain(totalIn(answers.fees.rows, 'fees')), note: 'charged in the month' }
+      : fact,
+  );
+
+export type ReportReader = 'operator' | 'app';
+
 const percentText = (percent: string | null | undefined): string => (percent ? `${grouped(percent)} %` : '–');
 
 /** To the cent, or to a hundredth of a cent below one dollar. */
@@ -69,15 +80,19 @@ const plain = (text: string): string => grouped(roundedTo(text, /^-?0*(\.|$)/.te
 
 const negated = (text: string): string => (text.startsWith('-') ? text.slice(1) : `-${text}`);
 
-/** @param css of the whole page. @returns a complete document */
-export function reportPage(about: About, answers: Answers, css: string): string {
+/**
+ * @param css of the whole page
+ * @param reader people of an app read neither the operator's costs nor the SQL
+ * @returns a complete document
+ */
+export function reportPage(about: About, answers: Answers, css: string, reader: ReportReader = 'operator'): string {
   const { month, appId, now } = about;
   const title = `${month.title}: ${appId ?? 'all apps'}`;
   const parts = [
     volumePart(answers.volume),
     funnelPart(answers.funnel),
     durationsPart(answers.durations),
-    feesPart(answers.fees, about),
+    reader === 'app' ? appFeesPart(answers.fees) : feesPart(answers.fees, about),
     heldPart(answers.held),
   ];
   return documentOf(html`<html lang="en">
@@ -98,12 +113,12 @@ export function reportPage(about: About, answers: Answers, css: string): string 
             now < month.to ? ', before the month is over' : ''
           }.</p>
         </header>
-        <dl class="facts card">${factsOf(answers).map(
+        <dl class="facts card">${(reader === 'app' ? appFactsOf(answers) : factsOf(answers)).map(
           ({ id, term, value, note }) =>
             html`<div><dt>${term}</dt><dd class="value" data-fact=${id}>${value}</dd><dd class="small muted">${note}</dd></div>`,
         )}</dl>
-        ${parts.map((part) => section(part))}
-        <footer class="small muted"><p>Every number above is what Postgres answered to the SQL beside its plot, all of it at one moment.</p></footer>
+        ${parts.map((part) => section(part, reader))}
+        ${reader === 'operator' && html`<footer class="small muted"><p>Every number above is what Postgres answered to the SQL beside its plot, all of it at one moment.</p></footer>`}
       </main>
     </body>
   </html>`);
@@ -111,13 +126,13 @@ export function reportPage(about: About, answers: Answers, css: string): string 
 
 const stamp = (at: string): VNode => html`<time datetime=${at}>${at.slice(0, 10)} ${at.slice(11, 16)}</time>`;
 
-const section = ({ id, title, note, plot, none, answer, columns, total }: ReportPart): VNode =>
+const section = ({ id, title, note, plot, none, answer, columns, total }: ReportPart, reader: ReportReader): VNode =>
   html`<section class="card" id=${id} aria-labelledby=${`${id}-title`}>
     <header><h2 id=${`${id}-title`}>${title}</h2><p class="small muted">${note}</p></header>
     <div class="inside">
       ${plot ?? html`<p class="none muted">${none}</p>`}
       ${plot && answerTable(title, columns, answer.rows, total)}
-      ${sqlOf(answer)}
+      ${reader === 'operator' && sqlOf(answer)}
     </div>
   </section>`;
 

@@ -1,9 +1,9 @@
 /** Parts of a monthly report: each turns one answer into a table and a plot. */
 
 import type { VNode } from 'preact';
-import { countWords, dayText, grouped } from '../../web/parts/cells.ts';
+import type { About, AnswerRow, Question, QuestionAnswer } from '../../queries/monthlyReport.ts';
+import { countWords, dayText, grouped } from '../parts/cells.ts';
 import { type BarMark, barsPlot, columnsPlot, type Tone } from './plots.ts';
-import type { About, AnswerRow, Question, QuestionAnswer } from './questions.ts';
 import { chainText, durationText, fineAmount, money, type TableColumn, totalIn } from './table.ts';
 
 /** One plot with its table and the SQL of both. */
@@ -78,7 +78,7 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /** Volumes of routes, and the costs of their transactions. */
-export function feesPart(answer: QuestionAnswer, { prices }: About): ReportPart {
+export function feesPart(answer: QuestionAnswer, { prices }: Pick<About, 'prices'>): ReportPart {
   const { rows } = answer;
   const used = new Set(rows.flatMap((row) => [row['source_chain_id'], row['destination_chain_id']]));
   const said = Object.entries(prices)
@@ -114,6 +114,33 @@ export function feesPart(answer: QuestionAnswer, { prices }: About): ReportPart 
     ],
   };
 }
+
+/** Fees of an app's payments by route, without the operator's costs. */
+export const appFeesPart = (answer: QuestionAnswer): ReportPart => ({
+  id: 'fees',
+  title: 'Fees',
+  note: 'Fees of the payments paid out in the month, by route, in dollars.',
+  answer,
+  total: true,
+  none: 'No fee was charged in this month.',
+  plot:
+    answer.rows.length === 0
+      ? null
+      : barsPlot({
+          spoken: `Fees of ${money(totalIn(answer.rows, 'fees'))} dollars. The table below has every route.`,
+          bars: answer.rows.slice(0, drawnMost).map((row) => {
+            const { name, lines } = barOf(row);
+            return { name, lines: lines.slice(0, 1) };
+          }),
+        }),
+  columns: [
+    { name: 'source_chain_id', head: 'From', reads: 'chain' },
+    { name: 'destination_chain_id', head: 'To', reads: 'chain' },
+    { name: 'payments', head: 'Payments', reads: 'count' },
+    { name: 'volume', head: 'Volume', reads: 'money' },
+    { name: 'fees', head: 'Fees', reads: 'fine' },
+  ],
+});
 
 function barOf(row: AnswerRow): BarMark {
   const [fees, cost] = [row['fees'] ?? '0', row['cost'] ?? '0'];

@@ -1,7 +1,7 @@
 /** Questions of a monthly report: their SQL, run in one read-only transaction. */
 
-import { type Instant, instant } from '../../domain/time.ts';
-import type { Sql, SqlDatabase } from '../../projections/sql.ts';
+import type { Instant } from '../domain/time.ts';
+import type { Sql, SqlDatabase } from '../projections/sql.ts';
 
 /**
  * Queries of a report, one per plot. The page prints each beside its plot, so a reader can run it again. Tokens count as dollars, as
@@ -29,7 +29,7 @@ const volume: Question = {
        coalesce(sum(refunded), 0) AS refunded
   FROM generate_series($1::timestamptz, $2::timestamptz - interval '1 day', interval '1 day') AS day
   LEFT JOIN hourly_stats
-    ON hour >= day AND hour < day + interval '1 day' AND ${ofApp}
+    ON hour >= day AND hour < day + interval '1 day' AND hour >= $1 AND hour < $2 AND ${ofApp}
  GROUP BY day
  ORDER BY day`,
 };
@@ -46,7 +46,7 @@ const funnel: Question = {
                count(*) FILTER (WHERE status = 'payment_expired') AS expired,
                count(*) FILTER (WHERE status IN ('payment_bounced', 'payment_refunded')) AS bounced
           FROM payments
-         WHERE created_at >= $1 AND created_at < $2 AND ${ofApp}) AS counted,
+         WHERE created_at >= $1 AND created_at < $2 AND refund_of IS NULL AND ${ofApp}) AS counted,
        LATERAL (VALUES (1, 'created', created), (2, 'seen', seen), (3, 'funded', funded), (4, 'paid_out', paid_out),
                        (5, 'expired', expired), (6, 'bounced', bounced)) AS stages (place, stage, payments)
  ORDER BY place`,
@@ -106,6 +106,39 @@ SELECT what, source_chain_id, destination_chain_id, payments, volume, fees, roun
  ORDER BY what <> 'route', fees DESC, cost DESC, source_chain_id, destination_chain_id`,
 };
 
+/** For an app's people: fees by route, without the operator's costs. */
+const routes: Question = {
+  id: 'fees',
+  also: [],
+  sql: `SELECT 'route' AS what, source_chain_id, destination_chain_id, count(*) AS payments, sum(source_amount) AS volume,
+       sum(source_fee) AS fees
+  FROM payments
+ WHERE payout_confirmed_at >= $1 AND payout_confirmed_at < $2 AND refund_of IS NULL AND app_id = $3
+ GROUP BY source_chain_id, destination_chain_id
+ ORDER BY fees DESC, source_chain_id, destination_chain_id`,
+};
+
+/** For an app's people: money of its payments that is held now, without a scan of all payins. */
+const heldOfApp: Question = {
+  id: 'held',
+  also: ['now'],
+  sql: `WITH held AS (
+  SELECT coalesce(error_code, 'excess') AS reason, (part ->> 'amount')::numeric AS amount,
+         $4::timestamptz - coalesce(payin_confirmed_at, updated_at) AS age
+    FROM payments, json_array_elements(held) AS part
+   WHERE app_id = $3 AND held IS NOT NULL AND created_at < $2 AND $1::timestamptz < $2
+)
+SELECT reason, count(*) AS payments,
+       coalesce(sum(amount) FILTER (WHERE age < interval '1 day'), 0) AS under_a_day,
+       coalesce(sum(amount) FILTER (WHERE age >= interval '1 day' AND age < interval '7 days'), 0) AS under_a_week,
+       coalesce(sum(amount) FILTER (WHERE age >= interval '7 days' AND age < interval '30 days'), 0) AS under_30_days,
+       coalesce(sum(amount) FILTER (WHERE age >= interval '30 days'), 0) AS older,
+       sum(amount) AS amount
+  FROM held
+ GROUP BY reason
+ ORDER BY amount DESC, reason`,
+};
+
 /** Current state: received money that is neither paid out nor being refunded; for all apps also unmatched money. */
 const held: Question = {
   id: 'held',
@@ -160,6 +193,14 @@ export function askAll(database: SqlDatabase, about: About): Promise<Answers> {
   });
 }
 
+/** The month of one app for its own people. Each question has the timeout of a request. @throws Unavailable */
+export async function askForApp(sql: Sql, about: About & { readonly appId: string }): Promise<Answers> {
+  const answers: Partial<Record<Question['id'], QuestionAnswer>> = {};
+  for (const question of [volume, funnel, durations, routes, heldOfApp])
+    answers[question.id] = await ask(sql, question, about);
+  return answers as Answers;
+}
+
 async function ask(tx: Sql, { sql, also }: Question, { month, appId, prices, now }: About): Promise<QuestionAnswer> {
   const more = { prices: JSON.stringify(prices), now };
   const parameters = [month.from, month.to, appId, ...also.map((name) => more[name])];
@@ -194,10 +235,13 @@ export function monthNamed(text: string): Month | undefined {
   return {
     name: text,
     title: `${names[m - 1]} ${y}`,
-    from: instant(Date.UTC(y, m - 1)),
-    to: instant(Date.UTC(y, m)),
+    from: firstMoment(y, m),
+    to: m === 12 ? firstMoment(y + 1, 1) : firstMoment(y, m + 1),
   };
 }
+
+const firstMoment = (year: number, month: number): Instant =>
+  `${year}-${String(month).padStart(2, '0')}-01T00:00:00.000Z` as Instant;
 
 /** Sums of decimal texts, exactly. */
 

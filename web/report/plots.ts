@@ -1,7 +1,7 @@
 /** Horizontal bars, each of one or several parts, with names and numbers: stages, routes, reasons. */
 
 import type { VNode } from 'preact';
-import { html } from '../../web/parts/html.ts';
+import { html } from '../parts/html.ts';
 
 /** Shared by the plots: sizes, round numbers for axes, short numbers. */
 
