@@ -1374,7 +1374,7 @@ export interface webhooks {
         put?: never;
         /**
          * Opt-in. Final money does not count towards the payment and is held: a late, second or wrong payin
-         * @description Sent once, never again by itself. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
+         * @description Sent once, never again automatically. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
          */
         post: operations["payment_held"];
         delete?: never;
@@ -1394,7 +1394,7 @@ export interface webhooks {
         put?: never;
         /**
          * Opt-in. The payment ended without a payout; its money is held and can be refunded
-         * @description Sent once, never again by itself. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
+         * @description Sent once, never again automatically. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
          */
         post: operations["payment_bounced"];
         delete?: never;
@@ -1414,7 +1414,7 @@ export interface webhooks {
         put?: never;
         /**
          * Opt-in. The time to pay is over: a late payin can still be paid out if the app accepts it
-         * @description Sent once, never again by itself. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
+         * @description Sent once, never again automatically. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
          */
         post: operations["payment_expired"];
         delete?: never;
@@ -1434,7 +1434,7 @@ export interface webhooks {
         put?: never;
         /**
          * Opt-in. A refund is final on its chain; a payment can have several
-         * @description Sent once, never again by itself. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
+         * @description Sent once, never again automatically. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
          */
         post: operations["payment_refunded"];
         delete?: never;
