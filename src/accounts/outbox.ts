@@ -37,11 +37,6 @@ export interface OutboxDeps {
   readonly ids: Pick<Ids, 'eventId'>;
 }
 
-/** True for a person of the mail `m` who is neither owner nor member of the app `about`. */
-const hasLeft = `NOT EXISTS (SELECT FROM apps WHERE app_id = about AND developer_id = m.developer_id)
-              AND NOT EXISTS (SELECT FROM app_members
-                WHERE app_id = about AND developer_id = m.developer_id AND invited_until IS NULL)`;
-
 export const mailsChannel = 'mails';
 export const mailsWorkerName = 'mails';
 /** More than a mail server accepts in an hour. */
@@ -78,16 +73,35 @@ export function createOutbox({ sql, box, clock, ids }: OutboxDeps): Outbox {
     },
 
     async open(mailId) {
-      const [row] = await sql.query<{ sealed: string }>(
-        `SELECT sealed FROM ops.mails m WHERE mail_id = $1 AND developer_id IS NOT NULL AND expires_at > $2
-            AND NOT EXISTS (SELECT FROM unnest(app_ids) AS about WHERE ${hasLeft})`,
+      const [row] = await sql.query<Waiting>(
+        `SELECT sealed, developer_id AS "developerId", app_ids AS "appIds" FROM ops.mails
+          WHERE mail_id = $1 AND developer_id IS NOT NULL AND expires_at > $2`,
         [mailId, clock.now()],
       );
-      return row ? (JSON.parse(box.open(row.sealed, mailContext(mailId))) as Mail) : null;
+      if (!row || (row.appIds !== null && (await hasLeft(sql, row.developerId, row.appIds)))) return null;
+      return JSON.parse(box.open(row.sealed, mailContext(mailId))) as Mail;
     },
 
     async remove(mailId) {
       await sql.query('DELETE FROM ops.mails WHERE mail_id = $1', [mailId]);
     },
   };
+}
+
+interface Waiting {
+  readonly sealed: string;
+  readonly developerId: string;
+  readonly appIds: readonly string[] | null;
+}
+
+/** True for a person who is neither owner nor member of one of the apps. */
+async function hasLeft(sql: Sql, developerId: string, appIds: readonly string[]): Promise<boolean> {
+  const [left] = await sql.query(
+    `SELECT 1 FROM unnest($2::text[]) AS about
+      WHERE NOT EXISTS (SELECT FROM apps WHERE app_id = about AND developer_id = $1)
+        AND NOT EXISTS (SELECT FROM app_members
+          WHERE app_id = about AND developer_id = $1 AND invited_until IS NULL) LIMIT 1`,
+    [developerId, appIds],
+  );
+  return left !== undefined;
 }

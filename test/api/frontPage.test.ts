@@ -77,7 +77,10 @@ describe('HTTP: the front page', () => {
     const icon = await jar.get('/favicon.ico');
     assert.deepEqual([icon.status, icon.headers.get('content-type')], [200, 'image/x-icon']);
     const robots = await jar.get('/robots.txt');
-    assert.match(robots.text, /Allow: \/docs\nDisallow: \/\n/);
+    assert.match(robots.text, /Allow: \/docs\nAllow: \/llms.txt\nDisallow: \/\n/);
+    const llms = await jar.get('/llms.txt');
+    assert.match(llms.text, /^# Payment Intents\n/);
+    assert.ok(llms.text.includes(`${world.url}/docs`));
     assert.equal((await jar.ask('POST', '/robots.txt', {})).status, 405);
   });
 

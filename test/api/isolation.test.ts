@@ -196,13 +196,29 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
     },
   ],
   'POST /v1/cashbacksign': () => [{ path: '/v1/cashbacksign', body: spending, answered: [200] }],
+  'GET /x402/supported': () => [{ path: '/x402/supported', answered: [200] }],
+  'POST /x402/verify': () => [{ path: '/x402/verify', body: authorization, answered: [200] }],
+  'POST /x402/settle': () => [{ path: '/x402/settle', body: authorization, answered: [200] }],
   'GET /healthz': () => open('/healthz'),
   'GET /readyz': () => open('/readyz'),
 };
 
+/** Pays another app's deposit, which the facilitator refuses (facilitator.test.ts). */
+const authorization = {
+  paymentPayload: {
+    x402Version: 2,
+    accepted: { scheme: 'exact', network: 'eip155:8453', asset: receiver },
+    payload: {
+      signature: `0x${'11'.repeat(65)}`,
+      authorization: { from: receiver, to: receiver, value: '1', validAfter: '0', validBefore: '1', nonce: txHash },
+    },
+  },
+  paymentRequirements: { network: 'eip155:8453', asset: receiver, amount: '1', payTo: receiver },
+};
+
 /** Documentation files and colours contain no app's data. Separate specs try pages with sessions or with links. */
 const isElsewhere = (route: string): boolean =>
-  /^\w+ \/(docs|openapi|dashboard|pay\/|link\/|colours|embed\.js|favicon\.ico|robots\.txt|$)/.test(route);
+  /^\w+ \/(docs|openapi|dashboard|pay\/|link\/|colours|embed\.js|favicon\.ico|robots\.txt|llms\.txt|$)/.test(route);
 
 const served = servedRoutes().filter((route) => !isElsewhere(route));
 

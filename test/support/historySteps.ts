@@ -163,8 +163,6 @@ function sign(state: NonNullable<PaymentState>, { who, n }: Step, now: Instant):
 /** Invites, admits and removes one person in turn. */
 function teamStep(state: MerchantState, now: Instant): Decision<MerchantEvent> {
   const developerId = 'member-1';
-  if (state.members.length > 0 && state.notifications.length === 0)
-    return setNotifications(state, developerId, { ...defaultChoice, mail: ['largePayment'] });
   if (state.members.length > 0) return removeMember(state, developerId);
   if (state.invitations.length > 0) return acceptInvitation(state, developerId, now);
   return inviteMember(state, { developerId, role: 'developer' }, now);
@@ -192,6 +190,8 @@ export function settings(state: MerchantState, step: Step, now: Instant): Decisi
     const key = { keyId, scope: 'orders', hash, hint: 'pi_live_…', name: 'till', expiresAt: null } as const;
     if (n === 4) return revokeKey(state, keyId);
     if (n === 5 || n === 2) return teamStep(state, now);
+    if (n === 3 && state.notifications.length === 0 && state.developerId !== null)
+      return setNotifications(state, state.developerId, { ...defaultChoice, mail: ['largePayment'] });
     return n === 3 ? renameKey(state, keyId, 'new till') : issueKey(state, key, now);
   }
   switch (n) {
