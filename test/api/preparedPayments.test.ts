@@ -62,13 +62,13 @@ describe('prepared transactions under a flood', () => {
   it('share their reads of the network: a thousand requests read it once in five seconds', async () => {
     const { payments, calls, clock } = prepared();
     for (let burst = 0; burst < 50; burst += 1)
-      await Promise.all(Array.from({ length: 20 }, () => payments.prepare('a payment', account)));
+      await Promise.all(Array.from({ length: 20 }, () => payments.prepare('a payment', { account })));
     assert.deepEqual([calls.prepare, calls.terms], [1_000, 1]);
     clock.advance(termsLife_ms - 1);
-    await payments.prepare('a payment', account);
+    await payments.prepare('a payment', { account });
     assert.equal(calls.terms, 1);
     clock.advance(1);
-    await payments.prepare('a payment', account);
+    await payments.prepare('a payment', { account });
     assert.equal(calls.terms, 2);
   });
 
@@ -80,9 +80,9 @@ describe('prepared transactions under a flood', () => {
         return {};
       },
     });
-    await assert.rejects(payments.prepare('a payment', account), /away/);
+    await assert.rejects(payments.prepare('a payment', { account }), /away/);
     fails = false;
-    assert.ok(!isRefusal(await payments.prepare('a payment', account)));
+    assert.ok(!isRefusal(await payments.prepare('a payment', { account })));
   });
 
   it('call nodes for a few at a time: the rest wait, and requests beyond the queue are answered at once', async () => {
@@ -98,7 +98,7 @@ describe('prepared transactions under a flood', () => {
       },
     });
     const room = preparing.running + preparing.waiting;
-    const asked = Array.from({ length: room + 10 }, () => payments.prepare('a payment', account));
+    const asked = Array.from({ length: room + 10 }, () => payments.prepare('a payment', { account }));
     const outcomes = Promise.allSettled(asked);
     const refused = await Promise.race([Promise.any(asked.slice(room).map((each) => each.catch(String))), outcomes]);
     assert.match(String(refused), /too many payments are being prepared/);
@@ -109,16 +109,56 @@ describe('prepared transactions under a flood', () => {
 
   it('are for exactly the amount due, from an account of the chain', async () => {
     const { payments, orders } = prepared();
-    await payments.prepare('a payment', account);
+    await payments.prepare('a payment', { account });
     assert.deepEqual([orders[0]?.amount, orders[0]?.payer, orders[0]?.token.symbol], [10_010_000n, account, 'USDC']);
-    const wrong = await payments.prepare('a payment', receiver);
+    const wrong = await payments.prepare('a payment', { account: receiver });
     assert.ok(isRefusal(wrong) && wrong.pointer === '/account');
-    for (const history of [[...p.unpaid, p.expired()], p.paid, [p.created({ type: 'anyAmount' })]]) {
+    for (const history of [[...p.unpaid, p.expired()], p.paid]) {
       const { payments: over, calls } = prepared({}, factsOf(history));
-      const refused = await over.prepare('a payment', receiver);
+      const refused = await over.prepare('a payment', { account: receiver });
       assert.ok(isRefusal(refused) && refused.refused === 'paymentNotUpdatable', JSON.stringify(refused));
       assert.deepEqual([calls.terms, calls.prepare], [0, 0]);
     }
+  });
+
+  it('are for the amount that the payer chooses where any is accepted, and for no other amount', async () => {
+    const any = factsOf([p.created({ type: 'anyAmount', from: p.solanaUsdc })]);
+    const { payments, orders, calls } = prepared({}, any);
+    assert.ok(!isRefusal(await payments.prepare('a payment', { account, amount: '12.5' })));
+    assert.equal(orders[0]?.amount, 12_500_000n);
+    for (const amount of [undefined, '', '0', '0.01', '-1', '1e3', '0.0000001', '10000.01', '0x10', '１']) {
+      const refused = await payments.prepare('a payment', { account, amount });
+      assert.ok(isRefusal(refused) && refused.pointer === '/amount', `${amount}: ${JSON.stringify(refused)}`);
+    }
+    const received = [p.created({ type: 'anyAmount', from: p.solanaUsdc }), p.detected(p.payin({ in: p.solanaUsdc }))];
+    const again = await prepared({}, factsOf(received)).payments.prepare('a payment', { account, amount: '12.5' });
+    assert.ok(isRefusal(again) && again.refused === 'paymentNotUpdatable', JSON.stringify(again));
+    const agreed = await prepared().payments.prepare('a payment', { account, amount: '10.01' });
+    assert.ok(isRefusal(agreed) && agreed.pointer === '/amount', JSON.stringify(agreed));
+    assert.equal(calls.prepare, 1);
+  });
+
+  it('are sent for the chosen amount that they were prepared for: its seal fits no other', async () => {
+    const sent: string[] = [];
+    const signed = {
+      hashOf: () => 'h',
+      async send(transaction: string) {
+        sent.push(transaction);
+        return undefined;
+      },
+    };
+    const any = factsOf([p.created({ type: 'anyAmount', from: p.solanaUsdc })]);
+    const { payments } = prepared({ signed }, any);
+    const made = await payments.prepare('a payment', { account, amount: '12.5' });
+    assert.ok(!isRefusal(made) && made.seal !== null);
+    const body = { account, transaction: 'signed', seal: made.seal };
+    for (const amount of ['12.4', '12.6', undefined]) {
+      const refused = await payments.sendSigned('a payment', { ...body, amount }, { cause: 'payer' });
+      assert.ok(isRefusal(refused), String(amount));
+    }
+    assert.deepEqual(sent, []);
+    assert.equal(await payments.sendSigned('a payment', { ...body, amount: '12.50' }, { cause: 'payer' }), 'h');
+    assert.deepEqual(sent, ['signed']);
   });
 });
 

@@ -16,6 +16,7 @@ import {
   gasFreeButton,
   payButton,
   paysByOnePress,
+  paysChosenAmount,
   phone,
   receiver,
   toldOfWallet,
@@ -91,6 +92,26 @@ describe('a payer with a wallet in the browser', () => {
     const { page, wallet, leave } = await withWallet(1500, { ...phone, stellarSecret: payer.secret() });
     await paysByOnePress(page, payment);
     assert.deepEqual(wallet.asked.slice(-3), ['REQUEST_ACCESS', 'REQUEST_NETWORK_DETAILS', 'SUBMIT_TRANSACTION']);
+    await leave();
+  });
+
+  it('types a sum where any is accepted and presses once: on Base, Solana, Stellar, and into the contract', async () => {
+    for (const chainId of [8453, 501, 1500] as const) {
+      const payment = await create(chainId, { type: 'anyAmount' });
+      const { page, leave } = await withWallet(chainId, chainId === 8453 ? desktop : phone);
+      await paysChosenAmount(page, payment, '4,25');
+      assert.equal((await shop.follow(payment.id)).source.amountReceived, '4.25');
+      await leave();
+    }
+    const payer = await shop.stellarAccount('20');
+    const called = await create(
+      1500,
+      { type: 'anyAmount', intent: 'stellar_payin_contracts' },
+      { senderAddress: payer.publicKey() },
+    );
+    const { page, leave } = await withWallet(1500, { ...desktop, stellarSecret: payer.secret() });
+    await paysChosenAmount(page, called, '4.25');
+    assert.equal((await shop.follow(called.id)).source.amountReceived, '4.25');
     await leave();
   });
 

@@ -54,7 +54,12 @@ export function createWalletWorld(chainIds: readonly ChainId[]): WalletWorld {
         type: 'exactOut',
         display: { title: 'Tea for two', currency: 'USD' },
         source: { chainId, tokenSymbol: 'USDC', ...source },
-        destination: { chainId: destination, tokenSymbol: 'USDC', amount: '3.00', receiverAddress: receiver },
+        destination: {
+          chainId: destination,
+          tokenSymbol: 'USDC',
+          receiverAddress: receiver,
+          ...(more['type'] !== 'anyAmount' && { amount: '3.00' }),
+        },
         ...more,
       });
       assert.equal(status, 201, JSON.stringify(body));
@@ -104,6 +109,18 @@ export const gasFreeButton = (page: Page) => page.locator('#wallets').getByRole(
 /** Presses once, after the page has found the wallet; the rest is automatic. */
 export async function paysByOnePress(page: Page, payment: Answer['body']): Promise<void> {
   await page.goto(payment.paymentLink);
+  await pressAndFollow(page);
+}
+
+/** The payer types a sum first. */
+export async function paysChosenAmount(page: Page, payment: Answer['body'], amount: string): Promise<void> {
+  await page.goto(`${payment.paymentLink}?lang=en`);
+  await page.getByLabel('Amount in USDC').fill(amount);
+  await page.getByRole('button', { name: 'Show the code for this amount' }).click();
+  await pressAndFollow(page);
+}
+
+async function pressAndFollow(page: Page): Promise<void> {
   await payButton(page).click();
   await page
     .getByText(/Sent, waiting for the network|Payment detected|has been paid/)

@@ -63,6 +63,12 @@ export const invariants = {
     kept: ['commands/relays.ts', 'domain/relay/result.ts', 'src/chains/evm/signer/relaySigner.ts'],
     command: 'npm run audit',
   },
+  onePress: {
+    says: 'One press in a wallet asks for one transfer of the due amount to the payment’s deposit, on its chain. No word of a wallet counts as a payment.',
+    how: 'The page locks the list, checks the chain again before it sends, and keeps the sent transaction. Names and icons are texts and small pictures.',
+    kept: ['web/client/wallets.js', 'web/client/evmWallet.js', 'src/api/preparedPayments.ts'],
+    command: 'npm run audit',
+  },
   refundsWithinHeld: {
     says: 'Refunds of a payment never exceed its held money.',
     how: 'The stream that orders a refund counts the held money and all earlier orders.',

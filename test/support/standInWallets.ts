@@ -2,12 +2,14 @@
  * Wallets that stand in for browser extensions: the page's half speaks the wallet's own protocol (EIP-6963, Wallet Standard, Freighter's
  * messages), and the half in this process holds the key and sends to a local chain.
  */
+import { base58 } from '@scure/base';
 import { Keypair, TransactionBuilder } from '@stellar/stellar-sdk';
 import type { BrowserContext, Page } from 'playwright-core';
 import { Connection, VersionedTransaction } from 'solana-web3-v1';
 import { createWalletClient, type Hex, numberToHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { localRpc } from '../../sandbox/localRpc.ts';
+import { messageSigner } from '../../sandbox/signMessage.ts';
 import { keypairOf } from '../../sandbox/solana/wallet.ts';
 
 /** A wallet's answer in place of the usual one. Throws `WalletError`, answers, or returns undefined for the usual answer. */
@@ -138,6 +140,11 @@ export async function evmWallet(context: BrowserContext | Page, options: EvmWall
         sent.push(hash);
         return hash;
       }
+      case 'personal_sign': {
+        const [text, from] = params as [Hex, string];
+        if (from !== account.address) throw new WalletError(4100, 'unknown account');
+        return account.signMessage({ message: { raw: text } });
+      }
       default:
         return node(method, params);
     }
@@ -183,7 +190,7 @@ function register({
     if (error) throw Object.assign(new Error(error.message), { code: error.code });
     return value;
   };
-  const features = ['solana:signAndSendTransaction'];
+  const features = ['solana:signAndSendTransaction', 'solana:signMessage'];
   const account = { address, publicKey: new Uint8Array(32), chains, features };
   const wallet = {
     version: '1.0.0',
@@ -206,6 +213,13 @@ function register({
         async signAndSendTransaction({ transaction, chain }: { transaction: Uint8Array; chain: string }) {
           const signature = (await own('signAndSendTransaction', [[...transaction], chain])) as number[];
           return [{ signature: Uint8Array.from(signature) }];
+        },
+      },
+      'solana:signMessage': {
+        version: '1.0.0',
+        async signMessage({ message }: { message: Uint8Array }) {
+          const signature = (await own('signMessage', [[...message]])) as number[];
+          return [{ signedMessage: message, signature: Uint8Array.from(signature) }];
         },
       },
     },
@@ -239,6 +253,8 @@ export async function solanaWallet(
     if (instead !== undefined) return instead;
     if (method === 'connect') return null;
     const [bytes] = params as [number[]];
+    if (method === 'signMessage')
+      return [...base58.decode(await messageSigner(secret).sign(Buffer.from(bytes).toString()))];
     const transaction = VersionedTransaction.deserialize(Uint8Array.from(bytes));
     transaction.sign([keypair]);
     await connection.sendRawTransaction(transaction.serialize());
@@ -276,7 +292,7 @@ export async function freighter(
     asked.push(type);
     const instead = await behaviour?.(type, params);
     if (instead !== undefined) return instead;
-    const [{ transactionXdr, networkPassphrase }] = params as [Record<string, string>];
+    const [{ transactionXdr, networkPassphrase, blob }] = params as [Record<string, string>];
     switch (type) {
       case 'REQUEST_CONNECTION_STATUS':
         return { isConnected: true };
@@ -294,6 +310,8 @@ export async function freighter(
         transaction.sign(keypair);
         return { signedTransaction: transaction.toXDR(), signerAddress: publicKey };
       }
+      case 'SUBMIT_BLOB':
+        return { signedBlob: await messageSigner(secret).sign(String(blob)), signerAddress: publicKey };
       default:
         throw new WalletError(-3, `unknown request ${type}`);
     }

@@ -1,12 +1,12 @@
 /** Payment pages in a real browser: in every language and presentation, with every text from other people. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
+import { isDue } from '../../domain/payment/chosenAmount.ts';
 import { contrast, readable, readColour } from '../../web/parts/colour.ts';
 import { documentOf } from '../../web/parts/html.ts';
 import { colourSheet } from '../../web/pay/colour.ts';
 import { type Language, languageOf, languages } from '../../web/pay/language.ts';
 import { messages, sayIn } from '../../web/pay/messages/index.ts';
-import { isDue } from '../../web/pay/model.ts';
 import { durationOf } from '../../web/pay/outcome.ts';
 import { payPage } from '../../web/pay/page.ts';
 import { type Visitor, visitor } from '../support/chromium.ts';

@@ -171,7 +171,7 @@ const injectWallet = (page: Page, account: string, signature: string) =>
 
 describe('the text that a payer signs for their refund', () => {
   const pages = payPages('en');
-  const button = (page: Page) => page.getByRole('button', { name: 'Sign with the wallet of this browser' });
+  const button = (page: Page) => page.getByRole('button', { name: 'Sign with your wallet' });
   const { sender, text } = p.signedAddress(p.merchantWallet);
 
   async function signing(wallet: string | null, look: (page: Page, server: PageServer) => Promise<void>) {
@@ -183,7 +183,7 @@ describe('the text that a payer signs for their refund', () => {
     await leave();
   }
 
-  it('is signed by the browser’s wallet, and sent', async () => {
+  it('is signed by a wallet that is injected without announcing itself, and sent', async () => {
     await signing(sender.toLowerCase(), async (page) => {
       const sent = page.waitForRequest((request) => request.method() === 'POST');
       await button(page).click();
@@ -197,7 +197,7 @@ describe('the text that a payer signs for their refund', () => {
   it('is left to be pasted if the wallet has another account, or there is none', async () => {
     await signing(p.merchantWallet, async (page, server) => {
       await button(page).click();
-      await page.locator('#sign-told').getByText('The wallet did not sign').waitFor();
+      await page.locator('.told-wallet').getByText('The wallet did not sign').waitFor();
       assert.equal(
         server.asked.some((each) => each.startsWith('POST')),
         false,

@@ -24,6 +24,17 @@ const pay = (provider) => async (offer, tell) => {
   return { hash: hash.toLowerCase(), account };
 };
 
+/** By EIP-191, as the service reads it. A contract wallet's signature is whatever its contract accepts. */
+const sign = (provider) => async ({ text, account }, tell) => {
+  const ask = (method, params = []) => provider.request({ method, params });
+  tell('connecting');
+  const accounts = [await ask('eth_requestAccounts').catch(rethrow)].flat();
+  if (!accounts.some((each) => String(each).toLowerCase() === account.toLowerCase())) throw new WalletProblem('otherAccount');
+  tell('confirm');
+  const bytes = Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return ask('personal_sign', [`0x${bytes}`, account]).catch(rethrow);
+};
+
 // Paying by a signature (EIP-3009, docs/integrate/x402.md): the wallet sends nothing, so its account needs no coin for gas.
 
 const payFree = (provider) => async (offer, tell) => {
@@ -104,7 +115,16 @@ async function useChain(ask, chain, tell) {
     if (!(await isOn(ask, chain))) throw new WalletProblem('otherNetwork');
   }
   // Simulated chains have the ids of real ones. Real money sent there would be lost.
-  if (chain.simulated && !/anvil/i.test(await ask('web3_clientVersion').catch(() => ''))) throw new WalletProblem('realNetwork');
+  if (chain.simulated && !(await isSimulated(ask))) throw new WalletProblem('realNetwork');
+}
+
+/** Every real chain that the service knows began before this time, and a simulated one begins when it is started. */
+const realBefore_s = Date.UTC(2025, 0, 1) / 1_000;
+
+/** Whether the wallet's node has a young chain: a node that does not return its first block counts as one of a real chain. */
+async function isSimulated(ask) {
+  const first = await ask('eth_getBlockByNumber', ['0x1', false]).catch(() => null);
+  return Number(first?.timestamp) >= realBefore_s;
 }
 
 const added = ({ id, name, coin, rpcUrls, explorers }) => ({
@@ -148,6 +168,7 @@ start((_offer, found) => {
     icon,
     detail: rdns,
     pay: pay(provider),
+    sign: sign(provider),
     payFree: payFree(provider),
     watch: watch(provider),
   });

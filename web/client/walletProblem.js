@@ -24,6 +24,9 @@ export function problemOf(error, otherwise = 'failed') {
   return new WalletProblem(otherwise);
 }
 
+/** Body of a request for a transaction. The amount is null unless the payer chose it. */
+export const asking = ({ amount }, account) => (amount === null ? { account } : { account, amount });
+
 /** @param {string} part of the payment's own path @returns the answer @throws WalletProblem */
 export async function post(part, body) {
   const path = `${location.pathname.replace(/\/$/, '')}/${part}`;

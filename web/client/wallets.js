@@ -1,6 +1,7 @@
-// Pays from a wallet in the payer's browser: lists the available wallets, and follows the chosen one to the end.
+// Pays from a wallet in the payer's browser, or signs a refund address in it: lists the available wallets, and follows the chosen one to
+// the end.
 import { say } from './say.js';
-import { post, problemOf } from './walletProblem.js';
+import { post, problemOf, WalletProblem } from './walletProblem.js';
 
 const place = document.getElementById('wallets');
 const list = place.querySelector('ul');
@@ -45,7 +46,7 @@ const isIcon = (text) =>
   typeof text === 'string' && text.length <= iconMax && /^data:image\/(png|jpeg|webp|gif|svg\+xml)[;,]/.test(text);
 
 function found(wallet) {
-  if (wallets.has(wallet.id) || wallets.size >= walletsMax) return;
+  if (offered === null || wallets.has(wallet.id) || wallets.size >= walletsMax) return;
   const name = plain(wallet.name) || offered.words.unnamed;
   const button = document.createElement('button');
   button.type = 'button';
@@ -129,6 +130,7 @@ async function press({ id }, way) {
   // A silent wallet may still send: its later answer is accepted.
   const silent = setTimeout(() => isMine() && tell('pending', { wallet: wallet.name, state: 'wait' }), silent_ms);
   try {
+    if (offer.text !== undefined) return submitSignature(await wallet.sign(offer, step), isMine());
     const sent = await wallet[way](offer, step);
     turn += 1;
     record({ ...sent, due: dueOf(), from: wallet.detail ?? '', at: Date.now() });
@@ -143,6 +145,18 @@ async function press({ id }, way) {
   } finally {
     clearTimeout(silent);
   }
+}
+
+/** Longest signature that the service reads. */
+const signatureMax = 8_400;
+
+/** Sends the page's form with the signature, like a pasted one: the service checks it. */
+function submitSignature(signature, isMine) {
+  if (typeof signature !== 'string' || signature === '' || signature.length > signatureMax) throw new WalletProblem('failed');
+  if (!isMine) return;
+  const field = document.querySelector('form [name="signature"]');
+  field.value = signature;
+  field.form.requestSubmit();
 }
 
 const pause = (length_ms) => new Promise((resolve) => setTimeout(resolve, length_ms));
@@ -161,7 +175,12 @@ async function registered({ hash: txHash, account }) {
 
 // The tab remembers the sent transaction until the page shows it: a reload must not invite to pay twice.
 
-const dueOf = () => JSON.stringify(offered.offer);
+/** Terms of the offer. A sum that the payer chose is none of them: another sum is no reason to pay again. */
+function dueOf() {
+  const { amount, units, data, ...terms } = offered.offer;
+  return JSON.stringify(amount === null ? { ...terms, units, data } : terms);
+}
+
 const recordName = `${recorded} ${location.pathname}`;
 
 function record(sent) {

@@ -54,10 +54,6 @@ export interface PayModel extends Around {
 /** Parts of the model for naming the shop. */
 export type Said = Pick<PayModel, 'say' | 'shop'>;
 
-/** True if an amount is due now. */
-export const isDue = ({ open, missing, received }: Situation): boolean =>
-  open && (missing !== null || received === null);
-
 /** True if the payment ended unpaid. */
 export const endedUnpaid = ({ kind }: Situation): boolean => ['expired', 'late', 'tooLow'].includes(kind);
 

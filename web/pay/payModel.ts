@@ -1,8 +1,9 @@
 /** Builds the model of a payment's pages, for holders of its link. */
 
 import type { WalletOffer } from '../../commands/payerTransactions.ts';
-import { type ChainId, chainOf } from '../../domain/chains.ts';
+import type { ChainId } from '../../domain/chains.ts';
 import { returnUrlOf } from '../../domain/merchant/profile.ts';
+import { isDue } from '../../domain/payment/chosenAmount.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import type { NetworkOf } from '../../src/api/networks.ts';
@@ -14,7 +15,7 @@ import type { Site } from '../parts/frame.ts';
 import { readWanted, wantedAmount } from './anyAmount.ts';
 import { languageOf } from './language.ts';
 import { sayIn } from './messages/index.ts';
-import { endedUnpaid, isDue, type PayModel, type Shop } from './model.ts';
+import { endedUnpaid, type PayModel, type Shop } from './model.ts';
 
 /** Reads for payers, who have a payment's link. */
 export interface PayerReads {
@@ -83,7 +84,7 @@ export async function payModelOf(
   const wanted = readWanted(facts, amount);
   const left = amountDue(facts, wantedAmount(wanted));
   const walletLink = facts.situation.open ? deps.walletLink(facts.payment, left) : null;
-  const walletOffer = walletOfferOf(deps, facts, left);
+  const walletOffer = isDue(facts.situation) ? deps.walletOffer(facts.payment, left) : null;
   const url = `${deps.publicUrl()}${around.path}`;
   const { networkOf } = deps;
   const page = { ...around, facts, shop, sites, walletLink, walletOffer, url, networkOf, wanted, madeWith };
@@ -99,13 +100,6 @@ async function linkOf(
   if (!endedUnpaid(situation) || typeof linkId !== 'string') return null;
   const link = await links.find(linkId);
   return link?.appId === payment.appId ? { path: linkPath(linkId), closed: link.closedAt !== null } : null;
-}
-
-/** The service prepares transactions of Solana and Stellar for agreed amounts only; an EVM page holds its own. */
-function walletOfferOf({ walletOffer }: PayModelDeps, { payment, situation }: PayerFacts, left: string | null) {
-  const isPrepared = chainOf(payment.sourceChainId).family !== 'evm';
-  const isOffered = isDue(situation) && !(isPrepared && payment.sourceAmount === null);
-  return isOffered ? walletOffer(payment, left) : null;
 }
 
 /** An authorization pays one exact amount of USDC at once. The payer's wallet learns at signing whether the token's contract accepts it. */

@@ -1,26 +1,29 @@
 /** Paying from a wallet: one in this browser, found by a script (client/wallets.js), or an app of this phone, which opens the page again. */
 import type { VNode } from 'preact';
 import type { WalletOffer } from '../../commands/payerTransactions.ts';
-import { chainOf } from '../../domain/chains.ts';
+import { type ChainFamily, chainOf } from '../../domain/chains.ts';
 import { chainName } from '../parts/cells.ts';
-import { html } from '../parts/html.ts';
+import { type Content, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { paths, withQuery } from '../parts/paths.ts';
+import type { Say } from './language.ts';
 import type { PayModel } from './model.ts';
 
 /** The script inserts the name of a wallet here. */
 const place = '%';
 
 /** Shown once a script has found a wallet. A renewal of the page does not replace it, so a payment that the payer has begun in a wallet continues. */
-export function wallets({ say, walletOffer }: PayModel): VNode | null {
-  if (walletOffer === null) return null;
+export const wallets = ({ say, walletOffer }: PayModel): VNode | null =>
+  walletOffer && walletList(say, say('walletTitle'), walletOffer.family);
+
+function walletList(say: Say, title: Content, family: ChainFamily): VNode {
   return html`<section class="wallets" id="wallets" hidden>
-      <h2>${say('walletTitle')}</h2>
+      <h2>${title}</h2>
       <span class="sign wait" hidden>${icon('clock')}</span>
       <ul></ul>
       <p class="told-wallet" hidden></p>
       <button type="button" class="button again" hidden>${say('walletAgain')}</button>
-      <script type="module" src=${paths.asset(`${walletOffer.family}Wallet.js`)}></script>
+      <script type="module" src=${paths.asset(`${family}Wallet.js`)}></script>
     </section>`;
 }
 
@@ -28,6 +31,30 @@ export function wallets({ say, walletOffer }: PayModel): VNode | null {
 export function walletOffer(model: PayModel): VNode {
   const { walletOffer: offer } = model;
   return html`<div id="wallet-offer" data-live="part" hidden>${offer && JSON.stringify({ offer: marked(model, offer), words: wordsOf(model) })}</div>`;
+}
+
+/** A text for the account that must sign it. The wallet's signature fills the page's form and sends it. */
+export interface TextToSign {
+  readonly family: ChainFamily;
+  readonly account: string;
+  readonly text: string;
+}
+
+/** Wallets that sign a text, with the data for the script. */
+export function signers({ say }: Pick<PayModel, 'say'>, title: Content, offer: TextToSign): VNode {
+  const wallet = { wallet: place };
+  const notSigned = say.text('refundNotSigned');
+  const words = {
+    pay: say.text('refundSignWith', wallet),
+    unnamed: say.text('walletUnnamed'),
+    connecting: say.text('walletConnecting', wallet),
+    confirm: say.text('refundSigning', wallet),
+    pending: say.text('walletPending', wallet),
+    refused: notSigned,
+    otherAccount: notSigned,
+    failed: notSigned,
+  };
+  return html`<div><div id="wallet-offer" hidden>${JSON.stringify({ offer, words })}</div>${walletList(say, title, offer.family)}</div>`;
 }
 
 /** A simulated chain has the id of a real one, so the script queries the wallet's node to distinguish them. */

@@ -182,12 +182,24 @@ function readTransaction(text: string, networkPassphrase: string): Transaction |
   }
 }
 
-/** Null for a deposit that neither a memo nor the contract names. */
-export function stellarWalletOffer({
-  depositMemo,
-  depositContract,
-  senderAddress,
-}: Pick<PaymentView, 'depositMemo' | 'depositContract' | 'senderAddress'>): StellarOffer | null {
+/**
+ * Null for a deposit that neither a memo nor the contract names.
+ * @param amount in whole tokens
+ */
+export function stellarWalletOffer(
+  {
+    depositMemo,
+    depositContract,
+    senderAddress,
+    sourceAmount,
+  }: Pick<PaymentView, 'depositMemo' | 'depositContract' | 'senderAddress' | 'sourceAmount'>,
+  amount: string,
+): StellarOffer | null {
   if (depositMemo === null && depositContract === null) return null;
-  return { family: 'stellar', network: publicNetwork, sender: depositContract === null ? null : senderAddress };
+  return {
+    family: 'stellar',
+    network: publicNetwork,
+    sender: depositContract === null ? null : senderAddress,
+    amount: sourceAmount === null ? amount : null,
+  };
 }

@@ -1,6 +1,7 @@
 /** Payment pages, one for each situation, from real histories. */
 import type { VNode } from 'preact';
 import { isChoiceOpen } from '../../../domain/payment/choose.ts';
+import { isDue } from '../../../domain/payment/chosenAmount.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { ownersOf } from '../../../domain/payment/refundOrder.ts';
 import { situationOf } from '../../../domain/payment/situation.ts';
@@ -13,7 +14,7 @@ import type { Mode } from '../../../web/parts/frame.ts';
 import { readWanted, wantedAmount } from '../../../web/pay/anyAmount.ts';
 import type { Language } from '../../../web/pay/language.ts';
 import { sayIn } from '../../../web/pay/messages/index.ts';
-import { isDue, type PayModel, type Shop } from '../../../web/pay/model.ts';
+import type { PayModel, Shop } from '../../../web/pay/model.ts';
 import { payPage } from '../../../web/pay/page.ts';
 import { receiptPage } from '../../../web/pay/receipt.ts';
 import { refundPage } from '../../../web/pay/refund.ts';

@@ -177,6 +177,8 @@ export const ar: Messages = {
   refundWords: 'النص المطلوب توقيعه',
   refundSignature: 'التوقيع',
   refundSignNow: 'وقّع بمحفظة هذا المتصفح',
+  refundSignWith: 'وقّع عبر {wallet}',
+  refundSigning: 'وقّع النص في {wallet}.',
   refundNotSigned: 'لم توقّع المحفظة: اختر الحساب الذي دفع، أو الصق توقيعًا.',
   refundSave: 'احفظ العنوان',
   refundWrongTo: 'هذا ليس عنوانًا على {chain}.',

@@ -199,6 +199,8 @@ export const de: Messages = {
   refundWords: 'Text zum Signieren',
   refundSignature: 'Signatur',
   refundSignNow: 'Mit der Wallet dieses Browsers signieren',
+  refundSignWith: 'Mit {wallet} signieren',
+  refundSigning: 'Signieren Sie den Text in {wallet}.',
   refundNotSigned:
     'Die Wallet hat nicht signiert. Wählen Sie das Konto, das bezahlt hat, oder fügen Sie eine Signatur ein.',
   refundSave: 'Adresse speichern',

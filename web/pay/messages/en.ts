@@ -184,6 +184,8 @@ export const en = {
   refundWords: 'Text to sign',
   refundSignature: 'Signature',
   refundSignNow: 'Sign with the wallet of this browser',
+  refundSignWith: 'Sign with {wallet}',
+  refundSigning: 'Sign the text in {wallet}.',
   refundNotSigned: 'The wallet did not sign. Choose the account that paid, or paste a signature.',
   refundSave: 'Save the address',
   refundWrongTo: 'This is not an address on {chain}.',

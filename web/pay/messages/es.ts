@@ -184,6 +184,8 @@ export const es: Messages = {
   refundWords: 'Texto para firmar',
   refundSignature: 'Firma',
   refundSignNow: 'Firmar con la wallet de este navegador',
+  refundSignWith: 'Firmar con {wallet}',
+  refundSigning: 'Firme el texto en {wallet}.',
   refundNotSigned: 'La wallet no ha firmado: elija la cuenta que pagó o pegue una firma.',
   refundSave: 'Guardar la dirección',
   refundWrongTo: 'Esto no es una dirección en {chain}.',

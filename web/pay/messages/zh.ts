@@ -171,6 +171,8 @@ export const zh: Messages = {
   refundWords: '要签名的文字',
   refundSignature: '签名',
   refundSignNow: '用此浏览器的钱包签名',
+  refundSignWith: '用 {wallet} 签名',
+  refundSigning: '请在 {wallet} 中为这段文字签名。',
   refundNotSigned: '钱包没有签名：请选择付款的账户，或粘贴签名。',
   refundSave: '保存地址',
   refundWrongTo: '这不是 {chain} 上的地址。',
