@@ -140,7 +140,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare a payin transaction for a wallet
-         * @description For payments from Solana and Stellar. The transaction pays exactly what is due now from this account, or the stated amount of a payment of any amount. The service signs nothing. A `conflict` with pointer /token or /coin: the account has too little.
+         * @description For payments from Solana and Stellar. The transaction pays exactly the amount due now from this account, or the stated amount of a payment of any amount. The service signs nothing. A `conflict` with pointer /token or /coin: the account has too little.
          */
         post: operations["preparePayinTransaction"];
         delete?: never;
