@@ -5,6 +5,7 @@ import { titlesIn } from '../house/wordRules.ts';
 
 const threats = new URL('../../docs/explain/security.md', import.meta.url);
 const proofs = new URL('../../docs/audit/threat-specs.md', import.meta.url);
+const attacks = new URL('../../docs/audit/x402-attacks.md', import.meta.url);
 
 interface Link {
   readonly label: string;
@@ -58,6 +59,18 @@ describe('docs/explain/security.md', () => {
       .flatMap(linksIn)
       .filter(isSpec)
       .filter(({ label, target }) => !titlesIn(readFileSync(new URL(target, proofs), 'utf8')).includes(label));
+    assert.deepEqual(gone, []);
+  });
+});
+
+describe('docs/audit/x402-attacks.md', () => {
+  it('names specs by the beginning of their titles', () => {
+    const specs = linksIn(readFileSync(attacks, 'utf8')).filter(isSpec);
+    const gone = specs.filter(
+      ({ label, target }) =>
+        !titlesIn(readFileSync(new URL(target, attacks), 'utf8')).some((title) => title.startsWith(label)),
+    );
+    assert.ok(specs.length >= 30);
     assert.deepEqual(gone, []);
   });
 });

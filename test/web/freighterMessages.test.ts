@@ -76,7 +76,7 @@ describe('messages to Freighter', () => {
 
   const press = (page: Page) => page.locator('#wallets ul button').click();
 
-  it('are those of its library for a payment', () =>
+  it('equal those of its library for a payment', () =>
     visit('pay', async (page) => {
       await press(page);
       await page.locator('.told-wallet').getByText('Sent, waiting').waitFor();
@@ -107,7 +107,7 @@ describe('messages to Freighter', () => {
       ]);
     }));
 
-  it('are those of its library for a text to sign, and both get one signature', () =>
+  it('equal those of its library for a text to sign, and both get one signature', () =>
     visit('refund', async (page) => {
       await page.evaluate(() => {
         document.querySelector('form[method="post"]')?.addEventListener('submit', (event) => event.preventDefault());
