@@ -5,6 +5,7 @@ import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { larger } from '../../domain/money.ts';
 import { isCctpChain } from '../../domain/rebalance/cctp.ts';
 import { type Flow, sparkline } from '../../domain/rebalance/dryRun.ts';
+import { inPolicyDecimals, sparkColumns, tokens, usd } from '../../domain/rebalance/floatUnits.ts';
 import { type Arriving, arrivingFrom } from '../../domain/rebalance/inTransit.ts';
 import { rebalance } from '../../domain/rebalance/rebalance.ts';
 import { day_ms, hour_ms, type Instant, plus } from '../../domain/time.ts';
@@ -12,7 +13,6 @@ import { floatsBefore, flowsBetween, outflows, rebalancesInTransit } from '../..
 import { openObligations } from '../../queries/payouts.ts';
 import type { Core } from '../../src/core.ts';
 import { withCore } from '../connections.ts';
-import { inPolicyDecimals, sparkColumns, tokens, usd } from './floatUnits.ts';
 import { type ListFormat, printList } from './show.ts';
 
 const inTransitMax = 200;
