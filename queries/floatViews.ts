@@ -2,12 +2,13 @@
 import { currentState, type Handle } from '../commands/handle.ts';
 import type { ChainId } from '../domain/chains.ts';
 import { inPolicyDecimals, tokens } from '../domain/rebalance/floatUnits.ts';
-import { arrivingFrom } from '../domain/rebalance/inTransit.ts';
+import { type Arriving, arrivingFrom } from '../domain/rebalance/inTransit.ts';
 import type { FloatView } from '../domain/rebalance/policy.ts';
 import { type Rebalance, rebalance, rebalanceStanding } from '../domain/rebalance/rebalance.ts';
 import { day_ms, type Instant, plus } from '../domain/time.ts';
+import { liveAttempts } from '../domain/transfer/leg.ts';
 import type { Sql } from '../projections/sql.ts';
-import { floatsBefore, openRebalances, outflows } from './floats.ts';
+import { floatsBefore, openRebalances, outflows, rebalancesInTransit } from './floats.ts';
 import { type Obligation, openObligations, openPromises } from './payouts.ts';
 
 /** Rebalances that are read at most: each is a stream. */
@@ -22,6 +23,12 @@ export interface Floats {
   /** One per chain whose books are open. */
   readonly views: readonly FloatView[];
   readonly open: readonly OpenRebalance[];
+}
+
+/** As a process has them. */
+export interface Stores {
+  readonly database: Sql;
+  readonly handle: Handle;
 }
 
 export interface FloatDeps {
@@ -85,4 +92,18 @@ function arrivingAt(chainId: ChainId, state: Rebalance): bigint {
   if (arriving !== undefined) return inPolicyDecimals(chainId, arriving);
   const isAhead = !burn.settled && rebalanceStanding(state) !== 'burnLost' && rebalanceStanding(state) !== 'short';
   return isAhead ? inPolicyDecimals(chainId, BigInt(ordered.amount) - BigInt(ordered.route.feeMax)) : 0n;
+}
+
+/**
+ * Returns burned money that is on its way to the treasury's accounts. A mint that is signed is left out: its money may already be in the
+ * balance of its account.
+ * @throws Unavailable
+ */
+export async function arrivingMoney({ database, handle }: Stores): Promise<readonly Arriving[]> {
+  const ids = await rebalancesInTransit(database, rebalancesMax);
+  const states = await Promise.all(ids.map((id) => currentState(handle, rebalance, id)));
+  return states.flatMap((state) => {
+    const isMinting = state?.mint && liveAttempts(state.mint).length > 0;
+    return state && !isMinting ? (arrivingFrom(state) ?? []) : [];
+  });
 }

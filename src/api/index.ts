@@ -18,6 +18,7 @@ import { listApiRequests } from '../../queries/apiRequests.ts';
 import { changesPage, listOtherChanges } from '../../queries/appHistory.ts';
 import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../queries/apps.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
+import { arrivingMoney } from '../../queries/floatViews.ts';
 import { countOpenLinks, listLinks } from '../../queries/links.ts';
 import { listKeys, withLastUse } from '../../queries/merchantAudit.ts';
 import { headsOf } from '../../queries/operations.ts';
@@ -78,6 +79,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
     changes: followChanges(core, signal).count,
     alarm: telemetry.alarm,
     observeFloat: telemetry.observeFloat,
+    ...(config.attestationsUrl !== null && { arriving: () => arrivingMoney(core) }),
   });
   await guard.refresh(signal).catch(() => {});
   void guard.watch(signal);
@@ -108,7 +110,8 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
 
   return {
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
-    quotePayment: (request, app, caller) => quotePayment({ ...create, checkRoute: guard.look }, request, app, caller),
+    quotePayment: (request, app, caller) =>
+      quotePayment({ ...create, checkRoute: guard.look, payoutExpectedAt: guard.expectedAt }, request, app, caller),
     chooseSource: (paymentId, source, by) => chooseSource(choice, paymentId, source, by),
     registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
     withdrawCashback: createWithdrawCashback({ ...create, crash: core.crash }),

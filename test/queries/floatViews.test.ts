@@ -4,7 +4,7 @@ import type { RebalanceOrdered } from '../../domain/rebalance/events.ts';
 import { policyName } from '../../domain/rebalance/floatPlan.ts';
 import type { BooksEvent } from '../../domain/treasury/booksEvents.ts';
 import { reportsSet } from '../../projections/sets.ts';
-import { readFloats } from '../../queries/floatViews.ts';
+import { arrivingMoney, readFloats } from '../../queries/floatViews.ts';
 import { append } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { fill, wholeLog } from '../support/readModels.ts';
@@ -97,6 +97,28 @@ describe('floats as the policy sees them', () => {
         open: [],
       },
     ]);
+  });
+
+  it('are expected from the burn until the mint is signed, without the highest fee at least', async () => {
+    const seen: unknown[] = [];
+    const steps: readonly DomainEvent[][] = [
+      [
+        r.ordered(order),
+        { type: 'RebalanceApproved', data: { by: 'ada', approvedAt: p.minute(2) } },
+        r.burnSigned(order),
+      ],
+      [r.burnConfirmed()],
+      [r.attested(order, { feeExecuted: 50_000n })],
+      [r.mintSigned(order, 1, '999950000')],
+      [r.mintConfirmed('999950000')],
+    ];
+    await write(books);
+    for (const events of steps) {
+      await write({ 'rebalance-usdc-1': events });
+      const all = await arrivingMoney({ database: given.database, handle: given.world.handle });
+      seen.push(all.map(({ chainId, amount, expectedAt }) => [chainId, amount, expectedAt]));
+    }
+    assert.deepEqual(seen, [[], [[1, 999_800_000n, p.minute(22)]], [[1, 999_950_000n, p.minute(4)]], [], []]);
   });
 
   it('expect nothing of a move that was called off', async () => {

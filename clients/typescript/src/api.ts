@@ -2487,13 +2487,18 @@ export interface components {
         };
         /**
          * QuoteResponse
-         * @description What a payment would cost that is created now. It binds nobody: the payment has the fee of its own moment.
+         * @description What a payment would cost that is created now. It binds nobody: the payment has the fee of its own moment. payoutExpectedAt is the time when money in transit allows the payout; null if the payout need not wait.
          */
         QuoteResponse: {
             type: components["schemas"]["PaymentType"];
             source: components["schemas"]["QuotedSource"];
             destination: components["schemas"]["QuotedDestination"];
             payFrom: components["schemas"]["QuotedSource"][] | null;
+            /**
+             * Format: date-time
+             * @description an ISO 8601 time
+             */
+            payoutExpectedAt: string | null;
         };
         /**
          * QuotedDestination
