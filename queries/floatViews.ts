@@ -95,7 +95,7 @@ function arrivingAt(chainId: ChainId, state: Rebalance): bigint {
 }
 
 /**
- * Returns burned money that is on its way to the treasury's accounts. A mint that is signed is left out: its money may already be in the
+ * Returns burned money that is on its way to the treasury's accounts. A signed mint does not count: its money may already be in the
  * balance of its account.
  * @throws Unavailable
  */

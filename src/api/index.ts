@@ -25,6 +25,7 @@ import { headsOf } from '../../queries/operations.ts';
 import { openObligations, openPromises } from '../../queries/payouts.ts';
 import { listInvitations, listTeam } from '../../queries/team.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
+import { createOperatorPages } from '../../web/operations/index.ts';
 import type { Site } from '../../web/parts/frame.ts';
 import { createFindInvitee } from '../accounts/invitees.ts';
 import { canonicalTxHash, familyAddresses, walletLinkOf, walletOfferOf } from '../chains/families.ts';
@@ -46,6 +47,7 @@ import { webhookSender, webhooksOf } from '../workers/webhooks/index.ts';
 import { createKeyUses, openRevocations } from './apiKeys.ts';
 import { type ApiDeps, createApp, createOperationsApp } from './app.ts';
 import { unavailable } from './errors.ts';
+import { floatsModelOf, observeFloats } from './floats.ts';
 import { defaultLimits } from './middleware.ts';
 import { createOpenPlaces } from './openPlaces.ts';
 import { metrics, readiness } from './operations.ts';
@@ -449,8 +451,12 @@ function startOperations(core: Core): Promise<HttpServer> {
     clients,
     rates: unlimited,
     limits: defaultLimits,
-    metrics: () => metrics(core),
+    async metrics() {
+      await observeFloats(core).catch(() => {});
+      return metrics(core);
+    },
     names: core.config.operations.names,
+    pages: [createOperatorPages({ floats: () => floatsModelOf(core, siteOf(core.config).mode) })],
   });
   const { host, port } = core.config.operations;
   return startHttp(app, { host, port, setBy: ['OPERATIONS_PORT', 'OPERATIONS_HOST'], clients });
