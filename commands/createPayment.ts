@@ -20,6 +20,7 @@ import {
   type NewPayment,
   notAnAddress,
   notOffered,
+  type OfferedFee,
   type ReadAmounts,
   type ReadDeps,
   readAmounts,
@@ -84,6 +85,20 @@ async function costTold(
     const message = `${chain.name} cannot be asked at present what a payout costs: try again in a moment`;
     return refuseUnavailable(error, message);
   }
+}
+
+/** Keeps fees that were offered before; the payout's cost may have changed since. */
+function withOfferedFees(price: Price, asked: Asked, [own, ...others]: readonly OfferedFee[]): Price | Refusal {
+  const alternatives = price.alternatives ?? [];
+  if (!own || others.length !== alternatives.length)
+    return refuse('conflict', 'the sources of this payment have changed: request it again');
+  const offered = {
+    ...price,
+    feePolicy: { ...price.feePolicy, ...own },
+    alternatives: alternatives.map((each, at) => ({ ...each, feePolicy: { ...each.feePolicy, ...others[at] } })),
+  };
+  const agreed = creation.agree({ ...asked, ...offered });
+  return isRefusal(agreed) ? agreed : { ...offered, agreed };
 }
 
 export type { AppSettings, NewPayment, Settlement } from './paymentRequest.ts';
@@ -160,15 +175,14 @@ export async function createPayment(
   if (isRefusal(asked)) return asked;
   const paymentId = await paymentIdFor(deps, app, request, caller.keyless, asked);
   const fit = await fitOf(deps, asked, { paymentId, appId: app.appId, keyless: caller.keyless });
-  const { orderId, metadata } = request;
+  const { metadata } = request;
   const { display } = asked;
-  const { appId, webhookUrl, webhookTypes = [] } = app;
+  const { appId } = app;
   const decide = (state: PaymentState) => {
     if (state) return creation.repeatOrder(state, { ...asked, display, metadata });
     if (isRefusal(fit)) return fit;
-    const own = { paymentId, appId, orderId, keyless: caller.keyless, display, metadata, webhookUrl, webhookTypes };
-    const cashback_basisPoints = deps.cashback_basisPoints ?? 0;
-    return creation.createPayment(state, { ...asked, ...fit, ...own, cashback_basisPoints, now: deps.clock.now() });
+    const own = { paymentId, keyless: caller.keyless };
+    return creation.createPayment(state, newTerms(deps, { ...asked, ...fit }, request, app, own));
   };
   const { keyless: _, ...by } = caller;
   const handled = await deps.handle(paymentDecider, paymentId, decide, { ...by, appId, expectNew: true });
@@ -206,12 +220,54 @@ export async function quotePayment(
   return { ...creation.quoteOf({ ...asked, ...price }, price.agreed), payoutExpectedAt };
 }
 
+/** A payment as it would be created now, or the existing payment of its order. */
+export interface DraftedPayment {
+  readonly payment: Payment;
+  readonly exists: boolean;
+}
+
+/** Drafts a payment with its deposit. Writes nothing and reserves no capacity. @returns a refusal if creating it would be refused */
+export async function draftPayment(
+  deps: Omit<CreatePaymentDeps, 'takePlace'>,
+  request: NewPayment,
+  app: AppSettings,
+  { keyless }: Pick<Creator, 'keyless'>,
+): Promise<DraftedPayment | Refusal> {
+  const asked = metadataRefusal(request, { keyless }) ?? readTerms(deps, request, app, { keyless });
+  if (isRefusal(asked)) return asked;
+  const paymentId = await paymentIdFor(deps, app, request, keyless, asked);
+  const known = await currentState(deps.handle, paymentDecider, paymentId);
+  if (known) return { payment: known, exists: true };
+  const fit = await fitOf(deps, asked, { paymentId, appId: app.appId, keyless });
+  if (isRefusal(fit)) return fit;
+  const decided = creation.createPayment(
+    null,
+    newTerms(deps, { ...asked, ...fit }, request, app, { paymentId, keyless }),
+  );
+  if (isRefusal(decided)) return decided;
+  const payment = decided.reduce<PaymentState>(paymentDecider.evolve, paymentDecider.initial);
+  assert(payment !== null, 'a payment that is drafted exists');
+  return { payment, exists: false };
+}
+
+/** Terms of a payment that is created now. */
+function newTerms<T extends ReadTerms & Price & { readonly deposit: Deposit }>(
+  { clock, cashback_basisPoints = 0 }: Pick<CreatePaymentDeps, 'clock' | 'cashback_basisPoints'>,
+  fit: T,
+  { orderId, metadata }: NewPayment,
+  { appId, webhookUrl, webhookTypes = [] }: AppSettings,
+  own: { readonly paymentId: string; readonly keyless: boolean },
+): creation.Terms {
+  return { ...fit, ...own, appId, orderId, metadata, webhookUrl, webhookTypes, cashback_basisPoints, now: clock.now() };
+}
+
 /** Terms of the request, the fee in force for them, and derived values. */
 interface ReadTerms
   extends creation.AskedTerms,
     Pick<Asked, 'feePolicy' | 'agreed'>,
     Pick<creation.Terms, 'display' | 'life_ms'> {
   readonly scheme: DepositScheme;
+  readonly offeredFees: readonly OfferedFee[] | undefined;
   /** In the destination's units; null if any amount is accepted. */
   readonly payout: bigint | null;
 }
@@ -273,6 +329,7 @@ function readTerms(
     life_ms,
     alternatives,
     asksAlternatives: Boolean(request.payFrom),
+    offeredFees: request.offeredFees,
     scheme,
     payout,
   };
@@ -372,7 +429,8 @@ async function priceFor(
   const by = keyless ? null : appId;
   const { chain, token } = destination;
   const unpayable = checkRoute(chain, token, payout, amountPointer(asked.type), by, life_ms ?? creation.lifetime_ms);
-  return unpayable ?? pricePayment(payoutCostOf, asked);
+  const price = unpayable ?? (await pricePayment(payoutCostOf, asked));
+  return isRefusal(price) || !asked.offeredFees ? price : withOfferedFees(price, asked, asked.offeredFees);
 }
 
 async function receiverRefusal(

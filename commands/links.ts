@@ -130,12 +130,16 @@ function readAmounts({
 
 /** Input of a payer. */
 export interface LinkVisit {
+  /** Order id of the payment. Default: derived from the nonce. */
+  readonly orderId?: string | undefined;
   /** Random value of the displayed form: repeated submits of the same form are the same payment. */
   readonly nonce: string;
   /** In dollars; read only if the payer chooses it. */
   readonly amount?: string | undefined;
   /** Read only if neither link nor app names a source. */
   readonly source?: { readonly chainId: string; readonly tokenSymbol: string } | undefined;
+  /** Other sources, read only with `source`. Default: the app's settings. */
+  readonly payFrom?: PayFrom | undefined;
 }
 
 type Offers = (chain: Chain) => boolean;
@@ -167,31 +171,39 @@ type Create = (request: NewPayment, app: AppSettings, caller: Creator) => Promis
 export const createPayLink =
   (createPayment: Create, offers: Offers): PayLink =>
   async (app, link, visit, by) => {
-    if (link.closedAt !== null) return refuse('conflict', 'the link is closed: ask the merchant for another');
-    const chosen = visit.amount === undefined ? null : readMicroUsd(visit.amount, '/amount');
-    if (isRefusal(chosen)) return chosen;
-    const asked = amountWith(link, chosen);
-    if (isRefusal(asked)) return asked;
-    const [source = visit.source] = linkSources(link, app, offers);
-    if (!source) return refuse('invalidRequest', 'choose where to pay from', '/source');
-    const amount = formatAmount(asked, microUsdDecimals);
-    const { linkId, type, title, description } = link;
-    const chainId = String(source.chainId);
-    const named = orderIdOf([linkId, visit.nonce, amount, chainId, source.tokenSymbol]);
-    const request: NewPayment = {
-      appId: app.appId,
-      orderId: named,
-      type,
-      intent: null,
-      display: { title, description, currency: 'USD' },
-      metadata: { linkId },
-      source: { chainId, tokenSymbol: source.tokenSymbol, ...(type === 'exactIn' && { amount }) },
-      destination: type === 'exactOut' ? { amount } : {},
-      // The app's settings apply to links that leave the choice to the payer.
-      payFrom: link.source ? [] : null,
-    };
-    return createPayment(request, app, { keyless: true, ...by });
+    if (link.closedAt !== null) return linkClosed;
+    const request = linkPayment(app, link, visit, offers);
+    return isRefusal(request) ? request : createPayment(request, app, { keyless: true, ...by });
   };
+
+export const linkClosed = refuse('conflict', 'the link is closed: ask the merchant for another');
+
+/** The request of a payment with a link. */
+export function linkPayment(app: AppSettings, link: Link, visit: LinkVisit, offers: Offers): NewPayment | Refusal {
+  const chosen = visit.amount === undefined ? null : readMicroUsd(visit.amount, '/amount');
+  if (isRefusal(chosen)) return chosen;
+  const asked = amountWith(link, chosen);
+  if (isRefusal(asked)) return asked;
+  const own = linkSources(link, app, offers);
+  const [source = visit.source] = own;
+  if (!source) return refuse('invalidRequest', 'choose where to pay from', '/source');
+  const amount = formatAmount(asked, microUsdDecimals);
+  const { linkId, type, title, description } = link;
+  const chainId = String(source.chainId);
+  const named = orderIdOf([linkId, visit.nonce, amount, chainId, source.tokenSymbol]);
+  return {
+    appId: app.appId,
+    orderId: visit.orderId ?? named,
+    type,
+    intent: null,
+    display: { title, description, currency: 'USD' },
+    metadata: { linkId },
+    source: { chainId, tokenSymbol: source.tokenSymbol, ...(type === 'exactIn' && { amount }) },
+    destination: type === 'exactOut' ? { amount } : {},
+    // The app's settings apply to links that leave the choice to the payer.
+    payFrom: link.source ? [] : own.length > 0 ? null : (visit.payFrom ?? null),
+  };
+}
 
 /** Short enough to read out; 80 bits, so nobody can guess the order of another form. */
 const orderIdOf = (parts: readonly string[]): string =>

@@ -3,6 +3,7 @@ import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decide
 import * as apps from '../domain/merchant/app.ts';
 import type { KeyScope, MerchantEvent } from '../domain/merchant/events.ts';
 import * as keys from '../domain/merchant/keys.ts';
+import { type NotificationChoice, setNotifications } from '../domain/merchant/notifications.ts';
 import { type ProfileChange, readLabel } from '../domain/merchant/profile.ts';
 import { type Action, personOf, refuseRole } from '../domain/merchant/roles.ts';
 import * as fees from '../domain/merchant/settings.ts';
@@ -93,6 +94,8 @@ export interface ManageMerchant {
   setWebhookUrl(appId: string, url: string | null, by: By): Promise<Changed | Refusal>;
   /** Replaces all types that the app gets besides the first two, for payments created from now on. */
   setWebhookTypes(appId: string, types: readonly string[], by: By): Promise<Changed | Refusal>;
+  /** Replaces the notifications of the person who asks. Nobody else can choose for them. */
+  setNotifications(appId: string, choice: NotificationChoice, by: By): Promise<Changed | Refusal>;
   /** Replaces the whole list of sources that payers may choose. */
   setPayFrom(appId: string, payFrom: readonly Side[], by: By): Promise<Changed | Refusal>;
   /** Replaces the whole policy for wrong amounts of new payments. */
@@ -170,6 +173,12 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
 
     setWebhookTypes: (appId, types, by) =>
       change('setWebhookTypes', appId, by, (state) => webhooks.setWebhookTypes(state, types)),
+
+    setNotifications: async (appId, choice, by) => {
+      const developerId = personOf(by.cause);
+      if (developerId === null) return refuse('forbidden', 'only a member of the team can choose notifications');
+      return change('setNotifications', appId, by, (state) => setNotifications(state, developerId, choice));
+    },
 
     setPayFrom: async (appId, stated, by) => {
       const payFrom = readPayFromSetting(deps, stated);

@@ -102,7 +102,7 @@ export interface RegistrationDeps extends ProfileDeps {
   readonly ids: Ids;
   /** Encrypts under the master key, bound to its context. */
   readonly seal: (plain: string, context: string) => string;
-  /** The chain's canonical spelling of a receiver's address; undefined if it is none. */
+  /** The chain's canonical spelling of a receiver's address; undefined for any other text. */
   readonly canonicalAddress: (chainId: ChainId, text: string) => string | undefined;
   readonly canReceive: ReceiverChecks;
   /** True if this installation pays out there. */

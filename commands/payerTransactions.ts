@@ -15,6 +15,7 @@ export interface EvmOffer {
   readonly data: string;
   /** Smallest units in decimal. */
   readonly units: string;
+  readonly amount: ChosenAmount;
 }
 
 /** A chain as wallets add it (EIP-3085). */
@@ -31,7 +32,11 @@ export interface SolanaOffer {
   readonly family: 'solana';
   /** As the Wallet Standard names clusters: `solana:mainnet`. */
   readonly chain: string;
+  readonly amount: ChosenAmount;
 }
+
+/** In whole tokens, if the payer chose it; null for the amount that is due. */
+type ChosenAmount = string | null;
 
 export interface StellarOffer {
   readonly family: 'stellar';
@@ -39,6 +44,7 @@ export interface StellarOffer {
   readonly network: string;
   /** The only account that can pay; null where every account can. */
   readonly sender: string | null;
+  readonly amount: ChosenAmount;
 }
 
 /** Amount that an account must pay. */

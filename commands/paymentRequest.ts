@@ -8,6 +8,7 @@ import { microUsdDecimals, parseAmount } from '../domain/money.ts';
 import type { AmountPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Terms } from '../domain/payment/create.ts';
 import type { PaymentType } from '../domain/payment/events.ts';
+import type { FeePolicy } from '../domain/payment/fees.ts';
 import type { Intent } from '../domain/payment/intent.ts';
 import type { LineItem } from '../domain/payment/lineItems.ts';
 import type { Metadata } from '../domain/payment/metadata.ts';
@@ -47,7 +48,11 @@ export interface NewPayment {
   readonly payFrom?: readonly Side[] | null;
   /** Life of the payment; null or omitted for one hour. */
   readonly expiresInSeconds?: number | null;
+  /** Fees that were offered for this request before: of the source, then of each alternative. Default: the fees in force now. */
+  readonly offeredFees?: readonly OfferedFee[];
 }
+
+export type OfferedFee = Pick<FeePolicy, 'fixed' | 'basisPoints'>;
 
 export interface Side {
   readonly chainId: string | number;

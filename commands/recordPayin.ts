@@ -101,7 +101,7 @@ export interface RegisterPayinDeps {
   readonly handle: Handle;
   readonly clock: Clock;
   readonly addresses: AddressSpelling;
-  /** A transaction hash in its chain's spelling; null if the text is none. */
+  /** A transaction hash in its chain's spelling; null for any other text. */
   readonly canonicalTxHash: (chain: Chain, text: string) => string | null;
   /** Starts a look-up of the transaction without waiting for it. A lost look-up is harmless: the scan finds the payin too. */
   readonly lookUp: (payment: Payment, txHash: string) => void;

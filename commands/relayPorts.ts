@@ -33,11 +33,12 @@ export interface Relaying {
   /** Id of the network that payers' wallets and signatures name. */
   readonly networkId: number;
   /**
-   * The token's domain, if the contract's separator is the one that is computed from it; null where no authorization is accepted.
-   * @throws ChainUnavailable while no node can tell
+   * The token's domain, if the contract's separator equals the one computed from it; null if no authorization is
+   * accepted.
+   * @throws ChainUnavailable while no node answers
    */
   domainOf(token: Pick<TokenRef, 'address'>, signal: AbortSignal): Promise<AuthorizationDomain | null>;
-  /** Signature as the contract takes it (r, s, v of 65 bytes), if the payer's key made it; null for any other. Calls no node. */
+  /** Signature in the contract's form (r, s, v of 65 bytes), if the payer's key made it; null for any other. Calls no node. */
   signatureOf(authorization: Authorization, domain: AuthorizationDomain, signature: string): Promise<string | null>;
   /** Nonce that the server chooses for a payment: the contract refuses a second authorization of the payer with it. Calls no node. */
   nonceOf(text: string): string;
@@ -45,8 +46,8 @@ export interface Relaying {
   accountOf(text: string): string | null;
   /**
    * Runs the transaction on a node without sending it.
-   * @returns most that it costs now, in the smallest unit of the chain's coin
-   * @throws PayoutBlocked whose `ends` says why the token would refuse it, ChainUnavailable
+   * @returns its maximum cost now, in the smallest unit of the chain's coin
+   * @throws PayoutBlocked whose `ends` names the reason of the token's refusal, ChainUnavailable
    */
   simulate(order: RelayOrder, signal: AbortSignal): Promise<bigint>;
 }

@@ -8,12 +8,22 @@ import { familyOf } from '../domain/payment/sources.ts';
 import { type Payment, paymentDecider } from '../domain/payment/state.ts';
 import { type RelayEnd, type RelayOrdered, relaysPerPaymentMax } from '../domain/relay/events.ts';
 import { type RelayLimits, refusalOfCost, relayGas, relayHourOf, reserveRelayGas } from '../domain/relay/gas.ts';
-import { isRelayOpen, isSameAuthorization, orderRelay, type Relay, relay, relayIdOf } from '../domain/relay/relay.ts';
-import { type RelayResult, relayResultOf } from '../domain/relay/result.ts';
+import {
+  isRelayOpen,
+  isSameAuthorization,
+  orderMoved,
+  orderRelay,
+  type Relay,
+  type RelayState,
+  relay,
+  relayIdOf,
+} from '../domain/relay/relay.ts';
+import { payinOf, type RelayResult, relayResultOf } from '../domain/relay/result.ts';
 import { epochMs, type Instant, minute_ms } from '../domain/time.ts';
 import type { ChosenSource } from './chooseSource.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { type Clock, type CrashPoint, refuseUnavailable, TransientError, Unavailable } from './ports.ts';
+import type { PayinHint, PaymentRef } from './recordPayin.ts';
 import type { AuthorizationDomain, Relaying } from './relayPorts.ts';
 import { PayoutBlocked } from './transferPorts.ts';
 
@@ -28,6 +38,17 @@ export interface RelayDeps {
   /** The payment's deposit on EVM chains. It is derived, and nothing is recorded. */
   readonly depositOf: (paymentId: string, token: Token) => Promise<Deposit>;
   readonly chooseSource: (paymentId: string, source: ChosenSource, by: By) => Promise<Payment | Refusal>;
+  /** Looks up a transaction that moved the payer's money before the authorization was handed in. */
+  readonly registerPayin: (own: PaymentRef, hint: PayinHint, by: By) => Promise<unknown>;
+}
+
+/** A payment that is created only for an authorization that can pay it. */
+export interface RelayDraft {
+  readonly payment: Payment;
+  /** False if its price is no longer offered. An authorization that has moved the money is accepted all the same. */
+  readonly isFresh: boolean;
+  /** Creates it, or finds it. */
+  create(by: By): Promise<Payment | Refusal>;
 }
 
 /** One source of the payment, which an authorization can pay. */
@@ -82,7 +103,7 @@ export interface Accepted {
   readonly result: RelayResult;
 }
 
-/** Where a payment stands that its payer wants to pay by authorization. */
+/** Status of a payment that its payer wants to pay by authorization. */
 export interface RelayDesk {
   readonly payment: Payment;
   /** Empty while nothing can be paid so. */
@@ -94,13 +115,29 @@ export interface RelayDesk {
 export interface Relays {
   /** @returns null for an unknown payment. Records nothing. @throws Unavailable */
   desk(paymentId: string, signal: AbortSignal): Promise<RelayDesk | null>;
-  /** Accepts an authorization once; the same one again gets the relay that it has. @throws Unavailable */
-  accept(paymentId: string, signed: SignedAuthorization, by: By, signal: AbortSignal): Promise<Accepted | RelayRefusal>;
+  /** The desk of a payment that is not created. @throws Unavailable */
+  draftDesk(payment: Payment, signal: AbortSignal): Promise<RelayDesk>;
+  /**
+   * Accepts an authorization once; the same one again gets the relay that it has.
+   * @param draft the payment, if it may not exist yet @throws Unavailable
+   */
+  accept(
+    paymentId: string,
+    signed: SignedAuthorization,
+    by: By,
+    signal: AbortSignal,
+    draft?: RelayDraft,
+  ): Promise<Accepted | RelayRefusal>;
+  /** Returns the payer if `accept` would accept the authorization now. Records nothing. @throws Unavailable */
+  verify(paymentId: string, signed: SignedAuthorization, signal: AbortSignal): Promise<string | RelayRefusal>;
   /** The relay of an authorization; null where it was not accepted. @throws Unavailable */
   find(paymentId: string, signed: SignedAuthorization): Promise<Accepted | null>;
 }
 
-/** A transaction takes this long to be sent and mined, at least; the reference facilitator asks for it too. */
+const seconds = /^(0|[1-9][0-9]{0,11})$/;
+const word = /^0x[0-9a-fA-F]{64}$/;
+
+/** Minimum time to send and mine a transaction; the reference facilitator requires it too. */
 const validLeast_s = 6n;
 /** An authorization is a cheque to the deposit: none is kept that is good for longer. */
 const validMost_s = 86_400n;
@@ -121,6 +158,8 @@ const refused = (fault: RelayFault, message: string, code: RefusalCode = 'invali
   fault,
 });
 const because = (fault: RelayFault, refusal: Refusal): RelayRefusal => ({ ...refusal, fault });
+
+const unreadable = refused('invalid_payload', 'the authorization has a field that the token could not read');
 
 /** Inputs of the server's nonces: a payment, a source, and the number of the next relay. */
 const nonceText = (paymentId: string, { chainId, token }: RelayedSource, number: number): string =>
@@ -164,6 +203,11 @@ export function createRelays(deps: RelayDeps): Relays {
     return { payment, offers: (await Promise.all(offers)).flat(), last };
   }
 
+  const draftDesk: Relays['draftDesk'] = async (payment, signal) => {
+    const offers = relayedSources(payment).map((source) => offerOf(payment, source, 1, signal).catch(unlessAway));
+    return { payment, offers: (await Promise.all(offers)).flat(), last: null };
+  };
+
   async function find(paymentId: string, signed: SignedAuthorization): Promise<Accepted | null> {
     const payment = await currentState(handle, paymentDecider, paymentId);
     const payer = payment && accountIn(deps, signed);
@@ -177,26 +221,89 @@ export function createRelays(deps: RelayDeps): Relays {
 
   return {
     desk,
+    draftDesk,
     find,
-    async accept(paymentId, signed, by, signal) {
+    async verify(paymentId, signed, signal) {
+      const known = await find(paymentId, signed);
+      if (known) return known.result.kind === 'failed' ? failedBefore(known.result) : known.relay.ordered.form.payer;
+      const ordering = await readyToOrder(paymentId, signed, signal);
+      if (isRefusal(ordering)) return ordering;
+      const priced = await priceOf(deps, ordering, signal);
+      return isRefusal(priced) ? priced : ordering.checked.payer;
+    },
+    async accept(paymentId, signed, by, signal, draft) {
       const known = await find(paymentId, signed);
       if (known) return known;
-      const payment = await currentState(handle, paymentDecider, paymentId);
-      if (!payment) return refused('invalid_payload', 'there is no such payment', 'paymentNotFound');
-      const relays = await relaysOf(paymentId);
-      const number = relays.length + 1;
-      const more = refusalOfMore(payment, relays, clock.now());
-      if (more) return more;
-      const source = relayedSources(payment).find(
-        (each) => each.chainId === signed.chainId && each.token.address === signed.tokenAddress,
-      );
-      const [offer] = source ? await offerOf(payment, source, number, signal) : [];
-      if (!source || !offer) return refused('invalid_network', 'this payment takes no authorization of this token');
-      const checked = await check(deps, payment, offer, signed);
-      if (isRefusal(checked)) return checked;
-      return order(deps, { payment, offer, number, checked }, by, signal);
+      const ordering = await readyToOrder(paymentId, signed, signal, draft);
+      return isRefusal(ordering) ? ordering : order(deps, ordering, by, signal);
     },
   };
+
+  /** Checks all that needs no node. */
+  async function readyToOrder(
+    paymentId: string,
+    signed: SignedAuthorization,
+    signal: AbortSignal,
+    draft?: RelayDraft,
+  ): Promise<Ordering | RelayRefusal> {
+    const stored = await currentState(handle, paymentDecider, paymentId);
+    const payment = stored ?? draft?.payment;
+    if (!payment) return refused('invalid_payload', 'there is no such payment', 'paymentNotFound');
+    const relays = await relaysOf(paymentId);
+    const number = relays.length + 1;
+    const source = relayedSources(payment).find(
+      (each) => each.chainId === signed.chainId && each.token.address === signed.tokenAddress,
+    );
+    const more = refusalOfMore(payment, relays, clock.now());
+    if (more && !(source && number <= relaysPerPaymentMax && isPaidAlready(deps, payment, source, signed))) return more;
+    const [offer] = source ? await offerOf(payment, source, number, signal) : [];
+    if (!source || !offer) return refused('invalid_network', 'this payment takes no authorization of this token');
+    const late = refusalOfTime(signed, clock.now());
+    if (late && !isLatelyOver(signed, clock.now())) return late;
+    const checked = await check(deps, payment, offer, signed);
+    if (isRefusal(checked)) return checked;
+    const unlessMoved = more ?? late ?? (stored || draft?.isFresh ? undefined : notOffered);
+    const create = stored || !draft ? async () => payment : draft.create;
+    return { payment, offer, number, checked, unlessMoved, create };
+  }
+}
+
+const failedBefore = ({ reason, detail }: Extract<RelayResult, { kind: 'failed' }>): RelayRefusal =>
+  refused(reason === 'late' ? 'payment_over' : faultOf[reason], detail, 'conflict');
+
+const notOffered = refused('payment_over', 'this price is no longer offered: request the terms again and sign those');
+
+/** Whether the payer's money has arrived before the authorization that may have moved it. */
+function isPaidAlready(
+  deps: RelayDeps,
+  payment: Payment,
+  { chainId, token, amount }: RelayedSource,
+  signed: SignedAuthorization,
+): boolean {
+  const payer = accountIn(deps, signed);
+  return payer !== null && payinOf(payment, { chainId, token, amount, form: { payer } }) !== undefined;
+}
+
+/** The authorization has expired, but somebody may have sent it in time. */
+const isLatelyOver = ({ validBefore }: SignedAuthorization, now: Instant): boolean => {
+  const left_s = BigInt(validBefore) - nowIn_s(now);
+  return left_s < validLeast_s && left_s > -validMost_s;
+};
+
+const nowIn_s = (now: Instant): bigint => BigInt(Math.floor(epochMs(now) / 1_000));
+
+/** Why an authorization cannot be sent at this time. */
+function refusalOfTime({ validAfter, validBefore }: SignedAuthorization, at: Instant): RelayRefusal | undefined {
+  if (!seconds.test(validAfter) || !seconds.test(validBefore)) return unreadable;
+  const now = nowIn_s(at);
+  if (BigInt(validAfter) > now)
+    return refused('invalid_exact_evm_payload_authorization_valid_after', 'it is not valid yet');
+  if (BigInt(validBefore) < now + validLeast_s || BigInt(validBefore) > now + validMost_s)
+    return refused(
+      'invalid_exact_evm_payload_authorization_valid_before',
+      `it must be valid for ${validLeast_s} to ${validMost_s} seconds more`,
+    );
+  return undefined;
 }
 
 /** Both halves alike: wallets number the last byte in two ways. Nobody but the payer gets the result of an authorization. */
@@ -212,7 +319,7 @@ function unlessAway(error: unknown): readonly RelayOffer[] {
 const accountIn = ({ relayOn }: RelayDeps, { chainId, from }: SignedAuthorization): string | null =>
   relayOn(chainId as ChainId)?.accountOf(from) ?? null;
 
-/** Why no further relay of the payment is accepted now. Of two authorizations of one payment only one is under way. */
+/** Reason why the payment accepts no further relay now. Of two authorizations of one payment only one is in flight. */
 function refusalOfMore(payment: Payment, relays: readonly Relay[], now: Instant): RelayRefusal | undefined {
   const open = relays.find((each) => isRelayOpen(each) || relayResultOf(payment, each).kind === 'pending');
   if (open)
@@ -236,10 +343,7 @@ function refusalOfMore(payment: Payment, relays: readonly Relay[], now: Instant)
 
 type Checked = Pick<RelayOrdered['form'], 'payer' | 'validAfter' | 'validBefore' | 'nonce' | 'signature'>;
 
-const seconds = /^(0|[1-9][0-9]{0,11})$/;
-const word = /^0x[0-9a-fA-F]{64}$/;
-
-/** Checks all that needs no node, against the payment's own terms alone: nothing of what a caller echoes is believed. */
+/** Checks everything that needs no node, against the payment's own terms alone: echoed fields of the caller are not trusted. */
 async function check(
   deps: RelayDeps,
   { terms }: Payment,
@@ -250,20 +354,11 @@ async function check(
   assert(relaying !== undefined, 'what is offered has a relay account');
   const payer = relaying.accountOf(signed.from);
   const { validAfter, validBefore, signature } = signed;
-  if (payer === null || !seconds.test(validAfter) || !seconds.test(validBefore) || !word.test(signed.nonce))
-    return refused('invalid_payload', 'the authorization has a field that the token could not read');
+  if (payer === null || !word.test(signed.nonce)) return unreadable;
   if (relaying.accountOf(signed.to) !== deposit.address)
     return refused('invalid_exact_evm_payload_recipient_mismatch', `it must pay ${deposit.address}`);
   if (signed.value !== source.amount)
     return refused('invalid_exact_evm_payload_authorization_value_mismatch', `it must pay exactly ${source.amount}`);
-  const now = BigInt(Math.floor(epochMs(deps.clock.now()) / 1_000));
-  if (BigInt(validAfter) > now)
-    return refused('invalid_exact_evm_payload_authorization_valid_after', 'it is not valid yet');
-  if (BigInt(validBefore) < now + validLeast_s || BigInt(validBefore) > now + validMost_s)
-    return refused(
-      'invalid_exact_evm_payload_authorization_valid_before',
-      `it must be valid for ${validLeast_s} to ${validMost_s} seconds more`,
-    );
   // A contract's call names its sender. The announced sender of a plain transfer is a hint: any signer can pay.
   if (terms.intent !== null && payer !== terms.source.senderAddress)
     return refused('invalid_payer', 'another account was named to pay this');
@@ -285,44 +380,53 @@ interface Ordering {
   readonly offer: RelayOffer;
   readonly number: number;
   readonly checked: Checked;
+  /** The refusal of an authorization that has not moved the money already. */
+  readonly unlessMoved: RelayRefusal | undefined;
+  /** The payment as it is stored, created if it was not. */
+  readonly create: (by: By) => Promise<Payment | Refusal>;
 }
 
 /** More than it costs now, so that the first transaction is sent when gas is somewhat dearer by then. */
 const reserve = (cost: bigint): bigint => (cost * 3n) / 2n;
 
 /**
- * Prices the relay by a simulation, takes its share of the hour's gas, and orders it.
- *
- * Crash after the choice of the source: the payer pays from there. After the share was taken: it stays taken, and the same authorization has
- * it already. After RelayOrdered: the workers go on. Two authorizations at once: one is ordered, the other is refused by the stream.
+ * Prices the relay by a simulation, creates the payment, reserves the relay's share of the hour's gas, and orders it. An authorization that
+ * another party has sent already gets a relay that ended as superseded: nothing is sent. Crash after the payment was created: the same
+ * authorization finds it. After the choice of the source: the payer pays from there. After the share was reserved: it remains reserved, and
+ * the same authorization has it already. After RelayOrdered: the workers continue. Two concurrent authorizations: one is ordered, the stream
+ * refuses the other.
  */
 async function order(
   deps: RelayDeps,
-  { payment, offer, number, checked }: Ordering,
+  { payment: { terms }, offer, number, checked, unlessMoved, create }: Ordering,
   by: By,
   signal: AbortSignal,
 ): Promise<Accepted | RelayRefusal> {
   const { handle, clock, crash, limits } = deps;
-  const { paymentId, appId } = payment.terms;
+  const { paymentId, appId } = terms;
   const { source, deposit } = offer;
   const { chainId, token, amount } = source;
-  const priced = await price(deps, { offer, checked }, signal);
+  const priced = await priceOf(deps, { offer, checked, unlessMoved }, signal);
   if (isRefusal(priced)) return priced;
-  const dear = refusalOfCost(priced.cost_microUsd, feeFrom_microUsd(source), limits);
-  if (dear) return because('gas_limit', dear);
+  const movedBy = 'movedBy' in priced ? priced.movedBy : null;
+  const payment = await create(by);
+  if (isRefusal(payment)) return because('unavailable', payment);
+  await crash?.('relay.afterCreate');
   const id = relayIdOf(paymentId, number);
   const now = clock.now();
   const facts = { ...by, appId };
-  const reserving = {
-    relay: `${id} ${checked.nonce}`,
-    appId,
-    payer: checked.payer,
-    cost_microUsd: priced.cost_microUsd.toString(),
-    reservedAt: now,
-  };
-  const share = await handle(relayGas, relayHourOf(now), (state) => reserveRelayGas(state, reserving, limits), facts);
-  if (isRefusal(share)) return because('gas_limit', share);
-  await crash?.('relay.afterReserve');
+  if (!('movedBy' in priced)) {
+    const reserving = {
+      relay: `${id} ${checked.nonce}`,
+      appId,
+      payer: checked.payer,
+      cost_microUsd: priced.cost_microUsd.toString(),
+      reservedAt: now,
+    };
+    const share = await handle(relayGas, relayHourOf(now), (state) => reserveRelayGas(state, reserving, limits), facts);
+    if (isRefusal(share)) return because('gas_limit', share);
+    await crash?.('relay.afterReserve');
+  }
   // Only a disclosed deposit's money counts.
   if (!payment.deposits[familyOf(source)]) {
     const chosen = await deps.chooseSource(paymentId, { chainId, tokenSymbol: token.symbol }, by);
@@ -340,21 +444,51 @@ async function order(
       kind: 'authorization',
       deposit: { address: deposit.address, salt: deposit.salt },
       ...checked,
-      costMax: priced.costMax.toString(),
+      costMax: 'movedBy' in priced ? '0' : priced.costMax.toString(),
     },
     orderedAt: now,
   };
-  const handled = await handle(relay, id, (state) => orderRelay(state, ordered), facts);
+  // A crash before RelayOrdered loses nothing: the same authorization registers the payin again.
+  if (movedBy !== null)
+    await deps.registerPayin({ paymentId, appId }, { txHash: movedBy, fromAddress: checked.payer }, by);
+  const decide = (state: RelayState) =>
+    'movedBy' in priced ? orderMoved(state, ordered, { detail: priced.detail, now }) : orderRelay(state, ordered);
+  const handled = await handle(relay, id, decide, facts);
   if (isRefusal(handled)) return because('duplicate_settlement', handled);
   assert(handled.state !== null, 'what was ordered is there');
   return { payment, relay: handled.state, result: relayResultOf(payment, handled.state) };
+}
+
+/** Price of the relay, or the transaction that already moved the money; a refusal if there is neither, or the relay costs too much. */
+async function priceOf(
+  deps: RelayDeps,
+  { offer, checked, unlessMoved }: Pick<Ordering, 'offer' | 'checked' | 'unlessMoved'>,
+  signal: AbortSignal,
+): Promise<Priced | Moved | RelayRefusal> {
+  const priced = await price(deps, { offer, checked }, signal);
+  if ('movedBy' in priced) return priced;
+  if (unlessMoved) return unlessMoved;
+  if (isRefusal(priced)) return priced;
+  const dear = refusalOfCost(priced.cost_microUsd, feeFrom_microUsd(offer.source), deps.limits);
+  return dear ? because('gas_limit', dear) : priced;
+}
+
+interface Priced {
+  readonly costMax: bigint;
+  readonly cost_microUsd: bigint;
+}
+
+/** The money was moved by somebody else's transaction. */
+interface Moved {
+  readonly movedBy: string;
+  readonly detail: string;
 }
 
 async function price(
   { relayOn, priceOf }: RelayDeps,
   { offer: { source, deposit }, checked }: Pick<Ordering, 'offer' | 'checked'>,
   signal: AbortSignal,
-): Promise<{ readonly costMax: bigint; readonly cost_microUsd: bigint } | RelayRefusal> {
+): Promise<Priced | Moved | RelayRefusal> {
   const { chainId, token, amount } = source;
   const coin = priceOf(chainId);
   const relaying = relayOn(chainId);
@@ -365,6 +499,8 @@ async function price(
     const costMax = reserve(await relaying.simulate(wanted, signal));
     return { costMax, cost_microUsd: coinInMicroUsd(costMax, coin) };
   } catch (error) {
+    if (error instanceof PayoutBlocked && error.movedBy !== null)
+      return { movedBy: error.movedBy, detail: error.message };
     if (error instanceof PayoutBlocked)
       return error.ends === null
         ? refused('gas_limit', `${chainOf(chainId).name} is too dear at present: ${error.message}`, 'relayTooDear')

@@ -226,10 +226,18 @@ export class PayoutBlocked extends Error {
   readonly reason: BlockReason;
   /** End of a relay that no later try can send. */
   readonly ends: RelayEnd | null;
-  constructor(reason: PayoutBlocked['reason'], message: string, ends: RelayEnd | null = null) {
+  /** Transaction of somebody else that moved exactly what the relay was to move; null if none is known. */
+  readonly movedBy: string | null;
+  constructor(
+    reason: PayoutBlocked['reason'],
+    message: string,
+    ends: RelayEnd | null = null,
+    movedBy: string | null = null,
+  ) {
     super(message);
     this.reason = reason;
     this.ends = ends;
+    this.movedBy = movedBy;
   }
 }
 

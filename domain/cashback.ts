@@ -11,8 +11,8 @@ import { Address, Amount, closed, Digest, Id, nullable, oneOf, Text, Time } from
 import type { Instant } from './time.ts';
 
 /**
- * 2: a withdrawal says whether its fee opens the receiver's account for the token. 3: the cents of a withdrawal that cannot be paid out
- * return to the account.
+ * 2: a withdrawal states whether its fee opens the receiver's account for the token. 3: the cents of a withdrawal that
+ * cannot be paid out return to the account.
  */
 export const cashbackSchemaVersion = 3;
 

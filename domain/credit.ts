@@ -69,7 +69,7 @@ type Entry =
 
 export interface CreditState {
   readonly balance_cents: bigint;
-  /** The chains that payments came from, sorted. */
+  /** Chains of the payments that earned the credit, sorted. */
   readonly earnedOn: readonly ChainId[];
   /** The latest, oldest first. */
   readonly entries: readonly Entry[];

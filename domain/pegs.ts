@@ -28,7 +28,7 @@ export function assertDollarTokens(chains: readonly Listed[]): void {
 
 const stated: ReadonlyMap<string, string> = new Map(Object.entries(pegs));
 
-/** Returns why no dollar stands behind the symbol; undefined if one does. `USD` counts dollars themselves. */
+/** Returns the reason why the symbol has no dollar peg; undefined if it has one. `USD` counts dollars themselves. */
 function problemOf(symbol: string): string | undefined {
   if (symbol === 'USD') return undefined;
   const peg = stated.get(symbol);

@@ -14,10 +14,15 @@ export const webhookSchemaVersion = 2;
 /** Types that are due from the log's first event on. Never add one here: it would be sent for the whole history. */
 export const firstWebhookEventTypes = ['payment_payin_completed', 'payment_payout_completed'] as const;
 /**
- * A new type is added here. It is sent to apps that chose it, of payments created since then, and is due from where the log says that it was
- * introduced (webhookTypes.ts).
+ * Add a new type here. It is sent to apps that chose it, for payments created since then, and is due from the position
+ * where the log introduced it (webhookTypes.ts).
  */
-export const laterWebhookEventTypes = [] as const;
+export const laterWebhookEventTypes = [
+  'payment_held',
+  'payment_bounced',
+  'payment_expired',
+  'payment_refunded',
+] as const;
 export const webhookEventTypes = [...firstWebhookEventTypes, ...laterWebhookEventTypes] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 /** Name of a later type in the log, which can name types that a later or an earlier version knows. */
@@ -27,7 +32,7 @@ export const laterWebhookTypesMax = 20;
 
 /** Whether every app gets the type without choosing it. */
 export const isFirstType = (type: string): boolean => firstWebhookEventTypes.some((first) => first === type);
-/** Sent when an owner asks for it; no payment leads to it. */
+/** Sent when an owner requests it; no payment causes it. */
 export const testEventType = 'webhook_test';
 export const sentEventTypes = [...webhookEventTypes, testEventType] as const;
 export type SentEventType = (typeof sentEventTypes)[number];

@@ -70,6 +70,17 @@ export const appMembers = ofStates('appMembers', 'merchant', ({ before, after })
   ];
 });
 
+/** Notifications that people chose. */
+export const appNotifications = ofStates('appNotifications', 'merchant', ({ before, after }) => {
+  const app_id = after.registration?.appId;
+  if (app_id === undefined) return [];
+  return after.notifications
+    .filter((choice) => !before.notifications.includes(choice))
+    .map(({ developerId: developer_id, mail, bell, large_microUsd }) =>
+      upsert('app_notifications', { app_id, developer_id, mail, bell, large: dollars(large_microUsd) ?? '0' }),
+    );
+});
+
 /** App and permissions of a key, by its hash. Revoked keys remain, marked. */
 export const apiKeys = ofEvents('apiKeys', (seen) => {
   if (seen.category !== 'merchant') return [];

@@ -1,6 +1,6 @@
 /** There are two sets, so that a bug in statistics never stops a payout. */
 
-import { apiKeys, appChanges, appEvents, appMembers, apps } from './apps.ts';
+import { apiKeys, appChanges, appEvents, appMembers, appNotifications, apps } from './apps.ts';
 import {
   cashbackAccounts,
   cashbackPayments,
@@ -12,6 +12,7 @@ import {
   todoWithdrawals,
 } from './cashback.ts';
 import { links } from './links.ts';
+import { notices } from './notices.ts';
 import { deposits, payins, payments, transactions } from './payments.ts';
 import { paymentWords } from './paymentWords.ts';
 import type { ProjectionSet } from './projection.ts';
@@ -32,7 +33,7 @@ import { treasuryMovements } from './treasuryMovements.ts';
 /** Read models that the service acts on. */
 export const workSet: ProjectionSet = {
   name: 'work',
-  version: 11,
+  version: 12,
   rebuildBatch_events: 20_000,
   projections: [
     payments,
@@ -45,6 +46,7 @@ export const workSet: ProjectionSet = {
     todoWebhooks,
     apps,
     appMembers,
+    appNotifications,
     apiKeys,
     creditAccounts,
     creditSigners,
@@ -78,7 +80,7 @@ export const workSet: ProjectionSet = {
 /** Read models for people: feed, transactions, statistics, deliveries, treasury movements. */
 export const reportsSet: ProjectionSet = {
   name: 'reports',
-  version: 4,
+  version: 5,
   unhurried: true,
   projections: [
     appEvents,
@@ -89,6 +91,7 @@ export const reportsSet: ProjectionSet = {
     dailyDurations,
     deliveries,
     treasuryMovements,
+    notices,
   ],
   channels: { app_events: 'app_events' },
 };

@@ -43,6 +43,13 @@ export interface Tables {
     readonly role: string;
     readonly invited_until: string | null;
   };
+  readonly app_notifications: {
+    readonly app_id: string;
+    readonly developer_id: string;
+    readonly mail: readonly string[];
+    readonly bell: readonly string[];
+    readonly large: string;
+  };
   readonly apps: {
     readonly app_id: string;
     readonly id_salt: string;
@@ -175,6 +182,16 @@ export interface Tables {
     readonly source_token_symbol: string | null;
     readonly created_at: string;
     readonly closed_at: string | null;
+  };
+  readonly notices: {
+    readonly event_id: string;
+    readonly app_id: string;
+    readonly kind: string;
+    readonly payment_id: string | null;
+    readonly amount: string | null;
+    readonly token_symbol: string | null;
+    readonly position: string | number;
+    readonly at: string;
   };
   readonly operations: {
     readonly operation_id: string;
@@ -399,6 +416,7 @@ export interface TableKeys {
   readonly app_changes: 'event_id';
   readonly app_events: 'app_id' | 'ordinal';
   readonly app_members: 'app_id' | 'developer_id';
+  readonly app_notifications: 'app_id' | 'developer_id';
   readonly apps: 'app_id';
   readonly cashback_accounts: 'app_id';
   readonly cashback_payments: 'app_id' | 'ordinal';
@@ -411,6 +429,7 @@ export interface TableKeys {
   readonly hourly_payments: 'app_id' | 'hour';
   readonly hourly_stats: 'app_id' | 'hour';
   readonly links: 'link_id';
+  readonly notices: 'event_id';
   readonly operations: 'operation_id';
   readonly payins: 'transfer_id' | 'payment_id';
   readonly payment_words: 'app_id' | 'word' | 'payment_id';

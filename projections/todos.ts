@@ -1,5 +1,6 @@
 import { nextStep } from '../domain/payment/backing.ts';
 import { policyRefunds, policyRefundsDue } from '../domain/payment/policy.ts';
+import { type Transfer, transferId } from '../domain/payment/shapes.ts';
 import { awaitedChains } from '../domain/payment/sources.ts';
 import type { Payment } from '../domain/payment/state.ts';
 import type { Instant } from '../domain/time.ts';
@@ -34,7 +35,17 @@ export const news: Readonly<Record<WebhookEventType, ReportedEvents[string]>> = 
   payment_payin_completed: ({ event }) => event.type === 'PaymentFunded',
   // A payout that is confirmed again after an orphaned block was reported before.
   payment_payout_completed: ({ event, before }) => event.type === 'PayoutConfirmed' && !before?.payout?.everSettled,
+  payment_held: ({ event, after }) => event.type === 'PayinConfirmed' && isHeld(after, event.data.transfer),
+  payment_bounced: ({ event, before }) => event.type === 'PaymentBounced' && before?.closed?.kind !== 'bounced',
+  payment_expired: ({ event, before }) => event.type === 'PaymentExpired' && before?.closed === null,
+  payment_refunded: ({ event, before }) =>
+    event.type === 'RefundConfirmed' &&
+    !before?.refunds.find(({ refund }) => refund === event.data.refund)?.everSettled,
 };
+
+/** True for final money that does not count towards the payment: only a refund can move it. */
+const isHeld = ({ payins }: Payment, transfer: Transfer): boolean =>
+  payins.find(({ id }) => id === transferId(transfer))?.standing !== 'counted';
 
 /** Unsent webhooks. The start of their one attempt removes the row. */
 export const todoWebhooksOf = (news: ReportedEvents): Projection =>

@@ -71,8 +71,8 @@ function ofRelay({ event, before, after, stored }: SeenEventOf<'relay'>): readon
 }
 
 /**
- * A burn takes its amount from one account, a mint brings another one what is left of it. What is in transit belongs to no account of a
- * chain: `npm run treasury -- floats` shows it.
+ * A burn takes its amount from one account; a mint adds the rest of it to another one. Money in transit belongs to no
+ * account of a chain: `npm run treasury -- floats` shows it.
  */
 function ofRebalance({ event, before, after, stored }: SeenEventOf<'rebalance'>): readonly RowChange[] {
   const id = instanceOf(stored.stream);

@@ -179,6 +179,8 @@ export interface Settings {
   /** Pending wallet, in force from its time on unless cancelled. */
   readonly settlementChange: PendingWallet | null;
   readonly webhookUrl: string | null;
+  /** Types of webhooks that the app chose besides the first two. */
+  readonly webhookTypes: readonly string[];
   readonly webhookSecretFingerprint: string | null;
   readonly webhookSecretRotatedAt: Instant | null;
   readonly keylessAllowed: boolean;
@@ -206,6 +208,7 @@ interface SettingsRow extends WalletColumns {
   readonly registered_at: Instant;
   readonly profile: Partial<Profile> | null;
   readonly webhook_url: string | null;
+  readonly webhook_types: readonly string[];
   readonly webhook_secret_fingerprint: string | null;
   readonly webhook_secret_rotated_at: Instant | null;
   readonly keyless_creation: boolean;
@@ -218,7 +221,7 @@ interface SettingsRow extends WalletColumns {
 /** Null for an app that is not registered (in the read model). @throws Unavailable */
 export async function getSettings(sql: Sql, appId: string, now: Instant): Promise<Settings | null> {
   const [row] = await sql.query<SettingsRow>(
-    `SELECT a.app_id, registered_at, content AS profile, webhook_url, webhook_secret_fingerprint,
+    `SELECT a.app_id, registered_at, content AS profile, webhook_url, webhook_types, webhook_secret_fingerprint,
             webhook_secret_rotated_at, keyless_creation, embedding_sites, pay_from, policy, fees, ${walletColumns}
        FROM apps a LEFT JOIN ops.profiles p ON p.digest = a.profile_digest WHERE a.app_id = $1`,
     [appId],
@@ -232,6 +235,7 @@ export async function getSettings(sql: Sql, appId: string, now: Instant): Promis
     settlement,
     settlementChange: pending,
     webhookUrl: row.webhook_url,
+    webhookTypes: row.webhook_types,
     webhookSecretFingerprint: row.webhook_secret_fingerprint,
     webhookSecretRotatedAt: row.webhook_secret_rotated_at,
     keylessAllowed: row.keyless_creation,

@@ -1,6 +1,6 @@
 /**
- * An app's payments as its people look for them: by the beginnings of words, by groups of states, sorted, counted and summed up.
- * Each statement reads a bounded number of rows, whatever is asked for and however many payments there are.
+ * Searches of an app's people over its payments: by the beginnings of words, by groups of states, sorted, counted and
+ * summed up. Each statement reads a bounded number of rows, for any search and any number of payments.
  */
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { formatAmount, parseAmount } from '../domain/money.ts';
@@ -20,7 +20,7 @@ export const windowMax = 5_000;
 export const paymentGroups = ['waiting', 'paid', 'needs', 'expired', 'refunded'] as const;
 export type PaymentGroup = (typeof paymentGroups)[number];
 
-/** `needs` goes by what is held and missing, not by the state. */
+/** `needs` depends on held and missing money, not on the state. */
 const statusesOf: Readonly<Record<Exclude<PaymentGroup, 'needs'>, readonly PaymentStatus[]>> = {
   waiting: ['payment_unpaid', 'payment_started'],
   paid: [
@@ -85,7 +85,7 @@ export interface FoundPayments extends FoundPage {
   readonly searchCapped: boolean;
 }
 
-/** A refusal when the cursor is none of ours. @throws Unavailable */
+/** A refusal for a foreign cursor. @throws Unavailable */
 export async function findPayments(sql: Sql, filter: FindFilter, page: FoundRange): Promise<FoundPayments | Refusal> {
   const hits = await hitsOf(sql, filter);
   const [found, counts, sums] = await Promise.all([
@@ -97,7 +97,7 @@ export async function findPayments(sql: Sql, filter: FindFilter, page: FoundRang
   return { ...found, counts, sums, searchCapped: hits?.capped ?? false };
 }
 
-/** A page without counts and sums. A refusal when the cursor is none of ours. @throws Unavailable */
+/** A page without counts and sums. A refusal for a foreign cursor. @throws Unavailable */
 export async function pageOfIds(sql: Sql, filter: FindFilter, page: FoundRange): Promise<FoundPage | Refusal> {
   return pageOf(sql, filter, await hitsOf(sql, filter), page);
 }
@@ -143,7 +143,7 @@ function conditions(filter: FindFilter, hits: Hits | null) {
   const value = (given: unknown): string => `$${values.push(given)}`;
   const { createdAfter, createdBefore } = filter;
   const parts = ['app_id = $1'];
-  // Materialized: no planner may look for the hits by going through all payments of the app in order.
+  // Materialized, so that no plan searches the hits by reading all payments of the app in order.
   const prelude = hits
     ? `WITH hits AS MATERIALIZED (SELECT * FROM payments WHERE app_id = $1 AND payment_id = ANY(${value(hits.ids)})) `
     : '';
@@ -222,7 +222,7 @@ function readAmountCursor(cursor: string): readonly [amount: string, id: string]
   return refuse('invalidRequest', 'this cursor is none that a list answered: begin without one', '/cursor');
 }
 
-/** How many there are in each group, whichever group is looked at. */
+/** Number of payments in each group, independent of the open group. */
 async function countsOf(sql: Sql, filter: FindFilter, hits: Hits | null): Promise<FoundCounts> {
   const [byStatus, needs] = await Promise.all([
     hits ? countedHits(sql, filter, hits) : rolledUp(sql, filter),
@@ -252,7 +252,7 @@ async function countedHits(sql: Sql, filter: FindFilter, hits: Hits): Promise<By
   return Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)]));
 }
 
-/** Days begin and end with hours, so the sums of hours say it. */
+/** Days begin and end with hours, so sums of hours suffice. */
 async function rolledUp(sql: Sql, { appId, createdAfter, createdBefore }: FindFilter): Promise<ByStatus> {
   const [sums] = await sql.query<ByStatus>(
     `SELECT sum(unpaid) AS payment_unpaid, sum(started) AS payment_started, sum(payin_completed) AS payment_payin_completed,
@@ -300,7 +300,7 @@ export interface PaymentsInNeed {
     readonly count: number;
     readonly sums: readonly { readonly tokenSymbol: string; readonly amount: string }[];
   };
-  /** Open payments that received too little; those that end first come first. */
+  /** Open payments that received too little; the earliest expiry first. */
   readonly underpaid: readonly PaymentView[];
   /** There are more than were read. */
   readonly capped: boolean;

@@ -10,7 +10,7 @@ export interface FloatToken {
   readonly address: string;
 }
 
-/** Movements of a network that began anew do not count. */
+/** Movements of a network before its restart do not count. */
 const current = `position > coalesce((SELECT max(position) FROM treasury_movements AS ended
                                        WHERE ended.chain_id = moved.chain_id AND ended.kind = 'networkClosed'), -1)`;
 const ofTokens = '(chain_id, asset) IN (SELECT * FROM unnest($1::int[], $2::text[]))';

@@ -134,6 +134,8 @@ function textOf(event: MerchantEvent, names: ReadonlyMap<string, string>): strin
       return `changed the role of person:${event.data.developerId} to ${roleNames[event.data.role]}`;
     case 'MemberRemoved':
       return `removed person:${event.data.developerId} from the team`;
+    case 'NotificationsSet':
+      return 'chose their own notifications';
   }
 }
 

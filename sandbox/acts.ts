@@ -17,7 +17,8 @@ type Created = PublicPayment & { readonly paymentLink: string | null; readonly m
 
 /**
  * @param say prints a line
- * @param send sends a transfer: one after the other where several situations are made at once, for the customer's nonces are numbered
+ * @param send sends a transfer, one after the other if several situations run at once, because the customer's nonces
+ * are numbered
  */
 export function createActs(
   sandbox: SandboxFile,

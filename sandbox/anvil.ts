@@ -36,7 +36,7 @@ export interface AnvilOptions {
   readonly statesMax?: number;
   /** Receives errors. Default: none. */
   readonly logFile?: string;
-  /** Let it run on when this process ends: its pid must then be recorded by the caller. */
+  /** Keeps it running when this process ends: the caller must then record its pid. */
   readonly detached?: boolean;
 }
 
@@ -58,7 +58,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     return anvil;
   } catch (error) {
     if (!saved || isWhole(stateFile) || !existsSync(previous(stateFile))) throw error;
-    // A kill -9 in the middle of a dump left half a file: go on from the copy that the last good start made.
+    // A kill -9 in the middle of a dump left half a file: continues from the copy of the last good start.
     renameSync(stateFile, `${stateFile}.broken`);
     copyFileSync(previous(stateFile), stateFile);
     return launch(options);

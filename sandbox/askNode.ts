@@ -1,4 +1,4 @@
-/** A node that answers late is not ended for it: it computes beside all that starts. One that has gone refuses at once. */
+/** A late answer does not mean that the node has ended: it shares the processor with everything that starts. An ended node refuses the connection at once. */
 const answer_ms = 20_000;
 
 /** Calls a local node once over JSON-RPC: checks that the recorded one still runs. @returns undefined without an answer */

@@ -1,9 +1,9 @@
 /**
- * When a local EVM chain makes its next block. Anvil keeps every block in memory and copies a table of all of them for each
- * new one: a chain that nobody uses would fill the machine with empty blocks.
+ * Decides when a local EVM chain makes its next block. Anvil keeps every block in memory and copies a table of all of
+ * them for each new one: an unused chain would fill the machine with empty blocks.
  */
 
-/** One local chain, as the clock sees it. */
+/** One local chain in the view of the clock. */
 export interface ClockedChain {
   /** True if a transaction is pending, or the newest block holds one. */
   inUse(): Promise<boolean>;

@@ -1,6 +1,6 @@
 /**
- * The clock of the local EVM chains in its own process, so that they go on when the service was killed.
- * `node sandbox/blockClockMain.ts --chain 200,http://127.0.0.1:8545`: milliseconds between blocks, and the chain
+ * The clock of the local EVM chains in a separate process, so that they continue when the service was killed. `node
+ * sandbox/blockClockMain.ts --chain 200,http://127.0.0.1:8545`: milliseconds between blocks, and the chain
  */
 import { parseArgs } from 'node:util';
 import { connect } from '../src/chains/node/connection.ts';

@@ -20,7 +20,7 @@ import { sandboxMessageTransmitter } from './contracts/artifacts/SandboxMessageT
 import { sandboxTokenMessenger } from './contracts/artifacts/SandboxTokenMessenger.ts';
 import { localRpc } from './localRpc.ts';
 
-/** Worthless keys; the contracts want the signatures in the ascending order of these addresses. */
+/** Worthless keys; the contracts require the signatures in the ascending order of these addresses. */
 const attesters = [1n, 2n]
   .map((n) => privateKeyToAccount(keccak256(`0x${n.toString(16).padStart(64, 'c')}`)))
   .toSorted((a, b) => (hexToBigInt(a.address) < hexToBigInt(b.address) ? -1 : 1));
@@ -81,7 +81,7 @@ export async function startAttestations(chains: ReadonlyMap<CctpChainId, string>
     ...{ outage: false, tooMany: false, unseen: false, pending: null },
     ...{ fastFee_bps: 1n, expiresIn: null, forge: null },
   };
-  /** Fast messages that were attested again: they have neither fee nor expiration. */
+  /** Fast messages that were attested again: these have neither fee nor expiration. */
   const renewed = new Set<string>();
   /** By nonce: a message is signed once, so its expiration stays. */
   const expirations = new Map<string, bigint>();
@@ -121,7 +121,7 @@ export async function startAttestations(chains: ReadonlyMap<CctpChainId, string>
     return [200, { messages: [await signed(message)] }];
   }
 
-  /** The message that the chain's event has, with what Circle fills in. */
+  /** The message of the chain's event, with the fields that Circle adds. */
   async function messageOf(domain: number, hash: Hex): Promise<BurnMessage | undefined> {
     const [chainId, rpcUrl] = [...chains].find(([id]) => domainOf(id) === domain) ?? [];
     if (chainId === undefined || rpcUrl === undefined || hash.length !== 66) return undefined;

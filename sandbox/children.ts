@@ -71,7 +71,7 @@ export function openChildren(file: string): Children {
       save();
     },
     async endAll() {
-      // The service records itself, too, and is the one that runs this.
+      // The service records itself, too: it is the process that runs this.
       const others = [...recorded].filter(([, { pid }]) => pid !== process.pid);
       await Promise.all(others.map(([name]) => self.end(name)));
     },
@@ -113,7 +113,7 @@ export function bornAt(pid: number): string | undefined {
   if (pid === 0) return undefined;
   try {
     if (process.platform === 'linux') {
-      // Fields count from behind the last bracket: the name may hold spaces and brackets. Field 3 is the state, 22 the start.
+      // Counts fields from the last bracket on, because the name may contain spaces and brackets. Field 3 is the state, 22 the start.
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop()?.split(' ') ?? [];
       return fields[0] === 'Z' ? undefined : fields[19];
     }

@@ -59,7 +59,7 @@ export interface Transfer {
   hash(): Promise<string>;
 }
 
-/** @throws Error that says why it cannot be paid */
+/** @throws Error that states why it cannot be paid */
 export async function payAsCustomer(
   sandbox: SandboxFile,
   keys: SandboxKeys,

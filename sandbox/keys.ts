@@ -28,7 +28,7 @@ export interface SandboxKeys {
   };
 }
 
-/** Reads the keys. Keys that an older version did not have are added, the others stay. */
+/** Reads the keys. Keys that an older version did not have are added; existing ones remain. */
 export function keepKeys(dataDir: string): SandboxKeys {
   const file = join(dataDir, 'sandbox-keys.json');
   const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<SandboxKeys>) : {};

@@ -1,4 +1,4 @@
-/** `npm run listen -- --forward <url>`: hands the sandbox's webhooks on to a developer's own program; docs at /docs/guides/testing. */
+/** `npm run listen -- --forward <url>`: forwards the sandbox's webhooks to a developer's own program; docs at /docs/guides/testing. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { readSandboxFile } from './sandboxFile.ts';
@@ -36,7 +36,7 @@ async function main({ forward, redeliver = false }: { forward: URL; redeliver?: 
   }
 }
 
-/** Time, event, payment, answer, how long that took. */
+/** Time, event, payment, answer and duration. */
 function lineOf({ receivedAt, body }: Received, { says, taken, took_ms }: Answered): string {
   const { type, data } = JSON.parse(body) as { readonly type: string; readonly data?: { readonly id?: string } };
   const facts = [receivedAt.slice(11, 23), type.padEnd(24), data?.id ?? '', says, `${took_ms} ms`];

@@ -3,8 +3,8 @@ import { openSync, renameSync, statSync } from 'node:fs';
 const bytesMax = 4 * 2 ** 20;
 
 /**
- * Opens a program's log to append to. One that has grown large is set aside as `.old` first, and with it an older one is
- * gone. Programs here only log what went wrong, so that none grows large while it runs.
+ * Opens a program's log to append to. A large log is first renamed to `.old`, which replaces an older one. Programs of
+ * the sandbox log only errors, so no log grows large during a run.
  * @returns its descriptor
  */
 export function openLog(file: string): number {

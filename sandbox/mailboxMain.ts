@@ -72,7 +72,7 @@ page.on('error', (error) => {
   console.error(`mailbox: ${error.message}`);
   process.exit(1);
 });
-// A client that broke off.
+// The client disconnected.
 smtp.on('error', (error) => console.error(`mailbox: ${error.message}`));
 smtp.listen(0, host, () => {
   page.listen(Number(options.port), host, () => {

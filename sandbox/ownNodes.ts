@@ -20,8 +20,7 @@ export interface Funded {
 
 /**
  * Prepares the sandbox's accounts and contracts on a developer's node.
- *
- * @throws Error that says which accounts to fund, when the node does not let the sandbox do it
+ * @throws Error that names the accounts to fund, if the node does not let the sandbox fund them
  */
 export async function prepareOwnNode(
   chainId: ChainId,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** About a minute while the service says to wait a second: a slow machine that starts several programs at once needs half of that. */
+/** About a minute of retries with pauses of a second: a slow machine that starts several programs at once needs half of that. */
 const triesMax = 60;
 const waitMax_s = 10;
 

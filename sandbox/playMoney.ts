@@ -1,4 +1,4 @@
-/** Decides whether an account still has enough money for play. `full` is what accounts get at the first start; both in smallest units. */
+/** Decides whether an account still has enough play money. `full` is the amount of the first start; both in smallest units. */
 export type IsEnough = (has: bigint, full: bigint) => boolean;
 
 /** On the sandbox's chains and real nodes: an account is topped up when most is spent. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface ServerUser {
-  /** Owner of the server's files as this process sees it; null when they simply are ours. */
+  /** Owner of the server's files in the view of this process; null if the files are ours. */
   readonly uid: number | null;
   readonly spawn: { readonly uid?: number; readonly gid?: number };
   command(file: string, args: readonly string[]): [file: string, args: string[]];
@@ -17,7 +17,7 @@ const userNamespace = ['-U', '--map-user=1000', '--map-group=1000'];
 
 const direct: ServerUser = { uid: null, spawn: {}, command: (file, args) => [file, [...args]] };
 
-/** The files stay ours, and the binaries need not be readable by others. */
+/** The files remain ours, and other users need no access to the binaries. */
 export const inNamespace: ServerUser = {
   uid: 0,
   spawn: {},
@@ -35,7 +35,7 @@ export async function serverUser(): Promise<ServerUser> {
   );
 }
 
-/** Gives a file or a whole directory to the server's user, when another user's server left it. */
+/** Gives a file or a whole directory to the server's user, if another user's server left it. */
 export async function owned(path: string, { uid }: ServerUser): Promise<void> {
   if (uid === null || (await stat(path)).uid === uid) return;
   if ((await stat(path)).isDirectory()) {

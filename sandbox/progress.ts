@@ -1,6 +1,6 @@
 import { SingleBar } from 'cli-progress';
 
-/** A bar on a terminal, a line a step elsewhere. */
+/** A bar on a terminal, one line per step elsewhere. */
 export function progress(steps: readonly string[]): { done(step: string): void; end(): void } {
   const began_ms = performance.now();
   const seconds = () => ((performance.now() - began_ms) / 1000).toFixed(1);

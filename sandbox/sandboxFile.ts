@@ -11,7 +11,7 @@ interface DemoApp {
   readonly webhookSecret: string;
 }
 
-/** `DATA_DIR/sandbox.json`: what scripts and tests need to know of a running sandbox, so that they need not parse prose. */
+/** `DATA_DIR/sandbox.json`: facts about a running sandbox for scripts and tests, so that they need not parse prose. */
 export interface SandboxFile {
   readonly baseUrl: string;
   /** Address of health, readiness and metrics. */

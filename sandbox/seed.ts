@@ -30,7 +30,7 @@ export interface MerchantWallet {
 /** Sign-in address for trials; its mail arrives in the mailbox. */
 export const demoEmail = 'demo@sandbox.example';
 
-/** A machine that has much to do while everything starts on it is waited for. */
+/** Allows for a busy machine during the start. */
 const projected_ms = 120_000;
 
 const by = { cause: 'operator:sandbox' } as const;
@@ -79,7 +79,7 @@ export async function seedShop(
   return { ...app, url, webhookUrl };
 }
 
-/** A start that was cut short may have made an app whose keys nobody saw: then new ones are issued. */
+/** An interrupted start may have made an app whose keys nobody knows: then new ones are issued. */
 async function demoApp(
   merchants: Merchants,
   appId: string,

@@ -23,7 +23,7 @@ export function settingsFor(world: World, keys: SandboxKeys, blockTime_s: number
   return {
     MODE: 'sandbox',
     LOG_LEVEL: 'error',
-    // Free: several sandboxes run beside each other. The summary and sandbox.json say which it is.
+    // Any free port, because several sandboxes may run at once. The summary and sandbox.json state it.
     OPERATIONS_PORT: '0',
     DATABASE_URL: world.databaseUrl,
     MASTER_KEY: keys.masterKey,
@@ -39,7 +39,7 @@ export function settingsFor(world: World, keys: SandboxKeys, blockTime_s: number
     SIGN_IN_PER_EMAIL: '1000',
     SIGN_IN_PER_BROWSER: '1000',
     REGISTRATIONS_PER_ADDRESS: '1000',
-    // Something to try out: in production nothing is earned unless the operator says so.
+    // Enabled for trials: in production nobody earns credit unless the operator allows it.
     CASHBACK_BASIS_POINTS: '100',
     WEBHOOK_CA_FILE: world.receiver.caFile,
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32,::1/128',

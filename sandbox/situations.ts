@@ -43,12 +43,12 @@ export const price = '2.00';
 const half = '1.00';
 const more = '3.00';
 const stellar = '1500';
-/** One that no payment gets. */
+/** An address that receives no payment. */
 const strangeMemo = '1';
-/** Enough to pay in, little enough to wait for. */
+/** Enough time to pay, and short enough to wait for. */
 const shortLife_s = 15;
 
-/** Pays once, the requested amount by default, up to a status. */
+/** Pays once, the requested amount by default, and waits for a status. */
 const paid = (
   name: string,
   ends: PaymentStatus,
@@ -68,7 +68,7 @@ const paid = (
   },
 });
 
-/** Pays money that does not count, up to the end. */
+/** Pays money that does not count, and waits for the end. */
 const wrong = (
   name: string,
   errorCode: string,

@@ -1,4 +1,4 @@
-/** The sandbox's local Solana: found running or started, with money to spend besides the public network's state. */
+/** The sandbox's local Solana: found running or started, with the public network's state and additional play money. */
 import { join } from 'node:path';
 import { Connection, PublicKey } from 'solana-web3-v1';
 import { type Children, onSamePort } from './children.ts';
@@ -33,9 +33,9 @@ export interface SolanaChainOptions {
 
 /** In smallest units: a million USDC, a thousand SOL. */
 const full = { usdc: 1_000_000n * 10n ** 6n, lamports: 1_000n * 10n ** 9n };
-/** As on the public network, where the other chains' blocks take a second. */
+/** The pace of the public network, beside other chains with blocks of one second. */
 const slotsPerBlockTime = 2.5;
-/** A blockhash is valid for 150 slots. They must last longer than the restart of a killed service. */
+/** A blockhash is valid for 150 slots, which must last longer than the restart of a killed service. */
 const slotMin_ms = 200;
 /** Slots until the planted money is final. */
 const settling_slots = 8;
@@ -92,7 +92,7 @@ async function keepNode({ dataDir, children, blockTime_s, realNodes }: SolanaCha
 
 type Money = { readonly lamports?: bigint; readonly usdc?: bigint };
 
-/** Money for play that a wallet lacks: as much as at the first start, when it has not enough. */
+/** Play money that a wallet lacks: the amount of the first start, if it has not enough. */
 async function missing(rpcUrl: string, wallet: string, isEnough: IsEnough): Promise<Money> {
   const connection = new Connection(rpcUrl, 'processed');
   const owner = new PublicKey(wallet);

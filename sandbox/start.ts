@@ -1,6 +1,6 @@
 /**
  * `npm start`: the whole product on a laptop, without any configuration. Starts (or finds again) the local world, then
- * runs the service in this process. Ctrl-C stops everything; the next start goes on from the data.
+ * runs the service in this process. Ctrl-C stops everything; the next start continues from the data.
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -47,7 +47,7 @@ if (other) {
   );
   process.exit(1);
 }
-// A chain that this data directory has stays: its recorded payments are of that network.
+// A chain of this data directory remains: its recorded payments are on that network.
 const ownChains = chains.filter(({ id }) => children.last(`chain-${id}`) === undefined).map(({ id }) => id);
 children.record('service', process.pid, {});
 const known = setSandboxFileAside(dataDir);
@@ -107,7 +107,7 @@ async function main(): Promise<Service> {
     console.log(summary(file, dataDir));
     return service;
   } catch (error) {
-    // Its dependencies end next, which would cause errors that hide the reason; so would errors of its own end.
+    // Its dependencies end next, which would cause errors that hide the reason, and so would its own end.
     await service.stop().catch(() => {});
     throw error;
   }

@@ -11,11 +11,11 @@ export interface ProgramOptions {
   readonly program: string;
   /** 0 chooses a free one; omitted by a program without a port. */
   readonly port?: number;
-  /** Beside the port. */
+  /** Arguments in addition to the port. */
   readonly args: readonly string[];
   /** Receives its errors. Default: this process's errors. */
   readonly logFile?: string | undefined;
-  /** Let it run on when this process ends: its pid must then be recorded by the caller. */
+  /** Keeps it running when this process ends: the caller must then record its pid. */
   readonly detached?: boolean | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface StartedProgram<Facts> {
   /** Content of its ready message. */
   readonly facts: Facts;
   readonly pid: number;
-  /** Lets it end in its own way. */
+  /** Ends it with its own signal. */
   stop(): Promise<void>;
 }
 

@@ -91,7 +91,7 @@ function creationCode(chainId: ChainId, token: Token): Hex {
   return encodeDeployData({ abi, bytecode, args: [token.symbol, token.decimals] });
 }
 
-/** As on the chains that they stand for: BNB's USDC is Binance's own token. */
+/** As on the chains that they replace: BNB's USDC is Binance's own token. */
 const hasAuthorizations = (chainId: ChainId, { symbol }: Token): boolean => symbol === 'USDC' && chainId !== 56;
 
 /** Sends transactions from the minter and mines them at once. */

@@ -55,7 +55,7 @@ export interface WorldOptions {
   readonly step: (name: string) => void;
 }
 
-/** The clock makes the EVM chains' blocks while they are used; on their own they make one so seldom. */
+/** The clock makes the EVM chains' blocks while they are used; without it they make one this rarely. */
 const seldom_s = 10;
 /** More than a reorganisation here removes. */
 const statesMaxDefault = 16;

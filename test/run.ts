@@ -1,9 +1,10 @@
 /**
- * `npm test`: the specs of the gate in a few processes side by side, types, lint and rules beside them, and one report. `--full`
- * (`npm run test:full`) adds the spec files and cases that only the full suite has.
- * With files as arguments it runs those alone, each once and in this order, and `--bundled` starts programs from bundles as a whole run does.
- * `--times FILE` writes wall and processor seconds of each file as JSON. `--require-real-store` fails unless every spec of
- * the real event store has run, `--require-real-nodes` unless every spec of the real chain nodes has. One spec runs by itself with `npx mocha`.
+ * `npm test`: the specs of the gate in a few concurrent processes, types, lint and rules beside them, and one report.
+ * `--full` (`npm run test:full`) adds the spec files and cases of the full suite. With files as arguments it runs only
+ * those, each once and in this order, and `--bundled` starts programs from bundles as a whole run does. `--times FILE`
+ * writes wall and processor seconds of each file as JSON. `--require-real-store` fails unless every spec of the real
+ * event store has run, `--require-real-nodes` unless every spec of the real chain nodes has. `npx mocha` runs a single
+ * spec.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -97,10 +98,10 @@ async function clear(): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Ctrl-C: the specs are cut off, so what they have started is ended from here. */
+/** On Ctrl-C the specs are interrupted, so the runner ends their processes. */
 async function stop(): Promise<void> {
   print('\nstopping …');
-  // What had failed until now may be why it is stopped.
+  // A failure until now may be the reason for the stop.
   report.close();
   stopping = true;
   await clear();

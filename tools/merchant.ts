@@ -301,7 +301,7 @@ addExamples(program, {
   settle: 'merchant_tea 8453 USDC 0x108384d66E8790b0e4021407102679E1CeDF7D3b',
   profile: 'merchant_tea --name "Tea House" --contact help@tea.example.com',
   webhook: 'merchant_tea https://tea.example.com/hooks',
-  'webhook-types': 'merchant_tea',
+  'webhook-types': 'merchant_tea payment_held payment_refunded',
   embed: 'merchant_tea https://tea.example.com',
   rotate: 'merchant_tea',
   key: 'merchant_tea shop --scope orders',

@@ -247,7 +247,7 @@ export function anchorOf({ chain, gaps }, { data: { number } }) {
   return anchors.at(-1)?.data ?? null;
 }
 
-/** The auditor's key, and those that it says follow it. A key that was lost says nothing. */
+/** The auditor's key, and those whose succession it signed. A lost key proves nothing. */
 function trustedKeys(key, chain) {
   const trusted = new Set([key]);
   for (const { type, data } of chain)

@@ -66,7 +66,7 @@ function section(name: string, content: Buffer): Buffer {
   return Buffer.concat([Buffer.of(0), length(named.length), named]);
 }
 
-/** LEB128: seven bits a byte, lowest first, the high bit says that more follow. */
+/** LEB128: seven bits per byte, lowest first; the high bit means that more follow. */
 function length(value: number): Buffer {
   const bytes = [];
   for (let rest = value; ; rest >>>= 7) {

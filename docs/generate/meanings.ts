@@ -265,6 +265,7 @@ export const meanings: {
     MemberJoined: 'The person acts for the app with this role from now on',
     MemberRoleSet: 'The member has another role from now on',
     MemberRemoved: 'The person no longer acts for the app',
+    NotificationsSet: 'The kinds of notifications that the person gets of this app, by mail and in the dashboard',
   },
   relay: {
     RelayOrdered: 'A payer’s authorization was checked and accepted. The worker sends it to the token',

@@ -112,7 +112,7 @@ export function batchStandingOf({ joined, leg, dissolved }: Batch): BatchStatus 
   return joined === null ? 'gathering' : 'gathered';
 }
 
-/** Next step that the process owes the batch. Nothing is sent before the members' streams have it. */
+/** Next step of the process for the batch. No attempt is sent before the members' streams contain it. */
 export function nextBatchStep(state: Batch): TransferStep {
   if (state.joined === null || state.told < state.changes) return { do: 'tell' };
   if (state.dissolved !== null || state.leg.short) return { do: 'done' };

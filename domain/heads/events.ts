@@ -36,7 +36,7 @@ export const headsEventSchemas = {
       /** SHA-256 of the previous entry's text; null for the first entry. */
       previous: nullable(Digest),
       publicKey: PublicKey,
-      /** Number of the entry that brought the key in force: 1, or a change. */
+      /** Number of the entry that introduced the key in force: 1, or a change. */
       keySince: EntryNumber,
       /** Signature over `textOf` of the entry. */
       signature: Signature,

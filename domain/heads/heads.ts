@@ -89,7 +89,7 @@ export function signHead(
   return [signed({ type: 'HeadSigned', data: { ...data, signature: '' } }, sign)];
 }
 
-/** Number of the entry that brought the key in force after this one. */
+/** Number of the entry that introduced the key in force after this one. */
 export const keySinceOf = ({ data }: HeadsEvent): number => ('keySince' in data ? data.keySince : data.number);
 
 /** A head that is on a chain, and where. */

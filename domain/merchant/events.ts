@@ -13,9 +13,10 @@ import { memberRoles } from './roles.ts';
 /**
  * 2: an owner, profiles, a cool-down for wallet changes, expiry and names of keys, the time of a secret's rotation. 3: sites that may frame
  * payment pages, and tokens that payers may choose. 4: a webhook secret under another master key. 5: a policy for wrong amounts, and fees
- * of the app's own. 6: further types of webhooks that the app chose. 7: members with roles.
+ * of the app's own. 6: further types of webhooks that the app chose. 7: members with roles. 8: notifications that members choose, and
+ * further webhook endpoints.
  */
-export const merchantSchemaVersion = 7;
+export const merchantSchemaVersion = 8;
 
 export const keyScopes = ['orders', 'admin'] as const;
 export type KeyScope = (typeof keyScopes)[number];
@@ -72,6 +73,11 @@ const IssuedKey = Type.Object(
   closed,
 );
 
+const NoticeKinds = Type.Array(
+  oneOf(['moneyHeld', 'webhookFailing', 'largePayment', 'firstPayment', 'dailySummary', 'weeklySummary']),
+  { maxItems: 6 },
+);
+
 const sealed = { ciphertext: Text(1_024), fingerprint: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }) };
 
 export const merchantEventSchemas = {
@@ -109,6 +115,11 @@ export const merchantEventSchemas = {
   MemberJoined: Type.Object({ developerId: Id, role: oneOf(memberRoles) }, closed),
   MemberRoleSet: Type.Object({ developerId: Id, role: oneOf(memberRoles) }, closed),
   MemberRemoved: Type.Object({ developerId: Id }, closed),
+  /** Kinds of notifications that a member gets by mail and in the dashboard's bell. Payments from the amount on are large. */
+  NotificationsSet: Type.Object(
+    { developerId: Id, mail: NoticeKinds, bell: NoticeKinds, large_microUsd: Amount },
+    closed,
+  ),
 } as const;
 
 type Schemas = typeof merchantEventSchemas;
@@ -123,6 +134,7 @@ export type FeeTier = Static<typeof FeeTier>;
 export type IssuedKey = Static<typeof IssuedKey>;
 export type TeamMemberData = Static<Schemas['MemberJoined']>;
 export type Invitation = Static<Schemas['MemberInvited']>;
+export type NotificationsSet = Static<Schemas['NotificationsSet']>;
 export type RotatedSecret = Static<Schemas['WebhookSecretRotated']>;
 /** A webhook secret as stored: encrypted, with the hint by which its owner recognises it. */
 export type SealedSecret = Omit<RotatedSecret, 'rotatedAt'>;

@@ -57,6 +57,7 @@ export const permissions = {
   setEmbeddingSites: { words: 'set the sites that can embed payment pages', roles: technical },
   setProfile: { words: 'change the profile', roles: technical },
   setLogo: { words: 'change or remove the logo', roles: technical },
+  setNotifications: { words: 'choose your own notifications', roles: teamRoles },
   createPayment: { words: 'create a payment', roles: daily },
   cancelPayment: { words: 'cancel a payment', roles: daily },
   annotatePayment: { words: 'write a note or tags on a payment', roles: daily },

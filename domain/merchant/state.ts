@@ -7,6 +7,7 @@ import type {
   Invitation,
   IssuedKey,
   MerchantEvent,
+  NotificationsSet,
   PayFrom,
   Registration,
   RotatedSecret,
@@ -48,6 +49,8 @@ export interface MerchantState {
   readonly members: readonly TeamMemberData[];
   /** Invitations that were neither accepted nor ended: some have expired. At most one for a person. */
   readonly invitations: readonly Invitation[];
+  /** Choices of notifications by person, with the number of changes. Also of people who have left the team. */
+  readonly notifications: readonly (NotificationsSet & { readonly times: number })[];
   /** Number of events. */
   readonly changes: number;
 }
@@ -71,6 +74,7 @@ export const merchant: Decider<MerchantState, MerchantEvent> = {
     keys: [],
     members: [],
     invitations: [],
+    notifications: [],
     changes: 0,
   },
   evolve: (state, event) => ({ ...state, changes: state.changes + 1, ...changed(state, event) }),
@@ -130,6 +134,10 @@ function changed(state: MerchantState, event: MerchantEvent): Partial<MerchantSt
       };
     case 'MemberRoleSet':
       return { members: state.members.map((each) => (isOf(each, event.data) ? event.data : each)) };
+    case 'NotificationsSet': {
+      const times = (state.notifications.find((each) => isOf(each, event.data))?.times ?? 0) + 1;
+      return { notifications: [...without(state.notifications, event.data), { ...event.data, times }] };
+    }
     case 'MemberRemoved':
       return { members: without(state.members, event.data) };
   }

@@ -93,7 +93,7 @@ export const paymentEventSchemas = {
       /** Share that the payers earn on completion; omitted if none. */
       cashback_basisPoints: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
       webhookUrl: nullable(Text(2_048)),
-      /** Types of webhooks that the app chose besides the first two; missing where it chose none. */
+      /** Types of webhooks that the app chose in addition to the first two; missing if it chose none. */
       webhookTypes: Type.Optional(Type.Array(LaterWebhookType, { minItems: 1, maxItems: laterWebhookTypesMax })),
       createdAt: Time,
       expiresAt: Time,

@@ -1,4 +1,4 @@
-/** Line items: what is bought with a payment, as its merchant lists it. They are texts for people; their sum is the order's amount. */
+/** Line items: the purchase of a payment as its merchant lists it. They are texts for people; their sum is the order's amount. */
 import Type, { type Static } from 'typebox';
 import type { Token } from '../chains.ts';
 import { formatAmount, parseAmount } from '../money.ts';

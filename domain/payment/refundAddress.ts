@@ -16,7 +16,7 @@ export interface AddressWords {
   /** URL of the service, so no other installation can use the signature. */
   readonly service: string;
   readonly paymentId: string;
-  /** Chain of the payin and the refund: the same address may belong to somebody else on another chain. */
+  /** Chain of the payin and the refund: on another chain the same address may belong to another person. */
   readonly chain: string;
   /** In its chain's spelling. */
   readonly sender: string;

@@ -1,4 +1,4 @@
-/** How what a payment is found by is spelled, in the read model and in a search alike. */
+/** Spelling of the words by which payments are found, the same in the read model and in a search. */
 
 /** Characters of a word that are kept and compared. */
 const wordMax = 64;

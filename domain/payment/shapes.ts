@@ -34,8 +34,8 @@ export const Fee = Type.Object(
     /** In source units; null for anyAmount until funded. */
     amount: nullable(Amount),
     /**
-     * Part of `amount`, in source units: what rounding the asked amount up adds to the exact fee. Missing where nothing was rounded, and in
-     * events before version 9.
+     * Part of `amount`, in source units: the difference between the rounded requested amount and the exact fee. Missing
+     * if nothing was rounded, and in events before version 9.
      */
     rounding: Type.Optional(Amount),
   },

@@ -98,7 +98,7 @@ export function limitsIn(token: Token, feePolicy: FeePolicy, least: Least): NonN
   };
 }
 
-/** A payer can type an amount with this many decimals anywhere: alternatives are asked for no finer, unless the order is. */
+/** A payer can type an amount with this many decimals anywhere. Alternatives request no finer amounts, unless the order has them. */
 const roundDecimals = 2;
 
 /** Returns the decimals that alternatives of an order are rounded up to: those of its amount without trailing zeros, and at least two. */

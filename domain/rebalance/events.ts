@@ -30,7 +30,7 @@ const Inputs = Type.Object(
     sourceReserved: Amount,
     destinationFloat: Amount,
     destinationReserved: Amount,
-    /** Already under way to the destination. */
+    /** Sum in transit to the destination. */
     destinationInTransit: Amount,
     destinationOutflow_day: Amount,
     destinationOutflow_week: Amount,
@@ -100,7 +100,7 @@ export const rebalanceEventSchemas = {
   MintOrphaned: Type.Object(Orphaned, closed),
   MintConfirmed: Type.Object({ ...Settled, received: Amount }, closed),
   MintShort: Type.Object(Short, closed),
-  /** Somebody else submitted the message: the money is in our account all the same. */
+  /** Another party submitted the message: the money is in our account nevertheless. */
   MintedByOther: Type.Object({ ...Place, received: Amount, seenAt: Time }, closed),
   /** The block of that transaction left its chain. */
   MintByOtherOrphaned: Type.Object({ hash: Hash, blockHash: Hash, seenAt: Time }, closed),

@@ -34,7 +34,7 @@ export interface Arriving {
   readonly expectedAt: Instant;
 }
 
-/** Returns what one rebalance brings and when it is expected; null if nothing of it is in transit. */
+/** Returns the amount of one rebalance in transit and its expected time; null if nothing of it is in transit. */
 export function arrivingFrom(state: Rebalance): Arriving | null {
   const { ordered, burn, attested } = state;
   const { inTransit } = transitOf(state);

@@ -46,7 +46,7 @@ export interface FloatView {
   readonly float: bigint;
   /** Part of the float that open payments, refunds and withdrawals need. */
   readonly reserved: bigint;
-  /** Moves that are under way to it. */
+  /** Sum of the moves in transit to it. */
   readonly inTransit: bigint;
   readonly outflow_day: bigint;
   readonly outflow_week: bigint;

@@ -261,7 +261,7 @@ const termsOf = ({ from, to, amount, route }: RebalanceOrdered) => [
   [route.finality, route.feeMax],
 ];
 
-/** The signer asks the same of its own configuration: see `src/chains/evm/signer`. */
+/** The signer checks the same against its own configuration: see `src/chains/evm/signer`. */
 function objectionToRoute({ from, to, amount, route }: RebalanceOrdered): Refusal | undefined {
   const wrong = (message: string) => refuse('invalidRequest', message);
   if (from.chainId === to.chainId) return wrong('a rebalance goes from one chain to another');
@@ -322,7 +322,7 @@ const burnOwner = chainLegOwner({
   guard(state) {
     if (!state) return noRebalance;
     if (state.calledOff) return refuse('illegalStep', `${state.calledOff.by} called it off: sign nothing for it`);
-    // A fee bump replaces what can land; anything else would burn besides a message that can mint.
+    // A fee bump replaces an attempt that can land; anything else would burn twice while the first message can still mint.
     if (state.mint && liveAttempts(state.burn).length === 0)
       return refuse('illegalStep', 'the burn was attested: its message can mint, so nothing is burned again');
     if (failedAttempts(state.burn) >= failuresMax)

@@ -10,9 +10,9 @@ export const relaySchemaVersion = 1;
 export const relaysPerPaymentMax = 10;
 
 /**
- * `superseded`: somebody else has sent the authorization, and the payin counts. `cancelled`: the payer has cancelled it in the token.
- * `expired`: its time is over. `drained`: the payer holds too little. `refused`: the token refuses it, such as a frozen payer.
- * `paid`: the payment was paid, or is over, before it was signed.
+ * `superseded`: another party has sent the authorization, and the payin counts. `cancelled`: the payer has cancelled it
+ * in the token. `expired`: its time is over. `drained`: the payer holds too little. `refused`: the token refuses it,
+ * such as a frozen payer. `paid`: the payment was paid, or is over, before it was signed.
  */
 export const relayEnds = ['superseded', 'cancelled', 'expired', 'drained', 'refused', 'paid'] as const;
 export type RelayEnd = (typeof relayEnds)[number];

@@ -36,7 +36,7 @@ export type RelayGasReserved = RelayGasEvent['data'];
 
 export interface RelayGasState {
   readonly relays: ReadonlySet<string>;
-  /** In millionths of a dollar, by whom it was spent for: `all`, `app <id>` or `payer <address>`. */
+  /** In millionths of a dollar, by beneficiary: `all`, `app <id>` or `payer <address>`. */
   readonly spent_microUsd: ReadonlyMap<string, bigint>;
 }
 
@@ -72,7 +72,7 @@ export interface RelayLimits {
 
 const usd = (microUsd: bigint): string => `$${formatAmount(microUsd, microUsdDecimals)}`;
 
-/** Why one relay alone costs too much; undefined when it does not. @param fee_microUsd what the payment's fee is */
+/** Reason why one relay alone costs too much; undefined if it does not. @param fee_microUsd the payment's fee */
 export function refusalOfCost(
   cost_microUsd: bigint,
   fee_microUsd: bigint,
@@ -91,7 +91,7 @@ export function refusalOfCost(
   );
 }
 
-/** Takes a relay's share of the hour; `[]` for a relay that has it. */
+/** Reserves a relay's share of the hour; returns `[]` for a relay that has it. */
 export function reserveRelayGas(
   state: RelayGasState,
   reserving: RelayGasReserved,

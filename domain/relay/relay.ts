@@ -3,7 +3,7 @@
  * we pay the gas. It is ordered once, and signed, sent and proven like every transfer. The payment is funded by its payin alone, which the
  * chain's nodes return: nothing of a relay counts as money. Stream `relay-<paymentId>-<number>`.
  */
-import { type Decider, type Decision, InvariantBroken, type Refusal, refuse } from '../decider.ts';
+import { type Decider, type Decision, InvariantBroken, isRefusal, type Refusal, refuse } from '../decider.ts';
 import type { Instant } from '../time.ts';
 import {
   failedAttempts,
@@ -102,6 +102,18 @@ export function orderRelay(state: RelayState, order: RelayOrdered): Decision<Rel
   return isSameAuthorization(state, { chainId, tokenAddress: token.address, payer: form.payer, nonce: form.nonce })
     ? []
     : refuse('conflict', 'another authorization of this payment was accepted first: wait for its result');
+}
+
+/** Records an authorization that somebody else has sent already: nothing is signed for it, and its payin counts. */
+export function orderMoved(
+  state: RelayState,
+  order: RelayOrdered,
+  { detail, now }: { readonly detail: string; readonly now: Instant },
+): Decision<RelayEvent> {
+  const ordered = orderRelay(state, order);
+  if (isRefusal(ordered) || ordered.length === 0) return ordered;
+  const data = { reason: 'superseded' as const, detail: detail.slice(0, 400), endedAt: now };
+  return [...ordered, { type: 'RelayEnded', data }];
 }
 
 const noRelay = refuse('notFound', 'there is no such relay');

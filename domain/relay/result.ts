@@ -18,18 +18,17 @@ export type RelayResult =
       readonly hash: string | null;
     };
 
-/** Whether a transfer is what the authorization moves: somebody else sent it, or the payer made an equal transfer. */
-export const isPaidBy = (
-  transfer: Transfer,
-  { chainId, token, amount, form }: Pick<RelayOrdered, 'chainId' | 'token' | 'amount' | 'form'>,
-): boolean =>
+type MovedMoney = Pick<RelayOrdered, 'chainId' | 'token' | 'amount'> & { readonly form: { readonly payer: string } };
+
+/** True if a transfer moves the authorized money: another party sent the authorization, or the payer made an equal transfer. */
+export const isPaidBy = (transfer: Transfer, { chainId, token, amount, form }: MovedMoney): boolean =>
   transfer.chainId === chainId &&
   transfer.token.address === token.address &&
   transfer.from === form.payer &&
   transfer.amount === amount;
 
 /** The payer's transfer among those that are on their chain as far as is known. */
-export const payinOf = ({ payins }: Payment, ordered: Parameters<typeof isPaidBy>[1]): Payin | undefined =>
+export const payinOf = ({ payins }: Payment, ordered: MovedMoney): Payin | undefined =>
   payins.find(({ phase, transfer }) => (phase === 'detected' || phase === 'confirmed') && isPaidBy(transfer, ordered));
 
 export function relayResultOf(payment: Payment, relay: Relay): RelayResult {

@@ -5,9 +5,10 @@ import { Address, Amount, closed, Hash, Height, Id, nullable, oneOf, Text, Time 
 import { LandedAt, purposeKinds } from '../transfer/shapes.ts';
 
 /**
- * 2: a cancel's bytes are stored and it may be outbid; a nonce says what its transfer moves; the use of a nonce is recorded. 3: nonces for
- * withdrawals and deployments; the cost of a cancel; adopted transactions. 4: nonces for batches of payouts. 5: a network's history ends at
- * its reset. 6: nonces of the relay account. 7: nonces for burns and mints of rebalances.
+ * 2: a cancel's bytes are stored and it may be outbid; a nonce states the movement of its transfer; the use of a nonce
+ * is recorded. 3: nonces for withdrawals and deployments; the cost of a cancel; adopted transactions. 4: nonces for
+ * batches of payouts. 5: a network's history ends at its reset. 6: nonces of the relay account. 7: nonces for burns and
+ * mints of rebalances.
  */
 export const treasurySchemaVersion = 7;
 

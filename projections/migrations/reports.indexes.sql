@@ -5,3 +5,5 @@ CREATE INDEX IF NOT EXISTS deliveries_by_status ON deliveries (app_id, status, s
 CREATE INDEX IF NOT EXISTS deliveries_of_payment ON deliveries (payment_id, started_at DESC, delivery_id DESC);
 CREATE INDEX IF NOT EXISTS transactions_by_hash ON transactions (tx_hash);
 CREATE INDEX IF NOT EXISTS treasury_movements_by_block ON treasury_movements (chain_id, account, block_number);
+CREATE INDEX IF NOT EXISTS notices_newest ON notices (app_id, kind, at DESC);
+CREATE INDEX IF NOT EXISTS notices_by_position ON notices (position);

@@ -145,3 +145,19 @@ COMMENT ON COLUMN treasury_movements.kind IS 'opening, payin, unmatched, payout,
 COMMENT ON COLUMN treasury_movements.amount IS 'In smallest units; negative for outgoing amounts.';
 COMMENT ON COLUMN treasury_movements.reference IS 'Payment, operation or transfer of the movement.';
 COMMENT ON COLUMN treasury_movements.position IS 'Position of the event in the log.';
+
+CREATE TABLE notices (
+  event_id     text        PRIMARY KEY,
+  app_id       text        NOT NULL,
+  kind         text        NOT NULL,
+  payment_id   text,
+  amount       numeric,
+  token_symbol text,
+  position     bigint      NOT NULL,
+  at           timestamptz NOT NULL
+);
+COMMENT ON TABLE notices IS 'Events that an app''s members can be notified of.';
+COMMENT ON COLUMN notices.kind IS 'moneyHeld, largePayment or webhookFailing. Each not accepted webhook is a row; only several of them are a notification.';
+COMMENT ON COLUMN notices.payment_id IS 'Null for webhooks.';
+COMMENT ON COLUMN notices.amount IS 'Held or received amount in whole tokens; null for webhooks.';
+COMMENT ON COLUMN notices.position IS 'Position of the event in the log.';

@@ -255,6 +255,19 @@ COMMENT ON COLUMN app_members.developer_id IS 'The person: see ops.people.';
 COMMENT ON COLUMN app_members.role IS 'developer, operations or readOnly.';
 COMMENT ON COLUMN app_members.invited_until IS 'End of the invitation of a person who has not accepted it; null for a member.';
 
+CREATE TABLE app_notifications (
+  app_id       text    NOT NULL,
+  developer_id text    NOT NULL,
+  mail         text[]  NOT NULL,
+  bell         text[]  NOT NULL,
+  large        numeric NOT NULL,
+  PRIMARY KEY (app_id, developer_id)
+);
+COMMENT ON TABLE app_notifications IS 'Notifications that people chose for an app. A row gives no right: readers check the team first.';
+COMMENT ON COLUMN app_notifications.mail IS 'Kinds that are sent by mail (domain/merchant/notifications.ts).';
+COMMENT ON COLUMN app_notifications.bell IS 'Kinds that the dashboard lists.';
+COMMENT ON COLUMN app_notifications.large IS 'Payments from this amount on are large, in dollars.';
+
 CREATE TABLE api_keys (
   key_id     text        PRIMARY KEY,
   hash       text        NOT NULL,

@@ -1,4 +1,4 @@
-/** The auditor's verifier over the chaos: it starts from the chains, and knows nothing of what happened. */
+/** The auditor's verifier over the chaos: it starts from the chains, and does not know the plan. */
 import type { ChaosWorld } from './world.ts';
 
 export interface Audited {

@@ -37,7 +37,7 @@ const assets = chains.flatMap(({ id, tokens }) => tokens.map((token) => ({ chain
 const keyOf = (chainId: ChainId, token: { readonly address: string }): string => `${chainId} ${token.address}`;
 const areFunded: ReadonlySet<Habit> = new Set<Habit>(['exact', 'inParts', 'over']);
 
-/** @param deposits where payments are paid to; the same address on every EVM chain */
+/** @param deposits addresses of the payments; the same address on every EVM chain */
 export async function takeStock(
   { world, keys, ...chaos }: ChaosWorld,
   balanceOf: BalanceOf,
@@ -96,7 +96,7 @@ function checkEnds(ended: readonly Ended[]): readonly string[] {
   });
 }
 
-/** Each payment has a receiver of its own: what that holds was paid by it. */
+/** Each payment has a separate receiver: its balance is the payment's payout. */
 async function checkReceivers(
   ended: readonly Ended[],
   withdrawn: readonly Withdrawn[],

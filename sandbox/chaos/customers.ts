@@ -57,7 +57,7 @@ export function createCustomers(chaos: ChaosWorld) {
     return { status: response.status, body: (await response.json()) as T };
   }
 
-  /** The same order again and again, until it is answered with its payment. @throws when it is refused */
+  /** Repeats an order until it is answered with its payment. @throws if it is refused */
   async function create(order: Order): Promise<Placed> {
     if (order.to === 1500) await patiently(() => fundAccount(chaos.rpcUrl(1500), order.receiver, { usdc: 0n }));
     const { orderId, from, to, receiver, amount } = order;
@@ -111,7 +111,7 @@ export function createCustomers(chaos: ChaosWorld) {
     }
   }
 
-  /** A payer whose wallet showed an error pays again, and may have paid twice: then there is more, which is held. */
+  /** A payer whose wallet showed an error pays again, and may have paid twice: then the excess is held. */
   async function payOnce(payment: Payment, from: ChainId, token: Token, amount: bigint): Promise<void> {
     const { keys } = chaos;
     const rpcUrl = chaos.rpcUrl(from);
@@ -149,7 +149,7 @@ export function unitsOf(amount: string, { decimals }: Pick<Token, 'decimals'>): 
   return units;
 }
 
-/** @throws what failed last */
+/** @throws the last failure */
 export async function patiently<T>(work: () => Promise<T>, tries = triesMax): Promise<T> {
   for (let left = tries; ; left -= 1) {
     try {

@@ -1,4 +1,4 @@
-/** A small disk of its own for one store, which can be filled. */
+/** A small separate disk for one store, which can be filled. */
 import { execFile } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ export interface Disk {
   readonly folder: string;
   /** Uses up the remaining space, to the last block. */
   fill(): void;
-  /** Gives it back. */
+  /** Frees the space again. */
   clear(): void;
   remove(): Promise<void>;
 }

@@ -38,7 +38,7 @@ export const faults = {
     chaos.disks.postgres?.fill();
     return async () => {
       chaos.disks.postgres?.clear();
-      // It ended because it could not write its log.
+      // The program ended because it could not write its log.
       await sleep(500);
       await chaos.startPostgres();
     };
@@ -122,7 +122,7 @@ function signal(pid: number | undefined, kind: NodeJS.Signals): void {
   if (pid) process.kill(pid, kind);
 }
 
-/** A process and all that it has started, and they in turn. */
+/** A process and all of its descendants. */
 function familyOf(pid: number | undefined): readonly number[] {
   if (!pid) return [];
   const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });

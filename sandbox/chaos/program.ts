@@ -1,4 +1,4 @@
-/** A program that is killed, hung and started again, and that starts itself again when it ends unasked, as a supervisor has it. */
+/** A program that is killed, hung and started again, and that is restarted like by a supervisor when it ends unasked. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
@@ -15,7 +15,7 @@ export interface Program {
 }
 
 export interface ProgramOptions {
-  /** Behind `node`. */
+  /** Arguments after `node`. */
   readonly args: readonly string[];
   /** Called at each start. */
   readonly env: () => NodeJS.ProcessEnv;

@@ -137,7 +137,7 @@ async function letThemCome(
 const payable = (placed: readonly Placed[]): readonly Placed[] =>
   placed.filter(({ order }) => ['exact', 'inParts', 'over'].includes(order.habit));
 
-/** Polls unfinished payments. Returns those without an end as they are at the timeout. */
+/** Polls unfinished payments. At the timeout it returns unfinished ones in their present state. */
 async function untilEnded(
   { read }: Customers,
   placed: readonly Placed[],

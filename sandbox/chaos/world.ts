@@ -160,7 +160,7 @@ async function preparePostgres(dataDir: string): Promise<void> {
   copyFileSync(`${own}.password`, `${seen}.password`);
 }
 
-/** Makes the demo apps, by a service in this process which then ends. */
+/** Makes the demo apps with a service in this process, which ends afterwards. */
 async function seeded(settings: Record<string, string>, world: World, keys: SandboxKeys) {
   const service = await startService(readConfig({ ...settings, LOG_LEVEL: 'silent' }));
   try {

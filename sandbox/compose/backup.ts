@@ -7,7 +7,7 @@ import type { Project } from './project.ts';
 /** The user of the image. */
 const user = 1000;
 
-/** A container of its own for one command, with ./backups in it. */
+/** A separate container for one command, with ./backups in it. */
 const inOne = (project: Project, ...command: readonly string[]): Promise<string> => {
   const mount = `${join(project.directory, 'backups')}:/backups`;
   return project.compose('run', '--rm', '--no-deps', '-v', mount, project.shape.tools, ...command);

@@ -16,7 +16,7 @@ export interface Placed {
   readonly amount: string;
   /** An account that receives nothing else: its balance is this payment's payout. */
   readonly receiver: Address;
-  /** As acknowledged. */
+  /** The acknowledged payment. */
   readonly payment: Pick<PublicPayment, 'id' | 'source'>;
   paid: boolean;
 }
@@ -29,15 +29,15 @@ export interface Acknowledged {
 export interface Customers {
   /** Every order that was acknowledged so far. */
   readonly placed: readonly Placed[];
-  /** Orders that nobody pays, beside them: as many as two callers can make. */
+  /** Additional unpaid orders: as many as two callers can create. */
   readonly unpaid: readonly Acknowledged[];
   /** Number of repeated requests, by their failed answer. */
   readonly repeated: () => ReadonlyMap<string, number>;
-  /** Longest time since the last call that a payer could not pay. */
+  /** Longest time since the last call without the ability to pay. */
   longestWait_ms(): number;
-  /** No more orders from now on; those begun are placed and paid. */
+  /** Stops new orders; started ones are placed and paid. */
   close(): Promise<void>;
-  /** Until each is paid out. @throws Error naming those that are not in time */
+  /** Waits until each is paid out. @throws Error naming late ones */
   untilPaidOut(placed: readonly Placed[], within_ms?: number): Promise<void>;
   /** @returns a sentence per problem */
   check(): Promise<readonly string[]>;

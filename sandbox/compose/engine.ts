@@ -1,4 +1,4 @@
-/** A container engine of this machine, as its own command line speaks to it. DOCKER_HOST and the rest of Docker's environment hold. */
+/** A container engine of this machine, used through its own command line. Docker's environment, such as DOCKER_HOST, applies. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -26,7 +26,7 @@ const usual_ms = 10 * 60_000;
 const printedMax_bytes = 64 * 1024 * 1024;
 const lastLines = 25;
 
-/** @returns null and why, when there is none that can be used */
+/** @returns null and the reason, if no engine is usable */
 export async function findEngine(): Promise<Engine | { readonly missing: string }> {
   const server = await printed('docker', ['version', '--format', '{{.Server.Version}}'], { timeout_ms: ask_ms }).catch(
     (error: Error) => error,

@@ -16,7 +16,7 @@ type Which = (project: Project) => Promise<Container>;
 
 /** The engine restarts a process that dies, but not one that the engine itself kills. */
 const isAway_ms = 3_000;
-/** Longer than a session without a word may hold a lease, and than a connection that says nothing is waited for. */
+/** Longer than a silent session may hold a lease, and than the timeout of a silent connection. */
 const frozen_s = 45;
 const cut_s = 45;
 const away_s = 30;
@@ -31,7 +31,7 @@ export const killed = (service: string, which: Which = anyOf(service)): Fault =>
   },
 });
 
-/** Its data stays, and the engine does not start it again before we do. */
+/** Its data remains, and the engine does not restart it before this fault ends. */
 export const away = (service: string, which: Which): Fault => ({
   hasStandby: true,
   says: `${service} killed and away for ${away_s} s`,
@@ -70,7 +70,7 @@ export const cutOff = (service: string, which?: Which): Fault => ({
   },
 });
 
-/** With no word to the engine, as the kernel does it when memory is short; where that is not allowed, by the engine. */
+/** Kills without the engine's knowledge, like the kernel when memory is short; if that is not allowed, through the engine. */
 async function kill({ engine }: Project, id: string): Promise<void> {
   const pid = Number(await engine.docker(['inspect', '--format', '{{.State.Pid}}', id]));
   try {
@@ -95,7 +95,7 @@ function anyOf(service: string): Which {
   return async (project) => first(await project.containers(service), service);
 }
 
-/** The instance that is active: it holds leases, and Postgres knows its address. */
+/** The active instance: it holds leases, and Postgres knows its address. */
 export const activeOf =
   (service: string): Which =>
   async (project) => {
@@ -124,7 +124,7 @@ async function addressesOf({ engine }: Project, id: string): Promise<readonly st
   return (await engine.docker(['inspect', '--format', format, id])).trim().split(' ');
 }
 
-/** By a tool's own connection, for the image of Postgres may be any. */
+/** By a separate connection, because Postgres may have any image. */
 async function query(project: Project, sql: string): Promise<readonly string[]> {
   const program = `
     const { readFileSync } = require('node:fs');

@@ -66,13 +66,13 @@ export async function buildStandIns(engine: Engine, step: (text: string) => void
   await build(engine, step, 'prometheus', {});
 }
 
-/** Folder of the npm that runs this, or of the shell's: `…/npm/bin/npm-cli.js` is the target of both names. */
+/** Folder of the npm that runs this program, or of the shell's npm: both names lead to `…/npm/bin/npm-cli.js`. */
 async function npmFolder(): Promise<string> {
   const found = process.env['npm_execpath'] ?? (await run('sh', ['-c', 'command -v npm'])).stdout.trim();
   return dirname(dirname(realpathSync(found)));
 }
 
-/** Behind the product's image, which it is made from. */
+/** Built after the product's image, on which it is based. */
 export const buildEventStore = (engine: Engine, step: (text: string) => void): Promise<void> =>
   build(engine, step, 'eventstore', {});
 

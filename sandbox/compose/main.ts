@@ -1,6 +1,6 @@
 /**
- * `npm run compose:check`: both compose files in containers, with payments over local chains while containers are killed, frozen and cut off.
- * Ends with 1 when anything is lost or paid twice, and when there is no engine to try it on.
+ * `npm run compose:check`: both compose files in containers, with payments over local chains while containers are
+ * killed, frozen and cut off. Ends with 1 if anything is lost or paid twice, and if there is no container engine.
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -2,7 +2,7 @@
 import type { Project } from './project.ts';
 
 export interface Typed {
-  /** Behind `docker compose exec <where the tools run>`. */
+  /** Command after `docker compose exec <service of the tools>`. */
   readonly command: string;
   /** Part of its output that proves success. */
   readonly says: RegExp;
@@ -77,7 +77,7 @@ export async function tellTried(
 export const words = (command: string): readonly string[] =>
   [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
 
-/** Registers a wallet app, which may pay anybody, and a merchant who is paid out to `settlement`. @returns a key for the app's orders */
+/** Registers a wallet app, which may pay anybody, and a merchant whose payouts go to `settlement`. @returns a key for the app's orders */
 export async function registerApps(project: Project, settlement: string): Promise<string> {
   const { compose, shape } = project;
   const merchant = (...args: readonly string[]) =>

@@ -1,4 +1,4 @@
-/** One compose file, run from a directory of its own under a project name of its own: nothing of an operator's is touched. */
+/** One compose file, run from a separate directory under a separate project name: nothing of an operator's is touched. */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,7 +33,7 @@ export interface Project {
   /** Starts the services of its shape and their dependencies. */
   up(): Promise<void>;
   untilHealthy(): Promise<void>;
-  /** Stops and removes its containers and networks; its volumes stay unless they are to go. */
+  /** Stops and removes its containers and networks; its volumes remain unless they must be removed. */
   down(what?: 'volumes too'): Promise<void>;
 }
 
@@ -121,7 +121,7 @@ export async function openProject(options: ProjectOptions): Promise<Project> {
   return self;
 }
 
-/** A service that runs and is not unwell, or a task that has ended well. */
+/** A running service that is not unhealthy, or a task that has ended with success. */
 const isWell = (state: string, status: string): boolean =>
   state === 'running' ? !/\((unhealthy|health: starting)\)/.test(status) : /^Exited \(0\)/.test(status);
 

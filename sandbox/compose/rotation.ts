@@ -1,4 +1,4 @@
-/** Another master key, as docs/operate/containers.md says it is changed where a signer has a log of its own. */
+/** Changes the master key as docs/operate/containers.md describes for a signer with a separate log. */
 import { type Tried, tellTried } from './operator.ts';
 import type { Project } from './project.ts';
 

@@ -20,7 +20,7 @@ export const newKeys = (): Keys => ({
 
 const secret = (): string => randomBytes(24).toString('hex');
 
-/** `.env` of a shape; the chains are as shallow as local ones are. Production's checks hold. */
+/** `.env` of a shape; depths are those of local chains. Production's checks apply. */
 export function environment(shape: Shape, { treasury }: Keys, chains: Chains, isLocal: boolean): string {
   const ofChains = chainIds.flatMap((chainId) => [
     [`RPC_URLS_${chainId}`, chains.url(chainId, 'service')],
@@ -50,7 +50,7 @@ export function environment(shape: Shape, { treasury }: Keys, chains: Chains, is
   });
 }
 
-/** `.env.signer`: nodes of its own. */
+/** `.env.signer`: with separate nodes. */
 export const signerEnvironment = (chains: Chains): string =>
   lines(Object.fromEntries(chainIds.map((chainId) => [`RPC_URLS_${chainId}`, chains.url(chainId, 'signer')])));
 

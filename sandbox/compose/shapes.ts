@@ -7,7 +7,7 @@ export interface Shape {
   readonly file: string;
   /** Started services: all except mail and monitoring. */
   readonly services: readonly string[];
-  /** Services that run this product, and so need the way to the chains. */
+  /** Services that run this product, and so need access to the chains. */
   readonly ours: readonly string[];
   /** Container for the operator's tools. */
   readonly tools: string;

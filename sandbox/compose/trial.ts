@@ -14,13 +14,13 @@ import { watched } from './watched.ts';
 
 export interface Row {
   readonly what: string;
-  /** Requests to create that were acknowledged, and how many of them were paid. */
+  /** Acknowledged requests to create, and the number of paid ones. */
   readonly created: number;
   readonly payments: number;
   /** Number of repeated requests, by their failed answer. */
   readonly repeated: ReadonlyMap<string, number>;
   readonly longestWait_ms: number;
-  /** From the fault on, until all is healthy and every payment made until then is paid out. */
+  /** Time from the fault until everything is healthy and every earlier payment is paid out. */
   readonly whole_ms: number;
   readonly wrong: readonly string[];
 }
@@ -78,7 +78,7 @@ export async function trial(project: Project, options: TrialOptions): Promise<Tr
   return { rows, typed };
 }
 
-/** A row in words. */
+/** Returns a row in words. */
 const rowText = ({ created, payments, repeated, longestWait_ms, wrong }: Row): string =>
   `${created} created, ${payments} of them paid, repeated ${[...repeated].map(([why, count]) => `${count} (${why})`).join(', ') || 'nothing'}, longest wait ${seconds(longestWait_ms)}: ${wrong.join('; ') || 'well'}`;
 
@@ -120,7 +120,7 @@ async function under(project: Project, customers: Customers, fault: Fault, signa
   };
 }
 
-/** Every payment that was acknowledged is there, as it was, and the chains agree. */
+/** Every acknowledged payment exists unchanged, and the chains agree. */
 async function afterwards(
   what: string,
   project: Project,

@@ -31,7 +31,7 @@ export interface Agave extends StartedNode {
   readonly rpcUrl: string;
 }
 
-/** Starts the validator and waits until it answers. The same folder goes on with the ledger that is in it. */
+/** Starts the validator and waits until it answers. In the same folder it continues the existing ledger. */
 export async function startAgave(options: AgaveOptions): Promise<Agave> {
   const { program, folder, logFile, detached = false, validatorOptions = [], isUnlimited = false } = options;
   const port = options.port ?? (await freeNodePort('SOLANA'));

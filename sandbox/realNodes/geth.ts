@@ -44,7 +44,7 @@ export interface Geth extends StartedNode {
   readonly rpcUrl: string;
 }
 
-/** Starts the node and waits until it answers. The same folder goes on with the chain that is in it. */
+/** Starts the node and waits until it answers. In the same folder it continues the existing chain. */
 export async function startGeth(options: GethOptions): Promise<Geth> {
   const { program, chainId, folder, logFile, blockTime_s = 1, detached = false } = options;
   const port = options.port ?? (await freeNodePort('GETH'));

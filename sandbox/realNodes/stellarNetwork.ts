@@ -44,7 +44,7 @@ const tries = 20;
 const pause_ms = 500;
 const fee_stroops = String(100 * Number(BASE_FEE));
 
-/** Starts the network and waits until its RPC node is healthy. The same folder goes on with the network that is in it. */
+/** Starts the network and waits until its RPC node is healthy. In the same folder it continues the existing network. */
 export async function startStellarNetwork(options: StellarNetworkOptions): Promise<StellarNetwork> {
   const { program, folder, logFile, detached = false } = options;
   const port = options.port ?? (await freeNodePort('STELLAR'));

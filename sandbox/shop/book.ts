@@ -1,14 +1,14 @@
-/** The shop's book: a file of JSON lines, each on disk before the shop goes on. A kill leaves whole lines, and at most a half one at the end. */
+/** The shop's book: a file of JSON lines, each on disk before the shop continues. A kill leaves whole lines, and at most a half one at the end. */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { writeWhole } from '../../src/lib/writeWhole.ts';
 import { type Book, type Entry, emptyBook, evolve } from './orders.ts';
 
-/** A shop for trials: beyond this nothing is ordered or switched any more, and the file must be set aside. */
+/** Maximum size of a shop for trials: beyond it the shop accepts no orders and changes, and the file must be set aside. */
 const entriesMax = 20_000;
 
 export interface OpenBook {
   now(): Book;
-  /** False when the book is full: nothing was written. What becomes of orders that are in it finds room. */
+  /** False if the book is full: then nothing was written. Results of existing orders still find room. */
   write(entry: Entry): boolean;
 }
 

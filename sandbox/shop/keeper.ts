@@ -17,7 +17,7 @@ const ordersMax = 1_000;
 export interface Keeper {
   /** The order's id; null for unknown goods, or a full book. */
   place(goodsId: string, chainId: string): Promise<string | null>;
-  /** A webhook whose signature was right. */
+  /** A webhook with a valid signature. */
   tell(payment: Payment): void;
   learnBy(learning: Learning): void;
   /** Runs until the signal aborts. */
@@ -26,13 +26,13 @@ export interface Keeper {
 
 export function createKeeper(book: OpenBook, settings: () => ShopSettings | null): Keeper {
   const orders = (): readonly Order[] => [...book.now().orders.values()];
-  /** Ends a wait for the feed when the shop no longer goes by it. */
+  /** Ends a wait for the feed when the shop leaves the feed's mode. */
   let reading = new AbortController();
   let asked_ms = -askEvery_ms;
   /** Orders to query until the service has answered. */
   const toAsk = new Set<string>();
 
-  /** A crash between the two lines leaves an order without a payment: the same order id meets the same payment. */
+  /** A crash between the two lines leaves an order without a payment: the repeated request with its order id returns the same payment. */
   async function makePayment(known: ShopSettings, order: Order): Promise<void> {
     const { id, paymentLink, source } = await createPayment(known, order);
     const page = new URL(paymentLink).pathname;
@@ -69,7 +69,7 @@ export function createKeeper(book: OpenBook, settings: () => ShopSettings | null
     if (receipt) book.write({ type: 'ReceiptWritten', orderId, receipt });
   }
 
-  /** One order's trouble is not another's. */
+  /** A failure of one order does not affect another. */
   async function round(known: ShopSettings): Promise<void> {
     if (book.now().learning === 'webhook' && performance.now() - asked_ms > askEvery_ms) {
       asked_ms = performance.now();
@@ -157,7 +157,7 @@ const { now } = systemClock;
 /** Logs the error; the step is retried. */
 const complain = (error: Error): void => console.error(`shop: ${error.message}`);
 
-/** Null while a reading of the payment is behind the news of it. */
+/** Null if the payment's read is older than its news. */
 function receiptOf({ source, destination }: Payment): Receipt | null {
   const amount = source.amountReceived ?? source.amount;
   if (!source.txHash || !destination.txHash || amount === null || destination.amount === null) return null;

@@ -66,7 +66,7 @@ export interface Order {
     readonly at: Instant;
   } | null;
   readonly status: PaymentStatus;
-  /** Each brought the order further. */
+  /** News that advanced the order. */
   readonly news: readonly News[];
   readonly receipt: Receipt | null;
 }

@@ -32,7 +32,7 @@ export const shopPage = (title: string, serviceUrl: string | null, content: Cont
     </body>
   </html>`);
 
-/** The shelf, the orders, how the shop learns. */
+/** The goods, the orders, and the mode. */
 export const shelfPage = ({ orders, learning }: Book, settings: ShopSettings | null): string =>
   shopPage(
     'Tea',
@@ -68,7 +68,7 @@ const ways: Readonly<Record<Learning, readonly [label: string, text: string]>> =
   feed: ['By the feed alone', 'The shop reads the event feed: it needs no address that others can call.'],
 };
 
-/** The switch. @param back where it leads to */
+/** The switch. @param back page to return to */
 export const behind = (learning: Learning, back: string): VNode =>
   card(
     { title: 'How the shop learns of payments' },

@@ -30,11 +30,11 @@ export interface FeedPage {
   readonly nextCursor: string;
 }
 
-/** Longer than the feed lets a request wait. */
+/** Longer than the feed's maximum wait. */
 const patience_ms = 45_000;
 const wait_s = 20;
 
-/** Repeating it makes no second payment: the order's id sees to that. @throws Error when the service does not answer well */
+/** A repeated call makes no second payment, because the order's id is the same. @throws Error if the service does not return a payment */
 export const createPayment = (settings: ShopSettings, { orderId, goods, price, chainId }: Order): Promise<Payment> =>
   ask<Payment>(settings, settings.ordersKey, '/payment-api/payments', {
     appId: settings.appId,
@@ -49,7 +49,7 @@ export const createPayment = (settings: ShopSettings, { orderId, goods, price, c
 export const readPayment = (settings: ShopSettings, paymentId: string): Promise<Payment> =>
   ask<Payment>(settings, settings.ordersKey, `/payment-api/payments/${paymentId}`);
 
-/** Waits while there is nothing new. @throws Error */
+/** Waits while there are no new events. @throws Error */
 export const readFeed = (settings: ShopSettings, after: string, gone: AbortSignal): Promise<FeedPage> =>
   ask<FeedPage>(settings, settings.adminKey, `/payment-api/events?wait=${wait_s}&after=${after}`, undefined, gone);
 

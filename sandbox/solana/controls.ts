@@ -37,7 +37,7 @@ export async function advanceSlots(rpcUrl: string, slots = 1, seconds = 0): Prom
   return slot;
 }
 
-/** Makes every blockhash that was given out until now too old. @returns the newest slot */
+/** Makes every earlier blockhash too old. @returns the newest slot */
 export const expireBlockhashes = (rpcUrl: string): Promise<number> => advanceSlots(rpcUrl, 151);
 
 /**

@@ -6,7 +6,7 @@ import { transferInstructions } from './wallet.ts';
 
 const feeLamports = 10_000_000n;
 
-/** Adds money to a wallet. Its USDC is sent by an account that was given as much; it is available at `processed` at once. */
+/** Adds money to a wallet. An account that received the same sum sends its USDC; it is available at `processed` at once. */
 export async function endowWallet(
   rpcUrl: string,
   address: string,
@@ -16,7 +16,7 @@ export async function endowWallet(
   if (amount > 0n) await endowToken(rpcUrl, address, { ...usdc, amount });
 }
 
-/** The same of any token whose mint is there. */
+/** Adds any token whose mint exists. */
 export async function endowToken(
   rpcUrl: string,
   address: string,

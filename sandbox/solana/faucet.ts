@@ -16,7 +16,7 @@ import {
 import { systemProgram } from './chain/account.ts';
 import { parseTransaction, type Submitted } from './chain/transaction.ts';
 
-/** Enough for any play, and still a whole number in JSON. In lamports. */
+/** Enough for all trials, and still an exact integer in JSON. In lamports. */
 export const faucetLamports = 5_000_000n * 10n ** 9n;
 
 export const faucetAddress = (genesis: string): Address => addressOf(keyOf(genesis));

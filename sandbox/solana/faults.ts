@@ -13,17 +13,17 @@ export type FaultKind = (typeof faultKinds)[number];
 
 export interface Fault {
   readonly kind: FaultKind;
-  /** The RPC method that it happens to; `*` for any. */
+  /** The affected RPC method; `*` for any. */
   readonly method: string;
   /** Number of times. Default: once. */
   readonly times?: number;
-  /** For `lagging`: how far behind. */
+  /** For `lagging`: the number of slots. */
   readonly slots?: number;
 }
 
 export interface Faults {
   add(fault: Fault): void;
-  /** The fault that the next request of a method meets; each is used up by it. */
+  /** Returns and uses up the fault for the next request of a method. */
   take(method: string): Fault | undefined;
   clear(): void;
 }

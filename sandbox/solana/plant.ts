@@ -1,4 +1,4 @@
-/** Money for play: mints and balances that no transaction made. */
+/** Play money: mints and balances without transactions. */
 import { type Address, getAddressEncoder, getProgramDerivedAddress, none, some } from '@solana/kit';
 import {
   AccountState,

@@ -18,14 +18,14 @@ export interface NodeServer {
 }
 
 const host = '127.0.0.1';
-/** As in the network's nodes. It bounds a batch, too. */
+/** The limit of the network's nodes, which also applies to a batch. */
 const bodyBytesMax = 50 * 1024;
 const portAttempts = 50;
 const farewell_ms = 1_000;
-/** A process that is busy for long loses no request to a closed connection. */
+/** Long enough that a busy process loses no request to a closed connection. */
 const keepAlive_ms = 60_000;
 
-/** @param port 0 chooses a free one whose next one is free too */
+/** @param port 0 chooses a free one whose next port is free too */
 export async function serve(node: Node, port: number): Promise<NodeServer> {
   const server = createServer({ keepAliveTimeout: keepAlive_ms }, (request, response) => {
     if (!isFromHere(request)) return send(response, 403, { error: 'Forbidden' });
@@ -100,7 +100,7 @@ async function handle(node: Node, request: IncomingMessage, response: ServerResp
   else send(response, 200, together(asked.isBatch, replies));
 }
 
-/** Undefined where no reply is due. */
+/** Undefined if no reply is due. */
 function together(isBatch: boolean, replies: readonly unknown[]): unknown {
   const due = replies.filter((reply) => reply !== undefined);
   if (due.length === 0) return undefined;
@@ -121,7 +121,7 @@ function converse(node: Node, socket: WebSocket, connected: Set<Subscriptions>):
   });
 }
 
-/** Undefined for notifications, such as clients send to keep a connection alive. */
+/** Undefined for notifications, which some clients send to keep a connection alive. */
 function replyTo(subscriptions: Subscriptions, text: string): unknown {
   const asked = requestIn(text);
   if (!asked) return parseError;

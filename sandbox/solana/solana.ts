@@ -9,7 +9,7 @@ import { plantMint } from './plant.ts';
 import { serve } from './server.ts';
 import { usdc } from './usdc.ts';
 
-/** Milliseconds between slots. `manual`: only `advanceSlots` goes on. */
+/** Milliseconds between slots. `manual`: only `advanceSlots` advances. */
 export type SlotPace = number | 'manual';
 
 export interface SolanaOptions {

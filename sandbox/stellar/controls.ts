@@ -15,7 +15,7 @@ export interface Money {
 /** Puts USDC with its issuer and its contract onto the network. @returns the contract's id */
 export const plantUsdc = (rpcUrl: string): Promise<string> => plantAsset(rpcUrl, usdc);
 
-/** The same for any asset. */
+/** Puts any asset onto the network. */
 export async function plantAsset(rpcUrl: string, asset: Asset): Promise<string> {
   const { contractId } = await control<{ contractId: string }>(rpcUrl, 'sandbox_plant', { asset: nameOf(asset) });
   return contractId;
@@ -50,7 +50,7 @@ export async function clearFaults(rpcUrl: string): Promise<void> {
   await control(rpcUrl, 'sandbox_clearFaults', {});
 }
 
-/** Makes the node forget what happened before a ledger. */
+/** Makes the node forget the ledgers before a ledger. */
 export async function forgetBefore(rpcUrl: string, ledger: number): Promise<void> {
   await control(rpcUrl, 'sandbox_forget', { before: ledger });
 }

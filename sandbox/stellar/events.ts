@@ -1,4 +1,4 @@
-/** Events as contracts publish them and, since CAP-67, classic operations and fees too. */
+/** Events of contracts and, since CAP-67, of classic operations and fees. */
 import { type Asset, StrKey, xdr } from '@stellar/stellar-sdk';
 import { type HostError, type HostErrorCode, type HostErrorType, scError } from './host/errors.ts';
 import { addressVal, contractHash, i128, noExtension, symbol, symbolMap } from './xdr.ts';
@@ -11,7 +11,7 @@ export const contractEvent = (contract: string, topics: xdr.ScVal[], data: xdr.S
     body: new xdr.ContractEventBody(0, new xdr.ContractEventV0({ topics, data })),
   });
 
-/** As asset contracts name it. */
+/** Name of the event in asset contracts. */
 export const assetName = (asset: Asset): string =>
   asset.isNative() ? 'native' : `${asset.getCode()}:${asset.getIssuer()}`;
 
@@ -65,7 +65,7 @@ const diagnosticEvent = (contract: string | null, topics: xdr.ScVal[], data: xdr
     body: new xdr.ContractEventBody(0, new xdr.ContractEventV0({ topics, data })),
   });
 
-/** One value as it is, several as a vector, none as void. */
+/** One value unchanged, several as a vector, none as void. */
 const together = (values: xdr.ScVal[]): xdr.ScVal => {
   const [first, ...others] = values;
   if (first === undefined) return xdr.ScVal.scvVoid();
@@ -87,7 +87,7 @@ export const callEvent = (
 export const returnEvent = (contract: string, name: string, value: xdr.ScVal): xdr.ContractEvent =>
   diagnosticEvent(contract, [symbol('fn_return'), symbol(name)], value);
 
-/** Why a call failed. */
+/** Reason why a call failed. */
 export const errorEvent = (contract: string | null, error: xdr.ScError, data: xdr.ScVal[]): xdr.ContractEvent =>
   diagnosticEvent(contract, [symbol('error'), xdr.ScVal.scvError(error)], together(data));
 
@@ -102,7 +102,7 @@ export const failedEvent = (error: HostError): xdr.ContractEvent =>
 export const diagnosed = (event: xdr.ContractEvent, inSuccessfulContractCall: boolean): xdr.DiagnosticEvent =>
   new xdr.DiagnosticEvent({ inSuccessfulContractCall, event });
 
-/** Why a node refuses a contract call before it runs. */
+/** Reason why a node refuses a contract call before it runs. */
 export const diagnosticError = (
   type: HostErrorType,
   code: HostErrorCode | number,

@@ -13,7 +13,7 @@ export type FaultKind = (typeof faultKinds)[number];
 
 export interface Fault {
   readonly kind: FaultKind;
-  /** The RPC method that it happens to. */
+  /** The affected RPC method. */
   readonly method: string;
   /** Number of times. Default: once. */
   readonly times?: number;
@@ -21,7 +21,7 @@ export interface Fault {
 
 export interface Faults {
   add(fault: Fault): void;
-  /** The fault of the next request of a method. Taking it uses it up once. */
+  /** Returns and uses up the fault for the next request of a method. */
   take(method: string): FaultKind | undefined;
   clear(): void;
 }

@@ -1,4 +1,4 @@
-/** Play money: assets and balances that no transaction made. */
+/** Play money: assets and balances without transactions. */
 import { type Asset, StrKey, xdr } from '@stellar/stellar-sdk';
 import { plantAssetContract } from './contracts/deploy.ts';
 import { addBalance } from './ledger/balances.ts';

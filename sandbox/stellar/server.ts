@@ -16,7 +16,7 @@ export interface NodeServer {
 
 const host = '127.0.0.1';
 const bodyBytesMax = 512 * 1024;
-/** Longer than a busy process stops answering: a connection must not be closed while a request is on its way. */
+/** Longer than a busy process may be silent: a connection must not close while a request arrives. */
 const keepAlive_ms = 60_000;
 
 /** @param port 0 chooses a free one */
@@ -67,8 +67,8 @@ function contentTypeProblem(contentType = ''): string | undefined {
 const batchMax = 1_000;
 
 /**
- * Answers one request, or a batch: first its elements that are no requests, then the others in their order. A batch with one answer is
- * answered by that answer alone, and a body of notifications by none, as stellar-rpc does.
+ * Answers one request, or a batch: first its invalid elements, then the others in order. As in stellar-rpc, a batch
+ * with one answer gets only that answer, and a body of notifications gets none.
  */
 function answerRpc(node: Node, body: string, response: ServerResponse): void {
   const requests = parseRequests(body)?.slice(0, batchMax);

@@ -9,7 +9,7 @@ import type { Node } from './rpc/method.ts';
 import { serve } from './server.ts';
 import { createQueue } from './transactions/queue.ts';
 
-/** Milliseconds between ledgers. `instant`: each transaction makes one. `manual`: only `closeLedgers` does. */
+/** Milliseconds between ledgers. `instant`: each transaction makes one. `manual`: only `closeLedgers` makes one. */
 export type LedgerPace = number | 'instant' | 'manual';
 
 export interface StellarOptions {

@@ -11,7 +11,7 @@ export interface Passage {
 }
 
 export interface Effects {
-  /** @throws Refusal for quirks that there are not */
+  /** @throws Refusal for unknown quirks */
   change(change: WeatherChange): void;
   /** Active quirks. */
   inForce(): Weather;

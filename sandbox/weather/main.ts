@@ -1,6 +1,6 @@
 /**
- * The weather before the sandbox's chains in a process of its own, so that it goes on when the service was killed.
- * `node sandbox/weather/main.ts --preset rough --seed monday --chain 8453,http://127.0.0.1:8545,0,0`
+ * The weather in front of the sandbox's chains, in a separate process, so that it continues when the service was
+ * killed. `node sandbox/weather/main.ts --preset rough --seed monday --chain 8453,http://127.0.0.1:8545,0,0`
  */
 import { parseArgs } from 'node:util';
 import { chainOf, findChain } from '../../domain/chains.ts';

@@ -86,7 +86,7 @@ export type PresetName = keyof typeof presets | 'calm';
 
 export const presetNames: readonly PresetName[] = ['calm', 'rough'];
 
-/** @throws Error for a weather that there is not */
+/** @throws Error for an unknown weather */
 export function presetNamed(name: string): Preset {
   if (name === 'rough') return presets.rough;
   throw new Error(`${name} is no weather: choose from ${presetNames.join(', ')}`);

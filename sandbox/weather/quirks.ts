@@ -76,7 +76,7 @@ export type WeatherChange = { readonly [Name in QuirkName]?: Weather[Name] | nul
 
 export const quirkNames = Object.keys(quirks) as readonly QuirkName[];
 
-/** @throws Refusal for a quirk that there is not, or that the nodes of a family do not have */
+/** @throws Refusal for an unknown quirk, or one that the family's nodes do not have */
 export function checkWeather(weather: object, family: ChainFamily): void {
   for (const name of Object.keys(weather)) {
     const known = quirkNames.find((each) => each === name);

@@ -1,4 +1,4 @@
-/** The sandbox's chains as the service meets them when the weather is rough: every URL is that of a node with quirks. */
+/** The sandbox's chains in rough weather: every URL leads to a node with quirks. */
 import { join } from 'node:path';
 import type { Children } from '../children.ts';
 import { startProgram } from '../startProgram.ts';

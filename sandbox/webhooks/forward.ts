@@ -13,7 +13,7 @@ export interface Received {
 export interface Answered {
   /** The answer's status, or why there was none. */
   readonly says: string;
-  /** 2xx, as the service itself has it: a redirect is not followed. */
+  /** 2xx, by the service's own rule: a redirect is not followed. */
   readonly taken: boolean;
   readonly took_ms: number;
 }

@@ -53,7 +53,7 @@ export function createRegisterApp(deps: AccountsDeps, signInLimits: SignInLimits
     const now = clock.now();
     const pending = (await registrationsOf(sql, developerId, now)).find((each) => each.appId === appId);
     if (!pending || !isBare(pending, displayName)) {
-      // Anybody can register with this person's address: the wallet and the webhook of such a registration are never used here.
+      // Anybody can register with this person's address: this code never uses the wallet and the webhook of such a registration.
       if (pending) await dropRegistration(sql, developerId, appId);
       const prepared = await merchants.prepare(appId, { webhookUrl: null, settlement: null });
       if (isRefusal(prepared)) return prepared.refused === 'appIdTaken' ? appTaken(appId) : prepared;
@@ -66,6 +66,6 @@ export function createRegisterApp(deps: AccountsDeps, signInLimits: SignInLimits
   };
 }
 
-/** True for a registration that this form made, or that is equal to one of it. */
+/** True for a registration with the values of this form. */
 const isBare = (pending: StoredRegistration, displayName: string): boolean =>
   pending.displayName === displayName && pending.settlement === null && pending.webhookUrl === null;

@@ -73,7 +73,7 @@ export async function followRevocations(deps: RevocationsDeps): Promise<Revocati
       told = known;
       told_ms = begun_ms;
     }
-    // Reads the last known row again: if it differs, Postgres was restored from a backup and numbers its rows anew.
+    // Reads the last known row again: if it differs, Postgres was restored from a backup and its numbering has restarted.
     const isSameList = known === 0n || (rows[0]?.number === known && revoked.has(rows[0].key_id));
     for (const { key_id } of rows) revoked.add(key_id);
     known = isSameList ? (rows.at(-1)?.number ?? known) : 0n;

@@ -24,6 +24,7 @@ import { ListenersFull } from './news.ts';
 import type { DocumentJson } from './openapi/components.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { type Admission, type Clients, createAdmission, type Rates, rateLimited } from './rateLimits.ts';
+import { type FacilitatorDeps, facilitatorRoutes } from './relays/facilitator.ts';
 import { type Answer, type AnyRoute, createRouter, type Gate, send } from './router.ts';
 import { type AccountRoutesDeps, accountRoutes } from './routes/accounts.ts';
 import { type CashbackRoutesDeps, cashbackRoutes } from './routes/cashback.ts';
@@ -89,6 +90,7 @@ export type ApiDeps = ServerDeps &
   KeyRoutesDeps &
   TeamRoutesDeps &
   LinkRoutesDeps &
+  FacilitatorDeps &
   LogoRoutesDeps &
   DeliveryRoutesDeps &
   CashbackRoutesDeps &
@@ -118,6 +120,7 @@ export function createApp(deps: ApiDeps, website: Website): Express {
     ...keyRoutes(deps),
     ...teamRoutes(deps),
     ...linkRoutes(deps, access),
+    ...facilitatorRoutes(deps),
     ...logoRoutes(deps),
     ...deliveryRoutes(deps),
     ...cashbackRoutes(deps, access),

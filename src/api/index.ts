@@ -1,9 +1,18 @@
 import { chooseSource } from '../../commands/chooseSource.ts';
 import { eventCodec } from '../../commands/codec.ts';
-import { createPayment, quotePayment } from '../../commands/createPayment.ts';
+import {
+  type AppSettings,
+  type Creator,
+  createPayment,
+  type DraftedPayment,
+  draftPayment,
+  type NewPayment,
+  quotePayment,
+} from '../../commands/createPayment.ts';
 import { currentState, readStream } from '../../commands/handle.ts';
 import { createFindEvidence, type EvidenceDeps } from '../../commands/heads/evidence.ts';
 import { entriesFrom, headKeysSince, newestEntry } from '../../commands/heads/sign.ts';
+import { createLinkDrafts } from '../../commands/linkDrafts.ts';
 import { createManageLinks } from '../../commands/links.ts';
 import { Unavailable } from '../../commands/ports.ts';
 import { registerPayin } from '../../commands/recordPayin.ts';
@@ -13,7 +22,9 @@ import { createManageTeam } from '../../commands/team.ts';
 import { createTendPayment, type TendPayment } from '../../commands/tendPayment.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
 import { type Chain, chainOf, findToken, onTestNetworks } from '../../domain/chains.ts';
+import type { Refusal } from '../../domain/decider.ts';
 import { isLinkId, link } from '../../domain/link.ts';
+import { payinAddress } from '../../domain/payment/payins.ts';
 import { listApiRequests } from '../../queries/apiRequests.ts';
 import { changesPage, listOtherChanges } from '../../queries/appHistory.ts';
 import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../queries/apps.ts';
@@ -21,9 +32,12 @@ import { lastOrdinal, listEvents } from '../../queries/feed.ts';
 import { arrivingMoney } from '../../queries/floatViews.ts';
 import { countOpenLinks, listLinks } from '../../queries/links.ts';
 import { listKeys, withLastUse } from '../../queries/merchantAudit.ts';
+import { countUnread, markRead, memberNotices } from '../../queries/notices.ts';
 import { headsOf } from '../../queries/operations.ts';
+import { matchDeposits } from '../../queries/payins.ts';
 import { openObligations, openPromises } from '../../queries/payouts.ts';
 import { listInvitations, listTeam } from '../../queries/team.ts';
+import type { NoticeReads } from '../../web/dashboard/notifications.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
 import { createOperatorPages } from '../../web/operations/index.ts';
 import type { Site } from '../../web/parts/frame.ts';
@@ -54,6 +68,7 @@ import { metrics, readiness } from './operations.ts';
 import { createPreparedPayments } from './preparedPayments.ts';
 import { admitApp, createClients, createRates, type Rates, unlimited } from './rateLimits.ts';
 import { networkFactsOf, queriesOf } from './reads.ts';
+import { createChallenges } from './relays/mpp.ts';
 import { createRequestLog } from './requestLog.ts';
 import type { LinkRoutePorts } from './routes/links.ts';
 import type { ProofDeps } from './routes/proof.ts';
@@ -68,7 +83,13 @@ export type HttpDeps = ApiDeps & WebsiteDeps;
 type PaymentCommands = Pick<
   HttpDeps,
   'createPayment' | 'quotePayment' | 'chooseSource' | 'registerPayin' | 'withdrawCashback'
->;
+> & {
+  readonly draftPayment: (
+    request: NewPayment,
+    app: AppSettings,
+    caller: Pick<Creator, 'keyless'>,
+  ) => Promise<DraftedPayment | Refusal>;
+};
 
 export async function commandsOf(core: Core, signal: AbortSignal): Promise<PaymentCommands> {
   const { config, handle, clock, chains, deposits, receiverChecks, telemetry } = core;
@@ -105,6 +126,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
       countOpen: (appId, kind, max) => countOpen(core.reads, appId, kind, max),
     }),
   };
+  const { takePlace: _, ...drafting } = create;
   const ingesters = new Map([...chains].map(([id, { ingester }]) => [id, ingester]));
   const lookUp = createPayinLookUp({ handle, clock, ingesters, signal });
   const choice = { handle, clock, deposits, offers: create.offers, crash: core.crash };
@@ -114,6 +136,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
     quotePayment: (request, app, caller) =>
       quotePayment({ ...create, checkRoute: guard.look, payoutExpectedAt: guard.expectedAt }, request, app, caller),
+    draftPayment: (request, app, caller) => draftPayment({ ...drafting, checkRoute: guard.look }, request, app, caller),
     chooseSource: (paymentId, source, by) => chooseSource(choice, paymentId, source, by),
     registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
     withdrawCashback: createWithdrawCashback({ ...create, crash: core.crash }),
@@ -147,11 +170,14 @@ export function linksOf({ handle, clock, chains, reads }: Core, rates: Rates): L
 
 const askTokens_ms = 10_000;
 
+type RelayUses = 'chooseSource' | 'registerPayin' | 'draftPayment' | 'createPayment';
+
 /** A token whose domain is not the one that payers would sign takes no authorizations; the operator reads why. */
 export function relaysOf(
-  { config, handle, clock, crash, chains, deposits, telemetry }: Core,
-  chooseSource: PaymentCommands['chooseSource'],
-): Pick<HttpDeps, 'relays' | 'networks'> {
+  { config, handle, clock, crash, chains, deposits, reads, telemetry }: Core,
+  { chooseSource, registerPayin, draftPayment, createPayment }: Pick<PaymentCommands, RelayUses>,
+): Pick<HttpDeps, 'relays' | 'networks' | 'linkDrafts' | 'depositPayment' | 'challenges'> {
+  const seals = createPreparedSeals(parseMasterKey(config.masterKey));
   const coins = new Map(config.chains.map(({ chainId, coin }) => [chainId, coin]));
   const relayed = [...chains].flatMap(([chainId, { relaying }]) => (relaying ? [[chainId, relaying] as const] : []));
   for (const [chainId, relaying] of relayed) {
@@ -163,7 +189,7 @@ export function relaysOf(
         if (domain === null)
           telemetry.logger.warn({ chainId }, 'no gas-free payment is offered: the domain of USDC is not the known one');
       },
-      // Asked again by each payment.
+      // Read again for each payment.
       () => {},
     );
   }
@@ -182,6 +208,23 @@ export function relaysOf(
         return scheme.assign(paymentId, token, null);
       },
       chooseSource,
+      registerPayin,
+    }),
+    async depositPayment(chainId, text) {
+      const address = familyAddresses.canonical(chainOf(chainId), text);
+      const [found] = address === null ? [] : await matchDeposits(reads, [payinAddress(address, null)]);
+      return found ?? null;
+    },
+    // Without a relay account there is no challenge.
+    challenges: createChallenges(seals, relayed[0]?.[1].nonceOf ?? (() => '')),
+    linkDrafts: createLinkDrafts({
+      draftPayment,
+      createPayment,
+      clock,
+      ids: randomIds,
+      seals,
+      offers: ({ id }: Chain) => chains.has(id),
+      takesAuthorizations: ({ id }: Chain) => chains.get(id)?.relaying !== undefined,
     }),
   };
 }
@@ -222,6 +265,13 @@ export function teamOf(
     invitations: (developerId) => listInvitations(reads, developerId, clock.now()),
   };
 }
+
+/** Notifications of members. */
+export const noticesOf = ({ reads, writes, clock }: Pick<Core, 'reads' | 'writes' | 'clock'>): NoticeReads => ({
+  list: (appId, developerId) => memberNotices(reads, appId, developerId, clock.now()),
+  countUnread: (appId, developerId) => countUnread(reads, appId, developerId, clock.now()),
+  markRead: async (appId, developerId) => void (await markRead(writes, appId, developerId, clock.now())),
+});
 
 // Settings and apps for signed-in owners.
 
@@ -280,7 +330,13 @@ export function countedCommands(merchants: OwnersCommands, rates: Rates): Owners
     requestSettlement: limited(merchants.requestSettlement),
     cancelSettlement: merchants.cancelSettlement,
     setWebhookUrl: limited(merchants.setWebhookUrl),
+    setWebhookTypes: limited(merchants.setWebhookTypes),
     setEmbeddingSites: limited(merchants.setEmbeddingSites),
+    // By person: a member cannot use up the changes of the others.
+    async setNotifications(appId, choice, by) {
+      await admitApp(rates, 'changes', `${appId} ${by.cause}`);
+      return merchants.setNotifications(appId, choice, by);
+    },
     setPayFrom: limited(merchants.setPayFrom),
     setPolicy: limited(merchants.setPolicy),
     rotateSecret: limited(merchants.rotateSecret),
@@ -369,6 +425,7 @@ async function startApi(core: Core, signal: AbortSignal, payTest: HttpDeps['payT
     },
     ...personCommands(core, rates),
     team: teamOf(core, rates),
+    notices: noticesOf(core),
     ...webhooksOf({ ...core, rates, send: webhookSender(core, core) }),
     cashback: cashbackOf(core, publicUrl),
     refunds: refundsOf(core),
@@ -384,7 +441,7 @@ async function startApi(core: Core, signal: AbortSignal, payTest: HttpDeps['payT
     keyUsed: uses.used,
     record: requestLog.record,
     async listApiRequests(appId, asked) {
-      // A developer looks right after the request; other instances' requests follow within 5 s.
+      // A developer reads it right after the request; other instances' requests follow within 5 s.
       await requestLog.write().catch(() => {});
       return listApiRequests(reads, appId, asked);
     },
@@ -403,7 +460,7 @@ async function startApi(core: Core, signal: AbortSignal, payTest: HttpDeps['payT
       seals: createPreparedSeals(parseMasterKey(config.masterKey)),
     }),
     paymentNews,
-    ...relaysOf(core, decided.chooseSource),
+    ...relaysOf(core, decided),
     site: siteOf(config),
     publicUrl,
     payTest: config.mode === 'sandbox' ? payTest : null,

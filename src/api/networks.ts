@@ -17,7 +17,7 @@ export interface NetworkFacts {
 /** @param amount in whole tokens; null for any */
 export type NetworkOf = (chainId: ChainId, amount: string | null) => NetworkFacts;
 
-/** A payer chooses by the order of magnitude: a cost of this age is still shown, and is computed again when somebody looks. */
+/** A payer chooses by the order of magnitude: a cost of this age is still shown, and is computed again at the next view. */
 const fresh_ms = 5 * 60_000;
 /** Older costs are not shown. */
 const stale_ms = 60 * 60_000;
@@ -57,7 +57,7 @@ export function createNetworkCosts({ clock, rails, coins }: NetworkCostsDeps): (
     const [rail, coin] = [rails.get(chainId), coins.get(chainId)];
     if (rail && coin && now_ms - (queriedAt_ms.get(chainId) ?? Number.NEGATIVE_INFINITY) >= fresh_ms) {
       queriedAt_ms.set(chainId, now_ms);
-      // An estimate that fails is none: the page says nothing of the cost, and the next one comes in five minutes.
+      // A failed estimate counts as none: the page states no cost, and the next estimate runs in five minutes.
       query(chainId, rail, coin).catch(() => {});
     }
     const last = known.get(chainId);

@@ -3,9 +3,10 @@ import type { By } from '../../commands/handle.ts';
 import type { PayerOrder, PayerTransactions } from '../../commands/payerTransactions.ts';
 import type { Clock } from '../../commands/ports.ts';
 import type { PayinHint, PaymentRef, RegisteredPayin } from '../../commands/recordPayin.ts';
-import { type Chain, type ChainId, chainOf, tokenAt } from '../../domain/chains.ts';
+import { type Chain, type ChainId, chainOf, type Token, tokenAt } from '../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { parseAmount } from '../../domain/money.ts';
+import { isDue, limitsOf, readChosen } from '../../domain/payment/chosenAmount.ts';
 import { epochMs } from '../../domain/time.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import { createBoundedQueue } from '../lib/boundedQueue.ts';
@@ -26,19 +27,25 @@ export interface PreparedPaymentsDeps {
 export interface Prepared {
   /** In base64, as the chain's wallets read it. */
   readonly transaction: string;
-  /** Comes back with the signed transaction; null where the wallet sends. */
+  /** Returned with the signed transaction; null if the wallet sends it. */
   readonly seal: string | null;
 }
 
-export interface SignedPayment {
+/** Payment that a wallet is asked for. */
+export interface AskedPayment {
   readonly account: string;
+  /** In whole tokens, where the payer chooses it; undefined for the amount that is due. */
+  readonly amount?: string | undefined;
+}
+
+export interface SignedPayment extends AskedPayment {
   readonly transaction: string;
   readonly seal: string;
 }
 
 /** Use cases of a payer's wallet. Each takes the id of a payment whose link the caller has. */
 export interface PreparedPayments {
-  prepare(paymentId: string, account: string): Promise<Prepared | Refusal>;
+  prepare(paymentId: string, asked: AskedPayment): Promise<Prepared | Refusal>;
   /** Sends a transaction that `prepare` returned and the account signed. Returns its hash. */
   sendSigned(paymentId: string, signed: SignedPayment, by: By): Promise<string | Refusal>;
   /** Registers a transaction that a wallet sent. */
@@ -69,9 +76,9 @@ export function createPreparedPayments(deps: PreparedPaymentsDeps): PreparedPaym
     return admitted;
   }
 
-  async function orderOf(paymentId: string, account: string): Promise<PayerOrder | Refusal> {
+  async function orderOf(paymentId: string, asked: AskedPayment): Promise<PayerOrder | Refusal> {
     const facts = await deps.payerFacts(paymentId);
-    return facts === null ? noPayment : orderIn(facts, account, deps.canonicalAddress);
+    return facts === null ? noPayment : orderIn(facts, asked, deps.canonicalAddress);
   }
 
   const register: PreparedPayments['register'] = async (paymentId, hint, by) => {
@@ -82,8 +89,8 @@ export function createPreparedPayments(deps: PreparedPaymentsDeps): PreparedPaym
   return {
     register,
 
-    async prepare(paymentId, account) {
-      const order = await orderOf(paymentId, account);
+    async prepare(paymentId, asked) {
+      const order = await orderOf(paymentId, asked);
       if (isRefusal(order)) return order;
       const transactions = deps.transactionsOf(order.chainId);
       if (!transactions) return noneOn(order.chainId);
@@ -95,8 +102,8 @@ export function createPreparedPayments(deps: PreparedPaymentsDeps): PreparedPaym
       return { transaction, seal: hash === null ? null : deps.seals.sealOf(sealed(order, hash)) };
     },
 
-    async sendSigned(paymentId, { account, transaction, seal }, by) {
-      const order = await orderOf(paymentId, account);
+    async sendSigned(paymentId, { transaction, seal, ...asked }, by) {
+      const order = await orderOf(paymentId, asked);
       if (isRefusal(order)) return order;
       const signed = deps.transactionsOf(order.chainId)?.signed;
       if (!signed) return noneOn(order.chainId);
@@ -131,13 +138,14 @@ function rememberTerms({ clock }: Pick<PreparedPaymentsDeps, 'clock'>) {
   };
 }
 
-/** Amount due now from this account. */
+/** Order of the amount that is due now, or that the payer chose, from this account. */
 function orderIn(
-  { payment, situation }: PayerFacts,
-  account: string,
+  facts: PayerFacts,
+  { account, amount: chosen }: AskedPayment,
   canonicalAddress: PreparedPaymentsDeps['canonicalAddress'],
 ): PayerOrder | Refusal {
-  const { sourceChainId: chainId, sourceTokenAddress, sourceAmount } = payment;
+  const { payment, situation } = facts;
+  const { sourceChainId: chainId, sourceTokenAddress } = payment;
   const chain = chainOf(chainId);
   const payer = canonicalAddress(chain, account);
   if (payer === null) return refuse('invalidRequest', `this is no address of ${chain.name}`, '/account');
@@ -145,14 +153,27 @@ function orderIn(
   if (contract !== null && payer !== senderAddress)
     return refuse('conflict', `only ${senderAddress} can pay this payment: choose that account`, '/account');
   const token = tokenAt(chain, sourceTokenAddress);
-  const due = sourceAmount === null ? null : (situation.missing?.amount ?? null);
-  const amount = token && due !== null ? parseAmount(due, token.decimals) : undefined;
-  if (!situation.open || !token || typeof amount !== 'bigint') return notDue;
+  if (!isDue(situation) || !token) return notDue;
+  const amount = amountOf(facts, chosen, token);
+  if (isRefusal(amount)) return amount;
   const { paymentId, depositAddress: address, depositMemo: memo, depositContractMemo: contractMemo } = payment;
   return { paymentId, chainId, token, amount, payer, deposit: { address, memo, contract, contractMemo } };
 }
 
-/** Every fact that a prepared transaction was made of: a seal fits no other payment, amount, account or transaction. */
+/** @param chosen in whole tokens */
+function amountOf(facts: PayerFacts, chosen: string | undefined, { decimals, symbol }: Token): bigint | Refusal {
+  const { payment, situation } = facts;
+  if (payment.sourceAmount === null) {
+    const { min, max } = limitsOf(facts);
+    const units = chosen === undefined ? null : readChosen(facts, chosen);
+    return units ?? refuse('invalidRequest', `must be an amount from ${min} to ${max} ${symbol}`, '/amount');
+  }
+  if (chosen !== undefined) return refuse('invalidRequest', 'the payment has an agreed amount: omit it', '/amount');
+  const due = situation.missing === null ? undefined : parseAmount(situation.missing.amount, decimals);
+  return typeof due === 'bigint' ? due : notDue;
+}
+
+/** Every fact of a prepared transaction: its seal fits no other payment, amount, account or transaction. */
 const sealed = ({ paymentId, chainId, token, amount, payer, deposit }: PayerOrder, hash: string): readonly string[] => [
   paymentId,
   String(chainId),

@@ -21,7 +21,7 @@ export const familyAddresses: AddressBook = {
   canonical: (chain, text) => familyFor(chain).canonicalAddress(chain, text),
 };
 
-/** A transaction hash in its chain's spelling, or null if the text is none. */
+/** A transaction hash in its chain's spelling, or null for any other text. */
 export const canonicalTxHash = (chain: Chain, text: string): string | null => familyFor(chain).canonicalTxHash(text);
 
 /**

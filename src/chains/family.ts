@@ -40,9 +40,9 @@ export interface Family<T extends Treasury = Treasury> {
   readonly hasPushes?: boolean;
   /** True if one transaction can make several payouts (PAYOUT_BATCH_<chainId>). */
   readonly hasBatches?: boolean;
-  /** Canonical spelling of a payable address; null if the text is none. */
+  /** Canonical spelling of a payable address; null for any other text. */
   canonicalAddress(chain: Chain, text: string): string | null;
-  /** Transaction hash in the chain's spelling; null if the text is none. */
+  /** Transaction hash in the chain's spelling; null for any other text. */
   canonicalTxHash(text: string): string | null;
   /** Reads the treasury's variables and reports their problems to the reader. Null if it is unusable. */
   readTreasury(read: Reader, production: boolean): T | null;

@@ -16,7 +16,7 @@ export interface MintAsked {
 }
 
 export interface MintReader {
-  /** Newest final block, as the node that is behind has it. @throws ChainUnavailable */
+  /** Newest final block of the node that is most behind. @throws ChainUnavailable */
   finalBlock(signal: AbortSignal): Promise<bigint>;
   /** The final transaction that minted the message, as all nodes that answer return it; null if they do not agree or there is none. @throws ChainUnavailable */
   mintOf(asked: MintAsked, signal: AbortSignal): Promise<MintFound | null>;

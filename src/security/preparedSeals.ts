@@ -1,4 +1,4 @@
-/** Seals of transactions that the service prepares for payers: only what it prepared for an order is sent for that order. */
+/** Seals of transactions that the service prepares for payers: the service sends for an order only the transaction that it prepared for it. */
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { deriveKey } from './paymentSecrets.ts';
 

@@ -17,7 +17,7 @@ export interface Tls {
 
 /**
  * SIGNER_CA_FILE, SIGNER_CERT_FILE, SIGNER_KEY_FILE: a dedicated authority, and this side's certificate from it.
- * @param because why they are required; null if they are not
+ * @param because reason why they are required; null if they are optional
  */
 export function readTlsFiles(read: Reader, because: string | null): TlsFiles {
   const file = (name: string): string => {

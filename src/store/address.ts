@@ -3,7 +3,7 @@ import { parseConnectionString, type QueryOptions } from '@eventstore/db-client/
 import { socketOf } from './wire.ts';
 
 export interface StoreAddress {
-  /** One host: that node, or the cluster's DNS name with `discover`; several: nodes of a cluster, each of which knows the others. */
+  /** One host: that node, or the cluster's DNS name with `discover`. Several hosts: nodes of a cluster, each of which knows the others. */
   readonly hosts: readonly { readonly address: string; readonly port: number }[];
   readonly discover: boolean;
   /** Socket of the embedded node; null with hosts. */

@@ -111,10 +111,10 @@ interface Beginning extends Believing {
 }
 
 export const sealingStream = `${sealing.category}-${sealingInstance}`;
-/** After every position of a log. */
+/** Later than every position of a log. */
 const never = 2n ** 64n;
 
-/** The secrets that the former key encrypted are not all under the new one. */
+/** Some secrets are still encrypted with the former key. */
 export class KeyChangeUnfinished extends Error {
   override readonly name = 'KeyChangeUnfinished';
   constructor({ keyId, formerKeyId }: KeyChange) {
@@ -197,7 +197,7 @@ export function withSeals<S extends EventStore & { readonly workers: EventStore 
     sealed: async () => trust(),
     formerKeys() {
       if (known !== null) return known.former;
-      // Possibly the only caller for a long time.
+      // There may be no other caller for a long time.
       inUse().catch(() => {});
       throw new Unavailable('the event store has not told yet which master keys there were before');
     },

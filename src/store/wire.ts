@@ -88,7 +88,7 @@ export interface WireReader {
 export function wireReader(bytes: Uint8Array): WireReader {
   let at = 0;
   const byte = (): number => bytes[at++] ?? 0;
-  /** After a tag. */
+  /** Skips the field's tag and returns its number. */
   function number(): number {
     byte();
     let value = 0;

@@ -21,6 +21,7 @@ import { randomIds } from '../process/system.ts';
 import { refuseSetBack } from '../readmodels/logSetBack.ts';
 import { remoteSignerOf, signersOf } from '../signer/index.ts';
 import { openOutbox } from './accounts/index.ts';
+import { notifyMembers } from './accounts/memberNotices.ts';
 import { followForNotices } from './accounts/notices.ts';
 import { cashbackChannel, cashbackWorkers } from './cashback/index.ts';
 import type { Worker } from './engine.ts';
@@ -65,7 +66,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     ),
     // An instance without the treasury's keys leaves the payouts to one with them.
     ...(signers.size > 0 ? [run('payouts', told('transfers'), ...transferWorkers(core, signers, lately))] : []),
-    // A role of its own: payouts go on when relays do not, and the other way round.
+    // A separate role: payouts continue when relays do not, and the reverse.
     ...(relaySigners.size > 0 ? [run('relays', told('transfers'), ...relayWorkers(core, relaySigners))] : []),
     run('books', NEVER, ...booksWorkers(core)),
     ...(rebalancing.length > 0 ? [run('rebalances', NEVER, ...rebalancing)] : []),
@@ -79,6 +80,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     run('unmatched', NEVER, { worker: unmatchedMoney(core), idle_ms: unmatchedIdle_ms }),
     ...sweepWorkers(core).map((worker) => run('sweeps', NEVER, worker)),
     notices(core, signal),
+    memberNotices(core, signal),
     runHeads(core, signal),
     runChainHealth(core, signal),
   ]);
@@ -136,6 +138,23 @@ async function notices(core: Core, signal: AbortSignal): Promise<void> {
     failed: (error: unknown) => telemetry.logger.warn({ error: String(error) }, 'notices wait: tried again'),
   };
   await leases.hold('notices', signal, (held) => followForNotices(deps, held));
+}
+
+/** Mails to members about payments, as they chose. */
+async function memberNotices(core: Core, signal: AbortSignal): Promise<void> {
+  const { config, leases, workHandle, database, store, clock, telemetry } = core;
+  if (config.mail === null) return;
+  const deps = {
+    store: store.workers,
+    sql: database,
+    outbox: openOutbox(core),
+    clock,
+    stateOf: (appId: string) => currentState(workHandle, merchant, appId),
+    dashboard: config.publicUrl === null ? null : `${config.publicUrl}/dashboard`,
+    recognizeLog: (until: AbortSignal) => refuseSetBack(database, store.workers, { clock, signal: until }),
+    failed: (error: unknown) => telemetry.logger.warn({ error: String(error) }, 'notices of members wait: tried again'),
+  };
+  await leases.hold('memberNotices', signal, (held) => notifyMembers(deps, held));
 }
 
 const unmatchedMoney = ({ workHandle, clock, database }: Core) =>

@@ -76,7 +76,7 @@ describe('accounts: registration step by step', () => {
     assert.equal(refusedWith(await register(developerId)), 'appIdTaken');
   });
 
-  it('takes nothing from a registration that a stranger made with the same address', async () => {
+  it('ignores a registration that a stranger made with the same address', async () => {
     const receiverAddress = '0x00000000000000000000000000000000000000ee';
     const settlement = { chainId: 8453, tokenSymbol: 'USDC', receiverAddress } as const;
     accepted(await world.accounts.register(request({ settlement, webhookUrl: 'https://evil.example/hooks' }), asker()));
@@ -86,14 +86,14 @@ describe('accounts: registration step by step', () => {
     assert.ok(!types.includes('SettlementWalletSet') && !types.includes('WebhookUrlSet'), types.join());
   });
 
-  it('takes no id that belongs to another person, or is reserved for one', async () => {
+  it('refuses an id that belongs to another person, or is reserved for one', async () => {
     await registered(world, { slug: 'owned' });
     accepted(await world.accounts.register(request({ email: 'bob@shop.example', slug: 'reserved' }), asker()));
     const eve = await proved('eve@evil.example');
     for (const slug of ['owned', 'reserved']) assert.equal(refusedWith(await register(eve, { slug })), 'appIdTaken');
   });
 
-  it('is closed where nobody registers, and mails no code to people without an invitation', async () => {
+  it('is closed if registration is off, and then mails no code to people without an invitation', async () => {
     const closed = createWorld(database, { registration: 'closed' });
     assert.equal(refusedWith(await closed.accounts.begin(ada, asker())), 'registrationClosed');
     assert.equal(

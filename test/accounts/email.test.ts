@@ -13,12 +13,12 @@ describe('accounts: e-mail addresses', () => {
   ];
   for (const [text, read] of one) it(`reads ${text} as ${read}`, () => assert.equal(readEmail(text), read));
 
-  it('keeps apart what only looks alike', () => {
+  it('keeps look-alikes apart', () => {
     assert.notEqual(readEmail('ada@аpple.example'), readEmail('ada@apple.example'));
     assert.equal(readEmail('аda@apple.example'), undefined);
   });
 
-  it('keeps dots and tags: whose mailbox they lead to is not known here', () => {
+  it('keeps dots and tags, because only the mail server knows whose mailbox they are', () => {
     assert.notEqual(readEmail('a.da@shop.example'), readEmail('ada@shop.example'));
     assert.notEqual(readEmail('ada+x@shop.example'), readEmail('ada@shop.example'));
   });

@@ -16,7 +16,7 @@ import {
 
 const asked = { thing: 'refund of 2.95', words: 'It sends back 2.95 USDC on Base to 0x70997970.' };
 
-describe('accounts: a code for one thing', () => {
+describe('accounts: a code for one action', () => {
   let database: Database;
   let world: World;
   let developerId: string;
@@ -38,13 +38,13 @@ describe('accounts: a code for one thing', () => {
   const confirm = (challenge: string, code: string, thing = asked.thing, who = developerId) =>
     world.accounts.confirm(who, challenge, code, thing);
 
-  it('confirms that thing, once', async () => {
+  it('confirms that action, once', async () => {
     const { challenge, code } = await mailed();
     assert.equal(await confirm(challenge, code), 'confirmed');
     assert.equal(refusedWith(await confirm(challenge, code)), 'codeExpired');
   });
 
-  it('confirms nothing else, for nobody else, and signs nobody in', async () => {
+  it('confirms no other action, for no other person, and signs nobody in', async () => {
     const { challenge, code } = await mailed();
     assert.equal(refusedWith(await confirm(challenge, code, 'refund of 29.50')), 'codeExpired');
     assert.equal(refusedWith(await world.accounts.prove(challenge, code, asker())), 'codeExpired');

@@ -1,4 +1,4 @@
-/** What is mailed, how it waits, and what a mail server may do. */
+/** Contents of mails, their queue, and behaviour of mail servers. */
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
@@ -56,7 +56,7 @@ describe('accounts: mail', () => {
       assert.ok(!rows.includes(ada) && !rows.includes(code) && !challenges.includes(code));
     });
 
-    it('is gone once it is sent, and that to nobody is never sent', async () => {
+    it('is removed once it is sent, and mail without a receiver is never sent', async () => {
       const to = await person();
       await world.outbox.put(database, { ...letter, to });
       await world.outbox.put(database, { ...letter, to: null });
@@ -67,7 +67,7 @@ describe('accounts: mail', () => {
       assert.equal(await waiting(), 0);
     });
 
-    it('is sent again when it is not known to be sent, and not after its time', async () => {
+    it('is sent again if the outcome is unknown, and not after its expiry', async () => {
       await world.outbox.put(database, { ...letter, to: await person() });
       let calls = 0;
       const failing = mailsWorker(world.outbox, async () => {
@@ -101,7 +101,7 @@ describe('accounts: mail', () => {
       assert.deepEqual(await database.query('SELECT 1 FROM ops.registrations'), []);
     });
 
-    it('is put in once under one id', async () => {
+    it('is stored once per id', async () => {
       const to = await person();
       for (let time = 0; time < 2; time += 1) await world.outbox.put(database, { ...letter, to, mailId: 'one' });
       assert.equal(await waiting(), 1);
@@ -141,7 +141,7 @@ describe('accounts: mail', () => {
 
     const refusing = (responseCode: number) => Object.assign(new Error(`no ${ada} here`), { responseCode });
 
-    it('goes to one address, whatever is written in it', async () => {
+    it('goes to one address, whatever text the address contains', async () => {
       for (const to of [
         'ada@shop.example',
         'ada@shop.example, eve@evil.example',
@@ -156,7 +156,7 @@ describe('accounts: mail', () => {
       assert.deepEqual(received[0]?.to, [ada]);
     });
 
-    it('has no header that a subject brought along', async () => {
+    it('has no header that a subject injected', async () => {
       await smtp.send({ to: ada, subject: 'Word\r\nBcc: eve@evil.example\r\n\r\nbody', text: 'x' });
       const [{ raw, to } = assert.fail()] = received;
       assert.deepEqual(to, [ada]);
@@ -179,7 +179,7 @@ describe('accounts: mail', () => {
       );
     });
 
-    it('is tried again while the server is away', async () => {
+    it('is repeated while the server is away', async () => {
       const away = createSmtp({ url: 'smtp://127.0.0.1:1', from: 'no-reply@pay.example' });
       await assert.rejects(away.send({ to: ada, subject: 'Word', text: 'x' }), Unavailable);
       away.close();
@@ -203,7 +203,7 @@ describe('accounts: mail', () => {
     );
   });
 
-  describe('of the operator', () => {
+  describe('by an operator’s command', () => {
     const operator = () => ({ sql: database, outbox: world.outbox, clock: world.clock, ids: randomIds });
 
     it('invites a person, who may then register where that is needed', async () => {

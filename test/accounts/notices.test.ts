@@ -1,4 +1,4 @@
-/** What owners are told by mail of their apps. */
+/** Mails that notify owners of events of their apps. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, currentState } from '../../commands/handle.ts';
@@ -48,7 +48,7 @@ describe('accounts: notices', () => {
   const place = async () =>
     (await database.query<{ position: bigint }>('SELECT position FROM ops.followers'))[0]?.position ?? null;
 
-  /** Follows until everything that the log holds now is told. */
+  /** Follows the log until all of its present events are notified. */
   async function follow(more: Partial<NoticesDeps> = {}): Promise<void> {
     const stop = new AbortController();
     const following = followForNotices(deps(more), stop.signal);
@@ -60,7 +60,7 @@ describe('accounts: notices', () => {
 
   const subjects = async () => (await world.mails()).map(({ to, subject }) => [to, subject]);
 
-  it('begin at the log’s end, and leave out what an app began with', async () => {
+  it('begin at the log’s end, and omit an app’s initial settings', async () => {
     await registered(world);
     await follow();
     assert.deepEqual(await subjects(), []);
@@ -69,7 +69,7 @@ describe('accounts: notices', () => {
     assert.deepEqual(await subjects(), []);
   });
 
-  it('tell its owner what changed, each thing once', async () => {
+  it('notify its owner of each change once', async () => {
     const { appId, developerId } = await registered(world, { settlement: wallet('aa') });
     await follow();
     const by = { cause: `developer:${developerId}` } as const;
@@ -100,7 +100,7 @@ describe('accounts: notices', () => {
     assert.deepEqual(await subjects(), []);
   });
 
-  it('are told once by a follower that is killed at any place, and started again', async () => {
+  it('are sent once by a follower that is killed at any place and restarted', async () => {
     const { appId, developerId } = await registered(world);
     await follow();
     const by = { cause: `developer:${developerId}` } as const;
@@ -122,7 +122,7 @@ describe('accounts: notices', () => {
     assert.equal((await subjects()).length, 6);
   });
 
-  it('of one kind are twenty a day: a flood hides nothing of another kind', async () => {
+  it('are limited to twenty per day and kind: a flood hides nothing of another kind', async () => {
     const { appId, developerId } = await registered(world, { settlement: wallet('aa') });
     await follow();
     const by = { cause: `developer:${developerId}` } as const;
@@ -137,7 +137,7 @@ describe('accounts: notices', () => {
     assert.equal(mails[20]?.subject, `Settlement wallet will change: ${appId}`);
   });
 
-  it('are for owners: an app without one tells nobody, its new owner is told', async () => {
+  it('go to owners: an app without an owner notifies nobody, its new owner is notified', async () => {
     const by = { cause: 'operator:test' } as const;
     accepted(await world.merchants.register('wallet_house', {}, by));
     await follow();

@@ -56,7 +56,7 @@ describe('accounts: registration', () => {
     assert.deepEqual(await world.accounts.pendingRegistrations(registering.developerId), []);
   });
 
-  describe('whose app is not in force in time', () => {
+  describe('with an app that is not in force in time', () => {
     it('is answered 503, and the same code signs in once the app is in force', async () => {
       const registering = accepted(await register());
       const code = await mailedCode();
@@ -68,7 +68,7 @@ describe('accounts: registration', () => {
       world.fallBehind(false);
       assert.equal(accepted(await prove()).registered, appId);
       assert.deepEqual(await world.events(appId), began);
-      // The first try waits for its own events, the others for all that is there.
+      // The first attempt waits for its own events, the others for the whole log.
       assert.deepEqual(
         world.waits.map((position) => position === null),
         [false, true, true],
@@ -91,7 +91,7 @@ describe('accounts: registration', () => {
     });
   });
 
-  it('never tells the log an address or a name', async () => {
+  it('never writes an address or a name into the log', async () => {
     await registered(world, { displayName: 'Zoë Canary' });
     const log = JSON.stringify(
       (await world.store.read(`merchant-${appId}`)).map(({ data, metadata }) => ({ data, metadata })),
@@ -129,7 +129,7 @@ describe('accounts: registration', () => {
     assert.deepEqual(await world.mails(), []);
   });
 
-  it('mails nothing that whoever registers chose', async () => {
+  it('mails no text that the registering person chose', async () => {
     accepted(await register({ slug: 'call-us-now-0800-123456-or-funds-are-lost', displayName: 'Call 0800 123456' }));
     const [mail] = await world.mails();
     assert.equal(mail?.subject, 'Confirm your app');
@@ -137,7 +137,7 @@ describe('accounts: registration', () => {
   });
 
   describe('an id', () => {
-    it('is kept for an hour without proof, for whoever asked first, and is free then', async () => {
+    it('is reserved for an hour without proof for the first person who asked, and is free then', async () => {
       accepted(await register({ email: 'squatter@evil.example' }, asker({ address: '203.0.113.1' })));
       assert.equal(refusedWith(await register()), 'appIdTaken');
       world.advance(hour_ms - 1);
@@ -148,14 +148,14 @@ describe('accounts: registration', () => {
       assert.deepEqual(await world.events(appId), began);
     });
 
-    it('that an app has is taken for good', async () => {
+    it('is never free again once an app has it', async () => {
       await registered(world);
       world.advance(48 * hour_ms);
       assert.equal(refusedWith(await register({ email: 'eve@evil.example' })), 'appIdTaken');
       assert.deepEqual(await world.mails(), []);
     });
 
-    it('goes to one of many who ask for it at once', async () => {
+    it('goes to one of many concurrent requests', async () => {
       const answers = await Promise.all(
         Array.from({ length: 10 }, (_, index) => register({ email: `user${index}@shop.example` })),
       );
@@ -163,7 +163,7 @@ describe('accounts: registration', () => {
       assert.equal((await world.mails()).length, 1);
     });
 
-    it('that the operator took meanwhile stays the operator’s: the person is signed in all the same', async () => {
+    it('is the operator’s if the operator took it meanwhile: the person is signed in nevertheless', async () => {
       const { challenge } = accepted(await register());
       const code = await mailedCode();
       await world.merchants.register(appId, {}, { cause: 'operator:test' });
@@ -182,7 +182,7 @@ describe('accounts: registration', () => {
     assert.equal(answers.filter((answer) => refusedWith(answer) === 'rateLimited').length, 2);
   });
 
-  it('is proved once by two who send the code at once', async () => {
+  it('is proved once by two people who send the code at the same time', async () => {
     const { challenge, developerId } = accepted(await register());
     const code = await mailedCode();
     const prove = () => world.accounts.prove(challenge, code, asker());
@@ -193,7 +193,7 @@ describe('accounts: registration', () => {
   });
 
   describe('with somebody else’s address', () => {
-    it('signs nobody in: the code is of use to who registered alone, and goes to who was named', async () => {
+    it('signs nobody in: the code works only for the person who registered, and the mail goes to the named address', async () => {
       const evil = accepted(
         await register({ webhookUrl: 'https://evil.example/hooks' }, asker({ address: '203.0.113.1' })),
       );
@@ -209,7 +209,7 @@ describe('accounts: registration', () => {
       assert.deepEqual(await world.events(appId), []);
     });
 
-    it('waits for the owner, who sees what it says, and confirms it with a secret that nobody else knows', async () => {
+    it('waits for the owner, who can read it and confirm it with a secret that only they know', async () => {
       const evil = accepted(await register());
       const { challenge, code } = await askedCode(world, ada).then(async () => askedCode(world, ada));
       const { developerId } = accepted(await world.accounts.prove(challenge, code, asker()));
@@ -223,7 +223,7 @@ describe('accounts: registration', () => {
       assert.equal(refusedWith(await world.accounts.confirmRegistration(developerId, appId, by)), 'notFound');
     });
 
-    it('is discarded by the owner: its id is free, its code of no use', async () => {
+    it('is discarded by the owner: its id is free, its code useless', async () => {
       const evil = accepted(await register());
       const code = await mailedCode();
       const mine = await askedCode(world, ada);
@@ -234,7 +234,7 @@ describe('accounts: registration', () => {
       assert.deepEqual(await world.events(appId), []);
     });
 
-    it('is neither seen, confirmed nor discarded by anybody else', async () => {
+    it('is neither visible to anybody else, nor can they confirm or discard it', async () => {
       accepted(await register());
       await world.mails();
       const eve = await registered(world, { email: 'eve@evil.example', slug: 'eve' });
@@ -261,7 +261,7 @@ describe('accounts: registration', () => {
       });
     }
 
-    it('after the log has the app leaves its owner everything, however late the owner comes back', async () => {
+    it('after the app is in the log leaves its owner everything, however late the owner returns', async () => {
       const { challenge, developerId } = accepted(await register());
       const code = await mailedCode();
       world.crashAt('proof.registered');
@@ -280,13 +280,13 @@ describe('accounts: registration', () => {
     });
   });
 
-  describe('where it is not open', () => {
+  describe('where registration is closed', () => {
     it('is refused to everybody when it is closed', async () => {
       world = createWorld(database, { registration: 'closed' });
       assert.equal(refusedWith(await register()), 'registrationClosed');
     });
 
-    it('takes those who are invited, and answers everybody else alike, with the same work', async () => {
+    it('accepts invited people, and gives everybody else the same answer for the same work', async () => {
       await registered(world);
       world = createWorld(database, { registration: 'invited' });
       const known = await world.workOf(() => register({ slug: 'one' }));

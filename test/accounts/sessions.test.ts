@@ -67,7 +67,7 @@ describe('accounts: sessions', () => {
     assert.equal(await isIn(), true);
   });
 
-  it('end all together, but for the one that asks', async () => {
+  it('end all together, except the one of the request', async () => {
     const { challenge, code } = await askedCode(world, ada);
     const second = accepted(await world.accounts.prove(challenge, code, asker()));
     const { sessionId } = (await world.accounts.findSession(second.token)) ?? assert.fail();
@@ -75,7 +75,7 @@ describe('accounts: sessions', () => {
     assert.deepEqual([await isIn(), await isIn(second.token)], [false, true]);
   });
 
-  it('of one person are twenty at most', async () => {
+  it('are limited to twenty per person', async () => {
     for (let time = 0; time < 21; time += 1) {
       world.advance(1);
       const { challenge, code } = await askedCode(world, ada);
@@ -107,7 +107,7 @@ describe('accounts: sessions', () => {
       };
     };
     const kid = () => part(session.token, 0)['kid'] ?? '';
-    /** Signed with our own key: only what is said differs. */
+    /** Signs with the service's own key, so that only the contents differ. */
     async function signed(payload: object, header: object = {}): Promise<string> {
       const [row] = await database.query<{ sealed: string }>('SELECT sealed FROM ops.signing_keys');
       const jwk = JSON.parse(world.box.open(row?.sealed ?? '', `signingKey:${kid()}`));
@@ -115,7 +115,7 @@ describe('accounts: sessions', () => {
       return new SignJWT({ ...claims(), ...payload }).setProtectedHeader(all).sign(await importJWK(jwk, 'EdDSA'));
     }
 
-    it('says who and which session, and names its key', async () => {
+    it('contains the person and the session, and names its key', async () => {
       assert.deepEqual(part(session.token, 0), { alg: 'EdDSA', typ: 'JWT', kid: kid() });
       assert.deepEqual(Object.keys(part(session.token, 1)).toSorted(), ['aud', 'exp', 'iat', 'iss', 'sid', 'sub']);
       assert.equal(await isIn(await signed({})), true);
@@ -176,13 +176,13 @@ describe('accounts: sessions', () => {
       assert.equal(await isIn(await signed({}, { typ: 'at+jwt' })), false);
     });
 
-    it('of one person for another’s session is refused', async () => {
+    it('is refused if it names one person and another person’s session', async () => {
       const eve = await registered(world, { email: 'eve@evil.example', slug: 'eve' });
       assert.equal(await isIn(await signed({ sub: eve.developerId })), false);
       assert.equal(await isIn(await signed({ sid: crypto.randomUUID() })), false);
     });
 
-    it('that is no token is refused without asking for anything but a key', async () => {
+    it('without the form of a token is refused after at most a lookup of its key', async () => {
       for (const text of ['', 'a.b.c', '..', 'x'.repeat(10_000), `${session.token}x`, session.token.slice(0, -4)]) {
         assert.equal(await isIn(text), false);
       }
@@ -196,7 +196,7 @@ describe('accounts: sessions', () => {
       return accepted(await world.accounts.prove(challenge, code, asker())).token;
     };
 
-    it('change every thirty days; sessions of the last key run on', async () => {
+    it('change every thirty days; sessions of the previous key continue', async () => {
       world.advance(30 * 24 * hour_ms - minute_ms);
       const old = await again();
       world.advance(minute_ms);

@@ -42,7 +42,7 @@ describe('accounts: sign-in', () => {
       assert.equal(refusedWith(await world.accounts.prove(challenge, code, asker())), 'codeExpired');
     });
 
-    it('is tried five times: then the right one is refused as well', async () => {
+    it('can be tried five times: then the right one is refused as well', async () => {
       await registered(world);
       const { challenge, code } = await askedCode(world, ada);
       const wrong = () => world.accounts.prove(challenge, anotherCode(code), asker());
@@ -62,7 +62,7 @@ describe('accounts: sign-in', () => {
       assert.equal(hashes, 5);
     });
 
-    it('of two who send it at once signs in one', async () => {
+    it('sent twice at once signs in only one browser', async () => {
       const { developerId } = await registered(world);
       await world.accounts.endAllSessions(developerId);
       const { challenge, code } = await askedCode(world, ada);
@@ -72,14 +72,14 @@ describe('accounts: sign-in', () => {
       assert.equal((await world.accounts.sessions(developerId)).length, 1);
     });
 
-    it('is too old after ten minutes', async () => {
+    it('expires after ten minutes', async () => {
       await registered(world);
       const { challenge, code } = await askedCode(world, ada);
       world.advance(10 * minute_ms);
       assert.equal(refusedWith(await world.accounts.prove(challenge, code, asker())), 'codeExpired');
     });
 
-    it('is good for the browser that asked, and for no other', async () => {
+    it('is valid only in the browser that requested it', async () => {
       await registered(world);
       const mine = await askedCode(world, ada);
       const theirs = await askedCode(world, ada, asker({ address: '203.0.113.9' }));
@@ -92,7 +92,7 @@ describe('accounts: sign-in', () => {
       accepted(await world.accounts.prove(mine.challenge, mine.code, asker()));
     });
 
-    it('takes no try when it is no code at all, and no work when there is no such challenge', async () => {
+    it('does not count as a try if it has not the form of a code, and costs no work without a challenge', async () => {
       await registered(world);
       const { challenge } = await askedCode(world, ada);
       for (const text of ['', '12345', '1234567', '12345a', '１２３４５６']) {
@@ -104,8 +104,8 @@ describe('accounts: sign-in', () => {
     });
   });
 
-  describe('whoever asks', () => {
-    it('learns nothing from the answer, and costs the same work, whomever the address is of', async () => {
+  describe('a person who requests a code', () => {
+    it('learns nothing from the answer, whose work is the same for every address', async () => {
       await registered(world);
       const ask = async (email: string) => {
         const asked = accepted(await world.accounts.ask(email, asker()));
@@ -139,7 +139,7 @@ describe('accounts: sign-in', () => {
       if (codeIn((await world.mails())[0] ?? assert.fail()) !== '000000') assert.deepEqual(known, nobody);
     });
 
-    it('is refused what is no address', async () => {
+    it('is refused without a valid address', async () => {
       assert.equal(refusedWith(await world.accounts.ask('ada@localhost', asker())), 'invalidRequest');
       assert.equal((await world.workOf(() => world.accounts.ask('a@b@c', asker()))).statements, 0);
     });
@@ -160,7 +160,7 @@ describe('accounts: sign-in', () => {
     const from = (count: number, address: (index: number) => string) =>
       Array.from({ length: count }, (_, index) => asker({ address: address(index) }));
 
-    it('from one address: thirty are heard', async () => {
+    it('from one address: thirty are processed', async () => {
       world = createWorld(database, { limited: true });
       assert.equal(
         await flood(
@@ -188,7 +188,7 @@ describe('accounts: sign-in', () => {
       accepted(await world.accounts.prove(challenge, code, owner));
     });
 
-    it('from one address for one mailbox lock nobody out: the owner gets in from another address, in a new browser', async () => {
+    it('from one address for one mailbox lock nobody out: the owner signs in from another address, in a new browser', async () => {
       world = createWorld(database, { limited: true });
       await registered(world, {}, asker({ address: '203.0.113.5' }));
       const refused = await flood(
@@ -243,7 +243,7 @@ describe('accounts: sign-in', () => {
       accepted(await world.accounts.prove(challenge, code, asker()));
     });
 
-    it('from an address that the owner shares: the owner still gets in', async () => {
+    it('from an address that the owner shares: the owner can still sign in', async () => {
       world = createWorld(database, { limited: true });
       const { known } = await registered(world);
       assert.ok(
@@ -256,7 +256,7 @@ describe('accounts: sign-in', () => {
       await askedCode(world, ada, asker({ known }));
     });
 
-    it('are answered with when to come again', async () => {
+    it('are answered with the time of the next try', async () => {
       world = createWorld(database, { limited: true, rates: { signIn: { requestsMax: 1, window_s: 3_600 } } });
       await world.accounts.ask(ada, asker());
       const refused = await world.accounts.ask(ada, asker());
@@ -265,7 +265,7 @@ describe('accounts: sign-in', () => {
       assert.ok(retryAfter_s > 3_500 && retryAfter_s <= 3_600);
     });
 
-    it('with somebody else’s proof of a known browser count as strangers', async () => {
+    it('with another person’s proof of a known browser count as strangers', async () => {
       world = createWorld(database, { limited: true, rates: { signInEmail: { requestsMax: 2, window_s: 3_600 } } });
       const eve = await registered(world, { email: 'eve@shop.example', slug: 'eve' });
       await registered(world);
@@ -277,7 +277,7 @@ describe('accounts: sign-in', () => {
     });
   });
 
-  it('hashes two codes at a time; beyond those that wait it is refused as unavailable', async () => {
+  it('hashes two codes at a time; a request beyond the queue is refused as unavailable', async () => {
     const passcodes = createPasscodes({ N: 2 ** 14, r: 8, p: 1 });
     const asked = await Promise.allSettled(Array.from({ length: 100 }, () => passcodes.make()));
     const failed = asked.filter((each) => each.status === 'rejected');
@@ -288,7 +288,7 @@ describe('accounts: sign-in', () => {
   });
 
   describe('a new browser', () => {
-    it('is told of by mail; one that signed in before is not', async () => {
+    it('causes a mail; a browser that signed in before does not', async () => {
       const { known } = await registered(world);
       const first = await askedCode(world, ada);
       accepted(await world.accounts.prove(first.challenge, first.code, asker()));
@@ -310,7 +310,7 @@ describe('accounts: sign-in', () => {
     });
   });
 
-  it('is counted for the operator: steps and how they went, never who', async () => {
+  it('is counted for the operator by step and result, without the person', async () => {
     const { challenge } = await registered(world);
     await world.accounts.prove(challenge, '123456', asker());
     await world.accounts.ask('nobody@shop.example', asker());
@@ -318,13 +318,13 @@ describe('accounts: sign-in', () => {
     assert.deepEqual(world.observed, ['register ok', 'prove ok', 'prove codeExpired', 'ask ok', 'ask invalidRequest']);
   });
 
-  it('says where no mail is sent that nobody can sign in', async () => {
+  it('states that nobody can sign in where no mail is sent', async () => {
     world = createWorld(database, { sendsMail: false });
     assert.equal(refusedWith(await world.accounts.ask(ada, asker())), 'forbidden');
     assert.equal(refusedWith(await world.accounts.register(request(), asker())), 'forbidden');
   });
 
-  it('leaves nothing behind that is over', async () => {
+  it('keeps no expired data', async () => {
     await registered(world);
     accepted(await world.accounts.ask(ada, asker()));
     accepted(await world.accounts.ask('nobody@shop.example', asker()));

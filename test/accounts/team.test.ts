@@ -1,4 +1,4 @@
-/** Invitations by mail: who can sign in with them, what they admit to, and how many mails they cause. */
+/** Invitations by mail: the sessions that they open, the admissions that they lead to, and the number of mails that they cause. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, currentState } from '../../commands/handle.ts';
@@ -99,14 +99,14 @@ describe('an invitation to a team', () => {
     });
   }
 
-  it('is over after seven days, for the address as well', async () => {
+  it('expires after seven days, for the address as well', async () => {
     const { team } = await begin('closed');
     accepted(await team.invite(appId, { email: ines, role: 'developer' }, by));
     world.advance(8 * 24 * hour_ms);
     assert.equal(await signIn(ines), null);
   });
 
-  it('leaves no person when its author is not allowed to invite', async () => {
+  it('creates no person if its author is not allowed to invite', async () => {
     const { team } = await begin('closed');
     const answer = await team.invite(appId, { email: ines, role: 'developer' }, { cause: 'developer:eve' });
     assert.equal(isRefusal(answer) && answer.refused, 'forbidden');
@@ -122,7 +122,7 @@ describe('an invitation to a team', () => {
     assert.equal(isRefusal(none) && none.refused, 'forbidden');
   });
 
-  it('is mailed without a word of its author, three times a day to one address', async () => {
+  it('is mailed without text of its author, three times a day to one address', async () => {
     const { team, handle, stateOf } = await begin('open');
     await follow(handle);
     world.advance(1_000);
@@ -142,7 +142,7 @@ describe('an invitation to a team', () => {
     assert.equal(mails[0]?.text.includes('bakery'), false);
   });
 
-  it('has a place in a team of twenty', async () => {
+  it('reserves a place in a team of twenty', async () => {
     const { team } = await begin('open');
     for (let one = 0; one < 20; one += 1)
       accepted(await team.invite(appId, { email: `m${one}@shop.example`, role: 'readOnly' }, by));

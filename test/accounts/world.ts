@@ -1,4 +1,4 @@
-/** Accounts on a real Postgres and the real commands; time stands still until it is moved, and everything costly is counted. */
+/** Accounts on a real Postgres with the real commands. Only the spec advances time. The world counts everything costly. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { eventCodec } from '../../commands/codec.ts';
@@ -48,7 +48,7 @@ interface Options {
   readonly rates?: Partial<RateLimits>;
   readonly limited?: boolean;
   readonly sendsMail?: boolean;
-  /** Default: as in the product, but 1,000 times cheaper. */
+  /** Default: the product's passcodes, at a thousandth of the cost. */
   readonly passcodes?: Passcodes;
 }
 
@@ -131,7 +131,7 @@ export function createWorld(database: Database, options: Options = {}) {
     return done;
   }
 
-  /** All mail that waits, oldest first; it is sent by that. */
+  /** Sends all waiting mails and returns them, oldest first. */
   async function mails(): Promise<readonly Mail[]> {
     const sent: Mail[] = [];
     for (const mailId of await outbox.due(1_000, now)) {
@@ -145,7 +145,7 @@ export function createWorld(database: Database, options: Options = {}) {
   return {
     accounts: instance(),
     waits,
-    /** Whether read models come in time. */
+    /** Makes read models lag, or lets them catch up. */
     fallBehind: (behind: boolean) => {
       isBehind = behind;
     },
@@ -166,7 +166,7 @@ export function createWorld(database: Database, options: Options = {}) {
       crashAt = point;
     },
     events: async (appId: string) => (await store.read(`merchant-${appId}`)).map(({ type }) => type),
-    /** What was done meanwhile. */
+    /** Returns the costly work that a function caused. */
     async workOf(act: () => Promise<unknown>) {
       const before = { ...work };
       await act();
@@ -193,7 +193,7 @@ export async function clear(database: Database): Promise<void> {
   );
 }
 
-/** Asks for a code and reads it in the mail; older mail is sent. */
+/** Requests a code and reads it in the mail. Older mail is sent first. */
 export async function askedCode({ accounts, mails }: World, email: string, from: Asker = asker()) {
   await mails();
   const { challenge } = accepted(await accounts.ask(email, from));
@@ -201,7 +201,7 @@ export async function askedCode({ accounts, mails }: World, email: string, from:
   return { challenge, code: codeIn(mail ?? assert.fail('no mail')) };
 }
 
-/** Registers an app and proves it. */
+/** Registers an app and proves its owner's e-mail. */
 export async function registered(world: World, more: Partial<AccountRegistration> = {}, from: Asker = asker()) {
   const registering = accepted(await world.accounts.register(request(more), from));
   const [mail] = await world.mails();

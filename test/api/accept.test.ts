@@ -3,7 +3,7 @@ import { prefersHtml } from '../../src/api/accept.ts';
 import { errorType } from '../../src/api/errors.ts';
 import { startWorld } from './world.ts';
 
-/** As large as headers may be together. */
+/** Maximum size that Node allows for all headers together. */
 const long = 'a/b;q=0.1,'.repeat(1_400);
 
 describe('HTTP: the Accept header', () => {
@@ -29,7 +29,7 @@ describe('HTTP: the Accept header', () => {
       assert.equal(prefersHtml(json), false, json);
   });
 
-  it('is read as far as browsers and programs write, so that no header costs much', async () => {
+  it('is read only as far as browsers and programs write, so that no header costs much', async () => {
     const started = performance.now();
     for (let n = 0; n < 1_000; n += 1) {
       assert.equal(prefersHtml(`${long}application/json`), true);
@@ -40,7 +40,7 @@ describe('HTTP: the Accept header', () => {
   });
 
   for (const path of ['/dashboard/nothing', '/pay/nothing', '/pay/nothing/live']) {
-    it(`is read no further by ${path}`, async () => {
+    it(`is read no further on ${path}`, async () => {
       const { url, stop } = await startWorld();
       try {
         const answer = await fetch(`${url}${path}`, { headers: { Accept: `${long}application/json` } });

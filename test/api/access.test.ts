@@ -12,7 +12,7 @@ const elsewhere = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
 const unknownId = 'f47ac10b-58cc-4372-a567-0e02b2c3d479';
 const txHash = `0x${'ab'.repeat(32)}`;
 
-describe('HTTP: who may do what', () => {
+describe('HTTP: access rights', () => {
   let world: World;
   before(async () => {
     world = await startWorld();
@@ -23,7 +23,7 @@ describe('HTTP: who may do what', () => {
     world.call('POST', base, { headers, body: goodRequest(body) });
   const get = (path: string, headers = {}) => world.call('GET', path, { headers });
 
-  it('takes a key as X-API-Key or as bearer token, and both when they are the same', async () => {
+  it('accepts a key as X-API-Key or as bearer token, and both if they are equal', async () => {
     const key = String(world.keys.wallet['X-API-Key']);
     const path = `${base}/order/wallet_demo/none`;
     for (const headers of [
@@ -35,7 +35,7 @@ describe('HTTP: who may do what', () => {
     }
   });
 
-  it('takes the X-API-Key beside an Authorization header that is a proxy’s or empty', async () => {
+  it('accepts X-API-Key beside an Authorization header that is a proxy’s or empty', async () => {
     const path = `${base}/order/wallet_demo/none`;
     for (const authorization of ['Basic dXNlcjpwYXNz', '', ' ', 'Bearer', 'Bearer ', 'Negotiate abc=='])
       assert.equal(
@@ -88,7 +88,7 @@ describe('HTTP: who may do what', () => {
     }
   });
 
-  it('answers a key that has expired like one that is revoked, and notes only uses of good ones', async () => {
+  it('answers the same for an expired key and a revoked one, and records only uses of valid keys', async () => {
     const used: string[] = [];
     const own = await startWorld({
       findApiKey: async () => ({
@@ -135,7 +135,7 @@ describe('HTTP: who may do what', () => {
     }
   });
 
-  it('keeps lists and the merchant API for admin keys', async () => {
+  it('reserves lists and the merchant API for admin keys', async () => {
     for (const path of [base, '/merchant-api/me/stats?period=today', '/merchant-api/me/webhook/deliveries']) {
       assert.equal((await get(path)).status, 401);
       const orders = await get(path, world.keys.wallet);
@@ -150,7 +150,7 @@ describe('HTTP: who may do what', () => {
     assert.equal((await create({ appId: 'wallet_demo' })).status, 201);
   });
 
-  it("makes another app's payments invisible, whatever is asked", async () => {
+  it("makes another app's payments invisible to every request", async () => {
     const { body } = await create({ orderId: 'mine' });
     const { other, otherAdmin } = world.keys;
     const payin = { headers: other, body: { txHash, fromAddress: receiver } };
@@ -170,7 +170,7 @@ describe('HTTP: who may do what', () => {
     assert.notEqual(theirs.body.id, body.id);
   });
 
-  it('has events name the key that caused them, whatever request id is sent', async () => {
+  it('records the key that caused an event, whatever the request id is', async () => {
     const said: By[] = [];
     const own = await startWorld({
       createPayment: async (_request, _app, { keyless, ...by }) => {
@@ -213,7 +213,7 @@ describe('HTTP: who may do what', () => {
       assert.deepEqual([again.status, again.body.id], [200, body.id]);
     });
 
-    it('repeats an order under the same terms and words only: others have payments of their own', async () => {
+    it('repeats an order only under the same terms and texts: other requests get payments of their own', async () => {
       const asked = goodRequest({ appId: 'wallet_demo', orderId: 'k-2' });
       const post = (more: object = {}) => world.call('POST', base, { headers: {}, body: { ...asked, ...more } });
       const destination = (more: object) => ({ destination: { ...(asked['destination'] as object), ...more } });
@@ -247,7 +247,7 @@ describe('HTTP: who may do what', () => {
       assert.deepEqual([stranger.status, stranger.body.destination.receiverAddress], [201, elsewhere]);
     });
 
-    it('takes no order from whoever is paid, however early a stranger comes', async () => {
+    it('leaves each receiver their own order, however early a stranger sends it', async () => {
       const body = (receiverAddress: string) =>
         goodRequest({
           appId: 'wallet_demo',
@@ -264,7 +264,7 @@ describe('HTTP: who may do what', () => {
       assert.deepEqual([own.body.keyless, (await byOrder()).body.id], [false, own.body.id]);
     });
 
-    it('tells nobody whether an order id is taken: a body that is not valid is answered alike', async () => {
+    it('does not reveal whether an order id is in use: an invalid body gets the same answer', async () => {
       await create({ orderId: 'known' });
       await keyless({ appId: 'wallet_demo', orderId: 'known' });
       for (const wrong of [
@@ -285,7 +285,7 @@ describe('HTTP: who may do what', () => {
       }
     });
 
-    it('registers a payin of a payment that came without one, while its app is open', async () => {
+    it('registers a payin of a payment that was created without a key, while its app is open', async () => {
       const { body } = await keyless({ appId: 'wallet_demo', orderId: 'k-3' });
       const keyed = await create({ orderId: 'k-3' });
       const register = (id: string) =>
@@ -311,7 +311,7 @@ describe('HTTP: who may do what', () => {
       }
     });
 
-    it('does not create for any other app, and does not tell which apps there are', async () => {
+    it('does not create for any other app, and does not reveal which apps exist', async () => {
       const answers = [];
       for (const appId of ['wallet_closed', 'wallet_nobody', 'merchant_demo']) {
         const { status, body } = await keyless({ appId });
@@ -327,7 +327,7 @@ describe('HTTP: who may do what', () => {
       assert.deepEqual([status, body.errors[0].pointer], [400, '/appId']);
     });
 
-    it('neither reads the order of a key holder nor takes it away', async () => {
+    it('neither reads a key holder’s order nor occupies its id', async () => {
       const keyed = await create({ orderId: 'keyed' });
       const strange = await keyless({ appId: 'wallet_demo', orderId: 'keyed' });
       assert.deepEqual([strange.status, strange.body.id === keyed.body.id], [201, false]);

@@ -1,4 +1,4 @@
-/** Registering and signing in over HTTP, with everything real behind it but the mail server. */
+/** Registering and signing in over HTTP. Only the mail server is not real. */
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import pino from 'pino';
@@ -71,7 +71,7 @@ describe('HTTP: accounts', () => {
     assert.equal(status, 401);
   });
 
-  it('answers 400 with what is left of a code, 409 for an id that is taken, 403 where nobody registers', async () => {
+  it('answers 400 with the remaining tries of a code, 409 for a used id, 403 if registration is closed', async () => {
     const { body } = await post('/register', registration);
     const code = await nextCode();
     const wrong = code === '000000' ? '000001' : '000000';
@@ -85,7 +85,7 @@ describe('HTTP: accounts', () => {
     assert.deepEqual((await post('/register', registration)).body.error, 'registrationClosed');
   });
 
-  it('answers a sign-in byte for byte alike, whomever the address is of', async () => {
+  it('answers a sign-in byte for byte alike for every address', async () => {
     await signedUp();
     const texts = await Promise.all(
       ['canary@shop.example', 'nobody@shop.example'].map(async (email) => {
@@ -97,7 +97,7 @@ describe('HTTP: accounts', () => {
     assert.equal(texts[0], texts[1]);
   });
 
-  it('points at the field of a wallet that is wrong', async () => {
+  it('points at the faulty field of a wallet', async () => {
     const pointerOf = async (settlement: object) => {
       const { status, body } = await post('/register', { ...registration, settlement });
       return [status, body.errors[0].pointer];
@@ -109,7 +109,7 @@ describe('HTTP: accounts', () => {
     assert.equal((await post('/register', { ...registration, settlement: wallet })).status, 201);
   });
 
-  it('answers 429 with Retry-After to whoever asks too often', async () => {
+  it('answers 429 with Retry-After to too many requests', async () => {
     await world.stop();
     await start({ limited: true, rates: { signIn: { requestsMax: 2, window_s: 60 } } });
     for (const email of ['a@b.example', 'c@d.example']) assert.equal((await post('/sign-in', { email })).status, 200);
@@ -118,7 +118,7 @@ describe('HTTP: accounts', () => {
     assert.match(String(refused.headers['retry-after']), /^[1-9][0-9]?$/);
   });
 
-  it('lets people see and end their own sessions and registrations, and no key do it', async () => {
+  it('lets people read and end their own sessions and registrations, and no key may do so', async () => {
     const { proved } = await signedUp();
     const eve = await post('/register', { ...registration, email: 'eve@evil.example', slug: 'eve' });
     const { body: evil } = await post('/sign-in/verify', { challenge: eve.body.challenge, code: await nextCode() });
@@ -130,7 +130,7 @@ describe('HTTP: accounts', () => {
     assert.equal((await post('/sessions/revoke-others', undefined, bearer(proved.token))).status, 401);
   });
 
-  it('lets somebody who has signed in confirm or discard what waits', async () => {
+  it('lets a signed-in person confirm or discard a waiting registration', async () => {
     const { proved } = await signedUp();
     await post('/register', { ...registration, slug: 'second' });
     await post('/register', { ...registration, slug: 'third' });
@@ -147,7 +147,7 @@ describe('HTTP: accounts', () => {
     assert.equal(first?.metadata.cause, `developer:${proved.developerId}`);
   });
 
-  it('keeps secrets to those they are for: in no log, no event, no table, no other mail', async () => {
+  it('keeps secrets with their owners: in no log, no event, no table, no other mail', async () => {
     const { registering, code, proved } = await signedUp();
     await post('/sign-in/verify', { challenge: registering.challenge, code });
     await post('/sign-in', { email: 'canary@shop.example', known: proved.known });

@@ -1,4 +1,4 @@
-/** Accounts without anything behind them: every registration and sign-in goes well, and of codes the even ones are right. */
+/** Accounts without stores: every registration and sign-in succeeds, and even codes are right. */
 import { refuse } from '../../domain/decider.ts';
 import { hour_ms, instant, plus } from '../../domain/time.ts';
 import { type Accounts, badEmail, codeWrong } from '../../src/accounts/accounts.ts';

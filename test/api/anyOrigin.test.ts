@@ -88,7 +88,7 @@ describe('HTTP: pages of another origin', () => {
     }
   });
 
-  it('read nothing that was asked with a key', async () => {
+  it('read no answer to a request with a key', async () => {
     const { body } = await world.call('POST', base, { headers: world.keys.wallet, body: goodRequest() });
     for (const path of [`${base}/${body.id}`, `${base}/order/wallet_demo/none`]) {
       const { headers } = await world.call('GET', path, { headers: { ...page, ...world.keys.wallet } });

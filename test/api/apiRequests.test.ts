@@ -1,4 +1,4 @@
-/** The log of API requests for an app's developers: no secret enters it, it is bounded, and nobody else reads or fills it. */
+/** The log of API requests for an app's developers: it holds no secret, it is bounded, and no other app reads or fills it. */
 import assert from 'node:assert/strict';
 import { isRefusal } from '../../domain/decider.ts';
 import { type ApiRequestFilter, listApiRequests } from '../../queries/apiRequests.ts';

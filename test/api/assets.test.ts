@@ -1,4 +1,4 @@
-/** Assets of pages: named by their content, kept for good, compressed once. */
+/** Assets of pages: named by their content, immutable, compressed once. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -20,7 +20,7 @@ describe('HTTP: assets of pages', () => {
   });
   after(() => world.stop());
 
-  /** Without a client that decodes. */
+  /** Sends a request without a client that decodes the answer. */
   const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     new Promise<Told>((resolve, reject) => {
       const sent = request(`${world.url}${path}`, { method, headers }, async (answer) => {
@@ -33,7 +33,7 @@ describe('HTTP: assets of pages', () => {
   const look = paths.asset('look.css');
   const content = () => Buffer.from(assets.get('look.css')?.content ?? '');
 
-  it('are named by their content and kept for good', async () => {
+  it('are named by their content and cached permanently', async () => {
     const { status, headers, bytes } = await ask(look);
     assert.match(look, /\/look\.[0-9a-f]{12}\.css$/);
     assert.deepEqual([status, headers['cache-control']], [200, 'public, max-age=31536000, immutable']);
@@ -41,7 +41,7 @@ describe('HTTP: assets of pages', () => {
     assert.deepEqual(bytes, content());
   });
 
-  it('come as small as the browser can read them, with an entity tag for each form', async () => {
+  it('are as small as the browser can decode, with an entity tag for each form', async () => {
     const [plain, gzip, br] = [
       await ask(look),
       await ask(look, { 'accept-encoding': 'gzip' }),
@@ -59,7 +59,7 @@ describe('HTTP: assets of pages', () => {
     assert.equal((await ask(look, { 'accept-encoding': 'br;q=0, *;q=0' })).headers['content-encoding'], undefined);
   });
 
-  it('answer HEAD with the headers alone, and 304 to whoever has this form', async () => {
+  it('answer HEAD with the headers alone, and 304 if the client has this form', async () => {
     const headers = { 'accept-encoding': 'br' };
     const whole = await ask(look, headers);
     const head = await ask(look, headers, 'HEAD');
@@ -72,7 +72,7 @@ describe('HTTP: assets of pages', () => {
     assert.equal((await ask(look, { 'if-none-match': tag })).status, 200, 'the tag of another form');
   });
 
-  it('are not kept under another hash or none: an instance of another version may have written the page', async () => {
+  it('are not cached permanently under another hash or none: an instance of another version may have rendered the page', async () => {
     for (const name of ['look.css', 'look.000000000000.css']) {
       const { status, headers, bytes } = await ask(`/dashboard/assets/${name}`);
       assert.deepEqual([status, headers['cache-control']], [200, 'no-cache'], name);
@@ -86,7 +86,7 @@ describe('HTTP: assets of pages', () => {
     assert.throws(() => assetName('nothing.css'), /no nothing\.css/);
   });
 
-  it('refer to each other by the names that hold for good', () => {
+  it('refer to each other by permanent names', () => {
     for (const { file, content: bytes } of assets.values()) {
       const text = Buffer.from(bytes).toString();
       for (const [, imported = ''] of text.matchAll(/(?:from|import)\s*\(?'\.\/([^']+)'/g)) {

@@ -23,7 +23,7 @@ const deep = (levels: number): object => (levels === 0 ? {} : { a: deep(levels -
 const item = { name: 'Tea', quantity: 1, amount: '10.00' };
 const items = (changed: object) => ({ display: { lineItems: [{ ...item, ...changed }] } });
 
-/** Name, what is changed in a good request, the pointer of the answer, words of its message. */
+/** Name, change of a good request, pointer in the answer, words of its message. */
 const wrongFields: readonly (readonly [string, object, string, RegExp])[] = [
   ['an unknown field', { color: 'red' }, '/color', /is not known here/],
   ['a missing field', { source: { tokenSymbol: 'USDC' } }, '/source/chainId', /is required/],
@@ -142,7 +142,7 @@ describe('HTTP: bad input', () => {
   const json = { 'Content-Type': 'application/json' };
 
   for (const [name, change, pointer, message] of wrongFields) {
-    it(`refuses ${name}, and says where`, async () => {
+    it(`refuses ${name}, and names the place`, async () => {
       const { status, body } = await post({ body: goodRequest(change) });
       assert.deepEqual([status, body.error], [400, 'invalidRequest']);
       const found = body.errors.find((error: { pointer: string }) => error.pointer === pointer);
@@ -151,7 +151,7 @@ describe('HTTP: bad input', () => {
     });
   }
 
-  it('removes what is not seen from the names of line items, and answers them to the holder of the key', async () => {
+  it('removes invisible characters from the names of line items, and returns the items to the holder of the key', async () => {
     const { status, body } = await post({ body: goodRequest(items({ name: 'Tea\u202e\u200b' })) });
     assert.deepEqual([status, body.display?.lineItems], [201, [{ ...item, name: 'Tea' }]]);
     const unseen = await post({ body: goodRequest(items({ name: '\u200b' })) });
@@ -161,7 +161,7 @@ describe('HTTP: bad input', () => {
   for (const mark of ['202e', '2066', '200b', '200e', 'feff', '00ad']) {
     const text = `a${String.fromCharCode(Number.parseInt(mark, 16))}b`;
 
-    it(`removes U+${mark} from what is shown`, async () => {
+    it(`removes U+${mark} from visible texts`, async () => {
       const display = { title: text, description: text };
       const { status, body } = await post({ body: goodRequest({ display }) });
       assert.deepEqual([status, body.display?.title, body.display?.description], [201, 'ab', 'ab']);
@@ -169,14 +169,14 @@ describe('HTTP: bad input', () => {
       assert.equal(named.body.display.name, 'ab');
     });
 
-    it(`refuses U+${mark} in an order id, and says where`, async () => {
+    it(`refuses U+${mark} in an order id, and names the place`, async () => {
       const { status, body } = await post({ body: goodRequest({ orderId: text }) });
       assert.deepEqual([status, body.errors?.[0]?.pointer], [400, '/orderId']);
       assert.match(body.errors[0].message, /direction marks/);
     });
   }
 
-  it('refuses control characters and halves of characters in what is shown', async () => {
+  it('refuses control characters and halves of characters in visible texts', async () => {
     for (const title of ['a\u0085b', 'a\0b', 'a\ud800b'])
       assert.equal(
         (await post({ body: goodRequest({ display: { title } }) })).body.errors[0].pointer,
@@ -194,7 +194,7 @@ describe('HTTP: bad input', () => {
     assert.equal((await post({ headers, body: '{}' })).status, 415);
   });
 
-  it('refuses integers in metadata that lose digits, and says to send them as text', async () => {
+  it('refuses integers in metadata that lose digits, and asks for text instead', async () => {
     const send = (number: string) =>
       post({
         headers: json,
@@ -208,7 +208,7 @@ describe('HTTP: bad input', () => {
     assert.equal((await send('9007199254740991')).status, 201);
   });
 
-  it('refuses times that no row can hold, and says where', async () => {
+  it('refuses times outside the range of a row, and names the place', async () => {
     const times = [
       '0000-01-01T00:00:00Z',
       '9999-12-31T23:59:59-01:00',
@@ -224,13 +224,13 @@ describe('HTTP: bad input', () => {
     }
   });
 
-  it('takes the joiners that scripts and emoji are written with', async () => {
+  it('accepts the joiners of scripts and emoji', async () => {
     const title = 'می\u200cخواهم 👩\u200d🍳';
     const { status, body } = await post({ body: goodRequest({ orderId: 'joined', display: { title } }) });
     assert.deepEqual([status, body.display.title], [201, title]);
   });
 
-  it('refuses __proto__ wherever it stands', async () => {
+  it('refuses __proto__ at every place', async () => {
     const inside = (part: string) =>
       JSON.stringify(goodRequest({ metadata: { a: 'b', list: [{ c: 1 }] } })).replace(part, '"\\u005f_proto__":"x"');
     for (const part of ['"title":"Coffee beans"', '"a":"b"', '"c":1']) {
@@ -240,7 +240,7 @@ describe('HTTP: bad input', () => {
     assert.ok(top.body.errors.some(({ pointer }: { pointer: string }) => pointer === '/__proto__'));
   });
 
-  it('refuses an object of ten thousand levels wherever one may stand', async () => {
+  it('refuses an object of ten thousand levels at every place', async () => {
     const send = (field: string) => {
       const body = JSON.stringify(goodRequest({ [field]: 0 }));
       const levels = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
@@ -251,7 +251,7 @@ describe('HTTP: bad input', () => {
     assert.equal((await send('merchant')).status, 201, 'a field of answers is not looked at');
   });
 
-  it('tells several errors at once, but not a thousand', async () => {
+  it('returns several errors at once, but not a thousand', async () => {
     const { body } = await post({ body: { source: { chainId: true }, type: 'exact', extra: 1 } });
     assert.deepEqual(body.errors.map(({ pointer }: { pointer: string }) => pointer).sort(), [
       '/extra',
@@ -263,7 +263,7 @@ describe('HTTP: bad input', () => {
     assert.equal((await post({ body: hostile })).body.errors.length, 20);
   });
 
-  it('refuses bodies that are no JSON, no object, or missing', async () => {
+  it('refuses bodies that are not JSON, not an object, or missing', async () => {
     for (const body of ['{', '{"a":}', '', '\u0000', '{"a":1}}']) {
       assert.equal((await post({ headers: json, body })).status, 400, JSON.stringify(body));
     }
@@ -290,7 +290,7 @@ describe('HTTP: bad input', () => {
     assert.equal((await post({ headers: { 'Content-Type': 'Application/JSON; charset=utf-8' }, body })).status, 201);
   });
 
-  it('refuses a body of 65 kB, told before or found out on the way', async () => {
+  it('refuses a body of 65 kB, announced or found out on the way', async () => {
     const body = JSON.stringify(goodRequest({ metadata: { a: 'x'.repeat(65_000) } }));
     const told = await post({ headers: json, body });
     assert.deepEqual([told.status, told.body.error], [413, 'payloadTooLarge']);
@@ -302,7 +302,7 @@ describe('HTTP: bad input', () => {
     assert.equal((await post({ body: goodRequest() })).status, 201);
   });
 
-  it('knows no payment by a text that is no UUID, or by an unknown id, and refuses broken paths', async () => {
+  it('finds no payment by a text that is not a UUID, or by an unknown id, and refuses broken paths', async () => {
     const get = (path: string) => world.call('GET', path, { headers: world.keys.wallet });
     for (const id of ['1', 'f47ac10b-58cc-4372-a567-0e02b2c3d47', '%00', 'a'.repeat(5_000), '__proto__']) {
       for (const path of [`${base}/${id}`, `${base}/${id}/transactions`]) {
@@ -335,7 +335,7 @@ describe('HTTP: bad input', () => {
     }
   });
 
-  it('refuses a payin that is none, or of a payment that is none', async () => {
+  it('refuses an invalid payin, and a payin of an unknown payment', async () => {
     const hint = { txHash: `0x${'ab'.repeat(32)}`, fromAddress: receiver };
     const nowhere = await world.call('POST', `${base}/1/payin`, { headers: world.keys.wallet, body: hint });
     assert.deepEqual([nowhere.status, nowhere.body.error], [404, 'paymentNotFound']);

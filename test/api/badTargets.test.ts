@@ -1,4 +1,4 @@
-/** Where no webhook may go, stated over HTTP: by an app's owner, and by a stranger who registers. */
+/** Forbidden webhook targets over HTTP: set by an app's owner, or by an unknown person who registers. */
 import assert from 'node:assert/strict';
 import { createWorld, request } from '../accounts/world.ts';
 import { badUrls, goodUrls } from '../support/badTargets.ts';
@@ -23,7 +23,7 @@ describe(`HTTP: ${badUrls.length} bad targets of webhooks`, () => {
     return world.call('POST', '/merchant-api/register', { body });
   };
 
-  it('are refused as a setting, which stays what it was', async () => {
+  it('are refused as a setting, which does not change', async () => {
     const before = await urlNow();
     for (const url of badUrls) {
       const { status, body } = await set(url);
@@ -41,7 +41,7 @@ describe(`HTTP: ${badUrls.length} bad targets of webhooks`, () => {
     assert.equal((await register('https://shop.example/hooks', 'evil')).status, 201, 'the id was never taken');
   });
 
-  it('do not keep good ones out', async () => {
+  it('do not cause refusals of good targets', async () => {
     for (const [n, url] of goodUrls.entries()) {
       assert.equal((await set(url)).status, 200, url);
       assert.equal(await urlNow(), new URL(url).href);

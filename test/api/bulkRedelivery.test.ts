@@ -1,4 +1,4 @@
-/** Many webhooks are sent again from one page: only the owner's, only those of the page, within bounds. */
+/** Redelivery of many webhooks from one page: only the owner's webhooks, only those of the page, within bounds. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Delivery } from '../../queries/deliveries.ts';
@@ -12,7 +12,7 @@ import { startWorld, type World } from './world.ts';
 const page = '/dashboard/apps/wallet_demo/webhooks/again';
 const { request: _, redeliveries: __, redeliverable: ___, ...listed } = sampleDelivery;
 
-describe('HTTP: many webhooks are sent again', () => {
+describe('HTTP: redelivery of many webhooks', () => {
   let world: World;
   let ann: Jar;
   let sent: string[];
@@ -50,7 +50,7 @@ describe('HTTP: many webhooks are sent again', () => {
   const post = (chosen: readonly string[], more: Record<string, string> = { acknowledged: 'true' }) =>
     ann.post(page, { deliveries: chosen.join(','), ...more });
 
-  it('shows at most 20, without those that may not be sent, and sends exactly them', async () => {
+  it('shows at most 20, without those that cannot be redelivered, and sends exactly these', async () => {
     const { text } = await ann.get(page);
     const [, hidden = ''] = /name="deliveries" value="([^"]+)"/.exec(text) ?? [];
     assert.deepEqual(hidden.split(','), ids.slice(1, 21));
@@ -71,7 +71,7 @@ describe('HTTP: many webhooks are sent again', () => {
     assert.deepEqual(sent, []);
   });
 
-  it('stops at the rate limit of the app, and says that some are left', async () => {
+  it('stops at the rate limit of the app, and states that some are left', async () => {
     answer = () => {
       if (sent.length >= 3) throw rateLimited('too many redeliveries of this app', 60);
     };
@@ -88,8 +88,8 @@ describe('HTTP: many webhooks are sent again', () => {
   });
 });
 
-describe('HTTP: many webhooks of somebody else', () => {
-  it('are sent by nobody who names their ids', async () => {
+describe('HTTP: many webhooks of another owner', () => {
+  it('are not redelivered by a request that names their ids', async () => {
     const { world, theirs } = await startTwoApps();
     try {
       const ann = new Jar(world.url);

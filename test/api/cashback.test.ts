@@ -102,7 +102,7 @@ describe('POST /v1/cashbacksign', () => {
       assert.equal(await credit.balance_cents(other.address), 1_000n);
     });
 
-    it('NOT_VALID_SIGN to what was signed for another service, another path, or in other words', async () => {
+    it('NOT_VALID_SIGN to a signature for another service, another path, or other words', async () => {
       const buyer = await buyerWith(1_000n);
       for (const service of [
         'https://pay.example.com/v1/cashbacksign',
@@ -116,7 +116,7 @@ describe('POST /v1/cashbacksign', () => {
       assert.equal(body.payment_status, 'NOT_VALID_SIGN');
     });
 
-    it('NOT_VALID_SIGN to signatures that are none, of another scheme, or of megabytes of nothing', async () => {
+    it('NOT_VALID_SIGN to invalid signatures, of another scheme, or of megabytes of zeros', async () => {
       const buyer = await buyerWith(1_000n);
       const onStellar = await buyerWith(0n, 'stellar');
       const { signature: foreign } = await signed(onStellar);
@@ -127,7 +127,7 @@ describe('POST /v1/cashbacksign', () => {
     });
   });
 
-  it('answers 503 with Retry-After, and spends nothing, while a contract wallet cannot be asked', async () => {
+  it('answers 503 with Retry-After, and spends nothing, while a contract wallet cannot be queried', async () => {
     await credit.give(unasked, 250n);
     const wallet = { address: unasked, sign: async () => '0xc0ffee' };
     const { status, headers, body } = await post(await signed(wallet));
@@ -137,7 +137,7 @@ describe('POST /v1/cashbacksign', () => {
   });
 
   describe('pays once', () => {
-    it('by the same message, however often, from however many at a time, and also when its time is over', async () => {
+    it('for the same message, however often and concurrently it is sent, and also after its time', async () => {
       const buyer = await buyerWith(250n);
       const body = await signed(buyer, { order_id: 'order-1' });
       const answers = await Promise.all(Array.from({ length: 20 }, () => post(body)));
@@ -148,7 +148,7 @@ describe('POST /v1/cashbacksign', () => {
       assert.equal(await credit.balance_cents(buyer.address), 160n);
     });
 
-    it('by a message whose signature was bent into its twin: that is no signature, and spends nothing', async () => {
+    it('for a message whose signature was changed into its second valid form: that is refused, and spends nothing', async () => {
       const buyer = await buyerWith(250n);
       const body = await signed(buyer);
       assert.equal((await post(body)).body.payment_status, 'SUCCESS');
@@ -157,7 +157,7 @@ describe('POST /v1/cashbacksign', () => {
       assert.equal(await credit.spendings(buyer.address), 1);
     });
 
-    it('by a message in its other spellings: lower-case address, nulls for what is left out, numbers like 9e1', async () => {
+    it('for a message in other spellings: lower-case address, null for an omitted field, numbers like 9e1', async () => {
       const buyer = await buyerWith(250n);
       const body = await signed(buyer);
       const spelled = JSON.stringify({
@@ -176,7 +176,7 @@ describe('POST /v1/cashbacksign', () => {
       assert.equal(await credit.spendings(buyer.address), 1);
     });
 
-    it('an order, whatever message brings it; with another amount it is refused', async () => {
+    it('for an order, with any message; another amount is refused', async () => {
       const buyer = await buyerWith(250n);
       assert.equal((await post(await signed(buyer, { order_id: 'o' }))).body.payment_status, 'SUCCESS');
       clock.advance(1_000);
@@ -186,7 +186,7 @@ describe('POST /v1/cashbacksign', () => {
       assert.equal(await credit.balance_cents(buyer.address), 160n);
     });
 
-    it('exactly 100 of 200 who spend the last 100 units at the same time', async () => {
+    it('for exactly 100 of 200 requests that spend the last 100 units concurrently', async () => {
       const buyer = await buyerWith(100n);
       const bodies = await Promise.all(
         Array.from({ length: 200 }, (_, n) => signed(buyer, { amount_usd_cents: 1, order_id: `order-${n}` })),
@@ -250,7 +250,7 @@ describe('POST /v1/cashbacksign', () => {
       });
     }
 
-    it('a handle that is no merchant’s: 404, even of an app that exists by another name', async () => {
+    it('a handle of no merchant: 404, even of an app that exists by another name', async () => {
       const buyer = await buyerWith(250n);
       for (const to_handle of [
         'nobody',
@@ -274,7 +274,7 @@ describe('POST /v1/cashbacksign', () => {
   });
 });
 
-/** −s and the other v: a second signature that everybody can make of an ECDSA one. */
+/** Returns the second valid ECDSA signature of the same text (−s and the other v), which anybody can compute. */
 function twinOf(signature: string): string {
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
   const s = order - BigInt(`0x${signature.slice(66, 130)}`);

@@ -1,6 +1,6 @@
 /**
- * A client that checks what every answer must be, by the document that the server itself publishes: a documented status,
- * a body of exactly the documented schema, the one error shape, X-Request-Id. A test that calls has all that for free.
+ * A client that compares every answer with the document that the server publishes: a documented status, a body of
+ * exactly the documented schema, the one error shape, X-Request-Id. Each call checks all of this.
  */
 import assert from 'node:assert/strict';
 import { Agent, type OutgoingHttpHeaders, request } from 'node:http';
@@ -11,7 +11,7 @@ export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely; what shape they have is checked here
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies freely, and this client checks their shape
   readonly body: any;
 }
 
@@ -41,7 +41,7 @@ export async function createClient(url: string): Promise<Client> {
   };
 }
 
-/** Outside the API a GET that names text/html is a person's, whose errors are pages. */
+/** True if a person opens a page: outside the API, a GET that accepts text/html. Its errors are pages. */
 const isOpened = (method: string, path: string, { headers }: Sent): boolean =>
   method === 'GET' &&
   /^text\/html$/.test(String(headers?.['Accept'] ?? headers?.['accept'])) &&
@@ -121,7 +121,7 @@ function conformance(document: Document): Check {
   };
 }
 
-/** In answers nothing is open: a field that the document does not know is a leak or a gap in the document. */
+/** Closes each object of an answer's schema: an undocumented field is a leak, or a gap in the document. */
 function closedCopy(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closedCopy);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -129,6 +129,6 @@ function closedCopy(schema: unknown): unknown {
   return typeof copy['properties'] === 'object' && 'type' in copy ? { additionalProperties: false, ...copy } : copy;
 }
 
-/** References to components lead to where the validator keeps them. */
+/** Points references to components at the validator's copies. */
 const referable = (schema: unknown): object =>
   JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"api#/$defs/'));

@@ -1,4 +1,4 @@
-/** How pages are served: who may send a form, what cookies are, what errors look like, what is told once. */
+/** Delivery of pages: permitted forms, attributes of cookies, form of errors, one-time messages. */
 import assert from 'node:assert/strict';
 import { refuse, refusedTogether } from '../../domain/decider.ts';
 import { instant } from '../../domain/time.ts';
@@ -21,7 +21,7 @@ describe('HTTP: the dashboard', () => {
   after(() => world.stop());
 
   describe('the way in', () => {
-    it('leads to the sign-in, and back to what was asked for', async () => {
+    it('leads to the sign-in, and back to the requested page', async () => {
       const asked = await jar.get('/dashboard/sessions');
       assert.deepEqual([asked.status, asked.to], [303, `${signIn}?next=%2Fdashboard%2Fsessions`]);
       await jar.post(signIn, { email: 'ada@example.org', next: '/dashboard/sessions' });
@@ -29,7 +29,7 @@ describe('HTTP: the dashboard', () => {
       assert.equal((await jar.get('/dashboard/sessions')).status, 200);
     });
 
-    it('leads to no other site, whatever is asked for', async () => {
+    it('leads to no other site, whatever the request names', async () => {
       for (const next of [
         'https://evil.example',
         '//evil.example',
@@ -54,7 +54,7 @@ describe('HTTP: the dashboard', () => {
       assert.equal((await jar.post('/dashboard/code', { code: '314159' })).to, signIn);
     });
 
-    it('ends: the token opens nothing any more', async () => {
+    it('ends: the token is no longer valid', async () => {
       await jar.signIn('ada@example.org');
       const token = jar.cookies.get('__Host-session') ?? '';
       assert.equal((await jar.post('/dashboard/sign-out')).to, signIn);
@@ -65,7 +65,7 @@ describe('HTTP: the dashboard', () => {
   });
 
   describe('cookies', () => {
-    it('are of this host alone, out of the reach of scripts, never sent along by other sites’ forms', async () => {
+    it('belong to this host alone, are hidden from scripts, and are not sent with other sites’ forms', async () => {
       const asked = await jar.post(signIn, { email: 'ada@example.org' });
       const proved = await jar.post('/dashboard/code', { code: '314159' });
       const set = [...asked.headers.getSetCookie(), ...proved.headers.getSetCookie()];
@@ -80,7 +80,7 @@ describe('HTTP: the dashboard', () => {
       );
     });
 
-    it('of another name, broken or too long, are nobody’s', async () => {
+    it('count as absent with another name, broken or too long', async () => {
       await jar.signIn('ada@example.org');
       const token = jar.cookies.get('__Host-session') ?? '';
       for (const cookie of [
@@ -123,19 +123,19 @@ describe('HTTP: the dashboard', () => {
       });
     }
 
-    it('without a word about where it is from is refused', async () => {
+    it('without a header about its origin is refused', async () => {
       const body = new URLSearchParams({ email: 'ada@example.org' });
       assert.equal((await jar.ask('POST', signIn, { body })).status, 403);
     });
 
-    it('is taken from our own pages, also behind a proxy that says so', async () => {
+    it('is accepted from our own pages, also behind a proxy that states so', async () => {
       assert.equal(
         (await jar.post(signIn, { email: 'ada@example.org' }, { 'sec-fetch-site': 'same-origin' })).status,
         303,
       );
     });
 
-    it('comes back with what was entered, and what is wrong beside its field', async () => {
+    it('returns with the entered values, and each error beside its field', async () => {
       const answer = await jar.post(signIn, { email: 'no e-mail' });
       assert.equal(answer.status, 400);
       assert.match(answer.text, /E-mail must be an e-mail address\./);
@@ -143,7 +143,7 @@ describe('HTTP: the dashboard', () => {
       assert.match((await jar.post(signIn, { email: '   ' })).text, /E-mail is required\./);
     });
 
-    it('never gives a code back', async () => {
+    it('never returns a code', async () => {
       await jar.post(signIn, { email: 'ada@example.org' });
       const answer = await jar.post('/dashboard/code', { code: '999888' });
       assert.equal(answer.status, 400);
@@ -151,7 +151,7 @@ describe('HTTP: the dashboard', () => {
       assert.doesNotMatch(answer.text, /999888/);
     });
 
-    it('is bounded: in bytes, in fields, each once, none that is not asked for', async () => {
+    it('is bounded: in bytes and in fields, each once, none unknown', async () => {
       const many = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`f${i}`, 'x']));
       const twice = { body: 'email=a%40b.org&email=c%40d.org', type: 'application/x-www-form-urlencoded' };
       const bodies = [
@@ -169,8 +169,8 @@ describe('HTTP: the dashboard', () => {
     });
   });
 
-  describe('somebody who asks too often', () => {
-    it('is told so in the form, and when to come back', async () => {
+  describe('a person who asks too often', () => {
+    it('is notified in the form, with the time of the next try', async () => {
       const refused = { refused: 'rateLimited', message: 'too many codes were asked for', retryAfter_s: 40 } as const;
       const busy = await startWorld({ accounts: { ...memoryAccounts(world.clock.now), ask: async () => refused } });
       const answer = await new Jar(busy.url).post(signIn, { email: 'ada@example.org' });
@@ -223,7 +223,7 @@ describe('HTTP: the dashboard', () => {
       assert.equal(names.length, 2);
     });
 
-    it('names every wrong field in one answer, and keeps what was entered', async () => {
+    it('names every wrong field in one answer, and keeps the entered values', async () => {
       const own = new Jar(mine.url);
       await own.signIn('ada@example.org');
       const { status, text } = await own.post('/dashboard/register/app', { kind: 'wallet', slug: 'No' });
@@ -267,7 +267,7 @@ describe('HTTP: the dashboard', () => {
     });
     after(() => mine.stop());
 
-    it('is taken up by whoever has signed in, with a new secret that is shown once', async () => {
+    it('is confirmed after signing in, with a new secret that is shown once', async () => {
       const own = new Jar(mine.url);
       await own.signIn('ada@example.org');
       assert.match((await own.get('/dashboard')).text, /merchant_waiting/);
@@ -277,7 +277,7 @@ describe('HTTP: the dashboard', () => {
       assert.doesNotMatch((await own.get('/dashboard')).text, /f{64}/);
     });
 
-    it('or thrown away', async () => {
+    it('or discarded', async () => {
       const own = new Jar(mine.url);
       assert.equal((await own.post(`/dashboard/register/${appId}/discard`)).to, signIn);
       assert.deepEqual(discarded, []);
@@ -287,15 +287,15 @@ describe('HTTP: the dashboard', () => {
     });
   });
 
-  describe('what is told once', () => {
-    it('is told by the next page and by no other', async () => {
+  describe('a message that is shown once', () => {
+    it('is on the next page and on no other', async () => {
       await jar.signIn('ada@example.org');
       await jar.post('/dashboard/sign-out');
       assert.match((await jar.get(signIn)).text, /You have signed out/);
       assert.doesNotMatch((await jar.get(signIn)).text, /You have signed out/);
     });
 
-    it('has no words of anybody else', async () => {
+    it('contains no text of other people', async () => {
       jar.cookies.set('__Host-told', 'pay_to_0xevil');
       assert.doesNotMatch((await jar.get(signIn)).text, /evil/);
       jar.cookies.set('__Host-told', 'constructor');
@@ -304,7 +304,7 @@ describe('HTTP: the dashboard', () => {
   });
 
   describe('answers', () => {
-    it('are pages of the strictest kind that forms allow, and are kept by nobody', async () => {
+    it('are pages with the strictest policy that forms allow, and are cached nowhere', async () => {
       const { headers } = await jar.get(signIn);
       assert.equal(
         headers.get('content-security-policy'),
@@ -321,7 +321,7 @@ describe('HTTP: the dashboard', () => {
       assert.ok(Number(headers.get('content-length')) > 0);
     });
 
-    it('are pages also for what is not there, and JSON for whoever asks for it', async () => {
+    it('are pages for unknown paths too, and JSON for clients that ask for JSON', async () => {
       for (const path of [
         '/dashboard/nothing',
         '/dashboard/assets/nothing.js',
@@ -337,12 +337,12 @@ describe('HTTP: the dashboard', () => {
       assert.equal(JSON.parse(json.text).error, 'notFound');
     });
 
-    it('say which methods a page has', async () => {
+    it('name the methods of a page', async () => {
       const { status, headers } = await jar.ask('DELETE', signIn, {});
       assert.deepEqual([status, headers.get('allow')], [405, 'GET, POST, HEAD, OPTIONS']);
     });
 
-    it('refuse parameters that a page does not take, and leave out those that are empty', async () => {
+    it('refuse unknown parameters of a page, and ignore empty ones', async () => {
       assert.equal((await jar.get(`${signIn}?token=abc`)).status, 400);
       assert.equal((await jar.get(`${signIn}?next=`)).status, 200);
     });

@@ -1,4 +1,4 @@
-/** Payment links, reusable links and cashback in the dashboard: forms, what is wrong beside their fields, questions before what is final. */
+/** Payment links, reusable links and cashback in the dashboard: forms, errors beside their fields, questions before final steps. */
 
 import assert from 'node:assert/strict';
 import { createRoleCheck } from '../../commands/roleCheck.ts';
@@ -51,7 +51,7 @@ describe('HTTP: links and cashback in the dashboard', () => {
       }
     });
 
-    it('is one payment of one form, however often it is sent; another form makes another', async () => {
+    it('is one payment per form, however often it is sent; another form creates another', async () => {
       const nonce = field('nonce', await cleo.get(`${home}/links/new`));
       const answers = await Promise.all([1, 2, 3].map(() => cleo.post(`${home}/links/new`, { ...payment, nonce })));
       assert.equal(new Set(answers.map(({ to }) => to)).size, 1);
@@ -92,7 +92,7 @@ describe('HTTP: links and cashback in the dashboard', () => {
       return made.to ?? '';
     };
 
-    it('is made by form: once, however often that is sent', async () => {
+    it('is created by a form: once, however often that is sent', async () => {
       const nonce = field('nonce', await cleo.get(page));
       const ways = await Promise.all([1, 2, 3].map(() => make({ nonce })));
       assert.equal(new Set(ways).size, 1);
@@ -131,7 +131,7 @@ describe('HTTP: links and cashback in the dashboard', () => {
       assert.match((await cleo.get(`${home}/links`)).text, /No reusable link yet/);
     });
 
-    it('is closed after a question, once, for good', async () => {
+    it('is closed after a question, once, permanently', async () => {
       const to = await make();
       const question = await cleo.get(`${to}/close`);
       assert.match(question.text, /Close this link\?/);
@@ -144,7 +144,7 @@ describe('HTTP: links and cashback in the dashboard', () => {
       assert.equal((await cleo.get(`${to}/close`)).status, 404);
     });
 
-    it('needs a wallet to pay to, and says so before anything is filled in', async () => {
+    it('needs a wallet to pay to, and states so before the form is filled in', async () => {
       const ann = new Jar(world.url);
       ann.cookies.set('__Host-session', 'ann.session.token');
       assert.match((await ann.get('/dashboard/apps/wallet_demo/links')).text, /None for this app/);
@@ -168,7 +168,7 @@ describe('HTTP: links and cashback in the dashboard', () => {
 
     const withdrawing = () =>
       createWithdrawCashback({
-        // The team is in the log of the world.
+        // The world's log has the team.
         roleCheck: (app, who, action) => createRoleCheck(world.people.handle)(app, who, action),
         handle: log.handle,
         clock: log.clock,
@@ -211,12 +211,12 @@ describe('HTTP: links and cashback in the dashboard', () => {
     });
     const asking = (amount: string) => cleo.post(page, { amount });
 
-    it('is shown: the balance, and what moved it with the fields that buyers sent', async () => {
+    it('is shown: the balance, and its movements with the fields that buyers sent', async () => {
       const { text } = await cleo.get(page);
       for (const words of ['10.00', 'A-7', 'bread', '9.10 EUR', 'in 1 payment']) assert.ok(text.includes(words), words);
     });
 
-    it('is withdrawn after a question that names amount and wallet; asking alone takes nothing', async () => {
+    it('is withdrawn after a question that names amount and wallet; the question alone withdraws nothing', async () => {
       const question = await asking('6.00');
       assert.equal(question.status, 200);
       assert.match(question.text, /Withdraw 6\.00 USD\?/);
@@ -233,7 +233,7 @@ describe('HTTP: links and cashback in the dashboard', () => {
       assert.deepEqual([(await account()).balance_cents, (await account()).withdrawn_cents], ['400', '600']);
     });
 
-    it('is refused beside the field: too much, nothing, parts of a cent, what is no amount', async () => {
+    it('is refused beside the field: too much, nothing, parts of a cent, not an amount', async () => {
       for (const amount of ['10.01', '0', '0.001', '-1', 'all', '1e3', '']) {
         const answer = await asking(amount);
         assert.equal(answer.status, 400, amount);
@@ -250,7 +250,7 @@ describe('HTTP: links and cashback in the dashboard', () => {
       assert.equal((await account()).balance_cents, '1000');
     });
 
-    it('is never paid out on another site’s word, nor by a link that is followed', async () => {
+    it('is never paid out by another site’s form, nor by following a link', async () => {
       const fields = { amount: '1.00', withdrawalId: '8f14e45f-ceea-467f-a9d5-1b2c3d4e5f60' };
       const forged = await cleo.post(`${page}/withdraw`, fields, { origin: 'https://evil.example' });
       assert.equal(forged.status, 403);

@@ -1,11 +1,11 @@
-/** The setting of what payers may choose to pay from, as its page has it. */
+/** The page of the setting that lists the sources payers may choose. */
 import assert from 'node:assert/strict';
 import { Jar } from './desk.ts';
 import { startWorld, type World } from './world.ts';
 
 const page = '/dashboard/apps/wallet_demo/pay-from';
 
-describe('the dashboard’s page of what payers may choose', () => {
+describe('the dashboard’s page of the sources that payers may choose', () => {
   let world: World;
   let ann: Jar;
   before(async () => {
@@ -21,7 +21,7 @@ describe('the dashboard’s page of what payers may choose', () => {
       .filter(([input]) => /\schecked/.test(input))
       .map(([, name]) => name);
 
-  it('has a box for each chain and token, and keeps those that are ticked', async () => {
+  it('has a box for each chain and token, and keeps the ticked ones', async () => {
     assert.deepEqual(await ticked(), []);
     const saved = await save('from-8453-USDC', 'from-1500-USDC');
     assert.deepEqual([saved.status, saved.to], [303, page]);
@@ -30,7 +30,7 @@ describe('the dashboard’s page of what payers may choose', () => {
     assert.deepEqual(await ticked(), []);
   });
 
-  it('takes no other name', async () => {
+  it('refuses other names', async () => {
     assert.equal((await save('from-8453-DAI')).status, 400);
     assert.equal((await save('from-7-USDC')).status, 400);
   });

@@ -1,4 +1,4 @@
-/** What an owner can hold against a payment's page: its evidence, and the page as it was at a time. */
+/** Proof that an owner can compare with a payment's page: its evidence, and the page as of a time. */
 import assert from 'node:assert/strict';
 import type { PaymentStory } from '../../queries/paymentStory.ts';
 import { Jar } from './desk.ts';
@@ -33,7 +33,7 @@ describe('HTTP: proof in the dashboard', () => {
     assert.equal(JSON.parse(file.text).stream, `payment-${theirs.id}`);
   });
 
-  it('says when no head covers the payment yet', async () => {
+  it('states when no head covers the payment yet', async () => {
     const paymentStory = async () => ({ payment: { paymentId: theirs.id }, entries: [] }) as unknown as PaymentStory;
     const young = await startWorld({ paymentStory, proof: quietProof });
     const page = `/dashboard/apps/wallet_demo/payments/${theirs.id}`;
@@ -43,7 +43,7 @@ describe('HTTP: proof in the dashboard', () => {
     await young.stop();
   });
 
-  it('is the payment as it was: what came later is not shown, and how to come back is', async () => {
+  it('is the payment as it was at a time, without later events, and with a link to the present', async () => {
     const now = (await bob.get(home())).text;
     assert.match(now, /Payout final/);
     const created = /datetime="([^"]+)" data-local="exactly"/.exec(now)?.[1] ?? '';
@@ -55,7 +55,7 @@ describe('HTTP: proof in the dashboard', () => {
     assert.match(await asOf('2099-01-01T00:00'), /Payout final/);
   });
 
-  it('shows the payment as it is where no such time was asked for', async () => {
+  it('shows the payment as it is if the time is invalid', async () => {
     for (const text of ['yesterday', '7', '<u>x', '2026-13-41T00:00']) {
       const page = await asOf(text);
       assert.match(page, /This must be a time, such as 2026-11-22T10:00\./, text);
@@ -64,7 +64,7 @@ describe('HTTP: proof in the dashboard', () => {
     assert.match(await asOf('2001-01-01T00:00'), /The payment was created at .* ask for that time or a later one/);
   });
 
-  it('has a bound on what is asked', async () => {
+  it('has a bound on requests', async () => {
     assert.equal((await bob.get(`${home()}?asOf=${'1'.repeat(41)}`)).status, 400);
   });
 });

@@ -1,11 +1,11 @@
-/** An owner sends money back in the dashboard: what, then a code that was mailed for just that. */
+/** An owner refunds money in the dashboard: first the order, then a code that is mailed for exactly this order. */
 import assert from 'node:assert/strict';
 import { baseUsdc, bounced, confirmed, merchantWallet, payin, refundAddressSet } from '../support/payments.ts';
 import { Jar } from './desk.ts';
 import { goodRequest, startWorld, type World } from './world.ts';
 
 const base = '/payment-api/payments';
-/** Of the world's accounts, codes that are even are right. */
+/** The world's accounts accept even codes. */
 const [right, wrong] = ['314158', '314159'];
 
 describe('the dashboard’s refunds', () => {
@@ -27,7 +27,7 @@ describe('the dashboard’s refunds', () => {
   }
   const refundsOf = async (id: string) =>
     (await world.call('GET', `${base}/${id}/refunds`, { headers: world.keys.walletAdmin })).body.data;
-  /** The hidden fields of the page that asks for the code. */
+  /** Returns the hidden fields of the page that requests the code. */
   const hidden = (text: string): Record<string, string> =>
     Object.fromEntries(
       [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [
@@ -36,7 +36,7 @@ describe('the dashboard’s refunds', () => {
       ]),
     );
 
-  it('shows what is held, and what would be sent, to whom, and what that costs, before anything is ordered', async () => {
+  it('show the held money, and the amount, receiver and cost of a refund, before anything is ordered', async () => {
     const { id, page } = await held();
     assert.match((await ann.get(page)).text, /What is held/);
     const { status, text } = await ann.post(page, { scope: 'all', reason: 'cancelled' });
@@ -47,7 +47,7 @@ describe('the dashboard’s refunds', () => {
     assert.deepEqual(await refundsOf(id), []);
   });
 
-  it('orders it once the code of the mail is entered, and once', async () => {
+  it('order it after the mailed code is entered, and only once', async () => {
     const { id, page } = await held();
     const order = hidden((await ann.post(page, { scope: 'all', reason: 'cancelled' })).text);
     const mistyped = await ann.post(`${page}/confirm`, { ...order, code: wrong });
@@ -61,7 +61,7 @@ describe('the dashboard’s refunds', () => {
     assert.equal((await refundsOf(id)).length, 1);
   });
 
-  it('orders a part, and says beside its field what is wrong with it', async () => {
+  it('order a part, and show an error beside its field', async () => {
     const { id, page } = await held();
     const part = { scope: 'part', asset: `8453 ${baseUsdc.token.address}` };
     for (const amount of ['3.01', '0.05', '0', '1.0000001']) {
@@ -79,14 +79,14 @@ describe('the dashboard’s refunds', () => {
     );
   });
 
-  it('says what to do where nobody has proven an address', async () => {
+  it('explain the next step if nobody has proven an address', async () => {
     const { page } = await held({ proven: false });
     const refused = await ann.post(page, { scope: 'all' });
     assert.equal(refused.status, 409);
     assert.match(refused.text, /Nobody has proven/);
   });
 
-  it('is of payments of the owner’s app alone', async () => {
+  it('concern payments of the owner’s app alone', async () => {
     const { id } = await held();
     assert.equal((await ann.get(`/dashboard/apps/wallet_closed/payments/${id}/refund`)).status, 404);
     assert.equal(

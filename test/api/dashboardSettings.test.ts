@@ -1,4 +1,4 @@
-/** What owners change in the dashboard: secrets are shown once, in the answer itself; what is wrong stands beside its field. */
+/** Settings that owners change in the dashboard: a secret appears once, in the answer itself; an error appears beside its field. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import pino from 'pino';
@@ -23,19 +23,19 @@ describe('HTTP: settings in the dashboard', () => {
   afterEach(() => world.stop());
 
   const settings = async () => (await world.people.getSettings('wallet_demo')) ?? assert.fail('there is no such app');
-  /** Follows a POST, as a browser does. */
+  /** Follows a POST like a browser. */
   async function done(answer: PageAnswered, to: string, told: RegExp): Promise<void> {
     assert.deepEqual([answer.status, answer.to], [303, to], answer.text);
     assert.match((await ann.get(to)).text, told);
   }
 
-  describe('what is shown once', () => {
+  describe('a secret that is shown once', () => {
     const shows: readonly (readonly [what: string, path: string, Record<string, string>, RegExp])[] = [
       ['an API key', `${home}/keys`, { name: 'Shop', scope: 'orders' }, /pi_[A-Za-z0-9_]{30,}/],
       ['a rotated secret', `${home}/webhooks/rotate`, {}, /\b[0-9a-f]{64}\b(?<!sha256:.{64})/],
     ];
     for (const [what, path, fields, secretIn] of shows) {
-      it(`${what} is in one answer that nobody keeps, and in no page, URL, cookie or log`, async () => {
+      it(`${what} is in one answer that is cached nowhere, and in no page, URL, cookie or log`, async () => {
         const answer = await ann.post(path, fields);
         assert.equal(answer.status, 200, answer.text);
         const [secret] = secretIn.exec(answer.text) ?? assert.fail(`no secret in ${answer.text}`);
@@ -97,7 +97,7 @@ describe('HTTP: settings in the dashboard', () => {
     });
   });
 
-  it('the webhook URL is set and removed; one that is none is refused beside its field', async () => {
+  it('the webhook URL is set and removed; an invalid one is refused beside its field', async () => {
     const page = `${home}/webhooks`;
     await done(await ann.post(`${page}/url`, { webhookUrl: 'https://tea.example/hooks' }), page, /tea\.example/);
     for (const webhookUrl of ['http://tea.example/hooks', 'https://127.0.0.1/hooks', 'no url']) {
@@ -123,7 +123,7 @@ describe('HTTP: settings in the dashboard', () => {
     assert.equal((await ann.post(`${page}/cancel`)).status, 409);
   });
 
-  it('a wallet that is none is refused beside its field', async () => {
+  it('an invalid wallet is refused beside its field', async () => {
     const answer = await ann.post(`${home}/settlement`, {
       chainId: '8453',
       tokenSymbol: 'USDC',
@@ -224,7 +224,7 @@ describe('HTTP: settings in the dashboard', () => {
     await done(await ann.post(`${page}/remove`), `${home}/branding`, /The logo is removed/);
   });
 
-  it('a payment made by form leads to its page; what is wrong with it stays in the form', async () => {
+  it('a payment made by form leads to its page; its errors appear in the form', async () => {
     const payment = {
       amount: '5.00',
       sourceChainId: '8453',
@@ -244,7 +244,7 @@ describe('HTTP: settings in the dashboard', () => {
     assert.equal((await ann.post(`${home}/links/new`, { ...payment, amount: 'ten' })).status, 400);
   });
 
-  it('who changed what is told to the owner, by name only where it is theirs', async () => {
+  it('the owner learns the authors of changes, by name only if they are members', async () => {
     await world.people.merchants.setWebhookUrl('wallet_demo', 'https://op.example/h', { cause: 'operator:root' });
     await ann.post(`${home}/keys`, { name: 'Shop', scope: 'orders' });
     const { text } = await ann.get(`${home}/audit`);

@@ -1,10 +1,10 @@
-/** One payment from its page: cancelled, noted, found; and what its people's words cannot do elsewhere. */
+/** Actions on one payment's page: cancel, note, search; and the effect of its note and tags on other pages: none. */
 import assert from 'node:assert/strict';
 import { Jar } from './desk.ts';
 import { startTwoApps, type Theirs } from './twoApps.ts';
 import type { World } from './world.ts';
 
-describe('HTTP: what is done with a payment', () => {
+describe('HTTP: actions on a payment', () => {
   let world: World;
   let theirs: Theirs;
   let bob: Jar;
@@ -32,7 +32,7 @@ describe('HTTP: what is done with a payment', () => {
     assert.ok(!JSON.stringify(asked).includes('HYPERLINK'), 'an API answer has the note');
   });
 
-  it('a tag that is none comes back with what was typed, and changes nothing', async () => {
+  it('an invalid tag returns with the typed text, and changes nothing', async () => {
     const refused = await bob.post(of('/note'), { note: 'kept text', tags: '<script>' });
     assert.equal(refused.status, 400);
     assert.match(refused.text, /is not a tag/);
@@ -45,7 +45,7 @@ describe('HTTP: what is done with a payment', () => {
     assert.equal(refused.status, 400);
   });
 
-  it('a payment that is paid is not cancelled: the page says so', async () => {
+  it('a paid payment is not cancelled: the page states so', async () => {
     const asked = await bob.get(of('/cancel'));
     assert.match(asked.text, /Cancel this payment\?/);
     const answer = await bob.post(of('/cancel'));

@@ -1,4 +1,4 @@
-/** Webhook deliveries over HTTP, on the real commands and the log: what is shown is what a receiver got. */
+/** Webhook deliveries over HTTP, on the real commands and the log: the page shows the bytes that a receiver got. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { createRoleCheck, type RoleCheck } from '../../commands/roleCheck.ts';
@@ -27,10 +27,10 @@ interface Given {
   readonly world: World;
   readonly log: Log;
   readonly posts: WebhookMessage[];
-  /** Status codes that the receiver answers, one after the other; then 500. */
+  /** Status codes that the receiver answers in turn; then 500. */
   readonly answers: number[];
   readonly send: SendWebhook;
-  /** The payment's own webhook, sent. */
+  /** Id of the delivery of the payment's own webhook. */
   readonly deliveryId: string;
 }
 
@@ -48,7 +48,7 @@ async function given(answers: number[], rates: Rates = unlimited): Promise<Given
     bodyOf: createWebhookBodies({ store, codec: eventCodec }),
     secretOf: async () => secret,
   });
-  // The team is in the log of the world.
+  // The world's log has the team.
   const roleCheck: RoleCheck = (app, who, action) => createRoleCheck(world.people.handle)(app, who, action);
   const reads = { query: async () => [] };
   const webhooks = webhooksOf({ handle, clock, store, reads, send, rates, roleCheck });
@@ -96,7 +96,7 @@ describe('HTTP: webhook deliveries', () => {
   const test = (headers = here.world.owners.wallet) => here.world.call('POST', `${base}/test`, { headers });
 
   describe('one delivery', () => {
-    it('is shown with the request as it was sent: a receiver with the secret believes it', async () => {
+    it('is shown with the request as it was sent: a receiver with the secret accepts it', async () => {
       await begin(200);
       const { body } = await get();
       const [sent] = here.posts;
@@ -124,13 +124,13 @@ describe('HTTP: webhook deliveries', () => {
       assert.ok(!JSON.stringify(body).includes(secret));
     });
 
-    it('is found in capitals, and by its owner signed in', async () => {
+    it('is found by an id in capitals, and by its signed-in owner', async () => {
       await begin(200);
       assert.equal((await get(here.deliveryId.toUpperCase())).status, 200);
       assert.equal((await get(here.deliveryId, here.world.owners.wallet)).status, 200);
     });
 
-    it('shows no request where nobody knows what was sent', async () => {
+    it('shows no request if the sent bytes are unknown', async () => {
       await begin(200);
       const start = deliveryStart({ appId });
       await here.log.handle(webhook, start.deliveryId, (state) => startSend(state, start), { ...by, appId });
@@ -138,7 +138,7 @@ describe('HTTP: webhook deliveries', () => {
       assert.partialDeepStrictEqual(body, { request: null, status: 'exhausted', error: 'unknown', deliveredAt: null });
     });
 
-    it('of an older version has no request; its body is not made up', async () => {
+    it('has no request if it is from an older version; its body is not reconstructed', async () => {
       await begin(200);
       const { kind: _k, firstDeliveryId: _f, ordinal: _o, ...start } = deliveryStart({ appId });
       const outcome = {
@@ -156,7 +156,7 @@ describe('HTTP: webhook deliveries', () => {
       assert.partialDeepStrictEqual((await get(start.deliveryId)).body, { request: null, kind: 'automatic' });
     });
 
-    it('says so when its body is not the one that was sent', async () => {
+    it('states that its body is not the sent one', async () => {
       await begin(200);
       const start = deliveryStart({ appId, kind: 'test', paymentId: null, eventId: null, eventRevision: null });
       const elsewhere = createSendWebhook({
@@ -170,7 +170,7 @@ describe('HTTP: webhook deliveries', () => {
     });
 
     for (const id of ['0198f3c2-0000-8000-8000-000000000999', 'none', '%00', 'a'.repeat(2_000)]) {
-      it(`is 404 for an id of none: ${id.slice(0, 40)}`, async () => {
+      it(`answers 404 to an id without a delivery: ${id.slice(0, 40)}`, async () => {
         await begin(200);
         for (const answer of [await get(id), await redeliver({ acknowledged: true }, id)]) {
           assert.deepEqual([answer.status, answer.body.error], [404, 'deliveryNotFound']);
@@ -213,7 +213,7 @@ describe('HTTP: webhook deliveries', () => {
       assert.deepEqual([former.status, former.redeliverable], ['exhausted', false]);
     });
 
-    it('that is asked for twice is sent once', async () => {
+    it('is sent once although it is requested twice', async () => {
       await begin(500, 500);
       const [one, other] = await Promise.all([redeliver(), redeliver()]);
       assert.deepEqual([one.status, other.status], [200, 200]);
@@ -224,14 +224,14 @@ describe('HTTP: webhook deliveries', () => {
       assert.equal(here.posts.length, 2);
     });
 
-    it('is made of exhausted deliveries only', async () => {
+    it('is only possible for exhausted deliveries', async () => {
       await begin(204);
       const { status, body } = await redeliver();
       assert.deepEqual([status, body.error], [409, 'deliveryNotRedeliverable']);
       assert.equal(here.posts.length, 1);
     });
 
-    it('is the owner’s to ask for: no key may', async () => {
+    it('is only possible for the owner: no key may request it', async () => {
       await begin(500);
       const { wallet, walletAdmin, otherAdmin } = here.world.keys;
       for (const key of [wallet, walletAdmin, otherAdmin, {}]) {
@@ -243,7 +243,7 @@ describe('HTTP: webhook deliveries', () => {
   });
 
   describe('a test', () => {
-    it('sends a whole payment that never was, in the schema of every webhook', async () => {
+    it('sends a whole fictitious payment, in the schema of every webhook', async () => {
       await begin(200, 200);
       const { status, body } = await test();
       assert.equal(status, 200);
@@ -265,7 +265,7 @@ describe('HTTP: webhook deliveries', () => {
       assert.equal((await get(body.deliveryId)).body.request.isBodyAsSent, true, 'however much later it is shown');
     });
 
-    it('shows a receiver that does not take it', async () => {
+    it('shows a receiver that does not accept it', async () => {
       await begin(200, 404);
       assert.partialDeepStrictEqual((await test()).body, {
         status: 'exhausted',
@@ -274,7 +274,7 @@ describe('HTTP: webhook deliveries', () => {
       });
     });
 
-    it('is the owner’s to ask for, and needs a URL', async () => {
+    it('is only possible for the owner, and needs a URL', async () => {
       await begin(200);
       for (const key of [here.world.keys.wallet, here.world.keys.walletAdmin, {}]) {
         assert.equal((await test(key)).status, 401);

@@ -1,4 +1,4 @@
-/** The dashboard as browsers ask for it, without one: pages by fetch, with a jar for cookies; accounts in memory. */
+/** The dashboard as browsers request it, without a browser: pages by fetch, a jar for cookies, accounts in memory. */
 import { randomUUID } from 'node:crypto';
 import { refuse } from '../../domain/decider.ts';
 import { plus } from '../../domain/time.ts';
@@ -6,11 +6,11 @@ import type { Accounts, SignedIn } from '../../src/accounts/accounts.ts';
 import { easyAccounts } from './accounts.ts';
 import type { World } from './world.ts';
 
-/** The code that is mailed to everybody. */
+/** Code that is mailed to everybody. */
 export const goodCode = '314159';
 const hour_ms = 3_600_000;
 
-/** People by e-mail; whoever enters the code is signed in. */
+/** People by e-mail. The right code signs a person in. */
 export function memoryAccounts(now: World['clock']['now']): Accounts {
   const people = new Map<string, string>();
   const asked = new Map<string, string>();
@@ -59,7 +59,7 @@ export interface PageAnswered {
   readonly to: string | null;
 }
 
-/** A browser's cookies, and how it asks. */
+/** Cookies and request headers of a browser. */
 export class Jar {
   readonly cookies = new Map<string, string>();
   readonly #url: string;
@@ -70,7 +70,7 @@ export class Jar {
   get = (path: string, headers: Record<string, string> = {}): Promise<PageAnswered> =>
     this.ask('GET', path, { headers });
 
-  /** As our own pages send forms. */
+  /** Posts a form like our own pages. */
   post = (
     path: string,
     fields: Record<string, string> = {},

@@ -4,20 +4,20 @@ import { goodRequest, startWorld, type World } from './world.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Every object of a document with the path to it. */
+/** Iterates over every object of a document with its path. */
 function* objectsIn(value: unknown, path = ''): Generator<readonly [path: string, object: Json]> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield [path, value as Json];
   for (const [key, inner] of Object.entries(value)) yield* objectsIn(inner, `${path}/${key}`);
 }
 
-/** The places where a rule is broken: `rule` answers true for an object that breaks it. */
+/** Returns the paths of the objects for which `rule` answers true: they break the rule. */
 const broken = (document: Json, rule: (object: Json, path: string) => boolean): readonly string[] =>
   [...objectsIn(document)].flatMap(([path, object]) => (rule(object, path) ? [path] : []));
 
 const isNull = (schema: unknown): boolean => (schema as Json)?.['type'] === 'null';
 
-/** What eight generators for seven languages stumbled over, and what they need. */
+/** Faults that eight generators for seven languages reported, and properties that they need. */
 describe('HTTP: the OpenAPI document as generators read it', () => {
   let world: World;
   let document: Json;
@@ -65,7 +65,7 @@ describe('HTTP: the OpenAPI document as generators read it', () => {
     }
   });
 
-  it('has one schema for a payment, which every answer with a payment refers to', () => {
+  it('has one schema for a payment, which every answer with a payment references', () => {
     const payment = { $ref: '#/components/schemas/PaymentResponse' };
     const answersOf = (id: string, status: number) => {
       const operation = operations().find(({ operationId }) => operationId === id) as Json;
@@ -107,7 +107,7 @@ describe('HTTP: the OpenAPI document as generators read it', () => {
     assert.deepEqual(broken(document, alone), [], 'null alone');
   });
 
-  it('names every enum, every object and every text of many places, and keeps null out of them', () => {
+  it('names every enum, every object and every text that occurs often, and keeps null out of them', () => {
     const isSchema = (path: string) =>
       !/\/(examples|if|then|else)\b/.test(path) && !/^\/webhooks|^\/components\/headers/.test(path);
     const named = (path: string) => /^\/components\/schemas\/\w+$/.test(path);
@@ -130,7 +130,7 @@ describe('HTTP: the OpenAPI document as generators read it', () => {
       assert.ok(schemas()[name], name);
   });
 
-  it('names the chains in code, and asks for them as it answers them', () => {
+  it('names the chains in code, and reads and writes them in the same form', () => {
     assert.deepEqual(schemas()['ChainId']?.['enum'], chainIds.map(String));
     assert.deepEqual(schemas()['ChainId']?.['x-enum-varnames'], [
       'BASE',
@@ -145,14 +145,14 @@ describe('HTTP: the OpenAPI document as generators read it', () => {
     assert.equal((properties['chainId'] as Json)['$ref'], '#/components/schemas/ChainId');
   });
 
-  it('keeps webhooks apart from the operations that are called', () => {
+  it('keeps webhooks apart from callable operations', () => {
     const tagsOf = (items: unknown) =>
       Object.values(items as Json).flatMap((item) => (Object.values(item as Json)[0] as Json)['tags']);
     assert.deepEqual([...new Set(tagsOf(document['webhooks']))], ['Webhooks']);
     assert.ok(!tagsOf(document['paths']).includes('Webhooks'));
   });
 
-  it('says what any request may be answered with, and which headers come along', () => {
+  it('lists the possible answers to any request, and their headers', () => {
     for (const { operationId, responses } of operations()) {
       const { '408': slow, '431': large, '500': failed, ...own } = responses as Record<string, Json>;
       assert.deepEqual(slow, { $ref: '#/components/responses/TooSlow' }, String(operationId));
@@ -185,7 +185,7 @@ describe('HTTP: the OpenAPI document as generators read it', () => {
       assert.deepEqual(content, { 'application/json': json, 'application/problem+json': json }, status);
   });
 
-  it('answers with statuses of their own, without wildcards', () => {
+  it('answers with separate statuses, without wildcards', () => {
     const statuses = [document['paths'], document['webhooks']].flatMap((items) =>
       Object.values(items as Json).flatMap((item) =>
         Object.values(item as Json).flatMap((operation) => Object.keys((operation as Json)['responses'] as Json)),
@@ -255,7 +255,7 @@ describe('HTTP: the OpenAPI document as generators read it', () => {
     }
   });
 
-  it('comes in OpenAPI 3.0.3 as well: the same operations and schemas in its words', () => {
+  it('exists in OpenAPI 3.0.3 as well: the same operations and schemas', () => {
     assert.equal(old['openapi'], '3.0.3');
     assert.deepEqual(Object.keys(old['paths'] as Json), Object.keys(document['paths'] as Json));
     assert.deepEqual(Object.keys((old['components'] as Json)['schemas'] as Json), Object.keys(schemas()));

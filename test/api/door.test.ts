@@ -1,4 +1,4 @@
-/** What strangers may hold open, and who they are taken for. */
+/** Connections that unknown clients hold open, and the client addresses that the service derives. */
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -17,7 +17,7 @@ describe('HTTP: the door', () => {
     await world.stop();
   });
 
-  /** A connection that has sent this; its errors are its own matter. */
+  /** Opens a connection and sends this text. Its errors are ignored. */
   function open(text: string, localAddress = '127.0.0.1'): Promise<Socket> {
     const { hostname, port } = new URL(world.url);
     return new Promise((resolve) => {
@@ -96,7 +96,7 @@ async function textOf(socket: Socket): Promise<string> {
   return text;
 }
 
-describe('HTTP: who calls', () => {
+describe('HTTP: the caller’s address', () => {
   const proxies = ['10.0.0.0/8', 'fd00::/8'];
   const caller = (remoteAddress: string, forwarded?: string, trusted = proxies) =>
     createClients(trusted).of({
@@ -104,20 +104,20 @@ describe('HTTP: who calls', () => {
       headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
     } as unknown as IncomingMessage);
 
-  it('is who connects; nobody chooses an address of his own', () => {
+  it('is that of the connection; nobody chooses another one', () => {
     assert.equal(caller('203.0.113.7'), '203.0.113.7');
     assert.equal(caller('203.0.113.7', '198.51.100.1'), '203.0.113.7');
     assert.equal(caller('10.0.0.1', '198.51.100.1', []), '10.0.0.1');
   });
 
-  it('is whom a trusted proxy names last; what was there before it is not believed', () => {
+  it('is the last one that a trusted proxy names; earlier ones are not believed', () => {
     assert.equal(caller('10.0.0.1', '198.51.100.1'), '198.51.100.1');
     assert.equal(caller('10.0.0.1', '192.0.2.99, 198.51.100.1'), '198.51.100.1');
     assert.equal(caller('10.0.0.1', '192.0.2.99, 198.51.100.1, 10.0.0.2'), '198.51.100.1');
     assert.equal(caller('::ffff:10.0.0.1', '198.51.100.1:40312'), '198.51.100.1');
   });
 
-  it('is the proxy itself where it names nobody, or no address', () => {
+  it('is the proxy’s own if it names no address', () => {
     assert.equal(caller('10.0.0.1'), '10.0.0.1');
     assert.equal(caller('10.0.0.1', ''), '10.0.0.1');
     assert.equal(caller('10.0.0.1', '198.51.100.1, unknown'), '10.0.0.1');
@@ -131,7 +131,7 @@ describe('HTTP: who calls', () => {
     assert.equal(caller('::ffff:203.0.113.7'), '203.0.113.7');
   });
 
-  it('counts under the networks around a /64 as well, which are a few callers each', () => {
+  it('counts for the networks around a /64 as well, which have the limits of a few callers each', () => {
     assert.deepEqual(networksOf('2001:db8:1:2ff::/64'), [
       { network: '2001:db8:1:2ff::/64', callers: 1 },
       { network: '2001:db8:1:200::/56', callers: 4 },
@@ -140,7 +140,7 @@ describe('HTTP: who calls', () => {
     assert.deepEqual(networksOf('203.0.113.7'), [{ network: '203.0.113.7', callers: 1 }]);
   });
 
-  it('refuses proxies that are no blocks of addresses', () => {
+  it('refuses proxies that are not blocks of addresses', () => {
     assert.throws(() => createClients(['proxy.internal']), /is no block of addresses/);
   });
 });

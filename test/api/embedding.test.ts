@@ -1,4 +1,4 @@
-/** Who may show the page of a payment in a frame: what its headers say, and how owners change that. */
+/** Sites that may show a payment's page in a frame: the page's headers, and the owner's setting. */
 import assert from 'node:assert/strict';
 import type { Answered } from './client.ts';
 import { Jar } from './desk.ts';
@@ -29,11 +29,11 @@ describe('HTTP: framing', () => {
   };
   const nobody = { ancestors: "'none'", old: 'DENY' };
 
-  it('is nobody’s until the merchant says whose', async () => {
+  it('is refused to all sites until the merchant lists some', async () => {
     for (const more of ['', '/receipt']) assert.deepEqual(await framing(`${link}${more}`), nobody);
   });
 
-  it('is those sites’ alone that the merchant names, on the page and its receipt', async () => {
+  it('is allowed to the listed sites alone, on the page and its receipt', async () => {
     sites = [shop, 'https://xn--bcher-kva.example:8443'];
     for (const more of ['', '/receipt'])
       assert.deepEqual(await framing(`${link}${more}`), { ancestors: sites.join(' '), old: null });
@@ -42,7 +42,7 @@ describe('HTTP: framing', () => {
     assert.match(policy, /script-src 'self'(;|$)/);
   });
 
-  it('is nobody’s everywhere else: the dashboard, the reference, news, answers, errors', async () => {
+  it('is refused everywhere else: on the dashboard, the reference, news, answers, errors', async () => {
     sites = [shop];
     const others = [
       '/dashboard',
@@ -56,7 +56,7 @@ describe('HTTP: framing', () => {
     for (const each of others) assert.deepEqual(await framing(`${world.url}${each}`), nobody, each);
   });
 
-  it('is told to the page’s script, which answers no other site', async () => {
+  it('is known to the page’s script, which answers no other site', async () => {
     assert.ok(!(await (await fetch(link)).text()).includes('data-sites'));
     sites = [shop, 'https://b.example'];
     assert.match(
@@ -101,19 +101,19 @@ describe('HTTP: the sites that may embed', () => {
     assert.deepEqual((await set([])).body.embeddingSites, []);
   });
 
-  it('are set by no key', async () => {
+  it('are not set by any key', async () => {
     for (const key of [world.keys.merchant, world.keys.walletAdmin, {}])
       assert.equal((await set([shop], key)).status, 401);
   });
 
-  it('are refused with the one that is wrong', async () => {
+  it('are refused with the invalid one named', async () => {
     const bad = await set([shop, 'http://127.0.0.1:1']);
     assert.deepEqual([bad.status, bad.body.errors[0].pointer], [400, '/sites/1']);
     for (const sites of [undefined, null, shop, [1], [null], Array(11).fill(shop), ['a'.repeat(400)]])
       assert.equal((await set(sites)).status, 400);
   });
 
-  it('are a form in the dashboard, which comes back with the site at fault', async () => {
+  it('are a form in the dashboard, which returns with the faulty site', async () => {
     const jar = new Jar(world.url);
     jar.cookies.set('__Host-session', 'cleo.session.token');
     const page = '/dashboard/apps/merchant_demo/embedding';

@@ -12,7 +12,7 @@ describe('HTTP: payments as CSV', () => {
   let made: number;
   afterEach(() => world.stop());
 
-  /** Lines that somebody makes as they are asked for. */
+  /** Starts a server whose export yields these lines on demand. */
   const given = async (lines: () => AsyncGenerator<string>, limits?: ExportLimits) => {
     asked = [];
     made = 0;
@@ -33,7 +33,7 @@ describe('HTTP: payments as CSV', () => {
   };
   const ask = (query = '', key = world.keys.walletAdmin) =>
     world.call('GET', `/merchant-api/me/payments.csv${query}`, { headers: key });
-  /** Begins to read, and reads no further. */
+  /** Begins to read an export, and then stops reading. */
   const lazyReader = async () => {
     const reader = request(`${world.url}/merchant-api/me/payments.csv`, { headers: world.keys.walletAdmin });
     reader.on('error', () => {});
@@ -42,7 +42,7 @@ describe('HTTP: payments as CSV', () => {
     answer.on('error', () => {});
     return { status: answer.statusCode, leave: () => void reader.destroy() };
   };
-  /** Until it stays so: nothing says that nothing more will be made. */
+  /** Waits until the number of produced lines stops growing: no event reports that production has paused. */
   const settled = async () => {
     for (let before = -1; before !== made; ) {
       before = made;
@@ -50,7 +50,7 @@ describe('HTTP: payments as CSV', () => {
     }
   };
 
-  it('is a file to be saved, of the app whose key asks', async () => {
+  it('is a file to save, of the key’s app', async () => {
     await given(three);
     const answer = await ask();
     assert.deepEqual([answer.status, answer.text], [200, '"a"\r\n"b"\r\n"c"\r\n']);
@@ -61,7 +61,7 @@ describe('HTTP: payments as CSV', () => {
     assert.equal((await ask('', {})).status, 401);
   });
 
-  it('takes a period, or the filters of a list, times in UTC; never both', async () => {
+  it('accepts a period, or the filters of a list, times in UTC; never both', async () => {
     await given(three);
     await ask('?period=30d');
     await ask('?status=payment_expired&createdAfter=2026-11-21T10:00:00%2B01:00');
@@ -87,7 +87,7 @@ describe('HTTP: payments as CSV', () => {
     }
   });
 
-  it('is answered with 503 when nothing can be read, and breaks off when that happens later', async () => {
+  it('is answered with 503 when nothing can be read, and breaks off if that happens later', async () => {
     const away = (): never => {
       throw new Unavailable('Postgres is away');
     };
@@ -104,7 +104,7 @@ describe('HTTP: payments as CSV', () => {
     await assert.rejects(broken.then((answer) => answer.text()));
   });
 
-  it('is made as fast as it is read: a reader that takes nothing has nothing made', async () => {
+  it('is produced as fast as it is read: without a reader nothing is produced', async () => {
     await given(endless);
     const reader = await lazyReader();
     await settled();
@@ -118,7 +118,7 @@ describe('HTTP: payments as CSV', () => {
     reader.leave();
   });
 
-  it('runs a few times at once for an app and in all; whoever ends or goes away makes room', async () => {
+  it('runs a few times at once for an app and in all; an ended or lost connection frees a place', async () => {
     await given(endless, { perApp: 1, perInstance: 2 });
     const reader = await lazyReader();
     const refused = await ask();

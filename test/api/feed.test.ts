@@ -31,7 +31,7 @@ describe('HTTP: the feed', () => {
   let news: ReturnType<typeof createAppNews>;
   let looks: number;
 
-  /** The app of key `walletAdmin` has these events. */
+  /** Starts a feed in which the app of the key `walletAdmin` has `n` events. */
   const given = async (n: number, limits: { listeners?: ListenerLimits; concurrentMax?: number } = {}) => {
     events = feedOf(n);
     looks = 0;
@@ -60,7 +60,7 @@ describe('HTTP: the feed', () => {
   const ask = (query = '', key = world.keys.walletAdmin) =>
     world.call('GET', `/payment-api/events${query}`, { headers: key });
   const ordinals = ({ body }: { body: { data: AppEvent[] } }) => body.data.map(({ ordinal }) => Number(ordinal));
-  /** Resolves when so many requests have looked and found nothing. */
+  /** Resolves when this many requests have read the feed and found nothing. */
   const waiting = async (n: number) => {
     while (looks < n) await new Promise((resolve) => setTimeout(resolve, 5));
   };
@@ -80,19 +80,19 @@ describe('HTTP: the feed', () => {
     assert.deepEqual(first.body.data[0], { ...events[0] });
   });
 
-  it('begins at its end for who asks for the latest', async () => {
+  it('begins at its end on request', async () => {
     await given(3);
     assert.deepEqual((await ask('?after=latest')).body, { data: [], hasMore: false, nextCursor: '3' });
   });
 
-  it('is the app’s own: for its admin key, not for its orders key, nor for anybody without a key', async () => {
+  it('belongs to the app: its admin key reads it, its orders key and callers without a key do not', async () => {
     await given(3);
     assert.deepEqual(ordinals(await ask('', world.keys.otherAdmin)), []);
     assert.equal((await ask('', world.keys.wallet)).status, 403);
     assert.equal((await ask('', {})).status, 401);
   });
 
-  it('refuses what is no cursor, limit or wait of its own, and points at it', async () => {
+  it('refuses an invalid cursor, limit or wait, and points at it', async () => {
     await given(1);
     const bad = {
       after: ['', '-1', '01', '1.5', 'x', '9'.repeat(19), '0x1', '%201', '1&after=2', "1'--"],
@@ -108,7 +108,7 @@ describe('HTTP: the feed', () => {
     }
   });
 
-  it('answers a request that waits when something happens, and at once when something is there', async () => {
+  it('answers a waiting request when something happens, and at once if there are events', async () => {
     await given(1);
     assert.deepEqual(ordinals(await ask('?wait=30')), [1]);
     const answer = ask('?after=1&wait=30');
@@ -117,12 +117,12 @@ describe('HTTP: the feed', () => {
     assert.deepEqual(ordinals(await answer), [2]);
   });
 
-  it('answers nothing when the time is up', async () => {
+  it('answers with no events when the time is up', async () => {
     await given(1);
     assert.deepEqual((await ask('?after=1&wait=1')).body, { data: [], hasMore: false, nextCursor: '1' });
   });
 
-  it('answers who waits when the service stops', async () => {
+  it('answers waiting requests when the service stops', async () => {
     await given(1);
     const answer = ask('?after=1&wait=30');
     await waiting(1);
@@ -130,7 +130,7 @@ describe('HTTP: the feed', () => {
     assert.deepEqual((await answer).body.data, []);
   });
 
-  it('keeps nobody out while requests wait, though each place is taken', async () => {
+  it('keeps no other request out while every place for waiting is used', async () => {
     await given(1, { concurrentMax: 1 });
     const answers = [ask('?after=1&wait=30'), ask('?after=1&wait=30')];
     await waiting(2);
@@ -140,7 +140,7 @@ describe('HTTP: the feed', () => {
     assert.ok(statuses.every((status) => status === 200 || status === 503) && statuses.includes(200), `${statuses}`);
   });
 
-  it('has room for so many who wait, and gets it back when one goes away', async () => {
+  it('has a number of places for waiting requests of an app, and frees one when a client leaves', async () => {
     await given(1, { listeners: { perApp: 1, perInstance: 2 } });
     const leaver = request(`${world.url}/payment-api/events?after=1&wait=30`, { headers: world.keys.walletAdmin });
     leaver.on('error', () => {});
@@ -158,7 +158,7 @@ describe('HTTP: the feed', () => {
     assert.equal(answer.status, 200);
   });
 
-  it('has room for so many of all apps', async () => {
+  it('has a number of places for all apps', async () => {
     await given(1, { listeners: { perApp: 1, perInstance: 1 } });
     const first = ask('?after=1&wait=30');
     await waiting(1);

@@ -9,7 +9,7 @@ import { goodRequest, paymentSecrets, receiver, startWorld, type World } from '.
 
 /** Generated requests per operation. */
 const runs = isFull ? 400 : 40;
-/** One of 90 generated refund orders is accepted, so one round may have none. */
+/** About one in 90 generated refund orders is accepted, so one round may have none. */
 const roundsMax = 4_000 / runs;
 
 const likely = {
@@ -44,18 +44,18 @@ interface Operation {
   readonly method: string;
   readonly path: string;
   readonly body: Schema | undefined;
-  /** Whether it takes no key, only somebody who has signed in. */
+  /** True if the operation accepts no key, only the token of a signed-in person. */
   readonly signedIn: boolean;
   readonly query: readonly { readonly name: string; readonly required: boolean; readonly schema: Schema }[];
 }
 
-/** The routes of the document: a new one is among them by itself. */
+/** Returns the routes of the document, new ones included. */
 function operationsOf(document: Schema): readonly Operation[] {
   return Object.entries(document['paths'] as Record<string, Record<string, Schema>>).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => {
       const { requestBody, parameters, operationId, security } = operation as {
         security: readonly object[];
-        /** Without JSON where the body is a file. */
+        /** No JSON if the body is a file. */
         requestBody?: { content: { 'application/json'?: { schema: Schema } } };
         parameters: readonly (Operation['query'][number] & { in: string })[];
         operationId: string;
@@ -73,7 +73,7 @@ function operationsOf(document: Schema): readonly Operation[] {
   );
 }
 
-/** The client that calls holds every answer to the document: its status, its body, its headers. */
+/** The client checks status, body and headers of every answer against the document. */
 function mayBeRefused(path: string): string {
   if (path.endsWith('.csv')) return '/period';
   return path.endsWith('/payments/{id}') ? '/asOf' : '/cursor';
@@ -93,7 +93,7 @@ describe('HTTP: requests made from the OpenAPI document', () => {
   });
   after(() => world.stop());
 
-  /** A world for each operation: streams stay short, and a decision reads the whole of its own. */
+  /** Makes a world for each operation: streams stay short, and each decision reads its whole stream. */
   async function renew(): Promise<void> {
     await world.stop();
     world = await startWorld();
@@ -134,7 +134,7 @@ describe('HTTP: requests made from the OpenAPI document', () => {
     assert.equal(typeof body.errors?.[0]?.pointer, 'string', text);
   }
 
-  /** Links are of apps that have a settlement wallet. */
+  /** Only apps with a settlement wallet have links. */
   const ownerFor = (path: string) => world.owners[path.includes('/links') ? 'merchant' : 'wallet'];
   const send = ({ method, path, signedIn }: Operation, body: unknown): Promise<Answered> =>
     world.call(method, place(path), {
@@ -207,8 +207,8 @@ describe('HTTP: requests made from the OpenAPI document', () => {
           );
           const sending = body ? { headers, body: goodRequest() } : { headers };
           const answered = await world.call(method, `${place(path)}?${search}`, sending);
-          // A cursor of the right form may still be none that was ever answered; the period of an export stands alone; a moment may be one
-          // before there was the payment.
+          // A well-formed cursor may be one that no answer contained; the period of an export is a separate field; a
+          // time may be before the payment.
           if (accepted(answered))
             assert.ok(
               sent.every(({ good }) => good),

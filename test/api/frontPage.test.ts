@@ -1,4 +1,4 @@
-/** The front page, the files that browsers and search engines ask for, and error pages outside the dashboard. */
+/** The front page, the files that browsers and search engines request, and error pages outside the dashboard. */
 import assert from 'node:assert/strict';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { Unavailable } from '../../commands/ports.ts';
@@ -17,7 +17,7 @@ describe('HTTP: the front page', () => {
   });
   after(() => world.stop());
 
-  it('says what the installation does, and leads in, to the docs and to registration', async () => {
+  it('describes the installation, and leads in, to the docs and to registration', async () => {
     const { status, text, headers } = await new Jar(world.url).get('/?utm_source=mail', browser);
     assert.deepEqual([status, headers.get('content-type')], [200, 'text/html; charset=utf-8']);
     for (const href of ['/dashboard/sign-in', '/dashboard/register', '/docs', '/docs/guides/five-minutes'])
@@ -26,7 +26,7 @@ describe('HTTP: the front page', () => {
       assert.ok(text.includes(word), word);
   });
 
-  it('leads somebody who has signed in to their apps', async () => {
+  it('leads a signed-in person to their apps', async () => {
     const jar = new Jar(world.url);
     await jar.signIn('ada@example.org');
     const { text } = await jar.get('/', browser);
@@ -72,16 +72,19 @@ describe('HTTP: the front page', () => {
     await dark.stop();
   });
 
-  it('has an icon and rules for search engines, which keep payment pages out', async () => {
+  it('has an icon and rules for search engines, which exclude payment pages', async () => {
     const jar = new Jar(world.url);
     const icon = await jar.get('/favicon.ico');
     assert.deepEqual([icon.status, icon.headers.get('content-type')], [200, 'image/x-icon']);
     const robots = await jar.get('/robots.txt');
-    assert.match(robots.text, /Allow: \/docs\nDisallow: \/\n/);
+    assert.match(robots.text, /Allow: \/docs\nAllow: \/llms.txt\nDisallow: \/\n/);
+    const llms = await jar.get('/llms.txt');
+    assert.match(llms.text, /^# Payment Intents\n/);
+    assert.ok(llms.text.includes(`${world.url}/docs`));
     assert.equal((await jar.ask('POST', '/robots.txt', {})).status, 405);
   });
 
-  it('prints fees as people write them', () => {
+  it('prints fees in the usual form', () => {
     assert.equal(feeText({ fixed_microUsd: 0n, basisPoints: 0 }), 'None');
     assert.equal(feeText({ fixed_microUsd: 0n, basisPoints: 125 }), '1.25 % of the amount');
     assert.equal(feeText({ fixed_microUsd: 15_000n, basisPoints: 0 }), '0.015 USD');
@@ -99,7 +102,7 @@ describe('HTTP: errors outside the dashboard', () => {
     readonly headers: IncomingHttpHeaders;
     readonly text: string;
   }
-  /** Without fetch, which has a Sec-Fetch-Mode of its own. */
+  /** Sends a request without fetch, which sets Sec-Fetch-Mode. */
   const open = (path: string, headers: Record<string, string>, method = 'GET'): Promise<Opened> =>
     new Promise((resolve, reject) => {
       const { hostname, port } = new URL(world.url);
@@ -122,7 +125,7 @@ describe('HTTP: errors outside the dashboard', () => {
       assert.equal(page.status, json.status, path);
       assert.equal(page.headers['content-type'], 'text/html; charset=utf-8', path);
       assert.ok(page.text.includes(String(page.headers['x-request-id'])), path);
-      // Old browsers do not say that they open a page: there the API answers as documented.
+      // Old browsers do not state that they open a page, so they get the API's documented answer.
       const old = await open(path, browser);
       assert.match(String(old.headers['content-type']), path.startsWith('/payment-api') ? /json/ : /html/, path);
     }
@@ -146,7 +149,7 @@ describe('HTTP: errors outside the dashboard', () => {
       }
   });
 
-  it('give nothing of the request back', async () => {
+  it('contain nothing of the request', async () => {
     const { text } = await open('/%3Cscript%3Ealert(1)%3C/script%3E?x="%3E%3Cimg%3E', browser);
     assert.match(text, /^<!doctype html>/);
     assert.doesNotMatch(text, /alert|<img>/);

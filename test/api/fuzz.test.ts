@@ -9,7 +9,7 @@ const requests = isFull ? 10_000 : 1_500;
 
 const oneOf = <T>(...values: readonly T[]) => fc.constantFrom(...values);
 const unicode = fc.string({ unit: 'binary', maxLength: 40 });
-/** What a header may hold on the wire. */
+/** Characters that a header may contain on the wire. */
 const latin1 = fc
   .integer({ min: 0x20, max: 0xff })
   .filter((code) => code !== 0x7f)
@@ -17,7 +17,7 @@ const latin1 = fc
 const headerText = fc.string({ unit: latin1 });
 const encoded = unicode.map((text) => encodeURIComponent(text.toWellFormed()));
 
-/** What a program that means harm, or none, puts where something else is expected. */
+/** Values that a hostile or faulty program sends in place of the expected ones. */
 const hostile: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   unicode,
@@ -188,7 +188,7 @@ function generated(world: World, ids: readonly string[]): fc.Arbitrary<Generated
     },
   );
   const anything = fc.record({ method, path, query, key, type, other, body });
-  // One of a hundred has all parts of a payment's creation right: chance alone puts them together four times in ten thousand, and now and then never.
+  // One request in a hundred is a complete creation: random parts form one about four times in ten thousand, and in some runs never.
   const creation = fc.record({
     method: fc.constant('POST'),
     path: fc.constant('/payment-api/payments'),
@@ -208,13 +208,13 @@ function generated(world: World, ids: readonly string[]): fc.Arbitrary<Generated
     }));
 }
 
-/** A path goes over the wire as bytes; what is not ASCII is spelled as its UTF-8 bytes in Latin-1, as careless clients do. */
+/** Writes a path as bytes on the wire; characters outside ASCII become their UTF-8 bytes in Latin-1, as careless clients write them. */
 const encodeAsBytes = (path: string): string =>
   Buffer.from(path)
     .toString('latin1')
     .replaceAll(/[\0- ]/g, '%20');
 
-/** What chance reaches only a few times in a run: a body that is too large, and one that is no JSON. */
+/** Cases that random requests rarely reach: a body that is too large, and one that is not JSON. */
 const rareRequests = ({ keys }: World) =>
   [
     { type: 'application/json', body: `"${'x'.repeat(bodyMax_bytes)}"` },
@@ -226,7 +226,7 @@ const rareRequests = ({ keys }: World) =>
     body,
   }));
 
-describe('HTTP: whatever is sent', () => {
+describe('HTTP: random requests', () => {
   it(`answers ${requests} generated requests without a failure, each in a documented way`, async () => {
     const world = await startWorld();
     try {
@@ -247,7 +247,7 @@ describe('HTTP: whatever is sent', () => {
         }),
         { numRuns: requests, examples: rareRequests(world).map((request): [Generated] => [request]) },
       );
-      // The generator must reach the good and the bad, or the test says nothing.
+      // Fails if the generator reaches only good or only bad requests: then the spec would prove nothing.
       for (const status of [200, 201, 400, 401, 403, 404, 405, 413, 415])
         assert.ok(seen.has(status), `never ${status}`);
     } finally {

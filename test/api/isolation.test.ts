@@ -1,6 +1,6 @@
 /**
- * Two apps on the real commands, read models and queries. What one has is out of the other's reach on every route that the router
- * serves: a route without an attempt of its own here fails this spec.
+ * Two apps on the real commands, read models and queries. No route of the router gives one app access to the other's
+ * data. A route without an attempt here fails this spec.
  */
 import assert from 'node:assert/strict';
 import * as p from '../support/payments.ts';
@@ -11,15 +11,15 @@ import { goodRequest, type Headers, receiver, type World } from './world.ts';
 interface Attempt {
   readonly path: string;
   readonly body?: object;
-  /** The statuses that the other app may get: its keys, orders and admin, and its owner signed in. */
+  /** Statuses for each caller of the other app: its keys, orders and admin, and its signed-in owner. */
   readonly answered: readonly number[];
-  /** Asked with the other app's own admin key, the answer holds its data: the attempt would find it. */
+  /** With the other app's own admin key the answer contains its data, which proves that the attempt would find it. */
   readonly theirsWith?: number;
 }
 
 const txHash = p.hashOf('mine');
 const me = '/merchant-api/me';
-/** No key may do it; an owner does it to an app of his own. */
+/** No key may do it (401); an owner may do it to their own app (200). */
 const ownOnly = [401, 200];
 const spending = {
   from_address: p.customerWallet,
@@ -31,12 +31,12 @@ const spending = {
 };
 const deliveriesPath = '/merchant-api/me/webhook/deliveries';
 
-/** As it was given and in capitals. */
+/** Attempts with the id as given, and in capitals. */
 const byId = ({ id }: Theirs, rest: string, more: Partial<Attempt>): readonly Attempt[] => [
   { path: `${base}/${id}${rest}`, answered: [404], theirsWith: 200, ...more },
   { path: `${base}/${id.toUpperCase()}${rest}`, answered: [404], ...(more.body && { body: more.body }) },
 ];
-/** Keys of scope orders may do it with no payment. */
+/** Attempts on admin routes: keys of scope orders get 403. */
 const byAdmin = (attempts: readonly Attempt[]): readonly Attempt[] =>
   attempts.map((attempt) => ({ ...attempt, answered: [403, ...attempt.answered] }));
 const creation = (path: string): Attempt[] => [
@@ -45,7 +45,7 @@ const creation = (path: string): Attempt[] => [
 ];
 const open = (path: string): Attempt[] => [{ path, answered: [200] }];
 
-/** No key may; test/accounts tells what people see of each other. */
+/** Attempts that no key may make. test/accounts covers the view of people on each other. */
 const forPeople = (path: string): Attempt[] => [{ path, answered: [401, 200, 404] }];
 
 const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>> = {
@@ -164,6 +164,9 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
   ],
   'POST /merchant-api/me/settlement/cancel': () => [{ path: `${me}/settlement/cancel`, answered: [401, 409] }],
   'POST /merchant-api/me/webhook': () => [{ path: `${me}/webhook`, body: { webhookUrl: null }, answered: ownOnly }],
+  'POST /merchant-api/me/webhook/types': () => [
+    { path: `${me}/webhook/types`, body: { webhookTypes: ['payment_held'] }, answered: ownOnly },
+  ],
   'POST /merchant-api/me/webhook/rotate': () => [{ path: `${me}/webhook/rotate`, answered: ownOnly }],
   'POST /merchant-api/me/policy': () => [{ path: `${me}/policy`, body: { over: 'refund' }, answered: ownOnly }],
   'POST /merchant-api/me/pay-from': () => [{ path: `${me}/pay-from`, body: { payFrom: [] }, answered: ownOnly }],
@@ -193,17 +196,33 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
     },
   ],
   'POST /v1/cashbacksign': () => [{ path: '/v1/cashbacksign', body: spending, answered: [200] }],
+  'GET /x402/supported': () => [{ path: '/x402/supported', answered: [200] }],
+  'POST /x402/verify': () => [{ path: '/x402/verify', body: authorization, answered: [200] }],
+  'POST /x402/settle': () => [{ path: '/x402/settle', body: authorization, answered: [200] }],
   'GET /healthz': () => open('/healthz'),
   'GET /readyz': () => open('/readyz'),
 };
 
-/** Files of the documentation and colours hold nothing of any app; pages are tried with sessions, or with links, in specs of their own. */
+/** Pays another app's deposit, which the facilitator refuses (facilitator.test.ts). */
+const authorization = {
+  paymentPayload: {
+    x402Version: 2,
+    accepted: { scheme: 'exact', network: 'eip155:8453', asset: receiver },
+    payload: {
+      signature: `0x${'11'.repeat(65)}`,
+      authorization: { from: receiver, to: receiver, value: '1', validAfter: '0', validBefore: '1', nonce: txHash },
+    },
+  },
+  paymentRequirements: { network: 'eip155:8453', asset: receiver, amount: '1', payTo: receiver },
+};
+
+/** Documentation files and colours contain no app's data. Separate specs try pages with sessions or with links. */
 const isElsewhere = (route: string): boolean =>
-  /^\w+ \/(docs|openapi|dashboard|pay\/|link\/|colours|embed\.js|favicon\.ico|robots\.txt|$)/.test(route);
+  /^\w+ \/(docs|openapi|dashboard|pay\/|link\/|colours|embed\.js|favicon\.ico|robots\.txt|llms\.txt|$)/.test(route);
 
 const served = servedRoutes().filter((route) => !isElsewhere(route));
 
-describe('what another app has', () => {
+describe('data of another app', () => {
   let world: World;
   let theirs: Theirs;
   before(async () => {
@@ -213,7 +232,7 @@ describe('what another app has', () => {
 
   const ask = (route: string, { path, body }: Attempt, headers: Headers): Promise<Answered> =>
     world.call(route.split(' ')[0] ?? '', path, { headers, ...(body && { body }) });
-  /** What was sent is known to the sender: only what comes back besides would give something away. */
+  /** The caller knows the request, so only the rest of the answer could leak something. */
   const given = (attempt: Attempt, { text }: Answered) =>
     theirs.marks.filter((mark) => text.includes(mark) && !JSON.stringify(attempt).includes(mark));
 
@@ -227,7 +246,7 @@ describe('what another app has', () => {
         for (const key of [world.keys.wallet, world.keys.walletAdmin, world.owners.wallet, {}]) {
           const answer = await ask(route, attempt, key);
           const keyless = Object.keys(key).length === 0;
-          // Some routes take keys alone.
+          // Some routes accept only keys.
           const answered = key === world.owners.wallet ? [...attempt.answered, 401] : attempt.answered;
           if (!keyless) assert.ok(answered.includes(answer.status), `${attempt.path}: ${answer.status}`);
           const isPublic = keyless && route === 'GET /payment-api/payments/:id';

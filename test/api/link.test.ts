@@ -1,4 +1,4 @@
-/** Reusable links over HTTP: what their owner makes, and what a payer who opens one can and cannot do. */
+/** Reusable links over HTTP: the owner creates them; a payer who opens one has few rights. */
 
 import assert from 'node:assert/strict';
 import type { AppSettings } from '../../commands/createPayment.ts';
@@ -45,7 +45,7 @@ describe('HTTP: reusable links', () => {
   });
 
   describe('for their owner', () => {
-    it('are made, listed and closed', async () => {
+    it('are created, listed and closed', async () => {
       const link = await create({ title: 'Tea', type: 'exactIn' });
       assert.partialDeepStrictEqual(link, {
         url: `${world.url}/link/${link.id}`,
@@ -71,7 +71,7 @@ describe('HTTP: reusable links', () => {
       );
     });
 
-    it('are in the history of their app, with who made and who closed them', async () => {
+    it('are in the history of their app, with the people who created and closed them', async () => {
       world.clock.advance(1_000);
       const { id } = await create();
       await world.call('POST', `${api}/${id}/close`, { headers: cleo });
@@ -85,7 +85,7 @@ describe('HTTP: reusable links', () => {
       );
     });
 
-    it('are one for one idempotencyKey', async () => {
+    it('are created once per idempotencyKey', async () => {
       const ids = [await create({ idempotencyKey: 'k' }), await create({ idempotencyKey: 'k' }), await create()];
       assert.equal(new Set(ids.map(({ id }) => id)).size, 2);
     });
@@ -111,14 +111,14 @@ describe('HTTP: reusable links', () => {
       }
     });
 
-    it('are closed only where there are any: another id, of whatever length, is 404', async () => {
+    it('are closed only if they exist: another id, of any length, is 404', async () => {
       for (const id of ['x', 'a'.repeat(36), 'a'.repeat(500), '%2e%2e%2f', 'payment-1'])
         assert.equal((await world.call('POST', `${api}/${id}/close`, { headers: cleo })).status, 404, id);
     });
   });
 
   describe('for a payer', () => {
-    it('show what is to be paid to whoever has the link; to look makes nothing', async () => {
+    it('show the amount due to everybody with the link; viewing creates nothing', async () => {
       const path = pathOf(await create({ title: 'A pot of tea', description: 'Green' }));
       for (const method of ['GET', 'GET', 'HEAD']) {
         const { status, headers, text } = await new Jar(world.url).ask(method, path, { headers: accept });
@@ -134,7 +134,7 @@ describe('HTTP: reusable links', () => {
       assert.notEqual(nonceIn(await open(path)), nonceIn(await open(path)));
     });
 
-    it('lead to the page of a payment of his own, in his language', async () => {
+    it('lead to the page of their own payment, in their language', async () => {
       const link = await create();
       const path = pathOf(link);
       const answer = await send(path, { nonce: nonceIn(await open(path)), lang: 'de' });
@@ -147,7 +147,7 @@ describe('HTTP: reusable links', () => {
       assert.match(full.body.orderId, /^link-[0-9a-f]{20}$/);
     });
 
-    it('make one payment of one form, however often it is sent at once', async () => {
+    it('create one payment per form, however often it is sent at once', async () => {
       const path = pathOf(await create());
       const nonce = nonceIn(await open(path));
       const answers = await Promise.all(Array.from({ length: 10 }, () => send(path, { nonce })));
@@ -157,7 +157,7 @@ describe('HTTP: reusable links', () => {
       assert.equal((await payments()).length, 2);
     });
 
-    it('take the amount and the chain that he chooses, with a point or a comma', async () => {
+    it('accept the amount and the chain that they choose, with a point or a comma', async () => {
       const path = pathOf(await create({ amount: null, minAmount: '1.00', maxAmount: '20.00', source: null }));
       for (const amount of ['2.5', '2,50']) {
         const nonce = nonceIn(await open(path));
@@ -167,7 +167,7 @@ describe('HTTP: reusable links', () => {
       }
     });
 
-    it('tell him what is wrong beside the field, in his language, and keep what he entered', async () => {
+    it('show errors beside the fields, in their language, and keep the entered values', async () => {
       const path = pathOf(await create({ amount: null, minAmount: '1.00', maxAmount: '20.00', source: null }));
       for (const amount of ['', '0.99', '20.01', '1.000', '1,000.00', 'ten', '-5', '1e1', '9'.repeat(400)]) {
         const nonce = nonceIn(await open(path));
@@ -180,7 +180,7 @@ describe('HTTP: reusable links', () => {
       assert.deepEqual(await payments(), []);
     });
 
-    it('cannot be bent: other fields, other chains, no form, another form’s token', async () => {
+    it('cannot be manipulated: other fields, other chains, no form, another form’s token', async () => {
       const path = pathOf(await create({ source: null }));
       const nonce = nonceIn(await open(path));
       const bent: readonly Record<string, string>[] = [
@@ -203,7 +203,7 @@ describe('HTTP: reusable links', () => {
       assert.match((await open(to ?? '')).text, /5\.01 USDC/, 'the amount is the link’s');
     });
 
-    it('lead to a payment whose page has the choice, where the merchant has said what may be chosen', async () => {
+    it('lead to a payment whose page has the choice, if the merchant allows a choice', async () => {
       const payFrom: AppSettings['payFrom'] = [
         { chainId: 8453, tokenSymbol: 'USDC' },
         { chainId: 137, tokenSymbol: 'USDC' },
@@ -223,7 +223,7 @@ describe('HTTP: reusable links', () => {
       );
     });
 
-    it('let the payer of a payment that expired pay again, while they are open', async () => {
+    it('let the payer of an expired payment pay again, while they are open', async () => {
       const link = await create();
       const path = pathOf(link);
       const { to = '' } = await send(path, { nonce: nonceIn(await open(path)), lang: 'de' });
@@ -238,7 +238,7 @@ describe('HTTP: reusable links', () => {
       assert.doesNotMatch(closed.text, new RegExp(link.id));
     });
 
-    it('are not offered to payers of other apps, whatever a payment’s metadata says', async () => {
+    it('are not offered to payers of other apps, whatever a payment’s metadata contains', async () => {
       const { id } = await create();
       for (const linkId of [id, 'x', '../pay', 7, null, { id }]) {
         const body = goodRequest({ metadata: { linkId } });
@@ -252,7 +252,7 @@ describe('HTTP: reusable links', () => {
       }
     });
 
-    it('say honestly that they are closed, and make nothing more; what was begun goes on', async () => {
+    it('state that they are closed, and create nothing more; started payments continue', async () => {
       const link = await create();
       const path = pathOf(link);
       const page = await open(path);
@@ -268,7 +268,7 @@ describe('HTTP: reusable links', () => {
       assert.equal((await payments()).length, 1);
     });
 
-    it('are one page where there is none: forged, cut, of another case', async () => {
+    it('are one page if they do not exist: forged, cut, of another case', async () => {
       const path = pathOf(await create());
       for (const none of [
         path.slice(0, -1),
@@ -284,7 +284,7 @@ describe('HTTP: reusable links', () => {
       }
     });
 
-    it('are sent from our own page alone: another site’s form makes nothing', async () => {
+    it('are submitted from our own page alone: another site’s form creates nothing', async () => {
       const path = pathOf(await create());
       const nonce = nonceIn(await open(path));
       for (const headers of [
@@ -321,7 +321,7 @@ describe('HTTP: reusable links', () => {
       return statuses;
     };
 
-    it('make no more payments than the app may have open, and leave its own key free', async () => {
+    it('create no more payments than the app may have open, and leave its own key free', async () => {
       await world.stop();
       await start({ rates: counting({ linkOpen: 3 }) });
       const [one, other] = [pathOf(await create()), pathOf(await create())];
@@ -339,7 +339,7 @@ describe('HTTP: reusable links', () => {
       assert.equal(own.status, 201);
     });
 
-    it('use up places of the app by the address that they come from', async () => {
+    it('use up places of the app by the payers’ addresses', async () => {
       await world.stop();
       const seen: unknown[] = [];
       const count: Rates['count'] = async (...asked) => {
@@ -351,7 +351,7 @@ describe('HTTP: reusable links', () => {
       assert.deepEqual(seen, [['linkOpen', 'merchant_demo', '127.0.0.1']]);
     });
 
-    it('make no more from one address than any stranger may create', async () => {
+    it('create no more from one address than any stranger may create', async () => {
       for (const name of ['keylessCreation', 'keylessOpen'] as const) {
         await world.stop();
         await start({ rates: counting({ [name]: 2 }) });
@@ -359,7 +359,7 @@ describe('HTTP: reusable links', () => {
       }
     });
 
-    it('cannot be counted while Postgres is away: nothing is made', async () => {
+    it('cannot be counted while Postgres is away: nothing is created', async () => {
       await world.stop();
       const away = async () =>
         ({ name: 'linkOpen', requestsMax: 0, window_s: 1, allowed: false, remaining: 0, reset_s: 1 }) as const;
@@ -369,7 +369,7 @@ describe('HTTP: reusable links', () => {
     });
   });
 
-  it('are of apps that have a wallet', async () => {
+  it('exist for apps with a wallet', async () => {
     const { links } = world.people;
     const bare = { appId: 'merchant_bare', idSalt: 'ab'.repeat(32), webhookUrl: null, settlement: null };
     const asked = { type: 'exactOut', amount: '5.00', title: null, description: null, source: null } as const;

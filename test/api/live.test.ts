@@ -1,4 +1,4 @@
-/** An open page hears of news, for as long as its visitor may read the page. */
+/** An open page receives news as long as its visitor may read the page. */
 
 import assert from 'node:assert/strict';
 import { Subject } from 'rxjs';
@@ -41,7 +41,7 @@ describe('HTTP: live pages', () => {
     const headers = { cookie: `__Host-session=${who}.session.token` };
     return fetch(`${world.url}${path}`, { headers, signal: controller.signal, redirect: 'manual', ...init });
   };
-  /** What comes, until it holds what is waited for, or ends. */
+  /** Reads the stream until it contains the expected text, or ends. */
   async function readUntil(response: Response, what: RegExp): Promise<string> {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
@@ -53,7 +53,7 @@ describe('HTTP: live pages', () => {
     return text;
   }
 
-  it('are told of what happens in their app, and of nothing else', async () => {
+  it('receive news of their app, and of nothing else', async () => {
     const answer = await ask();
     assert.equal(answer.headers.get('content-type'), 'text/event-stream');
     assert.equal(answer.headers.get('cache-control'), 'no-store');
@@ -65,7 +65,7 @@ describe('HTTP: live pages', () => {
     assert.doesNotMatch(text, /wallet_/);
   });
 
-  it('hear that the service is still there', async () => {
+  it('receive signs that the service is still there', async () => {
     assert.match(await readUntil(await ask(), /: here\n\n: here\n\n/), /: here/);
   });
 
@@ -87,7 +87,7 @@ describe('HTTP: live pages', () => {
     assert.equal((await ask({ headers: {} })).status, 303);
   });
 
-  it('are so many and no more', async () => {
+  it('are limited in number', async () => {
     const held = [await ask(), await ask()];
     const refused = await ask();
     assert.equal(refused.status, 429);
@@ -98,10 +98,10 @@ describe('HTTP: live pages', () => {
     );
   });
 
-  it('give their place back when the browser has gone', async () => {
+  it('free their place when the browser has left', async () => {
     for (let visit = 0; visit < 10; visit += 1) {
       let answer = await ask();
-      // The service hears of the former visit's end when its connection says so.
+      // The service learns of the end of the earlier visit when its connection closes.
       while (answer.status === 429) answer = await ask();
       await readUntil(answer, /retry/);
       controllers.pop()?.abort();

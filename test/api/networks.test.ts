@@ -1,4 +1,4 @@
-/** What payers read of chains: without a call for each page that is viewed. */
+/** Facts about chains on payers' pages: a page view calls no node. */
 import assert from 'node:assert/strict';
 import { chainOf } from '../../domain/chains.ts';
 import { instant } from '../../domain/time.ts';
@@ -48,7 +48,7 @@ describe('the cost of a network', () => {
     assert.deepEqual([costOf(1), calls()], [800_000n, 2]);
   });
 
-  it('is not known of a chain that nobody serves, nor after an hour without an answer', async () => {
+  it('is unknown for a chain that is not served, and after an hour without an answer', async () => {
     const failing = () => Promise.reject(new Error('no node answers'));
     const { costOf, calls, pass, settled } = world([async () => 10n ** 14n, failing]);
     assert.equal(costOf(137), null);
@@ -66,7 +66,7 @@ describe('the cost of a network', () => {
 });
 
 describe('the usual time until a payment is final', () => {
-  it('is that of the blocks on top, of the chain’s own word, or of the age that is waited for', () => {
+  it('follows from the blocks on top, from the chain’s own finality, or from the required age', () => {
     const base = {
       largeFrom: 1_000n,
       blocksOnTop: (pass: string) => (pass === 'final' ? 100 : null),

@@ -29,7 +29,7 @@ describe('the places that an app has for open payments', () => {
     return { take, taken, counted, clock, leave: () => (away = true) };
   };
 
-  it('are counted, those taken since among them; the refusal says when to come back', async () => {
+  it('are counted, including those used since then; the refusal states when to try again', async () => {
     const { take, taken, counted, clock } = world({ openPerAppMax: 5 }, { all: 3, keyless: 0 });
     assert.deepEqual(await taken(3, own), ['taken', 'taken', 'rateLimited']);
     const refusal = await take('wallet_demo', own);
@@ -41,27 +41,27 @@ describe('the places that an app has for open payments', () => {
     assert.equal(counted.length, 2);
   });
 
-  it('are counted once for all who ask at the same moment', async () => {
+  it('are counted once for all concurrent requests', async () => {
     const { take, counted } = world({ openPerAppMax: 5 }, { all: 0, keyless: 0 });
     const answers = await Promise.all(Array.from({ length: 8 }, () => take('wallet_demo', own)));
     assert.equal(answers.filter(isRefusal).length, 3);
     assert.equal(counted.length, 1);
   });
 
-  it('strangers take some of them only: an app’s own key goes on', async () => {
+  it('are limited further for strangers: an app’s own key still creates', async () => {
     const { taken } = world({ openPerAppMax: 50, keylessOpenPerAppMax: 5 }, { all: 4, keyless: 4 });
     assert.deepEqual(await taken(2, stranger), ['taken', 'rateLimited']);
     assert.deepEqual(await taken(2, own), ['taken', 'taken']);
   });
 
-  it('cannot be counted while Postgres is away: strangers wait, a key goes on', async () => {
+  it('cannot be counted while Postgres is away: strangers wait, a key still creates', async () => {
     const { take, taken, leave } = world({ openPerAppMax: 5, keylessOpenPerAppMax: 5 }, { all: 0, keyless: 0 });
     leave();
     await assert.rejects(take('wallet_demo', stranger), Unavailable);
     assert.deepEqual(await taken(1, own), ['taken']);
   });
 
-  it('are without end where nothing is limited, and nobody counts', async () => {
+  it('are unlimited without a limit, and then nothing is counted', async () => {
     const { taken, counted } = world({}, { all: 1_000_000, keyless: 1_000_000 });
     assert.deepEqual(await taken(1, stranger), ['taken']);
     assert.deepEqual(counted, []);

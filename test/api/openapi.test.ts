@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { laterWebhookEventTypes } from '../../domain/webhook.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -45,11 +46,8 @@ describe('HTTP: the OpenAPI document', () => {
       names.filter((name) => !(name in body.components.schemas)),
       [],
     );
-    assert.deepEqual(Object.keys(body.webhooks), [
-      'payment_payin_completed',
-      'payment_payout_completed',
-      'webhook_test',
-    ]);
+    const reference = ['payment_payin_completed', 'payment_payout_completed'];
+    assert.deepEqual(Object.keys(body.webhooks), [...reference, ...laterWebhookEventTypes, 'webhook_test']);
   });
 
   async function lint(path: string): Promise<readonly string[]> {
@@ -63,11 +61,11 @@ describe('HTTP: the OpenAPI document', () => {
   }
 
   it('has no errors and no surprises for a linter', async () => {
-    // FeeType is documented for the reference's sake; a payment shows its fee as one amount.
+    // FeeType is documented for the sake of the reference. A payment returns its fee as one amount.
     assert.deepEqual(await lint('/openapi.json'), ['Component: "FeeType" is never used.']);
   });
 
-  it('has none in OpenAPI 3.0 either, which knows no webhooks and no identifier of a licence', async () => {
+  it('has none in OpenAPI 3.0 either, which supports no webhooks and no identifier of a licence', async () => {
     assert.deepEqual((await lint('/openapi-3.0.json')).toSorted(), [
       'Component: "FeeType" is never used.',
       'Component: "WebhookEvent" is never used.',
@@ -75,7 +73,7 @@ describe('HTTP: the OpenAPI document', () => {
     ]);
   });
 
-  it('says of each operation what it needs and what it may answer', async () => {
+  it('states for each operation its needs and its answers', async () => {
     const { body } = await world.call('GET', '/openapi.json');
     const operation = body.paths['/merchant-api/me/stats'].get;
     assert.deepEqual(operation.security, [{ ApiKey: [] }, { BearerKey: [] }, { SignedIn: [] }]);
@@ -83,7 +81,7 @@ describe('HTTP: the OpenAPI document', () => {
     assert.deepEqual(body.paths['/payment-api/payments'].post.security[0], {});
   });
 
-  it('is readable at /docs and can be tried at /docs/try, with files from here only', async () => {
+  it('is readable at /docs and can be tried at /docs/try, with files of this server only', async () => {
     for (const from of ['/docs', '/docs/try']) {
       const page = await world.call('GET', from);
       const links = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => String(path));
@@ -94,7 +92,7 @@ describe('HTTP: the OpenAPI document', () => {
     }
   });
 
-  it('leads from /docs to the pictures, which are SVG with a policy of their own', async () => {
+  it('leads from /docs to the pictures, which are SVG with a separate policy', async () => {
     assert.match((await world.call('GET', '/docs')).text, /href="\/docs\/guides\/pictures"/);
     const page = await world.call('GET', '/docs/guides/pictures');
     const pictures = [...page.text.matchAll(/<img src="(\/docs\/images\/[^"]+)" alt="[^"]+">/g)].map(([, path]) =>

@@ -1,4 +1,4 @@
-/** People who own apps, on the real commands and a log in memory; what they read is folded from it. */
+/** Owners of apps, on the real commands and a log in memory. Their reads fold the log. */
 
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle, currentState, type Handle, readStream } from '../../commands/handle.ts';
@@ -45,7 +45,7 @@ export interface Owners
   readonly handle: Handle;
 }
 
-/** The token of somebody who has signed in: as many parts as a real one. */
+/** Token of a signed-in person, with as many parts as a real one. */
 const tokenOf = (developerId: string): string => `${developerId}.session.token`;
 export const headersOf = (developerId: string) => ({ Authorization: `Bearer ${tokenOf(developerId)}` });
 
@@ -83,7 +83,7 @@ export function ownersDeps(clock: Clock): Owners {
     return all.filter((each): each is Link => each?.appId === appId).toReversed();
   };
 
-  /** One page of all. */
+  /** A single page of all changes. */
   const otherChanges: HistoryDeps['otherChanges'] = async (appId, { cursor }) => {
     const own = (await wholeLog(store)).filter(
       ({ stream, metadata }) => /^link-/.test(stream) && metadata.appId === appId,
@@ -99,7 +99,7 @@ export function ownersDeps(clock: Clock): Owners {
       ...createManageTeam({
         handle,
         clock,
-        // A person's id is the part of the address before the @.
+        // A person's id is the part of their address before the @.
         findInvitee: async (email) => ({ developerId: email.replace(/@.*$/, '') }),
       }),
       list: async (appId) => {
@@ -177,6 +177,7 @@ export function ownersDeps(clock: Clock): Owners {
       settlement: wallet && shown(wallet),
       settlementChange: pending && { ...pending, wallet: shown(pending.wallet) },
       webhookUrl: state.webhookUrl,
+      webhookTypes: state.webhookTypes,
       webhookSecretFingerprint: state.webhookSecret?.fingerprint ?? null,
       webhookSecretRotatedAt: state.webhookSecret?.rotatedAt ?? null,
       keylessAllowed: state.keylessCreation,

@@ -9,7 +9,7 @@ const by = { cause: 'developer:ada' } as const;
 const wallet = { chainId: 1, tokenSymbol: 'USDC', receiverAddress: '0xShop' } as const;
 
 describe('changes of an app’s settings', () => {
-  it('are counted for each app; what protects one is always possible', async () => {
+  it('are counted for each app; protective changes are always possible', async () => {
     const seen: string[] = [];
     const rates: Rates = {
       count: async (name, who) => {
@@ -52,14 +52,14 @@ describe('changes of an app’s settings', () => {
       waits.length = 0;
     });
 
-    it('waits for a change, and for an earlier one that said the same', async () => {
+    it('waits for a change, and for an earlier one with the same content', async () => {
       const { shown } = ownersWith(async () => {});
       await shown({ position: 7n });
       await shown({ position: null });
       assert.deepEqual(waits, ['projected', 'caughtUp']);
     });
 
-    it('answers 503 with what to do while the read models are behind', async () => {
+    it('answers 503 with the next step while the read models are behind', async () => {
       const { shown } = ownersWith(async () => {
         throw new Unavailable('behind');
       });

@@ -1,4 +1,4 @@
-/** The dashboard shows and changes what its visitor owns. Every page of an app is tried by somebody else, and with somebody else's ids. */
+/** The dashboard shows and changes only its visitor's apps. Another person, and other ids, are tried on every page of an app. */
 import assert from 'node:assert/strict';
 import { Jar, type PageAnswered } from './desk.ts';
 import { servedRoutes, startTwoApps, type Theirs } from './twoApps.ts';
@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 const served = servedRoutes().filter((route) => route.includes('/dashboard/apps/'));
 
-/** Good enough to be let through by every form. */
+/** Values that every form accepts. */
 const fields: Readonly<Record<string, Record<string, string>>> = {
   '/keys': { name: 'mine now', scope: 'admin' },
   '/keys/:keyId/rename': { name: 'mine now' },
@@ -16,6 +16,7 @@ const fields: Readonly<Record<string, Record<string, string>>> = {
   '/cashback': { amount: '0.10' },
   '/cashback/withdraw': { amount: '0.10', withdrawalId: '8f14e45f-ceea-467f-a9d5-1b2c3d4e5f60' },
   '/settlement': { chainId: '1', tokenSymbol: 'USDC', receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' },
+  '/webhooks/types': { payment_held: 'true' },
   '/webhooks/url': { webhookUrl: 'https://mine.example/hooks' },
   '/webhooks/:deliveryId/redeliver': { acknowledged: 'yes' },
   '/webhooks/again': { acknowledged: 'yes', deliveries: '0198f3c2-0000-8000-8000-000000000777' },
@@ -30,6 +31,7 @@ const fields: Readonly<Record<string, Record<string, string>>> = {
     wrongToken: 'hold',
     wrongChain: 'hold',
   },
+  '/notifications': { 'mail-moneyHeld': 'true' },
   '/pay-from': { 'from-8453-USDC': 'true' },
   '/team': { email: 'mine@shop.example', role: 'developer' },
   '/team/:memberId/role': { role: 'readOnly' },
@@ -37,7 +39,7 @@ const fields: Readonly<Record<string, Record<string, string>>> = {
   '/embedding': { sites: 'https://mine.example' },
 };
 
-/** Pages that show nothing but a question, or end only with the browser. */
+/** Pages that contain only a question, or that only the browser can end. */
 const tellsNothing = [
   '/webhooks/rotate',
   '/links/new',
@@ -45,6 +47,7 @@ const tellsNothing = [
   '/live',
   '/test-payment',
   '/branding/preview',
+  '/notifications',
   '/team',
   '/team/leave',
   '/team/:memberId/remove',
@@ -54,7 +57,7 @@ const tellsNothing = [
   '/settlement/cancel',
 ];
 
-describe('what another owner has', () => {
+describe('data of another owner', () => {
   let world: World;
   let theirs: Theirs;
   before(async () => {
@@ -96,7 +99,7 @@ describe('what another owner has', () => {
     };
   };
 
-  it('is on pages that are tried here', () => {
+  it('is on pages that this spec tries', () => {
     assert.ok(served.length >= 25, served.join('\n'));
   });
 
@@ -141,7 +144,7 @@ describe('what another owner has', () => {
     }
   });
 
-  it('is in no list of one’s own payments, however it is searched', async () => {
+  it('is in no list of a person’s own payments, however it is searched', async () => {
     for (const q of [theirs.id, 'their-order', ...theirs.marks]) {
       const path = `/dashboard/apps/wallet_demo/payments?${new URLSearchParams({ q })}`;
       const answer = await signedIn('ann').get(path);
@@ -150,12 +153,12 @@ describe('what another owner has', () => {
     }
   });
 
-  it('is not met from another app’s cursor', async () => {
+  it('is not reached from another app’s cursor', async () => {
     const path = `/dashboard/apps/wallet_demo/payments?cursor=${theirs.cursor}`;
     const answer = await signedIn('ann').get(path);
     assert.deepEqual(given(answer, path), []);
   });
 });
 
-/** An error page without what differs from request to request. */
+/** Removes from an error page the text that differs between requests. */
 const shape = ({ text }: PageAnswered): string => text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'id');

@@ -1,9 +1,9 @@
-/** Pages name each other by web/parts/paths.ts; the router names what it serves. Both are the same. */
+/** Pages build their links by web/parts/paths.ts, and the router serves routes. This spec compares both. */
 import assert from 'node:assert/strict';
 import { appPaths, paths } from '../../web/parts/paths.ts';
 import { servedRoutes } from './twoApps.ts';
 
-/** With names of parameters for ids, as the router has them. */
+/** Names of parameters for ids, as in the router. */
 const named: Readonly<Record<string, string>> = {
   confirmPending: ':appId',
   discardPending: ':appId',
@@ -36,7 +36,7 @@ const spelled = (all: Readonly<Record<string, string | ((id: string) => string)>
   });
 
 describe('the paths of the dashboard', () => {
-  it('are those that are served, no more and no fewer', () => {
+  it('are exactly those that the router serves', () => {
     const served = servedRoutes()
       .map((route) => route.split(' ')[1] ?? '')
       .filter((path) => path.startsWith('/dashboard'));

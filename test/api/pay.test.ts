@@ -1,4 +1,4 @@
-/** Who may see the page of a payment, what it gives away, and what answers hold a link to it. */
+/** Access to a payment's page, the data on it, and the answers that contain its link. */
 
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
@@ -38,7 +38,7 @@ describe('HTTP: the page of a payment', () => {
   const pathOf = (secret: string) => `/pay/${secret}`;
   const path = () => new URL(link).pathname;
 
-  it('is at a link with a secret of its own, which holders of the key are told', async () => {
+  it('is at a link with a separate secret, which holders of the key receive', async () => {
     assert.equal(link, `${world.url}/pay/${paymentSecrets.secretOf(id)}`);
     assert.ok(!link.includes(id));
     const own = await world.call('GET', `${base}/${id}`, { headers: world.keys.wallet });
@@ -53,7 +53,7 @@ describe('HTTP: the page of a payment', () => {
     assert.deepEqual([open.body.paymentLink, open.body.merchant], [null, null]);
   });
 
-  it('is shown to whoever has the link, without cookies, keys or scripts, and to no search engine', async () => {
+  it('is shown to everybody with the link, without cookies, keys or scripts, and to no search engine', async () => {
     const answer = await get(path());
     const page = await answer.text();
     assert.equal(answer.status, 200);
@@ -89,7 +89,7 @@ describe('HTTP: the page of a payment', () => {
     }
   });
 
-  it('is one page for every link that is none: forged, cut, of another case, of no payment', async () => {
+  it('is one page for every invalid link: forged, cut, of another case, of no payment', async () => {
     const secret = path().slice('/pay/'.length);
     const swapped = secret.replace(/[a-z]/i, (letter) =>
       letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
@@ -117,7 +117,7 @@ describe('HTTP: the page of a payment', () => {
       assert.ok((await get(pathOf(odd))).status < 500, odd);
   });
 
-  it('speaks the language that is chosen, else the browser’s', async () => {
+  it('uses the chosen language, else the browser’s', async () => {
     const lang = async (query: string, liked: string) =>
       /<html lang="(\w+)" dir="(\w+)"/
         .exec(await (await get(`${path()}${query}`, { 'accept-language': liked })).text())
@@ -127,7 +127,7 @@ describe('HTTP: the page of a payment', () => {
     assert.deepEqual(await lang('?lang=tlh', 'es'), ['es', 'ltr']);
   });
 
-  it('has the shop’s colour as a stylesheet, and nothing else under that name', async () => {
+  it('has the shop’s colour as a style sheet, and nothing else under that name', async () => {
     const answer = await get('/colours/b3541e.css');
     assert.equal(answer.headers.get('content-type'), 'text/css; charset=utf-8');
     assert.match(await answer.text(), /--accent:#b3541e/);
@@ -135,7 +135,7 @@ describe('HTTP: the page of a payment', () => {
       assert.equal((await get(`/colours/${odd}`)).status, 404, odd);
   });
 
-  it('gives whoever created the payment without a key the link as well', async () => {
+  it('is known to the creator of a payment without a key as well', async () => {
     const { body } = await world.call('POST', base, {
       headers: {},
       body: goodRequest({ appId: 'wallet_demo', orderId: 'k' }),
@@ -162,7 +162,7 @@ describe('HTTP: the page of a payment', () => {
   });
 });
 
-describe('HTTP: links of a master key that was changed, while it is not known which there were', () => {
+describe('HTTP: links of an earlier master key, while the earlier keys are unknown', () => {
   const link = `/pay/${createPaymentSecrets(Buffer.alloc(32, 7)).secretOf('0198f3c2-0000-8000-8000-000000000001')}`;
   let world: World;
   before(async () => {
@@ -174,7 +174,7 @@ describe('HTTP: links of a master key that was changed, while it is not known wh
   after(() => world.stop());
 
   for (const at of ['', '/live', '/receipt'])
-    it(`say at ${at || 'the page'} that they cannot be read now, not that they are none`, async () => {
+    it(`state at ${at || 'the page'} that they cannot be read now, not that they are invalid`, async () => {
       const answer = await fetch(`${world.url}${link}${at}`, { headers: { accept: 'text/html' } });
       assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1']);
       assert.equal((await fetch(`${world.url}/pay/nothing${at}`)).status, 404);
@@ -204,7 +204,7 @@ describe('HTTP: news of a payment', () => {
   });
   after(() => world.stop());
 
-  it('is the version of the page that there is now, and then each new one', async () => {
+  it('is the present version of the page, and then each new one', async () => {
     const { body } = await world.call('POST', base, { headers: world.keys.wallet, body: goodRequest() });
     const gone = new AbortController();
     const answer = await fetch(`${body.paymentLink}/live`, { signal: gone.signal });

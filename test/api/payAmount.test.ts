@@ -1,4 +1,4 @@
-/** The payer states a sum where any amount is taken; what is bought comes from the request to the payer's page. */
+/** Payers enter a sum if any amount is accepted. The purchase's description comes from the request and appears on the payer's page. */
 import assert from 'node:assert/strict';
 import { goodRequest, startWorld, type World } from './world.ts';
 
@@ -37,7 +37,7 @@ describe('HTTP: a payment of any amount', () => {
     assert.match(page, /data-copy="12\.50"/);
   });
 
-  it('answers what is no amount with the page, and never with what was sent unescaped', async () => {
+  it('answers an invalid amount with the page, and never with unescaped input', async () => {
     for (const amount of ['abc', '0', '-1', '10001', '<script>alert(1)</script>', '"autofocus onfocus="x']) {
       const { answer, page } = await get(`?amount=${encodeURIComponent(amount)}`);
       assert.equal(answer.status, 200, amount);
@@ -47,7 +47,7 @@ describe('HTTP: a payment of any amount', () => {
     assert.equal((await get(`?amount=${'9'.repeat(200)}`)).answer.status, 400);
   });
 
-  it('is no choice where the amount is agreed', async () => {
+  it('offers no choice if the amount is agreed', async () => {
     const { body } = await world.call('POST', base, { headers: world.keys.wallet, body: goodRequest() });
     const agreed = await fetch(`${body.paymentLink}?amount=1.00`, { headers: { accept: 'text/html' } });
     const page = await agreed.text();

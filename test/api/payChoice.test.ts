@@ -1,4 +1,4 @@
-/** The payer chooses what to pay from, on the page of his payment; what owners set, and what requests say of it. */
+/** Payers choose a source on the page of their payment: the owner's setting, and the request's field. */
 import assert from 'node:assert/strict';
 import { choicesMax } from '../../domain/payment/choose.ts';
 import { goodRequest, startWorld, type World } from './world.ts';
@@ -7,7 +7,7 @@ const base = '/payment-api/payments';
 const polygon = { chainId: '137', tokenSymbol: 'USDC' };
 const stellar = { chainId: '1500', tokenSymbol: 'USDC' };
 
-describe('HTTP: what to pay from', () => {
+describe('HTTP: the choice of a source', () => {
   let world: World;
   before(async () => {
     world = await startWorld();
@@ -31,7 +31,7 @@ describe('HTTP: what to pay from', () => {
       body: new URLSearchParams(fields),
     });
 
-  it('is said by the answer, and may be sent back', async () => {
+  it('is listed in the answer, and may be sent back', async () => {
     const { body } = await create();
     assert.deepEqual(
       body.payFrom.map(({ chainId, amount }: { chainId: string; amount: string }) => [chainId, amount]),
@@ -47,7 +47,7 @@ describe('HTTP: what to pay from', () => {
     assert.equal((await create({ payFrom: null })).body.payFrom, null);
   });
 
-  it('is chosen by a form of the page, which works without scripts and goes nowhere else', async () => {
+  it('is made by a form of the page, which works without scripts and goes nowhere else', async () => {
     const { body, path } = await create();
     const { page, headers } = await get(`${path}?lang=de`);
     assert.match(headers.get('content-security-policy') ?? '', /form-action 'self'/);
@@ -64,7 +64,7 @@ describe('HTTP: what to pay from', () => {
     assert.notEqual(now.source.receiverMemo, null);
   });
 
-  it('is no form where there is no choice', async () => {
+  it('is no form without a choice', async () => {
     const { path } = await create({});
     const { page, headers } = await get(path);
     assert.ok(!page.includes('<form'));
@@ -72,7 +72,7 @@ describe('HTTP: what to pay from', () => {
     assert.equal((await choose(path, { source: '137 USDC' })).status, 400);
   });
 
-  it('shows the page again, and says so, when the choice cannot be', async () => {
+  it('shows the page again with a message when the choice is impossible', async () => {
     const { path } = await create();
     for (const source of ['56 USDT', '137 usdc', 'x', '999999999999 USDC', '137 USDC more', '8453']) {
       const answer = await choose(path, { source });
@@ -85,7 +85,7 @@ describe('HTTP: what to pay from', () => {
     assert.equal((await choose(path, { source: '137 USDC' }, { 'sec-fetch-site': 'cross-site' })).status, 403);
   });
 
-  it('is chosen so often and no more', async () => {
+  it('is possible a bounded number of times', async () => {
     const { path } = await create();
     for (let n = 0; n < choicesMax; n += 1)
       assert.equal((await choose(path, { source: n % 2 ? '8453 USDC' : '137 USDC' })).status, 303);
@@ -93,7 +93,7 @@ describe('HTTP: what to pay from', () => {
     assert.ok(!(await get(path)).page.includes('<form'));
   });
 
-  it('is refused with a pointer to what is wrong with it', async () => {
+  it('is refused with a pointer to the faulty field', async () => {
     const pointer = async (payFrom: unknown) => {
       const answer = await world.call('POST', base, { headers: world.keys.wallet, body: goodRequest({ payFrom }) });
       assert.equal(answer.status, 400);
@@ -107,7 +107,7 @@ describe('HTTP: what to pay from', () => {
     assert.equal(await pointer(Array(14).fill(polygon)), '/payFrom');
   });
 
-  it('is set by the app’s owner, for payments that say nothing else', async () => {
+  it('is set by the app’s owner, for payments without another setting', async () => {
     const path = '/merchant-api/me/pay-from';
     const set = (payFrom: unknown) => world.call('POST', path, { headers: world.owners.wallet, body: { payFrom } });
     const { status, body } = await set([polygon, stellar]);

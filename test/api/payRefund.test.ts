@@ -1,4 +1,4 @@
-/** A payer says on the payment's page where money that is held goes back to, and signs it with the key that paid. */
+/** Payers set the refund address of held money on the payment's page, signed with the key that paid. */
 import assert from 'node:assert/strict';
 import type { Transfer } from '../../domain/payment/events.ts';
 import { type Buyer, buyers } from '../support/credit.ts';
@@ -46,7 +46,7 @@ describe('HTTP: a payer’s refund address', () => {
     return body.held[0].provenAmount;
   };
 
-  it('is asked for as long as money is held, and by nobody else’s page', async () => {
+  it('is requested while money is held, and only on the payment’s own page', async () => {
     const { path } = await held();
     const { page } = await get(path);
     assert.match(page, new RegExp(`href="${path}/refund\\?lang=en"`));
@@ -68,7 +68,7 @@ describe('HTTP: a payer’s refund address', () => {
     assert.equal((await post(path, fields)).status, 303, 'sent again, it sets nothing more');
   });
 
-  it('says in the payer’s language what is wrong, and sets nothing', async () => {
+  it('is refused with a message in the payer’s language, and nothing is set', async () => {
     const { id, path } = await held();
     assert.match((await step(path, 'nonsense')).page, /This is not an address on Base/);
     const stranger = await post(path, await signed(path, merchantWallet, buyers.evm(5)));

@@ -1,17 +1,17 @@
 /**
- * The weight of pages of payments: `node test/api/payWeight.ts` prints the rows of docs/performance.md. The spec of the pages asserts the
- * bounds by the same measure.
+ * Weight of payment pages: `node test/api/payWeight.ts` prints the rows of docs/performance.md. The spec of the pages
+ * asserts the bounds with the same measure.
  */
 import assert from 'node:assert/strict';
 import { goodRequest, startWorld, type World } from './world.ts';
 
 export interface Weight {
   readonly files: number;
-  /** On the wire, bodies alone. */
+  /** Bytes of the bodies on the wire. */
   readonly bytes: number;
 }
 
-/** A page with all that a browser without a cache loads for it: what it names, and what that imports. A shop's logo is the shop's. */
+/** Sums a page and all that a browser without a cache loads for it: the files that it names, and their imports. The shop's logo does not count. */
 export async function weightOf(url: string, encoding: 'identity' | 'gzip, deflate, br'): Promise<Weight> {
   const { origin, pathname } = new URL(url);
   const seen = new Set<string>();
@@ -21,7 +21,7 @@ export async function weightOf(url: string, encoding: 'identity' | 'gzip, deflat
     const headers = { accept: 'text/html', 'accept-encoding': encoding };
     const answer = await fetch(`${origin}${file}`, { headers });
     assert.equal(answer.status, 200, file);
-    // fetch decodes, and keeps the length of what was sent.
+    // fetch decodes the body, and keeps the sent content-length.
     const length = Number(answer.headers.get('content-length'));
     const text = await answer.text();
     const loaded = [...text.matchAll(/(?:href|src)="(\/(?:dashboard\/assets|colours)\/[^"]+)"/g)];
@@ -33,7 +33,7 @@ export async function weightOf(url: string, encoding: 'identity' | 'gzip, deflat
   return { files: seen.size, bytes };
 }
 
-/** The pages that are weighed, by what they are: the usual one, and one with all that a page can have. */
+/** Weighed pages by description: a usual one, and one with every possible part. */
 export async function weighedPages({ call, keys }: Pick<World, 'call' | 'keys'>): Promise<Record<string, string>> {
   const linkTo = async (more: object): Promise<string> => {
     const { body } = await call('POST', '/payment-api/payments', { headers: keys.wallet, body: goodRequest(more) });

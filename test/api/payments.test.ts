@@ -16,7 +16,7 @@ describe('HTTP: payments', () => {
     world.call('POST', base, { headers, body: goodRequest(body) });
 
   describe('creating', () => {
-    it('answers 201 with the payment, where it is read, and where the customer pays', async () => {
+    it('answers 201 with the payment, its address, and the payment page', async () => {
       const { status, body, headers } = await create({ orderId: 'c-1', metadata: { cart: '7' } });
       assert.equal(status, 201);
       assert.equal(headers['location'], `${base}/${body.id}`);
@@ -46,7 +46,7 @@ describe('HTTP: payments', () => {
       assert.equal((await world.call('GET', `${base}/${body.id}`, { headers: world.keys.wallet })).status, 200);
     });
 
-    it('answers a repeated orderId with the payment it has, whatever the body says', async () => {
+    it('answers a repeated orderId with the existing payment, whatever the body contains', async () => {
       const first = await create({ orderId: 'c-2' });
       const again = await create({ orderId: 'c-2', source: { chainId: 1, tokenSymbol: 'USDT' } });
       assert.equal(again.status, 200);
@@ -90,7 +90,7 @@ describe('HTTP: payments', () => {
       assert.deepEqual([bare.status, bare.body.error], [409, 'settlementMissing']);
     });
 
-    it('reads display.name as title, null as left out, and chain 900 as 501', async () => {
+    it('reads display.name as title, null as omitted, and chain 900 as 501', async () => {
       const { body } = await create({ display: { name: 'Tea', description: null }, orderId: null, metadata: null });
       assert.deepEqual([body.display.title, body.display.name, body.display.currency], ['Tea', 'Tea', 'USD']);
       const solana = await create({ source: { chainId: 900, tokenSymbol: 'USDC' } });
@@ -99,7 +99,7 @@ describe('HTTP: payments', () => {
   });
 
   describe('reading', () => {
-    it('gives the whole payment to its app and the public part to everybody else, cross-origin', async () => {
+    it('returns the whole payment to its app and the public part to everybody else, cross-origin', async () => {
       const created = await create({ orderId: 'r-1', metadata: { note: 'secret' } });
       const path = `${base}/${created.body.id}`;
       const own = await world.call('GET', path, { headers: world.keys.wallet });
@@ -117,11 +117,11 @@ describe('HTTP: payments', () => {
       }
     });
 
-    describe('as of a moment', () => {
+    describe('as of a time', () => {
       const ask = (id: string, asOf: string, headers?: Readonly<Record<string, string>>) =>
         world.call('GET', `${base}/${id}?asOf=${encodeURIComponent(asOf)}`, headers && { headers });
 
-      it('is as it was then, folded from its events, and hides from strangers what it hides without', async () => {
+      it('is as it was then, folded from its events, and hides from strangers the usual fields', async () => {
         const created = await create({ orderId: 'as-of', metadata: { note: 'secret' } });
         const { id, createdAt } = created.body;
         const past = await ask(id, createdAt, world.keys.wallet);
@@ -141,7 +141,7 @@ describe('HTTP: payments', () => {
           assert.equal(open.body[hidden], null, hidden);
       });
 
-      it('was not there before it was created, and never is for another app', async () => {
+      it('did not exist before it was created, and never exists for another app', async () => {
         const { id, createdAt } = (await create()).body;
         const early = await ask(id, '2020-01-01T00:00:00Z', world.keys.wallet);
         assert.deepEqual([early.status, early.body.error], [404, 'paymentNotFound']);
@@ -198,7 +198,7 @@ describe('HTTP: payments', () => {
   describe('registering a payin', () => {
     const payin = { txHash, fromAddress: receiver };
 
-    it('answers the payment and the short form; the same again and others are fine, but not without end', async () => {
+    it('returns the payment and the short form; repeats and other hashes are accepted, up to a limit', async () => {
       const { body: created } = await create();
       const path = `${base}/${created.id}/payin`;
       const { status, body } = await world.call('POST', path, { headers: world.keys.wallet, body: payin });

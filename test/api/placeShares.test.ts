@@ -25,7 +25,7 @@ describe('HTTP: shares of places', () => {
     assert.ok(shares.take('2001:db8:2:0::/64'));
   });
 
-  it('are given back once', () => {
+  it('are released once', () => {
     const shares = createPlaceShares({ placesMax: 100, perCallerMax: 1 });
     const giveBack = shares.take('192.0.2.1');
     assert.equal(shares.take('192.0.2.1'), null);

@@ -1,4 +1,4 @@
-/** The policy for other amounts, as the API and the dashboard set it, and as payments show it. */
+/** The policy for other amounts: set by the API and the dashboard, returned by payments. */
 import assert from 'node:assert/strict';
 import { Jar } from './desk.ts';
 import { goodRequest, startWorld, type World } from './world.ts';
@@ -37,7 +37,7 @@ describe('the policy for other amounts', () => {
     assert.deepEqual((await set({})).body.policy, none);
   });
 
-  it('names the field that is wrong', async () => {
+  it('names the faulty field', async () => {
     const pointer = async (body: unknown) => {
       const answer = await set(body);
       assert.equal(answer.status, 400);
@@ -58,7 +58,7 @@ describe('the policy for other amounts', () => {
   const form = { ...none, percent: '0.25', most: '1.00', lateWithinMinutes: '0', over: 'refund' };
   const { tolerance: _, ...fields } = form;
 
-  it('has a page that is filled with what is in force', async () => {
+  it('has a page that is filled with the present policy', async () => {
     const saved = await ann.post(page, fields);
     assert.deepEqual([saved.status, saved.to], [303, page]);
     const { text } = await ann.get(page);
@@ -71,7 +71,7 @@ describe('the policy for other amounts', () => {
     });
   });
 
-  it('says beside its field what is wrong, and keeps what was typed', async () => {
+  it('has errors beside their fields, and keeps the typed values', async () => {
     for (const percent of ['9999', '10.01', '0.125', '-1', '1e1', '1,5']) {
       const refused = await ann.post(page, { ...fields, percent, most: '7' });
       assert.equal(refused.status, 400, percent);
@@ -86,7 +86,7 @@ describe('the policy for other amounts', () => {
     assert.equal((await ann.post(page, { ...fields, more: '1' })).status, 400);
   });
 
-  it('is told of with what a payment expects, what came, and the difference', async () => {
+  it('is reported with the expected amount, the received one, and the difference', async () => {
     const { body } = await world.call('POST', base, { headers: world.keys.wallet, body: goodRequest() });
     assert.deepEqual(body.amounts, { expected: '10.01', received: '0.00', delta: '-10.01' });
   });

@@ -1,4 +1,4 @@
-/** Floods of the endpoints of payers' wallets: what a request may cost, and who is counted. */
+/** Floods of the endpoints of payers' wallets: cost of a request, and the callers whose requests count. */
 import assert from 'node:assert/strict';
 import type { PayerOrder, PayerTransactions } from '../../commands/payerTransactions.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
@@ -30,7 +30,7 @@ function factsOf(history: readonly PaymentEvent[] = [p.created({ from: p.solanaU
   };
 }
 
-/** @param replaced parts of what prepares */
+/** @param replaced parts of the preparation */
 function prepared(replaced: Partial<PayerTransactions> = {}, facts: PayerFacts | null = factsOf()) {
   const calls = { terms: 0, prepare: 0, most: 0, now: 0 };
   const orders: PayerOrder[] = [];
@@ -59,20 +59,20 @@ function prepared(replaced: Partial<PayerTransactions> = {}, facts: PayerFacts |
 }
 
 describe('prepared transactions under a flood', () => {
-  it('share what they need of the network: a thousand requests read it once in five seconds', async () => {
+  it('share their reads of the network: a thousand requests read it once in five seconds', async () => {
     const { payments, calls, clock } = prepared();
     for (let burst = 0; burst < 50; burst += 1)
-      await Promise.all(Array.from({ length: 20 }, () => payments.prepare('a payment', account)));
+      await Promise.all(Array.from({ length: 20 }, () => payments.prepare('a payment', { account })));
     assert.deepEqual([calls.prepare, calls.terms], [1_000, 1]);
     clock.advance(termsLife_ms - 1);
-    await payments.prepare('a payment', account);
+    await payments.prepare('a payment', { account });
     assert.equal(calls.terms, 1);
     clock.advance(1);
-    await payments.prepare('a payment', account);
+    await payments.prepare('a payment', { account });
     assert.equal(calls.terms, 2);
   });
 
-  it('remember no failure of the network', async () => {
+  it('cache no failure of the network', async () => {
     let fails = true;
     const { payments } = prepared({
       async readTerms() {
@@ -80,12 +80,12 @@ describe('prepared transactions under a flood', () => {
         return {};
       },
     });
-    await assert.rejects(payments.prepare('a payment', account), /away/);
+    await assert.rejects(payments.prepare('a payment', { account }), /away/);
     fails = false;
-    assert.ok(!isRefusal(await payments.prepare('a payment', account)));
+    assert.ok(!isRefusal(await payments.prepare('a payment', { account })));
   });
 
-  it('call nodes for a few at a time: the rest wait, and more than that are answered at once', async () => {
+  it('call nodes for a few at a time: the rest wait, and requests beyond the queue are answered at once', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const running = { now: 0, most: 0 };
     const { payments } = prepared({
@@ -98,7 +98,7 @@ describe('prepared transactions under a flood', () => {
       },
     });
     const room = preparing.running + preparing.waiting;
-    const asked = Array.from({ length: room + 10 }, () => payments.prepare('a payment', account));
+    const asked = Array.from({ length: room + 10 }, () => payments.prepare('a payment', { account }));
     const outcomes = Promise.allSettled(asked);
     const refused = await Promise.race([Promise.any(asked.slice(room).map((each) => each.catch(String))), outcomes]);
     assert.match(String(refused), /too many payments are being prepared/);
@@ -107,22 +107,62 @@ describe('prepared transactions under a flood', () => {
     assert.deepEqual([kept, running.most], [room, preparing.running]);
   });
 
-  it('are for exactly what is due, from an account of the chain', async () => {
+  it('are for exactly the amount due, from an account of the chain', async () => {
     const { payments, orders } = prepared();
-    await payments.prepare('a payment', account);
+    await payments.prepare('a payment', { account });
     assert.deepEqual([orders[0]?.amount, orders[0]?.payer, orders[0]?.token.symbol], [10_010_000n, account, 'USDC']);
-    const wrong = await payments.prepare('a payment', receiver);
+    const wrong = await payments.prepare('a payment', { account: receiver });
     assert.ok(isRefusal(wrong) && wrong.pointer === '/account');
-    for (const history of [[...p.unpaid, p.expired()], p.paid, [p.created({ type: 'anyAmount' })]]) {
+    for (const history of [[...p.unpaid, p.expired()], p.paid]) {
       const { payments: over, calls } = prepared({}, factsOf(history));
-      const refused = await over.prepare('a payment', receiver);
+      const refused = await over.prepare('a payment', { account: receiver });
       assert.ok(isRefusal(refused) && refused.refused === 'paymentNotUpdatable', JSON.stringify(refused));
       assert.deepEqual([calls.terms, calls.prepare], [0, 0]);
     }
   });
+
+  it('are for the amount that the payer chooses where any is accepted, and for no other amount', async () => {
+    const any = factsOf([p.created({ type: 'anyAmount', from: p.solanaUsdc })]);
+    const { payments, orders, calls } = prepared({}, any);
+    assert.ok(!isRefusal(await payments.prepare('a payment', { account, amount: '12.5' })));
+    assert.equal(orders[0]?.amount, 12_500_000n);
+    for (const amount of [undefined, '', '0', '0.01', '-1', '1e3', '0.0000001', '10000.01', '0x10', '１']) {
+      const refused = await payments.prepare('a payment', { account, amount });
+      assert.ok(isRefusal(refused) && refused.pointer === '/amount', `${amount}: ${JSON.stringify(refused)}`);
+    }
+    const received = [p.created({ type: 'anyAmount', from: p.solanaUsdc }), p.detected(p.payin({ in: p.solanaUsdc }))];
+    const again = await prepared({}, factsOf(received)).payments.prepare('a payment', { account, amount: '12.5' });
+    assert.ok(isRefusal(again) && again.refused === 'paymentNotUpdatable', JSON.stringify(again));
+    const agreed = await prepared().payments.prepare('a payment', { account, amount: '10.01' });
+    assert.ok(isRefusal(agreed) && agreed.pointer === '/amount', JSON.stringify(agreed));
+    assert.equal(calls.prepare, 1);
+  });
+
+  it('are sent for the chosen amount that they were prepared for: its seal fits no other', async () => {
+    const sent: string[] = [];
+    const signed = {
+      hashOf: () => 'h',
+      async send(transaction: string) {
+        sent.push(transaction);
+        return undefined;
+      },
+    };
+    const any = factsOf([p.created({ type: 'anyAmount', from: p.solanaUsdc })]);
+    const { payments } = prepared({ signed }, any);
+    const made = await payments.prepare('a payment', { account, amount: '12.5' });
+    assert.ok(!isRefusal(made) && made.seal !== null);
+    const body = { account, transaction: 'signed', seal: made.seal };
+    for (const amount of ['12.4', '12.6', undefined]) {
+      const refused = await payments.sendSigned('a payment', { ...body, amount }, { cause: 'payer' });
+      assert.ok(isRefusal(refused), String(amount));
+    }
+    assert.deepEqual(sent, []);
+    assert.equal(await payments.sendSigned('a payment', { ...body, amount: '12.50' }, { cause: 'payer' }), 'h');
+    assert.deepEqual(sent, ['signed']);
+  });
 });
 
-/** Counts as many requests as the limits allow, for one caller and payment each. */
+/** Counts requests until the limits refuse, per caller and per payment. */
 function counting(): { readonly rates: Rates; readonly counted: (readonly [RateName, string])[] } {
   const counted: (readonly [RateName, string])[] = [];
   const rates: Rates = {
@@ -142,8 +182,8 @@ function counting(): { readonly rates: Rates; readonly counted: (readonly [RateN
   return { rates, counted };
 }
 
-describe('HTTP: what payers’ wallets ask', () => {
-  it('is counted by address and by payment, and a link of no payment costs no count of either', async () => {
+describe('HTTP: requests of payers’ wallets', () => {
+  it('are counted by address and by payment, and a link of no payment costs no count of either', async () => {
     const { rates, counted } = counting();
     let prepares = 0;
     const never = async () => refuse('conflict', 'not here');

@@ -1,4 +1,4 @@
-/** What anybody may keep of the log, and what an app may take with it. */
+/** Parts of the log that anybody may keep, and the evidence that an app may export. */
 
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
@@ -37,7 +37,7 @@ describe('HTTP: proof', () => {
     assert.deepEqual([asked.status, asked.body.error], [404, 'notFound']);
   });
 
-  it('shows anybody the newest head, all of them page by page, and the keys', async () => {
+  it('shows everybody the newest head, all of them page by page, and the keys', async () => {
     for (let n = 0; n < 3; n += 1) {
       await log.grow(`payment-${id}`);
       await log.look({ every });
@@ -71,13 +71,13 @@ describe('HTTP: proof', () => {
     );
   });
 
-  it('answers a number that no entry has, and a text that is none, alike', async () => {
+  it('gives the same answer to an unknown number and to an invalid text', async () => {
     for (const number of ['0', '99', '-1', '1e3', 'x', '99999999999999999999'])
       assert.equal((await world.call('GET', `${base}/heads/${number}`)).status, 404, number);
     assert.equal((await world.call('GET', `${base}/heads?after=-1`)).status, 400);
   });
 
-  it('hands an app the evidence of its own payment, and nobody else', async () => {
+  it('gives an app the evidence of its own payments, and nobody else', async () => {
     const path = `/payment-api/payments/${id}/evidence`;
     const mine = await world.call('GET', path, { headers: world.keys.wallet });
     assert.equal(mine.status, 200);

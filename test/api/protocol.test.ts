@@ -16,7 +16,7 @@ import { goodRequest, startWorld, type World } from './world.ts';
 const base = '/payment-api/payments';
 const id = 'f47ac10b-58cc-4372-a567-0e02b2c3d479';
 
-/** Sends bytes as they are; answers all that comes until the server closes. */
+/** Sends bytes unchanged and returns everything received until the server closes. */
 function raw(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -76,7 +76,7 @@ describe('HTTP: the protocol', () => {
     }
   });
 
-  it('takes over a well-formed request id and makes one up otherwise', async () => {
+  it('accepts a well-formed request id and generates one otherwise', async () => {
     const answer = async (sent: string) =>
       (await world.call('GET', '/healthz', { headers: { 'X-Request-Id': sent } })).headers['x-request-id'];
     assert.equal(await answer('order-7:retry.2'), 'order-7:retry.2');
@@ -85,7 +85,7 @@ describe('HTTP: the protocol', () => {
     }
   });
 
-  it('sends headers that leave a browser nothing to load from elsewhere', async () => {
+  it('sends headers that prevent a browser from loading anything from elsewhere', async () => {
     const { headers } = await world.call('GET', '/docs/try');
     assert.equal(
       headers['content-security-policy'],
@@ -96,7 +96,7 @@ describe('HTTP: the protocol', () => {
     assert.equal(headers['x-powered-by'], undefined);
   });
 
-  it('answers what is hardly HTTP in the same error shape', async () => {
+  it('answers malformed HTTP in the same error shape', async () => {
     const close = 'Connection: close\r\n\r\n';
     for (const [request, status] of [
       [`GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n${close}`, 400],
@@ -175,7 +175,7 @@ describe('HTTP: the protocol', () => {
     });
   });
 
-  it('forgets a failed look-up at once', async () => {
+  it('forgets a failed lookup at once', async () => {
     let away = true;
     const findApp = async (): Promise<null> => {
       if (away) throw new Unavailable('away');
@@ -189,7 +189,7 @@ describe('HTTP: the protocol', () => {
     });
   });
 
-  it('answers 503 at once when too many requests are in progress, but health all the same', async () => {
+  it('answers 503 at once when too many requests are in progress, but still answers health', async () => {
     const reached = Promise.withResolvers<void>();
     const go = Promise.withResolvers<null>();
     const getPayment = () => {
@@ -225,7 +225,7 @@ describe('HTTP: the protocol', () => {
     await closed;
   });
 
-  it('says in public whether it is ready, and nothing more', async () => {
+  it('states in public whether it is ready, and nothing more', async () => {
     assert.deepEqual((await world.call('GET', '/readyz')).body, { ready: true });
     const readiness = async () => ({ ready: false, checks: { store: { ok: false, detail: 'no answer' } } });
     await withWorld({ readiness }, async ({ call }) => {
@@ -235,7 +235,7 @@ describe('HTTP: the protocol', () => {
     assert.equal((await world.call('GET', '/metrics')).status, 404);
   });
 
-  it('answers 300 who ask at once for readiness alike, asks the stores once, and lets honest requests through', async () => {
+  it('answers 300 concurrent readiness requests alike, queries the stores once, and lets honest requests through', async () => {
     let asked = 0;
     const go = Promise.withResolvers<void>();
     const readiness = async () => {
@@ -256,7 +256,7 @@ describe('HTTP: the protocol', () => {
     });
   });
 
-  it('asks again after a second', async () => {
+  it('queries the stores again after a second', async () => {
     let asked = 0;
     const readiness = async () => ({ ready: ++asked > 1, checks: {} });
     await withWorld({ readiness }, async ({ call, clock }) => {
@@ -268,7 +268,7 @@ describe('HTTP: the protocol', () => {
     });
   });
 
-  it('tells reasons and metrics at the operations port alone', async () => {
+  it('returns reasons and metrics at the operations port alone', async () => {
     const checks = { store: { ok: false, detail: 'no answer' } };
     const app = createOperationsApp({
       clock: world.clock,
@@ -304,7 +304,7 @@ describe('HTTP: the protocol', () => {
     }
   });
 
-  it('tells each request to metrics by its pattern, never by its path', async () => {
+  it('counts each request in metrics by its pattern, never by its path', async () => {
     const seen: string[] = [];
     const observe: NonNullable<HttpDeps['observe']> = ({ method, route, status }) =>
       void seen.push(`${method} ${route} ${status}`);

@@ -1,4 +1,4 @@
-/** What a payment would cost, without creating it. */
+/** The cost of a payment, computed without creating it. */
 import assert from 'node:assert/strict';
 import { goodRequest, startWorld, type World } from './world.ts';
 
@@ -15,7 +15,7 @@ describe('HTTP: a quote', () => {
   const count = async () =>
     (await world.call('GET', `${base}?limit=100`, { headers: world.keys.walletAdmin })).body.data.length;
 
-  it('says what is paid, what is paid out and the fee, and creates nothing', async () => {
+  it('states the payin, the payout and the fee, and creates nothing', async () => {
     const before = await count();
     const payFrom = [{ chainId: '56', tokenSymbol: 'USDC' }];
     const { status, body, headers } = await ask({ orderId: 'q-1', payFrom });
@@ -39,7 +39,7 @@ describe('HTTP: a quote', () => {
     assert.equal(created, 201);
   });
 
-  it('says what anyAmount takes', async () => {
+  it('states the limits of anyAmount', async () => {
     const { amount: _, ...destination } = goodRequest().destination as { amount: string };
     const { body } = await ask({ type: 'anyAmount', destination }, 'dryrun=true', '/payment-api');
     assert.partialDeepStrictEqual(body, {
@@ -49,7 +49,7 @@ describe('HTTP: a quote', () => {
     });
   });
 
-  it('refuses what creating would, and whatever is neither true nor false', async () => {
+  it('refuses the same as a creation, and values that are neither true nor false', async () => {
     const { status, body } = await ask({ source: { chainId: '8453', tokenSymbol: 'DOGE' } });
     assert.deepEqual([status, body.errors[0].pointer], [400, '/source/tokenSymbol']);
     for (const query of ['dryrun=yes', 'dryrun=', 'dryrun=true&dryrun=true', 'dryRun=true'])

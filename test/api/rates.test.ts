@@ -8,7 +8,7 @@ const create = '/payment-api/payments';
 const unknown = `${create}/f47ac10b-58cc-4372-a567-0e02b2c3d479`;
 const keyless = (more: object = {}) => ({ body: goodRequest({ appId: 'wallet_demo', ...more }) });
 
-/** So many of these in a minute; nothing else is limited. */
+/** Limits these rates to a number per minute; other rates are not limited. */
 function counting(limits: Partial<Record<RateName, number>>): Rates {
   const counts = new Map<string, number>();
   return {
@@ -23,7 +23,7 @@ function counting(limits: Partial<Record<RateName, number>>): Rates {
   };
 }
 
-describe('HTTP: how often', () => {
+describe('HTTP: the limit of', () => {
   let world: World;
   const start = async (replaced: Partial<HttpDeps>) => {
     world = await startWorld(replaced);
@@ -38,7 +38,7 @@ describe('HTTP: how often', () => {
     return all;
   };
 
-  it('strangers may ask is limited by address: 429 says when to come back; keys and health go on', async () => {
+  it('requests of strangers is per address: 429 states when to try again; keys and health still work', async () => {
     // The client of these tests reads the document first, which counts.
     const { call, keys } = await start({ rates: counting({ address: 3 }) });
     const first = await call('GET', unknown);
@@ -55,14 +55,14 @@ describe('HTTP: how often', () => {
     assert.equal((await call('GET', '/readyz')).status, 200);
   });
 
-  it('strangers may ask does not depend on what they say of their address', async () => {
+  it('requests of strangers does not depend on the addresses that they claim', async () => {
     const { call } = await start({ rates: counting({ address: 3 }) });
     let host = 0;
     const ask = () => call('GET', unknown, from(`198.51.100.${++host}`));
     assert.deepEqual(await statuses(4, ask), [404, 404, 429, 429]);
   });
 
-  it('strangers may ask depends on the address that a trusted proxy names', async () => {
+  it('requests of strangers depends on the address that a trusted proxy names', async () => {
     const { call } = await start({ rates: counting({ address: 2 }), clients: createClients(['127.0.0.0/8']) });
     assert.deepEqual(await statuses(3, () => call('GET', unknown, from('198.51.100.1'))), [404, 404, 429]);
     assert.deepEqual(await statuses(1, () => call('GET', unknown, from('198.51.100.2'))), [404]);
@@ -79,7 +79,7 @@ describe('HTTP: how often', () => {
     ['files of pages', 'GET', '/dashboard/assets/look.css'],
     ['forms of other sites', 'POST', '/dashboard/sign-in', { Origin: 'https://evil.example' }],
   ] as const) {
-    it(`strangers may ask counts ${what}`, async () => {
+    it(`requests of strangers counts ${what}`, async () => {
       const { url } = await start({ rates: counting({ address: 3 }) });
       const ask = () => fetch(`${url}${path}`, { method, headers, redirect: 'manual' });
       const [, , third = 0, fourth] = await statuses(4, ask);
@@ -88,13 +88,13 @@ describe('HTTP: how often', () => {
     });
   }
 
-  it('keys may be guessed is limited like any request without one', async () => {
+  it('guesses of keys is that of any request without a key', async () => {
     const { call } = await start({ rates: counting({ address: 3 }) });
     const guess = () => call('GET', unknown, { headers: { 'X-API-Key': 'pi_live_guess' } });
     assert.deepEqual(await statuses(4, guess), [401, 401, 429, 429]);
   });
 
-  it('a key and an app may ask is limited each by itself', async () => {
+  it('a key’s and an app’s requests is separate for each', async () => {
     const { call, keys } = await start({ rates: counting({ key: 2, app: 3 }) });
     const ask = (headers: Record<string, string>) => () => call('GET', unknown, { headers });
     assert.deepEqual(await statuses(3, ask(keys.wallet)), [404, 404, 429]);
@@ -102,19 +102,19 @@ describe('HTTP: how often', () => {
     assert.deepEqual(await statuses(1, ask(keys.other)), [404]);
   });
 
-  it('payments are created without a key is limited; with a key it is not', async () => {
+  it('payments created without a key applies; with a key there is none', async () => {
     const { call, keys } = await start({ rates: counting({ keylessCreation: 2 }) });
     assert.deepEqual(await statuses(3, () => call('POST', create, keyless())), [201, 201, 429]);
     assert.equal((await call('POST', '/payment-api', keyless())).status, 429);
     assert.equal((await call('POST', create, { body: goodRequest(), headers: keys.wallet })).status, 201);
   });
 
-  it('payments are created without a key is limited by those of the address that are open', async () => {
+  it('payments created without a key counts the open ones of the address', async () => {
     const { call } = await start({ rates: counting({ keylessOpen: 2 }) });
     assert.deepEqual(await statuses(3, () => call('POST', create, keyless())), [201, 201, 429]);
   });
 
-  it('payments are created tells the limits whose app’s and whose address’s places they use', async () => {
+  it('payments created depends on the places of the app and of the address', async () => {
     const seen: unknown[] = [];
     const count: Rates['count'] = async (...asked) => {
       if (asked[0] === 'keylessOpen') seen.push(asked);
@@ -125,7 +125,7 @@ describe('HTTP: how often', () => {
     assert.deepEqual(seen, [['keylessOpen', '127.0.0.1', 'wallet_demo']]);
   });
 
-  it('payments are created without a key cannot be counted while Postgres is away: 503', async () => {
+  it('payments created without a key cannot be counted while Postgres is away: 503', async () => {
     const count: Rates['count'] = async (name) => {
       if (name === 'keylessCreation') throw new Unavailable('away');
       return null;

@@ -34,14 +34,14 @@ describe('readiness', () => {
     return checks['eventStore'];
   };
 
-  it('is not there while the store is read and cannot be written to', async () => {
+  it('is lost while the store can be read and cannot be written to', async () => {
     assert.deepEqual(await asked(), { ok: true });
     const shown = await asked(false);
     assert.equal(shown?.ok, false);
     assert.match(shown?.detail ?? '', /cannot be written to: see the alarm eventStoreCannotWrite/);
   });
 
-  it('is not there while the store’s cluster has no leader, and is when it has', async () => {
+  it('is lost while the store’s cluster has no leader, and returns with one', async () => {
     cluster.all('electing');
     assert.deepEqual(await asked(), { ok: false, detail: 'cannot be reached' });
     cluster.lead(cluster.nodes[0]);

@@ -14,7 +14,7 @@ const contract = {
   source: { chainId: 1500, tokenSymbol: 'USDC', senderAddress: payer },
 };
 
-describe('HTTP: what real clients send', () => {
+describe('HTTP: requests of real clients', () => {
   let world: World;
   before(async () => {
     world = await startWorld();
@@ -39,7 +39,7 @@ describe('HTTP: what real clients send', () => {
     assert.match(found.message, message);
   };
 
-  describe('no type', () => {
+  describe('a missing type', () => {
     it('is exactIn with an amount in source, exactOut with one in destination, anyAmount with the contract intent', async () => {
       const goesIn = await created({ source: { ...source, amount: '10.00' }, destination });
       assert.deepEqual([goesIn.type, goesIn.destination.amount], ['exactIn', '9.99']);
@@ -59,7 +59,7 @@ describe('HTTP: what real clients send', () => {
       assert.deepEqual([status, body.type, body.destination.receiverAddress], [201, 'exactIn', receiver]);
     });
 
-    it('is refused where it could be read in several ways, or in none', async () => {
+    it('is refused if it is ambiguous, or if no type fits', async () => {
       const both = { source: { ...source, amount: '10' }, destination: { ...destination, amount: '10' } };
       await refused(both, '/type', /source\.amount would mean exactIn, destination\.amount exactOut/);
       await refused({ source, destination }, '/type', /send source\.amount \(exactIn\)/);
@@ -67,7 +67,7 @@ describe('HTTP: what real clients send', () => {
   });
 
   describe('a token’s address', () => {
-    it('is accepted where it is the catalogue’s, in any letter case', async () => {
+    it('is accepted if it is the catalogue’s, in any letter case', async () => {
       for (const spelled of [baseUsdc, baseUsdc.toLowerCase(), baseUsdc.toUpperCase(), null]) {
         await created({
           source: { ...source, tokenAddress: spelled, amount: '10' },
@@ -81,7 +81,7 @@ describe('HTTP: what real clients send', () => {
       }
     });
 
-    it('is refused where it is another token’s, also of a settlement wallet', async () => {
+    it('is refused if it is another token’s, also of a settlement wallet', async () => {
       const other = { source: { ...source, tokenAddress: ethereumUsdc, amount: '10' }, destination };
       await refused(other, '/source/tokenAddress', /USDC on Base is 0x8335/);
       const out = { source: { ...source, amount: '10' }, destination: { ...destination, tokenAddress: baseUsdc } };
@@ -94,7 +94,7 @@ describe('HTTP: what real clients send', () => {
     });
   });
 
-  it('the other side’s amount says nothing: it is computed', async () => {
+  it('the other side’s amount is ignored: it is computed', async () => {
     const goesIn = await created({
       type: 'exactIn',
       source: { ...source, amount: '10' },
@@ -109,7 +109,7 @@ describe('HTTP: what real clients send', () => {
     assert.deepEqual([comesOut.source.amount, comesOut.destination.amount], ['10.01', '10.00']);
   });
 
-  it('metadata is any JSON object of 4 kB and five levels, and comes back as it was', async () => {
+  it('metadata is any JSON object of 4 kB and five levels, and is returned unchanged', async () => {
     const five = { a: { b: [{ c: [1, 2.5, true, null, 'é\n\u0001'] }] }, '': {}, 'a/b ~ c': [], 7: '' };
     const full = { text: 'x'.repeat(4_096 - JSON.stringify({ text: '' }).length) };
     for (const metadata of [five, full, {}]) {
@@ -151,7 +151,7 @@ describe('HTTP: what real clients send', () => {
     assert.equal(body.destination.tokenSymbol, 'USDC');
   });
 
-  it('a whole payment may be sent back, and makes another one like it', async () => {
+  it('a whole payment may be sent back, and creates another one like it', async () => {
     for (const type of ['exactIn', 'exactOut']) {
       const request =
         type === 'exactIn'
@@ -170,9 +170,9 @@ describe('HTTP: what real clients send', () => {
     assert.deepEqual([odd.status, odd.webhookUrl], ['payment_unpaid', 'https://shop.example/hooks']);
   });
 
-  describe('a name that is not known', () => {
+  describe('an unknown name', () => {
     const with_ = (more: object) => ({ ...goodRequest(), ...more });
-    it('is refused with the nearest that is', async () => {
+    it('is refused with the nearest known one', async () => {
       await refused(with_({ oderId: '1' }), '/oderId', /nearest known name is orderId/);
       await refused(with_({ meta_data: {} }), '/meta_data', /nearest known name is metadata/);
       const wrong = { ...source, token_symbol: 'USDC' };
@@ -181,7 +181,7 @@ describe('HTTP: what real clients send', () => {
       assert.match(list.body.message, /nearest known name is createdAfter/);
     });
 
-    it('is told apart from a key, which is said to be revoked', async () => {
+    it('is distinguished from a revoked key, which is reported as revoked', async () => {
       const key = world.keys.wallet['X-API-Key'] ?? '';
       await refused(with_({ apiKey: 'x' }), '/apiKey', /X-API-Key header only: revoke/);
       await refused(with_({ color: key }), '/color', /X-API-Key header only: revoke/);
@@ -201,7 +201,7 @@ describe('HTTP: what real clients send', () => {
     assert.equal((await world.call('POST', `${path}/payin`, { headers, body })).body.id, id);
   });
 
-  it('who paid may be named senderAddress, as answers do', async () => {
+  it('the payer may be named senderAddress, as in answers', async () => {
     const { id } = await created(goodRequest());
     const register = (body: object) =>
       world.call('POST', `${base}/${id}/payin`, {
@@ -217,7 +217,7 @@ describe('HTTP: what real clients send', () => {
     assert.deepEqual(pointers, ['/senderAddress', '/senderAddress', '/fromAddress']);
   });
 
-  it('an empty X-API-Key is no key', async () => {
+  it('an empty X-API-Key counts as no key', async () => {
     const open = await create(goodRequest(), { 'X-API-Key': '' });
     assert.deepEqual([open.status, open.body.errors[0].pointer], [400, '/appId']);
     const keyless = await world.call('POST', base, {

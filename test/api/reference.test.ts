@@ -1,4 +1,4 @@
-/** The API reference: what it shows to whom, and that its examples run. */
+/** The API reference: its contents per reader, and its examples, which run. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -70,7 +70,7 @@ describe('HTTP: the API reference', () => {
     assert.ok(Buffer.byteLength((await jar.get('/docs')).text) < page_bytesMax);
   });
 
-  it('finds operations by words of their path, text and fields, and says when there is none', async () => {
+  it('finds operations by words of their path, text and fields, and states when there is none', async () => {
     const jar = new Jar(world.url);
     const main = async (q: string) =>
       (await jar.get(`/docs?q=${encodeURIComponent(q)}`)).text.split('<main')[1]?.split('</main>')[0] ?? '';
@@ -101,7 +101,7 @@ describe('HTTP: the API reference', () => {
     assert.match((await jar.get('/docs/api/addPayment?app=wallet_ada')).text, /wallet_ada/);
   });
 
-  it('shows nobody the key of somebody else’s app', async () => {
+  it('shows nobody the key of another person’s app', async () => {
     const [ada, stranger] = [new Jar(world.url), new Jar(world.url)];
     await ada.signIn('ada@example.org');
     const asked = await ada.get('/docs/api/addPayment?app=merchant_eve');
@@ -120,7 +120,7 @@ describe('HTTP: the API reference', () => {
     const ends: Readonly<Record<ExampleLanguage, string>> = { curl: 'sh', typescript: 'mts', python: 'py' };
 
     for (const language of exampleLanguages)
-      it(`in ${language} runs as it is: reads, and creates a payment with a key`, async () => {
+      it(`in ${language} runs unchanged: it reads, and creates a payment with a key`, async () => {
         const reference = await document();
         const folder = temporaryDirectory();
         const env = { ...process.env, PAYMENTS_KEY: world.keys.wallet['X-API-Key'] ?? '' };

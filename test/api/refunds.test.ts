@@ -17,7 +17,7 @@ describe('HTTP: refunds', () => {
 
   const create = async (headers = world.keys.wallet): Promise<string> =>
     (await world.call('POST', base, { headers, body: goodRequest() })).body.id;
-  /** Too little came of it in time; its payer has said where it goes back to, or not. */
+  /** Creates an underpaid payment that has ended. With `proven`, its payer has set a refund address. */
   async function held({ proven = true } = {}): Promise<string> {
     const id = await create();
     await world.happen(id, [
@@ -32,7 +32,7 @@ describe('HTTP: refunds', () => {
   const list = (id: string) => world.call('GET', `${base}/${id}/refunds`, { headers: world.keys.walletAdmin });
   const part = { chainId: '8453', tokenAddress: baseUsdc.token.address, amount: '1.00' };
 
-  it('shows what is held, what of it can be ordered, and what sending it costs', async () => {
+  it('show the held money, the part that can be ordered, and the cost of sending it', async () => {
     const { status, body } = await list(await held());
     assert.equal(status, 200);
     const { tokenAddress, ...money } = body.held[0];
@@ -49,7 +49,7 @@ describe('HTTP: refunds', () => {
     assert.equal((await list(await held({ proven: false }))).body.held[0].provenAmount, '0.00');
   });
 
-  it('orders all of it, to the address that the payer has signed, less what sending it costs', async () => {
+  it('order all of it, to the address that the payer has signed, less the cost of sending it', async () => {
     const id = await held();
     const { status, body } = await order(id, { scope: 'all', reason: 'The order was cancelled' });
     assert.equal(status, 200);
@@ -78,7 +78,7 @@ describe('HTTP: refunds', () => {
     assert.equal((await list(id)).body.held[0].amount, '1.00');
   });
 
-  it('never exceeds what is held, though twenty ask at once', async () => {
+  it('never exceed the held money, though twenty are requested at once', async () => {
     const id = await held();
     const answers = await Promise.all(Array.from({ length: 20 }, () => order(id, { ...part, amount: '0.30' })));
     assert.equal(answers.filter(({ status }) => status === 200).length, 10);
@@ -91,7 +91,7 @@ describe('HTTP: refunds', () => {
     assert.equal(taken, of('3.00'));
   });
 
-  it('says what to do where nobody has proven an address: the sender may be an exchange', async () => {
+  it('explain the next step if nobody has proven an address: the sender may be an exchange', async () => {
     const id = await held({ proven: false });
     for (const body of [{}, { scope: 'all' }, part]) {
       const refused = await order(id, body);
@@ -101,7 +101,7 @@ describe('HTTP: refunds', () => {
     assert.deepEqual((await list(id)).body.data, []);
   });
 
-  it('refuses what is not held, what does not cover its cost, and what was created without a key', async () => {
+  it('refuse money that is not held, amounts below their cost, and payments created without a key', async () => {
     const nothing = await order(await create(), { scope: 'all' });
     assert.deepEqual([nothing.status, nothing.body.error], [409, 'refundExceedsHeld']);
     const id = await held();
@@ -116,7 +116,7 @@ describe('HTTP: refunds', () => {
     assert.equal((await order(keyless, { scope: 'all' })).status, 403);
   });
 
-  it('points at what is wrong with the body', async () => {
+  it('point at the faulty field of the body', async () => {
     const id = await held();
     const wrong: readonly (readonly [body: object, pointer: string])[] = [
       [{ scope: 'some' }, '/scope'],
@@ -143,7 +143,7 @@ describe('HTTP: refunds', () => {
     assert.deepEqual((await list(id)).body.data, []);
   });
 
-  it('is for keys of scope admin, and for payments of their app', async () => {
+  it('need keys of scope admin, and payments of their app', async () => {
     const id = await held();
     assert.equal((await order(id, {}, world.keys.wallet)).status, 403);
     assert.equal((await world.call('POST', `${base}/${id}/refunds`, { body: {} })).status, 401);

@@ -1,4 +1,4 @@
-/** The ways to pay without gas, over HTTP: what is answered while money is on its way, and to what no client should send. */
+/** Payments without gas over HTTP: answers while money is on its way, and answers to faulty requests. */
 import assert from 'node:assert/strict';
 import { systemClock } from '../../src/process/system.ts';
 import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
@@ -34,7 +34,7 @@ describe('x402 over HTTP', () => {
     return { payer, header: headerOf(due, await authorize(payer, due, { validBefore })) };
   };
 
-  it('is pending until the payin has funded the payment, asks for no second signature, and then says the same each time', async () => {
+  it('is pending until the payin has funded the payment, requests no second signature, and then gives the same answer each time', async () => {
     const { payer, header } = await signed();
     for (let round = 1; round <= 2; round += 1) {
       const { status, response, required, headers } = await ask402(link, header);
@@ -66,7 +66,7 @@ describe('x402 over HTTP', () => {
     }
   });
 
-  it('of what gas costs too much says so, and of an hour that is used up when it is over', async () => {
+  it('states that gas is too expensive, or that the hour’s limit is used up and when it ends', async () => {
     desk.around.limits = { ...desk.around.limits, perRelay_microUsd: 1n };
     const dear = await ask402(link, (await signed()).header);
     assert.deepEqual([dear.status, dear.response.errorReason], [402, 'gas_limit']);
@@ -97,7 +97,7 @@ describe('x402 over HTTP', () => {
     assert.equal(await desk.relay(1), null);
   });
 
-  it('has one door, whatever its path is spelled like, for any method', async () => {
+  it('answers at one path, however the path is spelled, for any method', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
       assert.equal((await ask402(link, undefined, { method })).status, 402, method);
     for (const spelled of ['x402/', 'X402', '%78402', '/x402', 'x402//', 'x402%2f', '../x402', 'x402;a'])
@@ -122,7 +122,7 @@ describe('x402 over HTTP', () => {
     assert.deepEqual(await desk.typesIn('relayGas-2026-11-21T09'), []);
   });
 
-  it('answers a page’s refusal as a problem, and its signature with what has become of it', async () => {
+  it('answers a page’s refusal as a problem, and its signature with the result', async () => {
     const { authorizations } = await (await fetch(`${link}/authorization`)).json();
     const { typedData, chainId, tokenAddress } = authorizations[0];
     const payer = anyPayer();

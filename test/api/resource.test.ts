@@ -62,7 +62,7 @@ describe('the payment resource', () => {
     });
   });
 
-  it('goes into webhooks without what belongs to the app, and with every other field', () => {
+  it('goes into webhooks without the app’s private fields, and with every other field', () => {
     const expected = Object.fromEntries(Object.entries(full).filter(([name]) => !ofTheApp.includes(name)));
     assert.deepEqual(webhookData(sampleView), expected);
   });
@@ -77,7 +77,7 @@ describe('the payment resource', () => {
     assert.deepEqual(publicResource(sampleView), { ...full, ...hidden });
   });
 
-  it('shows whoever created it without a key the order id and the page to pay at besides', () => {
+  it('also shows the creator of a payment without a key the order id and the payment page', () => {
     const hidden = { metadata: null, webhookUrl: null, webhookSecretSource: null };
     assert.deepEqual(creatorResource(sampleView, page), { ...full, ...hidden });
   });

@@ -1,4 +1,4 @@
-/** Two instances of the HTTP interface on one Postgres. Their read models stand still: they go on saying that every key is good. */
+/** Two instances of the HTTP interface on one Postgres. Their read models do not change and continue to report every key as valid. */
 import assert from 'node:assert/strict';
 import { NEVER, type Observable } from 'rxjs';
 import { eventCodec } from '../../commands/codec.ts';
@@ -22,13 +22,13 @@ import { startWorld, type World } from './world.ts';
 const appId = 'wallet_demo';
 const by = { cause: 'operator:ada' } as const;
 const path = '/payment-api/payments/f47ac10b-58cc-4372-a567-0e02b2c3d479';
-/** Sooner gone and more often read than in production. */
+/** Shorter timeouts and polls than in production. */
 const times: RevocationTimes = { poll_ms: 50, patience_ms: 1_500, beat_ms: 200, gone_ms: 3_000, wait_ms: 60_000 };
 
 interface Instance {
   readonly world: World;
   readonly revocations: Revocations;
-  /** From now on, its readings of Postgres fail. */
+  /** From now on, its Postgres queries fail. */
   cutOff(): void;
   stop(): Promise<void>;
 }
@@ -58,7 +58,7 @@ describe('a revoked key', () => {
   };
   const askOnce = async ({ world }: Instance) =>
     (await world.call('GET', path, { headers: { 'X-API-Key': key.key } })).body.error as string;
-  /** Again while it says that it cannot know: on a machine with much to do its last reading may be too old for a moment. */
+  /** Repeats while the service answers that it cannot know: on a busy machine its last read may be too old for a moment. */
   const ask = async (of: Instance): Promise<string> => {
     for (;;) {
       const error = await askOnce(of);
@@ -71,7 +71,7 @@ describe('a revoked key', () => {
       ?.known ?? 0n;
   const revoke = () => merchants.revokeKey(appId, key.keyId, by);
 
-  it('is refused by every instance when the command is done, though no read model moves', async () => {
+  it('is refused by every instance when the command is done, although no read model has changed', async () => {
     const both = [await instance('one'), await instance('two')] as const;
     for (const each of both) assert.equal(await ask(each), 'paymentNotFound');
     await accepted(revoke());
@@ -91,7 +91,7 @@ describe('a revoked key', () => {
     assert.equal(later.revocations.isRevoked(newApiKey().keyId), false);
   });
 
-  it('is accepted by no instance that is cut off: that one accepts no key at all', async () => {
+  it('is accepted by no disconnected instance: it accepts no key at all', async () => {
     const [fine, cut] = [await instance('fine'), await instance('cut')];
     cut.cutOff();
     await accepted(revoke());
@@ -99,7 +99,7 @@ describe('a revoked key', () => {
     assert.equal(await askOnce(cut), 'unavailable');
   });
 
-  it('has the command fail and name the instance that is there and does not confirm', async () => {
+  it('makes the command fail and name the running instance that does not confirm', async () => {
     await instance('fine');
     const beat = () =>
       database.query(`INSERT INTO ops.api_instances VALUES ('x', 'till-3:3000', 0, now())
@@ -141,7 +141,7 @@ describe('a revoked key', () => {
     assert.equal((await merchants.types()).filter((type) => type === 'ApiKeyRevoked').length, 1);
   });
 
-  it('is refused also by an instance that was running when the list came back from an older backup', async () => {
+  it('is refused also by an instance that was running when an older backup of the list was restored', async () => {
     const one = await instance('one');
     for (let others = 0; others < 3; others += 1) await merchants.revokedKeys.add({ keyId: newApiKey().keyId, appId });
     while ((await knownBy('one')) < 3n) await systemClock.sleep(times.poll_ms);
@@ -151,7 +151,7 @@ describe('a revoked key', () => {
     assert.equal(await ask(one), 'unauthenticated');
   });
 
-  it('is refused by an instance whose start waited for a Postgres with much to do', async () => {
+  it('is refused by an instance whose start waited for a busy Postgres', async () => {
     await accepted(revoke());
     const told: string[] = [];
     let unanswered = 2;
@@ -174,7 +174,7 @@ describe('a revoked key', () => {
     await late.close();
   });
 
-  it('is told by the log where the list has lost it, and is put on the list again', async () => {
+  it('is found in the log if the list has lost it, and is added to the list again', async () => {
     await accepted(revoke());
     await database.query('TRUNCATE ops.revoked_keys');
     const find = callersByKey({ ...merchants, reads: stale(key) });
@@ -182,7 +182,7 @@ describe('a revoked key', () => {
     assert.deepEqual(await database.query('SELECT key_id FROM ops.revoked_keys'), [{ key_id: key.keyId }]);
   });
 
-  it('of another app, or unknown, is refused without a trace', async () => {
+  it('is refused without a trace if it is another app’s, or unknown', async () => {
     for (const [app, keyId] of [
       ['wallet_other', key.keyId],
       [appId, newApiKey().keyId],
@@ -196,7 +196,7 @@ describe('a revoked key', () => {
 
 type Issued = { readonly keyId: string; readonly key: string };
 
-/** The commands of an operator, on a log of their own. @param crash called before each append of a revocation */
+/** Commands of an operator, on a separate log. @param crash called before each append of a revocation */
 function operatorOf(revokedKeys: RevokedKeys, store = memoryEventStore(), crash = () => {}) {
   const handle: Handle = createHandle({
     store,
@@ -226,7 +226,7 @@ function operatorOf(revokedKeys: RevokedKeys, store = memoryEventStore(), crash 
 
 const callerOf = ({ keyId }: Issued): Caller => ({ keyId, appId, scope: 'orders', expiresAt: null });
 
-/** Read models that know of no revocation. */
+/** Read models that contain no revocation. */
 const stale = (key: Issued): Sql => ({ query: async <R>() => [callerOf(key)] as R[] });
 
 async function start(

@@ -1,4 +1,4 @@
-/** Every role with every form of the dashboard and every route that changes something for a signed-in person; people who left, and attacks. */
+/** Every role with every form of the dashboard and every route that changes something for a signed-in person; former members, and attacks. */
 import assert from 'node:assert/strict';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { type Action, allows, memberRoles, teamRoles } from '../../domain/merchant/roles.ts';
@@ -11,7 +11,7 @@ const appId = 'wallet_closed';
 const people = { owner: 'bob', developer: 'dora', operations: 'otto', readOnly: 'rita' } as const;
 const by = (developerId: string) => ({ cause: `developer:${developerId}` }) as const;
 
-/** Action of each route, with fields that reach the command; `asks` shows a question and changes nothing. */
+/** Action of each route, with fields that the command accepts. `asks` only renders a question and changes nothing. */
 const forms: Readonly<Record<string, readonly [action: Action | 'asks', fields?: Readonly<Record<string, string>>]>> = {
   '/keys': ['issueAdminKey', { name: 'mine now', scope: 'admin' }],
   '/keys/:keyId/rename': ['renameKey', { name: 'till 2' }],
@@ -31,6 +31,7 @@ const forms: Readonly<Record<string, readonly [action: Action | 'asks', fields?:
     { chainId: '1', tokenSymbol: 'USDC', receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' },
   ],
   '/settlement/cancel': ['cancelSettlement'],
+  '/webhooks/types': ['setWebhookTypes', { payment_held: 'true' }],
   '/webhooks/url': ['setWebhookUrl', { webhookUrl: 'https://mine.example/hooks' }],
   '/webhooks/remove': ['setWebhookUrl'],
   '/webhooks/rotate': ['rotateSecret'],
@@ -40,6 +41,8 @@ const forms: Readonly<Record<string, readonly [action: Action | 'asks', fields?:
   '/branding/logo': ['setLogo'],
   '/branding/logo/remove': ['setLogo'],
   '/embedding': ['setEmbeddingSites', { sites: 'https://mine.example' }],
+  '/notifications': ['setNotifications', { 'mail-moneyHeld': 'true' }],
+  '/notifications/read': ['asks'],
   '/pay-from': ['setPayFrom', { 'from-8453-USDC': 'true' }],
   '/policy': [
     'setPolicy',
@@ -56,7 +59,7 @@ const forms: Readonly<Record<string, readonly [action: Action | 'asks', fields?:
   ],
   '/payments/:paymentId/cancel': ['cancelPayment'],
   '/payments/:paymentId/note': ['annotatePayment', { note: 'call back', tags: '' }],
-  // An app of type wallet_ has no test payments. The spec of the commands tries createPayment.
+  // An app of type wallet_ has no test payments. The commands' spec covers createPayment.
   '/test-payment': ['asks'],
   '/webhooks/again': ['redeliver', { acknowledged: 'true', deliveries: '0198f3c2-0000-8000-8000-000000000001' }],
   '/team': ['inviteMember', { email: 'new@shop.example', role: 'readOnly' }],
@@ -91,6 +94,7 @@ const routes: Readonly<Record<string, readonly [action: Action, body?: object]>>
     },
   ],
   '/embedding': ['setEmbeddingSites', { sites: [] }],
+  '/webhook/types': ['setWebhookTypes', { webhookTypes: ['payment_held'] }],
   '/webhook': ['setWebhookUrl', { webhookUrl: 'https://mine.example/hooks' }],
   '/webhook/rotate': ['rotateSecret'],
   '/keys': ['issueAdminKey', { name: 'mine now', scope: 'admin' }],
@@ -234,7 +238,7 @@ describe('the roles of a team', () => {
     accepted(await team.invite(appId, { email: `${people[role]}@shop.example`, role: role as never }, by('bob')));
     return team.accept(appId, by(people[role]));
   };
-  /** Bob owns the app again, and dora is a developer. */
+  /** Restores the roles: bob owns the app, and dora is a developer. */
   const restore = async () => {
     const operator = { cause: 'operator:spec' } as const;
     const { team, merchants } = world.people;
@@ -299,7 +303,7 @@ describe('the roles of a team', () => {
     assert.deepEqual([roleOf('dora'), roleOf('bob')], ['owner', 'developer']);
   });
 
-  it('are asked for again in a form with its errors', async () => {
+  it('are requested again in a form with its errors', async () => {
     const path = `/dashboard/apps/${appId}/team`;
     const unknown = await signedIn('bob').post(path, { email: 'new@shop.example', role: 'boss' });
     assert.equal(unknown.status, 400);
@@ -311,7 +315,7 @@ describe('the roles of a team', () => {
     assert.equal(left.status, 404);
   });
 
-  it('are in the audit trail with names, and without addresses of people who left', async () => {
+  it('are in the audit trail with names, and without addresses of former members', async () => {
     const trail = await signedIn('rita').get(`/dashboard/apps/${appId}/audit`);
     assert.match(trail.text, /Invited dora@people\.example to the team as developer/);
     accepted(await world.people.team.remove(appId, 'dora', by('bob')));

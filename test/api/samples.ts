@@ -39,7 +39,7 @@ export const sampleOverview: Overview = {
   seenToPaidOut: { count: 2, median_s: 24, p95_s: 61 },
 };
 
-/** Its receiver answered nothing in time. */
+/** Its receiver did not answer in time. */
 export const sampleDelivery: DeliveryRecord = {
   deliveryId: '9b2f5c1e-8d39-4a53-8f1c-5e0f4f6b1d11',
   paymentId: '0d9c1c60-7a43-8a5e-9b57-1d1c9f7f2a10',

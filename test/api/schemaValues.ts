@@ -7,12 +7,12 @@ export type Schema = Readonly<Record<string, unknown>>;
 
 export interface SchemaValues {
   readonly allowed: (schema: Schema) => fc.Arbitrary<unknown>;
-  /** A body that is good but for one place. */
+  /** Values with exactly one fault. */
   readonly forbidden: (schema: Schema) => fc.Arbitrary<unknown>;
   readonly check: (schema: Schema) => ValidateFunction;
 }
 
-/** What is offered in place of a field now and then, by its name: a random address is no address, and no amount would be paid. */
+/** Additional values for fields, by name: a random address is never valid, and a random amount would never be paid. */
 export type Likely = Readonly<Record<string, readonly unknown[]>>;
 
 const textMax = 300;
@@ -45,7 +45,7 @@ export function schemaValues(document: Schema, likely: Likely): SchemaValues {
         .filter((value) => check(schema)(value) === false),
   };
 
-  /** Of the schema's shape; conditions are left to the check. @param strays weight of values other than the likely ones */
+  /** Draws values of the schema's shape; the validator checks the conditions. @param strays weight of values other than the likely ones */
   function shaped(given: Schema, strays = 1): fc.Arbitrary<unknown> {
     const schema = resolve(given);
     const { anyOf, enum: values, type } = schema;
@@ -107,12 +107,12 @@ function texts({ pattern, format, minLength = 0, maxLength = textMax }: Schema):
     .filter(({ length }) => length >= size.minLength);
 }
 
-/** None of these is among what the document tells in words to be read as well, such as a chain id sent as a number. */
+/** Excludes values that the document's text also allows, such as a chain id as a number. */
 const hostile = fc.constantFrom<unknown>(
   ...[true, false, -1.5, '', ' ', '\u0000', 'x'.repeat(200), '９', '-1', '1e3', null, [], [1], { wrong: 1 }],
 );
 
-/** Puts something wrong in one place, takes a field away, or adds one. */
+/** Replaces, removes or adds one field. */
 function spoilt(value: unknown, place: number, wrong: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return wrong;
   const names = Object.keys(value);

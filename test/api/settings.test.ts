@@ -45,7 +45,7 @@ describe('HTTP: an app’s settings', () => {
     assert.equal((await get('', {})).status, 401);
   });
 
-  it('refuse a program on the caller’s machine as webhook URL, and say how to forward to it', async () => {
+  it('refuse a program on the caller’s machine as webhook URL, and explain how to forward to it', async () => {
     for (const webhookUrl of ['http://localhost:4000', 'http://127.0.0.1:4000/hooks', 'HTTP://LOCALHOST']) {
       const { status, body } = await post('/webhook', { webhookUrl });
       assert.deepEqual([status, body.errors[0].pointer], [400, '/webhookUrl']);
@@ -71,14 +71,14 @@ describe('HTTP: an app’s settings', () => {
       assert.equal((await get('/apps')).body.data[0].name, 'Bakery');
     });
 
-    it('refuses what payers should not meet, with the field at fault', async () => {
+    it('refuses unsuitable values, with the faulty field', async () => {
       const bad = await post('/profile', { name: 'Bakery', returnUrlTemplate: 'https://{orderId}.example/' });
       assert.deepEqual([bad.status, bad.body.errors[0].pointer], [400, '/returnUrlTemplate']);
       assert.equal((await get('')).body.profile.name, null);
       assert.equal((await post('/profile', { logo: '0'.repeat(64) })).body.errors[0].pointer, '/logo');
     });
 
-    it('has a logo of our own making, served for ever under its digest', async () => {
+    it('has a logo that the service re-encodes, served permanently under its digest', async () => {
       const sent = await picture(900, 300);
       const { body } = await upload(sent, 'image/webp');
       const path = new URL(body.profile.logoUrl).pathname;
@@ -95,7 +95,7 @@ describe('HTTP: an app’s settings', () => {
       assert.equal((await world.call('GET', '/logos/none')).status, 404);
     });
 
-    it('takes no other file for a logo', async () => {
+    it('accepts no other file as a logo', async () => {
       const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
       const whole = await picture(100);
       for (const bytes of [svg, Buffer.from('GIF89a'), whole.subarray(0, whole.length / 2), await picture(5_000)]) {
@@ -109,7 +109,7 @@ describe('HTTP: an app’s settings', () => {
   });
 
   describe('settlement wallet', () => {
-    it('is in force at once when it is the first, and after the cool-down when it is another', async () => {
+    it('is in force at once if it is the first, and after the cool-down if it is another', async () => {
       assert.deepEqual((await post('/settlement', first)).body.settlement, first);
       const asked = (await post('/settlement', second)).body;
       assert.deepEqual([asked.settlement, asked.settlementChange.settlement], [first, second]);
@@ -121,18 +121,27 @@ describe('HTTP: an app’s settings', () => {
       assert.equal((await post('/settlement/cancel')).body.error, 'conflict');
     });
 
-    it('stays when the change is called off', async () => {
+    it('does not change if the change is called off', async () => {
       await post('/settlement', first);
       await post('/settlement', second);
       const { settlement, settlementChange } = (await post('/settlement/cancel')).body;
       assert.deepEqual([settlement, settlementChange], [first, null]);
     });
 
-    it('is an address of a chain that is known', async () => {
+    it('is an address of a known chain', async () => {
       assert.equal((await post('/settlement', { ...first, chainId: '2' })).body.errors[0].pointer, '/chainId');
       const { body } = await post('/settlement', { ...first, receiverAddress: 'bakery' });
       assert.equal(body.errors[0].pointer, '/receiverAddress');
     });
+  });
+
+  it('list the webhook types that the app chose, and refuse one that cannot be chosen', async () => {
+    assert.deepEqual((await get('')).body.webhookTypes, []);
+    const { body } = await post('/webhook/types', { webhookTypes: ['payment_refunded', 'payment_held'] });
+    assert.deepEqual(body.webhookTypes, ['payment_held', 'payment_refunded']);
+    for (const type of ['payment_payin_completed', 'webhook_test', 'payment_started'])
+      assert.equal((await post('/webhook/types', { webhookTypes: [type] })).status, 400, type);
+    assert.deepEqual((await post('/webhook/types', { webhookTypes: [] })).body.webhookTypes, []);
   });
 
   it('set and remove the webhook URL, and rotate its secret, shown once', async () => {
@@ -206,7 +215,7 @@ describe('HTTP: an app’s settings', () => {
     });
   });
 
-  it('have a history, newest first, that tells who', async () => {
+  it('have a history, newest first, with authors', async () => {
     await post('/profile', { name: 'Bakery' });
     await world.people.merchants.setWebhookUrl('merchant_demo', null, { cause: 'operator:ada' });
     const newest = await get('/audit?limit=2');
@@ -223,8 +232,8 @@ describe('HTTP: an app’s settings', () => {
     assert.deepEqual([rest.body.hasMore, rest.body.nextCursor], [false, null]);
   });
 
-  describe('of an app that is somebody else’s', () => {
-    it('are refused as if it did not exist, whoever is named', async () => {
+  describe('in another person’s app', () => {
+    it('are refused as if it did not exist, whichever app is named', async () => {
       const other = { ...owner, 'X-App-Id': 'wallet_closed' };
       const none = { ...owner, 'X-App-Id': 'wallet_none' };
       for (const path of ['/webhook/rotate', '/logo/remove', '/settlement/cancel']) {
@@ -234,7 +243,7 @@ describe('HTTP: an app’s settings', () => {
       assert.equal((await get('', other)).status, 400);
     });
 
-    it('are refused by the log where the list of apps is behind it', async () => {
+    it('are refused by the log while the list of apps is behind it', async () => {
       const behind = await startWorld({ appsOf: async () => ['wallet_closed'] });
       try {
         const rotated = await behind.call('POST', `${me}/webhook/rotate`, { headers: owner });
@@ -245,7 +254,7 @@ describe('HTTP: an app’s settings', () => {
     });
   });
 
-  describe('and keys', () => {
+  describe('with API keys', () => {
     const changes: readonly (readonly [path: string, body?: object])[] = [
       ['/profile', { name: 'Eve' }],
       ['/logo/remove'],
@@ -255,6 +264,7 @@ describe('HTTP: an app’s settings', () => {
       ['/policy', { over: 'refund' }],
       ['/embedding', { sites: ['https://eve.example'] }],
       ['/webhook', { webhookUrl: 'https://eve.example/' }],
+      ['/webhook/types', { webhookTypes: ['payment_held'] }],
       ['/webhook/rotate'],
       ['/webhook/test'],
       ['/keys', { name: 'eve', scope: 'admin' }],
@@ -271,7 +281,7 @@ describe('HTTP: an app’s settings', () => {
 
     const changed = (answer: object | Refusal) => assert.equal(isRefusal(answer), false);
 
-    it('none of them changes anything: no key can redirect a payout', async () => {
+    it('never change: no key can redirect a payout', async () => {
       const { merchants, audit } = world.people;
       const wallet = { ...first, chainId: 8453 } as const;
       changed(await merchants.requestSettlement('wallet_demo', wallet, by));
@@ -289,10 +299,10 @@ describe('HTTP: an app’s settings', () => {
       assert.equal((await audit.history('merchant-wallet_demo')).length, before);
     });
 
-    /** Pays the app's own wallet, and nobody else. */
+    /** The route that pays the app's own wallet; its request names no receiver. */
     const paysTheWallet = '/cashback/withdraw';
 
-    it('every route that changes something is among those that are tried', async () => {
+    it('change only by routes that this spec tries', async () => {
       const { body } = await world.call('GET', '/openapi.json');
       const posts = Object.entries<Record<string, object>>(body.paths).flatMap(([path, item]) =>
         path.startsWith(me) && 'post' in item ? [path.slice(me.length).replace('{id}', 'known')] : [],

@@ -1,4 +1,4 @@
-/** Two instances on one Postgres count the same callers. */
+/** Two instances on one Postgres share the count of a caller's requests. */
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
 import type { Sql } from '../../projections/sql.ts';
@@ -56,7 +56,7 @@ describe('rates', () => {
     return all;
   }
 
-  it('of creation without a key hold over all instances, for each address by itself', async () => {
+  it('for creation without a key apply over all instances, for each address separately', async () => {
     const [one, other] = twoInstances();
     assert.deepEqual(await times(2, one, 'keylessCreation'), [true, true]);
     assert.deepEqual(await times(2, other, 'keylessCreation'), [true, false]);
@@ -67,7 +67,7 @@ describe('rates', () => {
   });
 
   for (const name of ['redelivery', 'webhookTest'] as const) {
-    it(`of what an app’s owner asks for hold over all instances, too: ${name}`, async () => {
+    it(`for owners’ requests apply over all instances, too: ${name}`, async () => {
       const [one, other] = twoInstances();
       assert.deepEqual(await times(2, one, name, 'merchant_shop'), [true, true]);
       assert.deepEqual(await times(2, other, name, 'merchant_shop'), [true, false]);
@@ -75,7 +75,7 @@ describe('rates', () => {
     });
   }
 
-  it('cost Postgres nothing for somebody who is refused already', async () => {
+  it('cost Postgres nothing for a caller who is refused already', async () => {
     const [one] = twoInstances();
     await times(3, one, 'keylessCreation');
     statements = 0;
@@ -83,7 +83,7 @@ describe('rates', () => {
     assert.equal(statements, 0);
   });
 
-  it('of requests are counted without asking Postgres, and hold over all instances once they are settled', async () => {
+  it('for requests are counted without querying Postgres, and apply over all instances once they are settled', async () => {
     const [one, other] = twoInstances();
     assert.deepEqual(await times(20, one, 'key', 'k'), Array(20).fill(true));
     assert.equal(statements, 0);
@@ -96,14 +96,14 @@ describe('rates', () => {
     assert.deepEqual(await times(1, other, 'key', 'another'), [true]);
   });
 
-  it('do not write callers to Postgres who use little of what they may', async () => {
+  it('do not write callers to Postgres who use little of their limit', async () => {
     const [one] = twoInstances();
     for (let host = 0; host < 50; host += 1) await times(1, one, 'address', `192.0.2.${host}`);
     await one.settle();
     assert.equal(statements, 0);
   });
 
-  it('go on in each instance while Postgres is away, but for creation without a key, which is unavailable', async () => {
+  it('continue in each instance while Postgres is away, except for creation without a key, which is unavailable', async () => {
     const [one, other] = twoInstances();
     away = true;
     assert.deepEqual(await times(20, one, 'address'), Array(20).fill(true));
@@ -117,12 +117,12 @@ describe('rates', () => {
     assert.deepEqual(await times(1, other, 'address'), [false]);
   });
 
-  it('of 0 are no limits', async () => {
+  it('with a limit of 0 are unlimited', async () => {
     const [one] = twoInstances();
     assert.equal(await one.count('app', 'a'), null);
   });
 
-  it('of an address hold for the networks around it: a /48 is eight callers, not 65,536', async () => {
+  it('for an address apply to the networks around it: a /48 counts as eight callers, not 65,536', async () => {
     const [one] = twoInstances();
     const allowed = async (who: (index: number) => string): Promise<number> => {
       let count = 0;
@@ -136,7 +136,7 @@ describe('rates', () => {
     assert.equal(await allowed((index) => `192.0.2.${index}`), 100);
   });
 
-  it('leave an app’s places to many addresses: each uses up a part', async () => {
+  it('leave an app’s places to many addresses: each can use only a part', async () => {
     const rates = createRates(sql, { ...limits, linkOpen: { requestsMax: 40, window_s: 600, parts: 40 } });
     const ask = async (address: string, count: number): Promise<number> => {
       let allowed = 0;

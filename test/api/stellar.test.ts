@@ -58,7 +58,7 @@ describe('HTTP: payments on Stellar', () => {
     assert.deepEqual([body.destination.receiverAddress, body.destination.receiverMemo], [stellarReceiver, '4711']);
   });
 
-  it('answers 503 with Retry-After when nobody can say whether the receiver takes the token', async () => {
+  it('answers 503 with Retry-After while it is unknown whether the receiver can receive the token', async () => {
     const { status, body, headers } = await create({ destination: { ...onStellar, receiverAddress: unknowable } });
     assert.deepEqual([status, body.error], [503, 'unavailable']);
     assert.match(String(headers['retry-after']), /^[1-9][0-9]*$/);

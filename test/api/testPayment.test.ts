@@ -1,4 +1,4 @@
-/** A test payment from the dashboard: one payment of one form, paid once, with play money only. */
+/** A test payment from the dashboard: one payment per form, paid once, only with test money. */
 import assert from 'node:assert/strict';
 import { chains } from '../../domain/chains.ts';
 import type { HttpDeps } from '../../src/api/index.ts';
@@ -30,7 +30,7 @@ describe('HTTP: a test payment', () => {
   const payments = async () =>
     (await world.call('GET', '/payment-api/payments?limit=100', { headers: world.keys.merchantAdmin })).body.data;
 
-  it('is made and paid once, however often its form is sent', async () => {
+  it('is created and paid once, however often its form is sent', async () => {
     const cleo = await open();
     const nonce = await nonceOf(cleo);
     const answers = await Promise.all([1, 2, 3].map(() => cleo.post(path, { nonce })));
@@ -45,13 +45,13 @@ describe('HTTP: a test payment', () => {
     assert.match(paid[0]?.paymentLink ?? '', /^http:\/\/127\.0\.0\.1:\d+\/pay\//);
   });
 
-  it('says so when the customer cannot pay', async () => {
+  it('states that the customer cannot pay', async () => {
     const cleo = await open({ payTest: () => Promise.reject(new Error('no money')) });
     await cleo.post(path, { nonce: await nonceOf(cleo) });
     assert.match(cleo.cookies.get('__Host-told') ?? '', /^testNotPaid$/);
   });
 
-  it('is paid by the owner on test networks, who finds a faucet there', async () => {
+  it('is paid by the owner on test networks, with a link to a faucet', async () => {
     const cleo = await open({ payTest: null }, 'test');
     assert.match((await cleo.get(path)).text, /href="https:\/\/faucet\.circle\.com\/"/);
     assert.equal((await cleo.post(path, { nonce: await nonceOf(cleo) })).status, 303);

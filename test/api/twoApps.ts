@@ -1,4 +1,4 @@
-/** Two apps of two owners on the real commands, read models and queries; what the other one has is to be out of reach. */
+/** Two apps of two owners on the real commands, read models and queries. The first one must not reach the second one's data. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -67,14 +67,14 @@ const paidByCredit: CreditEvent = {
   },
 };
 
-/** What the other app has, and where its list goes on. */
+/** Data of the other app, and the cursor behind its list. */
 export interface Theirs {
   readonly id: string;
   readonly deliveryId: string;
   readonly keyId: string;
   readonly linkId: string;
   readonly cursor: string;
-  /** Texts that stand in its data and nowhere else. */
+  /** Texts that occur only in its data. */
   readonly marks: readonly string[];
 }
 
@@ -83,26 +83,26 @@ export interface TwoApps {
   readonly theirs: Theirs;
 }
 
-/** @param more parts of the dependencies that a spec brings itself */
+/** @param more dependencies that the spec replaces */
 export async function startTwoApps(more: Partial<HttpDeps> = {}): Promise<TwoApps> {
   const database = await freshDatabase();
   const log = createWorld();
-  // Owners are in the log of the people, payments in this one.
+  // Owners are in the log of people, payments in this log.
   const handle: Handle = (decider, ...rest) =>
     (decider.category === 'merchant' ? world.people : log).handle(decider, ...rest);
-  // The settings of the apps are in a log of their own.
+  // A separate log has the settings of the apps.
   const roleCheck: RoleCheck = (appId, by, action) => createRoleCheck(world.people.handle)(appId, by, action);
   const tend = createTendPayment({ handle, clock: log.clock, roleCheck });
   const world: World = await startWorld({ ...realDeps(database, log, roleCheck), tend, ...more });
   return { world, theirs: await fillBoth(world, database, log) };
 }
 
-/** Of another log. */
+/** A head of another log. */
 const someHead: HeadSigned = JSON.parse(
   readFileSync(new URL('../../clients/verify/example.json', import.meta.url), 'utf8'),
 ).head.data;
 
-/** Every route that is served, as express has them, so that no table of ours can leave one out. */
+/** Every route of the router, in the form of express, so that no table can omit one. */
 export function servedRoutes(): readonly string[] {
   interface Layer {
     readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };
@@ -118,7 +118,7 @@ export function servedRoutes(): readonly string[] {
   return (app.router.stack as unknown as readonly Layer[]).flatMap(read);
 }
 
-/** Both apps have a payment; the other app's went all the way and its webhook was sent. */
+/** Gives both apps a payment; the other app's payment is completed and its webhook sent. */
 async function fillBoth(world: World, database: Database, log: Log): Promise<Theirs> {
   const create = async (headers: Headers, whose: string, receiverAddress: string, amount: string) => {
     const destination = { chainId: 1, tokenSymbol: 'USDC', amount, receiverAddress };
@@ -172,7 +172,7 @@ async function fillBoth(world: World, database: Database, log: Log): Promise<The
   };
 }
 
-/** @returns the id of a key of theirs */
+/** @returns the id of one of their keys */
 async function theirSettings({ people }: World): Promise<string> {
   const by = { cause: 'operator:spec' } as const;
   const named = await people.merchants.setProfile('wallet_closed', { name: 'their shop' }, by);
@@ -182,7 +182,7 @@ async function theirSettings({ people }: World): Promise<string> {
   return isRefusal(issued) ? assert.fail(issued.message) : issued.keyId;
 }
 
-/** As a merchant app's owner makes one; here of an app whose owner is known to both specs. */
+/** Creates a link as a merchant app's owner does. Both specs know this app's owner. */
 async function theirLink({ people, clock }: World): Promise<void> {
   const terms = {
     linkId,
@@ -262,7 +262,7 @@ function realDeps(sql: Database, { store, handle, clock }: Log, roleCheck: RoleC
     getStats: (appId, period) => getStats(sql, appId, period, p.minute(30)),
     proof: {
       ...quietProof,
-      // Which events it has is what others must not see; what proves them is nobody's.
+      // Others must not learn which events it has. Proofs of events are public.
       evidence: async (stream) => ({
         stream,
         events: await readStream(store, stream),

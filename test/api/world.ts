@@ -1,4 +1,4 @@
-/** The HTTP interface over loopback with the real create command, everything else in memory; two apps of each kind of interest. */
+/** The HTTP interface over loopback with the real create command, everything else in memory; two apps of each relevant type. */
 
 import pino from 'pino';
 import { chooseSource } from '../../commands/chooseSource.ts';
@@ -17,6 +17,7 @@ import type { AsOf } from '../../domain/asOf.ts';
 import { type Chain, chains } from '../../domain/chains.ts';
 import { isRefusal, refuse } from '../../domain/decider.ts';
 import type { KeyScope } from '../../domain/merchant/events.ts';
+import { defaultChoice } from '../../domain/merchant/notifications.ts';
 import { noProfile } from '../../domain/merchant/profile.ts';
 import { expire } from '../../domain/payment/close.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
@@ -32,14 +33,17 @@ import { limitExports } from '../../src/api/exports.ts';
 import type { HttpDeps } from '../../src/api/index.ts';
 import { defaultLimits } from '../../src/api/middleware.ts';
 import { createClients, unlimited } from '../../src/api/rateLimits.ts';
+import { createChallenges } from '../../src/api/relays/mpp.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { type Listening, startHttp } from '../../src/api/server.ts';
+import { nonceFrom } from '../../src/chains/evm/authorization.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { canonicalTxHash, familyAddresses, walletLinkOf, walletOfferOf } from '../../src/chains/families.ts';
 import { createMessageSigners } from '../../src/chains/messages.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { newApiKey } from '../../src/security/apiKey.ts';
 import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
+import { createPreparedSeals } from '../../src/security/preparedSeals.ts';
 import { createWebsite } from '../../web/index.ts';
 import { otherPayer, stellarDeposits, stellarTreasury } from '../support/contractPayments.ts';
 import { createCreditWorld } from '../support/credit.ts';
@@ -66,13 +70,15 @@ const app = (appId: string, more: Partial<App> = {}): App => ({
   ...more,
 });
 
-/** Of cleo. */
+/** Owned by cleo. */
 export const merchantApp = app('merchant_demo', { settlement });
 
 /** No chain has a relay account. */
 const noRelays: HttpDeps['relays'] = {
   desk: async () => null,
+  draftDesk: async (payment) => ({ payment, offers: [], last: null }),
   find: async () => null,
+  verify: async () => ({ ...refuse('notFound', 'there is no such payment'), fault: 'invalid_network' }),
   accept: async () => ({ ...refuse('notFound', 'there is no such payment'), fault: 'invalid_network' }),
 };
 
@@ -83,26 +89,23 @@ export interface World {
   readonly keys: Readonly<
     Record<'wallet' | 'walletAdmin' | 'other' | 'otherAdmin' | 'merchant' | 'merchantAdmin' | 'bare', Headers>
   >;
-  /** Tokens of the people who own the apps. */
+  /** Owner tokens of the apps, as headers. */
   readonly owners: Readonly<Record<'wallet' | 'other' | 'merchant', Headers>>;
-  /** What people who have signed in read and change. */
+  /** Reads and changes of signed-in people. */
   readonly people: Owners;
   readonly clock: { advance(duration_ms: number): void; now(): Instant };
-  /** Times that a key was looked up. */
+  /** Number of key lookups. */
   readonly lookUps: () => number;
   revoke(key: Headers): void;
-  /** Ends a payment that nobody paid. */
+  /** Ends an unpaid payment. */
   expire(paymentId: string): Promise<void>;
-  /** What happens to a payment, as its chains and workers would have it. */
+  /** Appends events to a payment, as its chains and workers would. */
   happen(paymentId: string, events: readonly PaymentEvent[]): Promise<void>;
   stop(): Promise<void>;
 }
 export type Headers = Readonly<Record<string, string>>;
 
-/**
- * @param replaced parts of the dependencies that a test brings itself
- * @param door proxies and limits of connections
- */
+/** @param replaced dependencies that a test replaces @param door proxies and limits of connections */
 export async function startWorld(
   replaced: Partial<HttpDeps> = {},
   door: Partial<Pick<Listening, 'clients' | 'connections'>> = {},
@@ -192,7 +195,11 @@ export async function startWorld(
     },
     paymentNews: quietPaymentNews,
     relays: noRelays,
+    challenges: createChallenges(createPreparedSeals(new Uint8Array(32).fill(7)), nonceFrom),
+    depositPayment: async () => null,
+    linkDrafts: { paymentIdOf: () => null, draft: async () => refuse('unavailable', 'no link makes a payment here') },
     networks: new Map(),
+    notices: quietNotices,
     findProfile: async () => noProfile,
     embeddingSites: async () => [],
     rates: unlimited,
@@ -227,14 +234,14 @@ const noSums = {
   searchCapped: false,
 };
 
-/** Nothing ever happens in it. */
+/** A feed without events. */
 const quietFeed: HttpDeps['feed'] = {
   events: async () => [],
   lastOrdinal: async () => '0',
   async *changes() {},
 };
 
-/** No head is signed. */
+/** A proof without signed heads. */
 export const quietProof: HttpDeps['proof'] = {
   newest: async () => null,
   entries: async () => [],
@@ -242,20 +249,27 @@ export const quietProof: HttpDeps['proof'] = {
   evidence: async () => refuse('notFound', 'no head is signed yet'),
 };
 
+/** Notices of apps that have none. */
+const quietNotices: HttpDeps['notices'] = {
+  list: async () => ({ choice: defaultChoice, notices: [], seenAt: null }),
+  countUnread: async () => 0,
+  markRead: async () => {},
+};
+
 const quietPaymentNews: HttpDeps['paymentNews'] = {
   listen: () => ({ awaitHead() {}, async *[Symbol.asyncIterator]() {} }),
 };
 
-/** Prepares and sends everything, without a chain. */
+/** Prepares and sends every transaction, without a chain. */
 const easyTransactions: Pick<HttpDeps['preparedPayments'], 'prepare' | 'sendSigned'> = {
   prepare: async () => ({ transaction: 'AAAA', seal: null }),
   sendSigned: async () => 'ab'.repeat(32),
 };
 
-/** Of every world. */
+/** Shared by all worlds. */
 export const paymentSecrets = createPaymentSecrets(new Uint8Array(32).fill(7));
 
-/** Apps by who owns them. */
+/** Owner of each app. */
 const ownerOf = { wallet_demo: 'ann', wallet_closed: 'bob', merchant_demo: 'cleo' };
 const byOperator = { cause: 'operator:spec' } as const;
 const owners = {
@@ -264,7 +278,7 @@ const owners = {
   merchant: headersOf('cleo'),
 };
 
-/** One delivery, of every app. */
+/** Returns one delivery for every app. */
 const webhooksInMemory = (): DeliveryRoutesDeps => {
   const { request: _request, redeliveries: _, redeliverable: __, ...listed } = sampleDelivery;
   return {
@@ -286,7 +300,7 @@ export function steppedClock(): Clock & { advance(duration_ms: number): void } {
   };
 }
 
-/** An account that has no trustline, and one of which nobody knows because its node does not answer. */
+/** An account without a trustline, and an unknown account whose node does not answer. */
 export const noTrustline = otherPayer;
 export const unknowable = stellarTreasury;
 
@@ -296,7 +310,7 @@ const canReceive: CanReceive = async (_chain, token, account) => {
   return refuse('invalidRequest', `the receiver has no trustline for ${token.symbol}: let it add one`);
 };
 
-/** The real commands on a log, without chains behind them. */
+/** The real commands on a log, without chains. */
 export function commandsOn(
   handle: Handle,
   clock: Clock,
@@ -352,7 +366,7 @@ export function commandsOn(
   };
 }
 
-/** Payments through the real commands; reads fold the streams. */
+/** Creates payments with the real commands; reads fold the streams. */
 function paymentDeps(
   clock: Clock,
   apps: ReadonlyMap<string, AppSettings>,
@@ -436,10 +450,10 @@ function paymentDeps(
   };
 }
 
-/** As long as the real ones, which hold a time and an id. */
+/** As long as a real cursor, which contains a time and an id. */
 const cursorAt = (place: number): string => Buffer.from(String(place).padStart(61, '0')).toString('base64url');
 
-/** A request that is as good as they come, for the open wallet app. */
+/** A complete, valid request for the open wallet app. */
 export const goodRequest = (more: object = {}): Record<string, unknown> => ({
   type: 'exactOut',
   display: { title: 'Coffee beans', currency: 'USD' },

@@ -1,4 +1,4 @@
-/** The auditor's verifier over filled logs: how long it takes, how much memory, and how both grow. */
+/** The auditor's verifier over filled logs: its duration, its memory, and the growth of both. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ interface Measured {
   readonly first: unknown;
 }
 
-/** A tenth of the payments, and all of them. @returns a table with a row for each */
+/** Measures an audit of a tenth of the payments, and of all of them. @returns a table with a row for each */
 export async function benchAudit({ payments }: { readonly payments: number }): Promise<string> {
   const sizes = [Math.ceil(payments / 10), payments];
   const rows: { readonly size: number; readonly measured: Measured }[] = [];

@@ -1,4 +1,4 @@
-/** One audit of a filled log, in a process of its own so that its memory is its own. Arguments: event store, payments, directory. */
+/** One audit of a filled log, in a separate process, so that its memory can be measured. Arguments: event store, payments, directory. */
 import type { AccountTransaction } from '../../commands/accountHistory.ts';
 import { chainOf } from '../../domain/chains.ts';
 import { instant } from '../../domain/time.ts';
@@ -27,7 +27,7 @@ const transactionOf = (n: number): AccountTransaction => {
   };
 };
 
-/** A chain that answers at once: what is measured is the audit. */
+/** A chain that answers at once, so that only the audit is measured. */
 const witness: Witness = {
   chainId: 8453,
   family: 'evm',
@@ -58,6 +58,6 @@ const report = await runAudit({
 });
 await store.close();
 const { events, transactions, seconds, found, findings } = report;
-// The system counts it in kilobytes.
+// Linux and macOS report the maximum in kilobytes.
 const memory_mb = process.resourceUsage().maxRSS / 1024;
 process.stdout.write(JSON.stringify({ events, transactions, seconds, memory_mb, found, first: findings[0] ?? null }));

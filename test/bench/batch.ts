@@ -1,4 +1,4 @@
-/** What a payout takes when it is made with others: gas for each of them, by how many one transaction pays, as receipts tell it. */
+/** Gas of payouts in batches: per payout, by the number of payouts in one transaction, from receipts. */
 import {
   type Address,
   createTestClient,
@@ -21,7 +21,7 @@ const treasury: Address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const counts = [1, 10, 50] as const;
 const gasMax = 16_000_000n;
 
-/** On a local chain of each network, with a token that is not behind a proxy; to receivers that never held it, and to the same again. */
+/** Runs on a local chain of each network, with a token that is not behind a proxy. Pays receivers that never held the token, then the same receivers again. */
 export async function benchBatch(): Promise<string> {
   const rows: (readonly string[])[] = [];
   for (const chain of chains) if (chain.family === 'evm') rows.push(...(await measured(chain)));
@@ -70,7 +70,7 @@ const batchOf = (count: number) => ({
   })),
 });
 
-/** @returns sends a call from the treasury, and tells the gas that it used */
+/** @returns a function that sends a call from the treasury and returns its gas */
 function sender(rpcUrl: string) {
   const client = createTestClient({ mode: 'anvil', transport: http(rpcUrl), cacheTime: 0 })
     .extend(publicActions)

@@ -1,4 +1,4 @@
-/** What watching a chain asks of a node: calls per second at the chain's real pace, and what they cost in a month. */
+/** Calls of a node for watching a chain: per second at the chain's real pace, and their price per month. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,17 +16,17 @@ import { watchedHeads } from './watchedHeads.ts';
 
 const warmUp_ms = 30_000;
 const tick_ms = 100;
-/** As the subscriber asks about transfers. */
+/** The same limit as in the subscriber. */
 const asksAtOnce = 8;
 
-/** What happens on the chain: nothing, transfers between others in each block, or ten payments a second to us among them. */
+/** Activity on the chain: none, foreign transfers in each block, or foreign transfers and ten payments per second to us. */
 const kinds = ['nothing', 'others pay', 'ten to us'] as const;
 type Kind = (typeof kinds)[number];
 
 interface Counted {
   search: number;
   read: number;
-  /** HTTP requests: several calls may go out in one. */
+  /** HTTP requests; one request may contain several calls. */
   requests: number;
 }
 
@@ -36,7 +36,7 @@ interface Measured {
   readonly open: (lines: NodeLines) => Promise<Ground>;
 }
 
-/** Of the EVM chains those that make several blocks a second: slower ones cost less. On Solana what is open costs calls. */
+/** The EVM chains with several blocks per second: slower ones cost less. On Solana the number of open deposits determines the calls. */
 const measuredChains: readonly Measured[] = [
   ...([8453, 42161, 56] as const).map((chainId): Measured => {
     return { name: chainOf(chainId).name, kinds, open: (lines) => evmGround(chainId, lines) };
@@ -51,7 +51,7 @@ const measuredChains: readonly Measured[] = [
   { name: 'Stellar', kinds: ['nothing', 'ten to us'], open: stellarGround },
 ];
 
-/** Side by side. @param chains those whose names begin so; all when left out */
+/** Measures the chains concurrently. @param chains prefix of their names. Default: all */
 export async function benchCalls({ seconds, chains = '' }: { seconds: number; chains?: string }): Promise<string> {
   const rows = await Promise.all(
     measuredChains
@@ -96,7 +96,7 @@ async function measured(open: Measured['open'], kind: Kind, seconds: number): Pr
   const { port } = new URL(ground.rpcUrl);
   const asked = (message: unknown) => {
     const { request } = message as { readonly request: ClientRequest };
-    // Those who pay ask for other encodings as well.
+    // Payers request other encodings too.
     const ours = request.getHeader('accept-encoding') === 'gzip';
     if (ours && String(request.getHeader('host')).endsWith(`:${port}`)) counted.requests += 1;
   };
@@ -122,7 +122,7 @@ async function measured(open: Measured['open'], kind: Kind, seconds: number): Pr
   }
 }
 
-/** As the chain's subscriber follows it, without writing down what it finds. */
+/** Follows the chain like its subscriber, without recording the transfers it finds. */
 async function follow(
   { ingester, isOurs, settled }: Ground,
   heads: HeadWatch,
@@ -146,7 +146,7 @@ async function follow(
   for (let moves = -1, ranAt_ms = 0; !signal.aborted; await sleep(tick_ms)) {
     if (heads.moves() === moves || Date.now() - ranAt_ms < rest_ms) continue;
     [moves, ranAt_ms] = [heads.moves(), Date.now()];
-    // A local chain on a busy machine may not answer in time: the next look tries again.
+    // A local chain on a busy machine may not answer in time: the next poll tries again.
     await look().catch(() => undefined);
   }
 }
@@ -154,7 +154,7 @@ async function follow(
 async function pay(ground: Ground, kind: Kind, signal: AbortSignal): Promise<void> {
   if (kind === 'nothing') return;
   while (!signal.aborted) {
-    // Several at once where sending one takes longer than the pause between two.
+    // Sends several transfers at once if sending takes longer than the pause.
     void ground.pay(kind === 'ten to us').catch(() => undefined);
     await sleep(tick_ms);
   }

@@ -1,9 +1,9 @@
-/** Somebody on a local EVM chain who pays in USDC. */
+/** A payer with USDC on a local EVM chain. */
 import { type Address, createTestClient, encodeFunctionData, erc20Abi, type Hex, http, walletActions } from 'viem';
 import { type ChainId, chainOf, findToken } from '../../domain/chains.ts';
 import { fund, plantTokens } from '../../sandbox/tokens.ts';
 
-/** Payer, a customer of ours, and somebody else: accounts of no key. */
+/** The payer, a deposit address, and a foreign address: accounts without a known key. */
 const [payer, ours, other] = [1n, 2n, 3n].map((n) => `0x${(0xbe0000n + n).toString(16).padStart(40, '0')}`) as [
   Address,
   Address,
@@ -12,7 +12,7 @@ const [payer, ours, other] = [1n, 2n, 3n].map((n) => `0x${(0xbe0000n + n).toStri
 
 export const accounts = { ours, other };
 
-/** @returns sends a dollar to an account and resolves when the node has taken the transaction */
+/** @returns a function that sends a dollar to an account and resolves when the node has accepted the transaction */
 export async function openPayer(rpcUrl: string, chainId: ChainId): Promise<(to: Address) => Promise<Hex>> {
   const client = createTestClient({ mode: 'anvil', transport: http(rpcUrl) }).extend(walletActions);
   await plantTokens(rpcUrl, chainId);

@@ -1,4 +1,4 @@
-/** Creating payments: the real service against plain Express with an INSERT of the same body, and against a peer's stack, in turns on one machine. */
+/** Creation of payments: the real service against plain Express with an INSERT of the same body, and against a peer's stack, in turns on one machine. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,14 +17,14 @@ export interface CreateOptions {
 interface Contender {
   readonly name: string;
   readonly server: Server;
-  /** Whose CPU time a request costs, besides the server that answers it. */
+  /** Processes whose processor time a request costs, besides the server that answers it. */
   readonly behind: Readonly<Record<string, readonly number[]>>;
 }
 
 interface Run extends Measured {
-  /** Of the answering process, per request. */
+  /** Processor time of the answering process, per request. */
   readonly own_us: number;
-  /** Of what works for it, per request. */
+  /** Processor time of the processes behind it, per request. */
   readonly behind_us: Readonly<Record<string, number>>;
 }
 
@@ -37,12 +37,12 @@ const body = JSON.stringify({
   destination: {
     chainId: 8453,
     tokenSymbol: 'USDC',
-    // Of a treasury that could pay a million of them: beyond what it holds, creates are refused.
+    // The treasury can pay a million of them: beyond its float, the service refuses new payments.
     amount: '1.00',
     receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   },
 });
-/** The processes behind a service whose CPU time a request costs as well. */
+/** Processes behind a service, whose processor time a request also costs. */
 const parts = ['event store', 'Postgres', 'projections'] as const;
 const warmUp = { requests: 20_000, step_s: 3, most_s: 45 };
 const drain_ms = 120_000;
@@ -85,7 +85,7 @@ interface Arranged {
 
 type Peer = 'Emmett' | 'Emmett, inline projection';
 
-/** Where the service's roles run, and what of a peer does as much. The read models are filled in every case, in the first one afterwards. */
+/** Distribution of the service's roles, and the equal part of a peer. All cases fill the read models; the first one fills them afterwards. */
 const arrangements: Readonly<
   Record<string, { readonly peer: Peer; readonly start: (world: BenchWorld) => Promise<Arranged> }>
 > = {
@@ -110,7 +110,7 @@ const arrangements: Readonly<
   },
 };
 
-/** What it needs is no dependency of the product: it is installed when it is measured. */
+/** Installs the peer's packages for the measurement: the product does not depend on them. */
 async function startTwin({ env, database }: BenchWorld, peer: Peer): Promise<Server> {
   const folder = fileURLToPath(new URL('emmett', import.meta.url));
   if (!existsSync(`${folder}/node_modules`)) execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: folder });
@@ -123,7 +123,7 @@ async function startTwin({ env, database }: BenchWorld, peer: Peer): Promise<Ser
   return startServer('test/bench/emmett/app.js', { ...env, ...own });
 }
 
-/** @param contenders the first is what the others are compared with */
+/** @param contenders all others are compared with the first one */
 async function compare(world: BenchWorld, contenders: readonly Contender[], options: CreateOptions) {
   const runs = contenders.map((): Run[] => []);
   for (const { server } of contenders) await warm(world, server, options);
@@ -160,14 +160,14 @@ async function measured(world: BenchWorld, { server, behind }: Contender, option
   return { ...result, own_us, behind_us };
 }
 
-/** Until the compiler has seen enough of it, a program costs several times what it costs later. */
+/** Warms each program up: before V8 has optimized it, its requests cost several times more. */
 async function warm(world: BenchWorld, server: Server, options: CreateOptions): Promise<void> {
   for (let done = 0, spent_s = 0; done < warmUp.requests && spent_s < warmUp.most_s; spent_s += warmUp.step_s) {
     done += (await load(world, server, { ...options, seconds: warmUp.step_s })).requests;
   }
 }
 
-/** Creates payments for so many seconds. */
+/** Creates payments for a number of seconds. */
 export const load = (
   { ordersKey }: BenchWorld,
   { url }: Server,
@@ -182,7 +182,7 @@ export const load = (
     duration_s: seconds,
   });
 
-/** Waits until the read models hold all that was created, so that no run works off what another one left. */
+/** Waits until the read models contain all created payments, so that no run does the work of an earlier one. */
 export async function settled({ database }: BenchWorld): Promise<void> {
   let last = '';
   for (let waited_ms = 0; waited_ms < drain_ms; waited_ms += 250) {

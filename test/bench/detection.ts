@@ -1,4 +1,4 @@
-/** How long after it was sent a payment is seen, at its chain's real pace: by polls, and with a WebSocket. solanaDetection.ts has Solana. */
+/** Delay between sending a payment and detecting it, at the chain's real pace: with polls, and with a WebSocket. solanaDetection.ts measures Solana. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { instant } from '../../domain/time.ts';
@@ -16,16 +16,16 @@ import { table, whole } from './table.ts';
 import { watchedHeads } from './watchedHeads.ts';
 
 const warmUp_ms = 8_000;
-/** Prime to the polls, so that payments come at every moment between two of them. */
+/** A prime number, so that payments are sent at every moment between two polls. */
 const pause_ms = 1_117;
 
 interface DetectionOptions {
   readonly seconds: number;
-  /** Those whose names begin so; all when left out. */
+  /** Prefix of the chains' names. Default: all. */
   readonly chains?: string | undefined;
 }
 
-/** Of the chains that make several blocks a second, one after the other: they would take the processor from each other. */
+/** The chains with several blocks per second, one after the other: together they would compete for the processor. */
 export async function benchDetection({ seconds, chains = '' }: DetectionOptions): Promise<string> {
   const isWanted = (chainId: ChainId) => chainOf(chainId).name.startsWith(chains);
   const evm = ([8453, 42161, 56] as const).filter(isWanted);
@@ -51,7 +51,7 @@ async function ofEvmChains(chainIds: readonly (EvmChainId & ChainId)[], seconds:
   return table(['chain', 'seen by', 'block, ms', 'payments', 'p50, ms', 'p95, ms', 'longest, ms'], rows);
 }
 
-/** @returns of each payment, the time from its sending until its log was read, in ms: the wait for its block is in it */
+/** @returns for each payment, the time in ms between its sending and the read of its log, which includes the wait for its block */
 async function seenAfter(chainId: EvmChainId & ChainId, pushes: boolean, seconds: number): Promise<readonly number[]> {
   const { block_ms } = chainOf(chainId);
   const anvil = await startAnvil({ chainId, mining: { blockTime_s: block_ms / 1_000 } });

@@ -1,9 +1,9 @@
-/** A node as far away as those that one rents: all that is sent, HTTP and WebSockets, arrives half a round trip later. */
+/** A node as distant as a rented one: everything sent to it, by HTTP or WebSocket, arrives half a round trip later. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface FarNode {
-  /** The node's own URL, with another port. */
+  /** URL of the node, with this proxy's port. */
   readonly url: string;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Fills the data of an embedded node, before a node opens it, with the histories of many payments. */
+/** Fills the data directory of an embedded node with the histories of many payments, before the node opens it. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SingleBar } from 'cli-progress';
@@ -11,17 +11,17 @@ import { openStorage } from '../../src/store/node/storage.ts';
 import { createBell, createWriter, type Writer } from '../../src/store/node/writer.ts';
 import { histories } from './histories.ts';
 
-/** Payments under way at the same time: their events stand mixed in the log, as those of a busy day do. */
+/** Concurrent payments: their events are interleaved in the log, as on a busy day. */
 const underWay = 2_000;
 const days_ms = 25 * 24 * 60 * 60_000;
 
-/** @returns how many events were written */
+/** @returns the number of written events */
 export async function fill(dataDir: string, payments: number): Promise<number> {
   mkdirSync(dataDir, { recursive: true });
   const storage = await openStorage(join(dataDir, 'events'));
   const writer = createWriter(storage, createBell());
   const count = { events: 0 };
-  /** Events that merchants are told of, by stream and type. */
+  /** Event ids by stream and type, for the events that cause webhooks. */
   const ids = new Map<string, string>();
   const clock = runningClock();
   const store = onWriter(writer, (stream, events) => {
@@ -52,7 +52,7 @@ export async function fill(dataDir: string, payments: number): Promise<number> {
   return count.events;
 }
 
-/** A millisecond passes whenever it is asked. */
+/** A clock that advances by 1 ms at each call. */
 function runningClock() {
   let now_ms = 0;
   return {
@@ -67,7 +67,7 @@ function runningClock() {
   };
 }
 
-/** The node's own writer in place of a connection to it: the same log, made several times faster. */
+/** Uses the node's own writer instead of a connection: the log is the same and is written several times faster. */
 function onWriter(writer: Writer, written: (stream: string, events: readonly SealedEvent[]) => void): EventStore {
   const bytes = (value: object) => Buffer.from(JSON.stringify(value));
   const never = () => Promise.reject(new Error('a store that is being filled is not read'));

@@ -1,4 +1,4 @@
-/** Chains at their real pace, with somebody who pays on them and the service's eyes: one for each family. */
+/** Chains at their real pace, with a payer and the service's watchers: one for each family. */
 import { Asset, Operation, rpc, Keypair as StellarKeypair, TransactionBuilder } from '@stellar/stellar-sdk';
 import { Keypair } from 'solana-web3-v1';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
@@ -26,10 +26,10 @@ export interface Ground {
   readonly rpcUrl: string;
   readonly ingester: Ingester;
   readonly pollInterval_ms: number;
-  /** A payment, to us or to somebody else. */
+  /** Sends a payment to a deposit of ours, or to a foreign address. */
   pay(toUs: boolean): Promise<unknown>;
   isOurs(address: string): boolean;
-  /** A deposit's payin is final: its payment is over. */
+  /** Reports that a deposit's payin is final, which ends its payment. */
   settled(address: string): void;
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export async function evmGround(chainId: EvmChainId & ChainId, lines: NodeLines)
 const slot_ms = 400;
 const finalized_slots = 32;
 
-/** @param open how many deposits wait for their money at any time; whoever pays, pays one of the youngest */
+/** @param open number of unpaid deposits at any time; payments go to one of the newest */
 export async function solanaGround(lines: NodeLines, open: number): Promise<Ground> {
   const solana = await startSolana({ slot_ms, finalized_slots });
   const payer = await openSolanaPayer(solana.rpcUrl);
@@ -71,7 +71,7 @@ export async function solanaGround(lines: NodeLines, open: number): Promise<Grou
 
 const newWallet = (): string => Keypair.generate().publicKey.toBase58();
 
-/** Deposits as the read models list them: each that is paid makes room for a new one, and is watched as a late one. */
+/** Deposits as the read models list them: each paid one is replaced by a new one, and is watched like a late one. */
 function createDeposits(count: number): Watch & { next(): string; settled(address: string): void } {
   let born = 0;
   const create = () => ({ address: newWallet(), key: '', at: instant(1_700_000_000_000 + born++) });
@@ -101,7 +101,7 @@ function createDeposits(count: number): Watch & { next(): string; settled(addres
   };
 }
 
-/** Ledgers close so often: each of as many payers pays once in one. */
+/** Interval of ledgers. Each payer pays once per ledger. */
 const ledger_ms = 5_000;
 const payersOfLedger = 50;
 

@@ -1,4 +1,4 @@
-/** What a service costs that has seen many payments: reading, finding deposits, starting. */
+/** Costs of a service with many payments: reads, deposit lookups, start. */
 import { statSync } from 'node:fs';
 import { privateKeyToAddress } from 'viem/accounts';
 import { payinAddress } from '../../domain/payment/payins.ts';
@@ -19,11 +19,11 @@ import type { BenchWorld } from './world.ts';
 const connections = 10;
 const run_s = 3;
 const rounds = 3;
-/** Token transfers in a full block of a busy chain, few of them to us. */
+/** Token transfers in a full block of a busy chain, few of them to our deposits. */
 const transfers = 500;
 const blocks = 30;
 
-/** Stores of several sizes are asked in turns, so that whatever else the machine does falls on all of them. */
+/** Stores of several sizes are measured in turns, so that other load of the machine affects all of them. */
 export async function benchGrown(world: BenchWorld, stores: readonly Filled[]): Promise<string> {
   const grown: Grown[] = [];
   try {
@@ -106,7 +106,7 @@ const measures: Readonly<Record<string, (store: Grown) => Promise<number>>> = {
   },
 };
 
-/** As an analyst asks it: the whole answer is read. */
+/** Runs an analyst's query and reads the whole answer. */
 function asking(sql: string): (store: Grown) => Promise<number> {
   return async ({ filled: { database } }) => {
     const began_ms = performance.now();
@@ -115,7 +115,7 @@ function asking(sql: string): (store: Grown) => Promise<number> {
   };
 }
 
-/** Of the month of the first payments: days of the fill are those before today. */
+/** Reads the report of the month of the first payments: the fill's days are before today. */
 async function report({ filled: { database } }: Grown): Promise<number> {
   const [{ created = '' } = {}] = await database.query<{ created: string }>(
     'SELECT min(created_at) AS created FROM payments',
@@ -127,7 +127,7 @@ async function report({ filled: { database } }: Grown): Promise<number> {
   return performance.now() - began_ms;
 }
 
-/** What a page of the dashboard begins with, without the page. */
+/** Runs the first queries of a dashboard page, without rendering. */
 async function overview({ filled: { database } }: Grown): Promise<number> {
   const runs: number[] = [];
   for (let run = 0; run < blocks; run += 1) {
@@ -139,7 +139,7 @@ async function overview({ filled: { database } }: Grown): Promise<number> {
   return median(runs);
 }
 
-/** What matching costs per block: every transfer's receiver is looked up. */
+/** Matches a block: looks up the receiver of every transfer. */
 async function findDeposits({ filled: { database } }: Grown): Promise<number> {
   const ours = await database.query<{ address: string }>('SELECT address FROM deposits LIMIT 5');
   const runs: number[] = [];
@@ -167,7 +167,7 @@ async function startUp({ env }: Grown): Promise<number> {
   return ready_ms;
 }
 
-/** The payments' app is registered last: its key opens the rest. */
+/** Registers the payments' app last: its key authorizes the other requests. */
 async function admin(env: Readonly<Record<string, string>>): Promise<string> {
   const service = await startService(readConfig({ ...env, ROLES: 'projections' }));
   const receiverAddress = privateKeyToAddress(env['TREASURY_PRIVATE_KEY'] as `0x${string}`);

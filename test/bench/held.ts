@@ -1,11 +1,11 @@
-/** Holds a process to a share of one processor, so that what it can take does not hang on who else is busy. Linux alone, and root. */
+/** Limits a process to a share of one processor, so that its throughput does not depend on other load. Requires Linux and root. */
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const period_us = 20_000;
 const controllers = '/sys/fs/cgroup';
 
-/** @param share of one processor, like 0.2 @returns lets a process that has ended go @throws Error where no group can be made */
+/** @param share of one processor, such as 0.2 @returns a function to call after the process has ended @throws Error if no cgroup can be created */
 export function holdTo(pid: number, share: number): () => void {
   const quota_us = Math.round(period_us * share);
   const name = `payment-intents-bench-${pid}`;

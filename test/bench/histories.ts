@@ -26,7 +26,7 @@ import { randomIds } from '../../src/process/system.ts';
 import { freePayouts } from '../support/payoutCosts.ts';
 
 export interface Histories {
-  /** What happens one after another to each payment, appended step by step. */
+  /** Steps of each payment, in order; each step is one append. */
   readonly steps: readonly ((n: number) => Promise<void>)[];
 }
 
@@ -39,14 +39,14 @@ const chain = chainOf(8453);
 
 const hashOf = (...parts: readonly unknown[]): string => `0x${createHash('sha256').update(parts.join()).digest('hex')}`;
 
-/** What a merchant is told of: its type, its place in each of these payments’ streams. */
+/** Events that cause webhooks: their type and revision in each payment's stream. */
 const news = {
   PaymentFunded: { eventType: 'payment_payin_completed', eventRevision: '3' },
   PayoutConfirmed: { eventType: 'payment_payout_completed', eventRevision: '6' },
 } as const;
 const isTold = (n: number): boolean => n % 4 === 0;
 
-/** Eight events on average: every fourth payment is told of by two webhooks. @param idOf the event of a type in a stream */
+/** Eight events on average: every fourth payment causes two webhooks. @param idOf returns the id of a stream's event of a type */
 export function histories(handle: Handle, clock: Clock, idOf: (stream: string, type: string) => string): Histories {
   const ids = new Map<number, string>();
   const deps = {
@@ -180,7 +180,7 @@ const landed = (n: number) => ({
   blockHash: hashOf('landed', n),
 });
 
-/** What the chain shows of a payment's payout. */
+/** Chain data of a payment's payout. */
 export const paidOut = (n: number) => ({
   ...landed(n),
   account: treasury,

@@ -1,4 +1,4 @@
-/** What a sandbox costs that nobody uses: memory and CPU of each of its programs, and the size of its logs, over hours. */
+/** Costs of an unused sandbox over hours: memory and processor time of each program, and the size of its logs. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -14,10 +14,10 @@ import { table, whole } from './table.ts';
 const start_ms = 120_000;
 const poll_ms = 250;
 const bytesPerMiB = 2 ** 20;
-/** Every sample is told as it is taken, but the table holds about so many rows. */
+/** Maximum rows of the table. All samples are printed as they are taken. */
 const rowsMost = 14;
 
-/** What the sandbox records its programs as; its EVM chains are told of together. */
+/** Process names in the sandbox's records. The samples sum up its EVM chains. */
 const evmChains = chains.filter(({ family }) => family === 'evm').map(({ id }) => `chain-${id}`);
 const groups: Readonly<Record<string, readonly string[]>> = {
   'EVM chains, their clock': [...evmChains, 'block-clock'],
@@ -44,12 +44,12 @@ interface Sample {
   readonly largestChain_MiB: number;
   readonly total_MiB: number;
   readonly logs_MiB: number;
-  /** Since the sample before. */
+  /** Average since the previous sample. */
   readonly cpu_percent: number;
   readonly service_cpu_percent: number;
 }
 
-/** Runs `npm start` on a folder of its own and does nothing with it; each minute is told as it passes. Ctrl-C ends it earlier. */
+/** Runs `npm start` on a new folder and sends no requests; prints a sample every minute. Ctrl-C ends the measurement early. */
 export async function benchIdle({ minutes }: { readonly minutes: number }): Promise<string> {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
@@ -80,7 +80,7 @@ async function startSandbox(dataDir: string): Promise<ChildProcess> {
   const sandbox = spawn(process.execPath, ['--max-semi-space-size=16', program], {
     env: { ...process.env, DATA_DIR: dataDir, PORT: '0' },
     stdio: ['ignore', 'ignore', 'inherit'],
-    // Ctrl-C is for the measurement, which ends the sandbox itself.
+    // Ctrl-C reaches only the measurement, which ends the sandbox.
     detached: true,
   });
   for (let waited_ms = 0; !readSandboxFile(dataDir); waited_ms += poll_ms) {
@@ -117,7 +117,7 @@ function sampler(dataDir: string): (minute: number) => Sample {
   };
 }
 
-/** Pids by program, found anew each time: a program may have been started again. Its children belong to it, unless recorded. */
+/** Finds the pids of each program again, because a program may have been restarted. Unrecorded children count for their parent. */
 function programsOf(dataDir: string): ReadonlyMap<string, readonly number[]> {
   const recorded = JSON.parse(readFileSync(join(dataDir, 'processes.json'), 'utf8')) as Record<string, { pid: number }>;
   const own = new Set(Object.values(recorded).map(({ pid }) => pid));

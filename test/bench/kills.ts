@@ -1,4 +1,4 @@
-/** An instance of each role is killed while requests come and payments are paid: what was acknowledged and is not there. */
+/** Kills an instance of each role under requests and payments, and looks for acknowledged payments that are lost. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inParallel } from '../../src/lib/inParallel.ts';
 import { openEventStore } from '../../src/store/client.ts';
@@ -19,7 +19,7 @@ export interface KillOptions {
 
 const paidMeanwhile = 30;
 
-/** Requests go on and payments are paid while an instance dies; the others do its work. */
+/** Requests and payments continue while an instance dies; the other instances do its work. */
 export async function killEach(world: BenchWorld, instances: Instances, options: KillOptions): Promise<string> {
   const rows: (readonly (string | number)[])[] = [];
   let alive: readonly Server[] = instances.api;
@@ -63,7 +63,7 @@ interface Acknowledged {
   readonly id: string;
 }
 
-/** As callers of a balancer: the next instance each time, and the same order again when nothing was answered. */
+/** Calls like a client of a load balancer: each attempt goes to the next instance, and an unanswered order is repeated. */
 async function ordersThrough(
   { ordersKey }: BenchWorld,
   over: readonly Server[],
@@ -103,7 +103,7 @@ async function ordersThrough(
   return { acknowledged, repeated };
 }
 
-/** How many of those that were acknowledged are not there. */
+/** Returns the number of acknowledged payments that are missing. */
 async function missing(world: BenchWorld, acknowledged: readonly Acknowledged[]) {
   const store = openEventStore({ url: world.eventStore.url });
   let [inLog, inReadModels] = [0, 0];

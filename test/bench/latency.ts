@@ -1,4 +1,4 @@
-/** How soon the service acts on what it has recorded: merchants are told of a payin, payouts are sent; one payment at a time, and many. */
+/** Delay of the service's actions: webhooks after a payin, payouts after the funding; for one payment at a time, and for many. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chainOf } from '../../domain/chains.ts';
@@ -12,14 +12,14 @@ import { median, table } from './table.ts';
 import { type BenchWorld, openWorld } from './world.ts';
 
 const atOnce = 20;
-/** Prime to the blocks and the polls, so that payments come at every moment between two of them. */
+/** A prime number, so that payments are sent at every moment between two blocks and two polls. */
 const alone = { payments: 25, pause_ms: 1_117 };
 const busy = { perSecond: 20, pause_ms: 50 };
 
-/** A block a second, and as the chain has them. */
+/** Block times: one second, and the chain's own. */
 const blockTimes_s = [1, chainOf(8453).block_ms / 1_000];
 
-/** @param seconds so long payments come twenty a second */
+/** @param seconds duration of the load of twenty payments per second */
 export async function benchLatency({ seconds }: { readonly seconds: number }): Promise<string> {
   const rows: (readonly string[])[] = [];
   for (const blockTime_s of blockTimes_s) {
@@ -74,7 +74,7 @@ function spread(times_ms: readonly number[]): readonly string[] {
   return [sorted.length, median(sorted), at(0.95), at(1)].map((value) => String(Math.round(value)));
 }
 
-/** When each payment's first webhook came, by the receiver's log. */
+/** Time of each payment's first webhook, from the receiver's log. */
 function webhooksOf({ dataDir }: BenchWorld): ReadonlyMap<string, number> {
   const lines = readFileSync(join(dataDir, 'webhook.log'), 'utf8').split('\n').filter(Boolean);
   const came = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** A service that creates payments and does nothing else, around whatever stores them: what the product is measured against. */
+/** A minimal service that only creates payments, around any store: the baseline of the product's measurements. */
 import type { AddressInfo } from 'node:net';
 import express, { type Request } from 'express';
 import pg from 'pg';
@@ -14,7 +14,7 @@ export interface Asked {
   readonly at: string;
 }
 
-/** Serves at a free port of the loopback interface, and says where, until SIGTERM. @param create stores what was asked for; answers the body */
+/** Listens on a free port of the loopback interface, prints its URL, and runs until SIGTERM. @param create stores a request and returns the answer's body */
 export function serveCreate(create: (asked: Asked) => Promise<object>): void {
   const askedBy = createDoor(process.env['DATABASE_URL'] ?? '');
   const app = express();
@@ -31,7 +31,7 @@ export function serveCreate(create: (asked: Asked) => Promise<object>): void {
   process.once('SIGTERM', () => process.exit(0));
 }
 
-/** The key is checked by its hash through the product's own cache, the body by its schema. */
+/** Checks the key by its hash, through the product's own cache, and the body by its schema. */
 function createDoor(databaseUrl: string): (request: Request) => Promise<Asked> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 });
   const sql = {

@@ -1,4 +1,4 @@
-/** The load, as a process of its own: many connections, each sending its next request when the last one is answered. */
+/** The load, in a separate process: many connections, each of which sends its next request after the previous answer. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ export interface Load {
   readonly url: string;
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
-  /** `[n]` in it is replaced by a number of each request's own. */
+  /** `[n]` is replaced by the number of the request. */
   readonly body?: string;
   readonly connections: number;
   readonly duration_s: number;
@@ -19,13 +19,13 @@ export interface Measured {
   readonly requests: number;
   readonly p50_ms: number;
   readonly p99_ms: number;
-  /** CPU time that the load itself took. */
+  /** Processor time of the load itself. */
   readonly own_s: number;
 }
 
 const program = fileURLToPath(import.meta.url);
 
-/** @throws Error when a request was not answered well: such a run measures something else */
+/** @throws Error if a request failed: such a run does not measure successful requests */
 export async function applyLoad(load: Load): Promise<Measured> {
   const child = fork(program, ['run'], { execArgv: [] });
   child.send(load);
@@ -62,7 +62,7 @@ async function run({ url, method, headers, body, connections, duration_s }: Load
     throw new Error(`${bad} of ${result.requests.total} requests to ${url} were not answered well: ${statuses}`);
   }
   return {
-    // autocannon counts whole seconds; requests over the time they really took is exact for short runs.
+    // autocannon counts whole seconds. Dividing requests by the exact duration is correct for short runs too.
     perSecond: result.requests.total / result.duration,
     requests: result.requests.total,
     p50_ms: result.latency.p50,

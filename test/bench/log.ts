@@ -1,4 +1,4 @@
-/** The embedded event store by itself: appends and reads, side by side with that of another checkout of the product. */
+/** The embedded event store alone: appends and reads, compared with another checkout of the product. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { median, table, whole } from './table.ts';
 export interface LogOptions {
   readonly rounds: number;
   readonly seconds: number;
-  /** Directory of another checkout, with its dependencies; without one only this product is measured. */
+  /** Directory of another checkout with its dependencies. Default: only this checkout is measured. */
   readonly beside?: string;
 }
 
@@ -32,7 +32,7 @@ interface Candidate {
 const callers = 80;
 const data = { paymentId: randomUUID(), text: 'x'.repeat(600) };
 
-/** Rounds alternate, each on a fresh log. @returns a table with medians and the ratio to the other checkout */
+/** Alternates rounds, each on a fresh log. @returns a table with medians and the ratio to the other checkout */
 export async function benchLog({ rounds, seconds, beside }: LogOptions): Promise<string> {
   const candidates: Candidate[] = [{ name: 'this', start: spawnEmbeddedNode, rounds: [] }];
   if (beside !== undefined) candidates.push({ name: beside, start: await startOf(beside), rounds: [] });
@@ -98,7 +98,7 @@ async function timed({ pid }: EmbeddedNode, work: () => Promise<number>) {
   return { perSecond: count / seconds, cpu_us: (cpu_s / count) * 1e6 };
 }
 
-/** One event each, to new streams: what a created payment is. */
+/** Appends one event to each new stream, like the creation of a payment. */
 async function append(store: OpenEventStore, seconds: number): Promise<number> {
   const until_ms = performance.now() + seconds * 1_000;
   let count = 0;

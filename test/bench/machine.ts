@@ -1,4 +1,4 @@
-/** What a number was measured on: without it a number says nothing. */
+/** The machine of a measurement: a number means nothing without it. */
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import type { Database } from '../../src/postgres/database.ts';
@@ -14,18 +14,18 @@ export async function machine(database: Database): Promise<string> {
   ].join('\n');
 }
 
-/** Processes that want to run, over the last minute: above the number of cores the machine is shared. */
+/** Average runnable processes during the last minute. More than the number of cores: the machine is shared. */
 export const loadText = (): string => (loadavg()[0] ?? 0).toFixed(1);
 
 const ticksPerSecond = 100;
 
-/** CPU time that processes have used, their ended and running children included; NaN where the system does not tell it. */
+/** Processor time of processes, including their ended and running children; NaN if the system does not report it. */
 export function cpuSeconds(pids: readonly number[]): number {
   const family = new Set(pids.flatMap((pid) => [pid, ...childrenOf(pid)]));
   return [...family].reduce((sum, pid) => sum + ticksOf(pid), 0) / ticksPerSecond;
 }
 
-/** Of a process alone, since it began; 0 when it has ended. */
+/** Processor time of one process since its start; 0 after its end. */
 export function ownCpuSeconds(pid: number): number {
   try {
     const [, , , , , , , , , , , user, system] = fieldsOf(pid);
@@ -44,11 +44,11 @@ function ticksOf(pid: number): number {
   }
 }
 
-/** From the state on, behind the name, which may hold spaces and brackets. */
+/** Fields from the state on, behind the name, which may contain spaces and brackets. */
 const fieldsOf = (pid: number): readonly string[] =>
   readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop()?.split(' ') ?? [];
 
-/** Memory of a process, its part of what it shares with others; 0 for one that has ended, NaN where the system does not tell it. */
+/** Memory of a process, with its part of shared memory; 0 after its end, NaN if the system does not report it. */
 export function memory_MiB(pid: number): number {
   try {
     const [, kibibytes] = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? [];
@@ -58,7 +58,7 @@ export function memory_MiB(pid: number): number {
   }
 }
 
-/** Memory that is a process's own: without what it has mapped of files. 0 for one that has ended, NaN where the system does not tell it. */
+/** Memory of a process without mapped files; 0 after its end, NaN if the system does not report it. */
 export function ownMemory_MiB(pid: number): number {
   try {
     const [, kibibytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
@@ -68,7 +68,7 @@ export function ownMemory_MiB(pid: number): number {
   }
 }
 
-/** Child processes that run now; none where the system does not tell them. */
+/** Running child processes; empty if the system does not report them. */
 export function childrenOf(pid: number): readonly number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);

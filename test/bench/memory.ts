@@ -1,4 +1,4 @@
-/** What a service with all roles keeps in memory once it has created many payments. */
+/** Memory of a service with all roles after many created payments. */
 import { load, settled } from './create.ts';
 import { loadText, memory_MiB, ownMemory_MiB } from './machine.ts';
 import { startServer } from './servers.ts';
@@ -13,7 +13,7 @@ export interface MemoryOptions {
 const step_s = 5;
 const rest_ms = 30_000;
 
-/** @returns a table: after so many payments, and half a minute later, when nothing happens */
+/** @returns a table: memory after a number of payments, and half a minute later, without load */
 export async function benchMemory(world: BenchWorld, { payments, connections }: MemoryOptions): Promise<string> {
   const service = await startServer('src/main.ts', world.env);
   const rows: (readonly string[])[] = [];

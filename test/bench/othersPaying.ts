@@ -1,4 +1,4 @@
-/** A node that pushes what others are paid on Solana, in a thread of its own: run by solanaDetection.ts. */
+/** A node that pushes foreign payments on Solana, in a separate thread: run by solanaDetection.ts. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -12,10 +12,10 @@ export interface OthersPaying {
 }
 
 const { perSecond, seconds } = workerData as OthersPaying;
-/** As many slots as a second has, each with its notifications at once. */
+/** Slots per second; the notifications of a slot are sent at once. */
 const slotsPerSecond = 2.5;
 const perSlot = perSecond / slotsPerSecond;
-/** Exchanges and pools are every second receiver. */
+/** Receivers such as exchanges and pools, which get every second payment. */
 const known = Array.from({ length: 1_000 }, () => randomBytes(32));
 
 const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
@@ -33,7 +33,7 @@ server.on('connection', (socket) => {
 });
 parentPort?.postMessage((server.address() as AddressInfo).port);
 
-/** As nodes spell it. */
+/** A notification in a node's spelling. */
 function notification(owner: Buffer): string {
   const data = Buffer.concat([randomBytes(32), owner, randomBytes(101)]).toString('base64');
   const account = `{"lamports":2039280,"data":["${data}","base64"],"owner":"TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA","executable":false,"rentEpoch":18446744073709551615,"space":165}`;

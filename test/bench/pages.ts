@@ -1,4 +1,4 @@
-/** Many payments' pages open at one service, and then everybody pays at once: how soon each page is told what happened. */
+/** Pages of many payments are open at one service, and all payers pay at once: delay of the news on each page. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inParallel } from '../../src/lib/inParallel.ts';
 import { openEventStore } from '../../src/store/client.ts';
@@ -10,14 +10,14 @@ import { median, table, whole } from './table.ts';
 import type { BenchWorld } from './world.ts';
 
 const idle_ms = 10_000;
-/** Until the last payment must be paid out. */
+/** Timeout of the last payout. */
 const patience_ms = 180_000;
-/** Created, and opened, at a time. */
+/** Payments that are created, and pages that are opened, concurrently. */
 const atOnce = 20;
 
-/** @param pages each of a payment of its own */
+/** @param pages number of pages, each of a separate payment */
 export async function benchPages(world: BenchWorld, { pages }: { readonly pages: number }): Promise<string> {
-  // Five blocks to wait for, each of which is news to all pages.
+  // Five confirmations, each of which is news for all pages.
   const env = { ...world.env, CONFIRMATIONS_8453: '5', PAYOUT_CONFIRMATIONS_8453: '2' };
   const service = await startServer('src/main.ts', env);
   const open: OpenPage[] = [];
@@ -30,7 +30,7 @@ export async function benchPages(world: BenchWorld, { pages }: { readonly pages:
     await sleep(idle_ms);
     const idle = used(idle_ms);
     const began_ms = Date.now();
-    // The chain takes them in as few blocks as they fit into.
+    // The chain includes the payments in as few blocks as possible.
     await inParallel(asked, atOnce, await openCustomer(world));
     const told = await untilPaidOut(world, asked, open);
     const busy_ms = Date.now() - began_ms;
@@ -51,7 +51,7 @@ export async function benchPages(world: BenchWorld, { pages }: { readonly pages:
   }
 }
 
-/** Memory now, and CPU time since the last call. */
+/** Memory now, and processor time since the previous call. */
 function usage(pid: number) {
   let before_s = 0;
   return (during_ms: number) => {
@@ -68,7 +68,7 @@ const spread = (times_ms: readonly number[]): readonly string[] => {
   return [median(sorted), at(0.99), at(1)].map(whole);
 };
 
-/** @returns for each event of each payment, how long after it the payment's page was told of it or of a later one */
+/** @returns for each event of each payment, the delay until the payment's page learned of it, or of a later one */
 async function untilPaidOut(world: BenchWorld, asked: readonly Asked[], open: readonly OpenPage[]): Promise<number[]> {
   const store = openEventStore({ url: world.eventStore.url });
   try {

@@ -12,7 +12,7 @@ const product = /^(domain|commands|projections|queries|src|web|tools)\//;
 const preload = fileURLToPath(new URL('touchedFiles.ts', import.meta.url));
 const poll_ms = 20;
 const tries = 500;
-/** Three minutes of polls. */
+/** Number of polls in three minutes. */
 const webhookTries = 9_000;
 
 interface Webhook {
@@ -20,7 +20,7 @@ interface Webhook {
   readonly data: { readonly id: string };
 }
 
-/** A measured process, and the files that it has run a function of since the last call. */
+/** A measured process, and its files of which a function ran since the previous call. */
 interface Measured extends Server {
   touched(): Promise<readonly string[]>;
 }
@@ -31,7 +31,7 @@ export async function benchPaths(): Promise<string> {
   const api = await measured(world, 'api', { ROLES: 'api' });
   const workers = await measured(world, 'workers', { ROLES: 'projections,subscribers' });
   try {
-    // The first payment loads and compiles.
+    // The first payment loads and compiles modules.
     await createPayment(world, api.url);
     await untilPaidOut(world, [await paid(world, api)]);
     const create = await during(api, () => createPayment(world, api.url));
@@ -64,7 +64,7 @@ export async function benchPaths(): Promise<string> {
   }
 }
 
-/** Files of which a function ran during `work`, and the time that it took. */
+/** Returns the files of which a function ran during `work`, and the duration. */
 async function during<T>(server: Measured, work: () => Promise<T>) {
   await server.touched();
   const started_ms = performance.now();
@@ -73,7 +73,7 @@ async function during<T>(server: Measured, work: () => Promise<T>) {
   return { result, duration_ms, files: await server.touched() };
 }
 
-/** Waits until the receiver's log has the webhook. */
+/** Waits until the receiver's log contains the webhook. */
 async function untilWebhook({ dataDir }: BenchWorld, { id }: Asked, wanted: string): Promise<void> {
   const log = join(dataDir, 'webhook.log');
   for (let tried = 0; tried < webhookTries; tried += 1) {

@@ -1,7 +1,7 @@
-/** Browsers with pages of payments open, as far as the service can tell: each listens to its news, and reads the page again at most once a second. */
+/** Browsers with open payment pages, as far as the service can observe: each listens to its news, and reads the page again at most once per second. */
 import http from 'node:http';
 
-/** News that came to a page: it held so many events of its payment. */
+/** News that reached a page, with the number of the payment's events. */
 export interface Heard {
   readonly events: number;
   readonly at_ms: number;
@@ -9,16 +9,16 @@ export interface Heard {
 
 export interface OpenPage {
   readonly heard: readonly Heard[];
-  /** Times of reading the page. */
+  /** Durations of the page's reads. */
   readonly reads_ms: readonly number[];
   close(): void;
 }
 
-/** As client/parts.js pauses behind each reading. */
+/** The pause of client/parts.js after each read. */
 const pause_ms = 1_000;
 const agent = new http.Agent({ keepAlive: true, maxSockets: 100 });
 
-/** Resolves when the page has been read and its line tells the present version. */
+/** Resolves when the page has been read and its stream reports the present version. */
 export async function openPage(paymentLink: string): Promise<OpenPage> {
   const heard: Heard[] = [];
   const reads_ms: number[] = [];

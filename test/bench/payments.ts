@@ -1,4 +1,4 @@
-/** Payments at a running service, from Base to Base: ordered, and paid by the customer. */
+/** Payments at a running service, from Base to Base: created, and paid by the customer. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, createWalletClient, encodeFunctionData, erc20Abi, http, publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -16,14 +16,14 @@ export interface Asked {
   readonly source: { readonly receiverAddress: string; readonly amount: string };
 }
 
-/** What is asked for, each time. */
+/** Body of each request. */
 export function orderOf() {
   const side = { chainId: 8453, tokenSymbol: 'USDC' };
   const destination = { ...side, amount: '10.00', receiverAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' };
   return { type: 'exactOut', display: { title: 'Coffee beans', currency: 'USD' }, source: side, destination };
 }
 
-/** @throws Error with the answer when it is not created */
+/** @throws Error with the answer if the payment is not created */
 export async function createPayment({ ordersKey }: Pick<BenchWorld, 'ordersKey'>, url: string): Promise<Asked> {
   const response = await fetch(`${url}/payment-api/payments`, {
     method: 'POST',
@@ -37,7 +37,7 @@ export async function createPayment({ ordersKey }: Pick<BenchWorld, 'ordersKey'>
 const token = chainOf(8453).tokens[0];
 const gas = 120_000n;
 
-/** Numbers the customer's transfers by hand, so that they need not wait for each other. @returns pays the next payment */
+/** Assigns the nonces of the customer's transfers here, so that no transfer waits for another. @returns a function that pays the next payment */
 export async function openCustomer({ dataDir, rpcUrl }: BenchWorld): Promise<(asked: Asked) => Promise<unknown>> {
   const account = privateKeyToAccount(keepKeys(dataDir).customer);
   const wallet = createWalletClient({ account, transport: http(rpcUrl) }).extend(publicActions);
@@ -55,7 +55,7 @@ export async function openCustomer({ dataDir, rpcUrl }: BenchWorld): Promise<(as
   };
 }
 
-/** One transfer after the other; none waits for the one before to be taken. */
+/** Sends one transfer after the other, without waiting for its inclusion. */
 export async function payEach(world: BenchWorld, asked: readonly Asked[], pause_ms: number): Promise<void> {
   const pay = await openCustomer(world);
   const sent: Promise<unknown>[] = [];
@@ -69,7 +69,7 @@ export async function payEach(world: BenchWorld, asked: readonly Asked[], pause_
 const readAtOnce = 20;
 const patience_ms = 180_000;
 
-/** @returns the events of each payment, once it is paid out */
+/** @returns the events of each payment after its payout */
 export async function untilPaidOut(
   world: BenchWorld,
   asked: readonly Asked[],

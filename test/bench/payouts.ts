@@ -1,4 +1,4 @@
-/** How many payouts a second one account of one EVM chain makes, by how far away its node is and how often the chain has a block. */
+/** Payouts per second of one account on one EVM chain, by the node's distance and the block time. */
 import { outstandingMax } from '../../domain/treasury/state.ts';
 import { inParallel } from '../../src/lib/inParallel.ts';
 import { loadText } from './machine.ts';
@@ -12,7 +12,7 @@ const atOnce = 20;
 const blockTimes_s = [1, 0.25];
 const roundTrips_ms = [0, 100];
 
-/** @param burst payments, which are all paid before the service looks at any */
+/** @param burst number of payments, all paid before the service polls */
 export async function benchPayouts({ burst }: { readonly burst: number }): Promise<string> {
   const rows: (readonly string[])[] = [];
   for (const blockTime_s of blockTimes_s)

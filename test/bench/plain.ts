@@ -1,7 +1,7 @@
 /**
- * What create is measured against: the least that an Express service with Postgres can do for the same request. The key is
- * checked by its hash through the same cache, the body by the same schema, and one row per payment is inserted durably
- * under a unique index of app and order.
+ * The baseline of create: the minimum that an Express service with Postgres can do for the same request. It checks the
+ * key by its hash through the same cache, and the body by the same schema. It inserts one row per payment durably under
+ * a unique index of app and order.
  */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-/** Rebuilding the read models of a filled log: the product's own rebuild, from the node's process into durable Postgres. */
+/** Rebuild of the read models of a filled log: the product's own rebuild, from the node's process into durable Postgres. */
 import { join } from 'node:path';
 import { eventCodec } from '../../commands/codec.ts';
 import { projectionSets } from '../../projections/sets.ts';
@@ -16,7 +16,7 @@ export interface Filled {
   readonly payments: number;
   readonly events: number;
   readonly node: EmbeddedNode;
-  /** What the node keeps its log in, and maps into its memory. */
+  /** The node's log file, which it maps into its memory. */
   readonly logFile: string;
   readonly database: Database;
   stop(): Promise<void>;
@@ -24,7 +24,7 @@ export interface Filled {
 
 const statementTimeout_ms = 10 * 60_000;
 
-/** A log of its own with so many payments, and an empty database. Not part of any measurement. */
+/** Opens a separate log with this number of payments, and an empty database. Not part of any measurement. */
 export async function openFilled(world: BenchWorld, payments: number): Promise<Filled> {
   const dataDir = join(world.dataDir, `filled-${payments}`, 'eventstore');
   const events = await fill(dataDir, payments);

@@ -21,7 +21,11 @@ import { benchSweep } from './sweep.ts';
 import { benchWatch } from './watch.ts';
 import { type BenchWorld, openWorld } from './world.ts';
 
-/** `idle` takes hours, `calls`, `detection`, `payouts` and `memory` minutes; `log` measures the event store alone, `sweep` and `batch` gas, `audit` the auditor's verifier, `scale` two instances of the API, `sharedStore` a real EventStoreDB: only when asked for. */
+/**
+ * `idle` takes hours; `calls`, `detection`, `payouts` and `memory` take minutes. `log` measures the event store alone,
+ * `sweep` and `batch` gas, `audit` the auditor's verifier, `scale` two instances of the API, `sharedStore` a real
+ * EventStoreDB. All of these run only on request.
+ */
 const benches = [
   'create',
   'pages',
@@ -116,7 +120,7 @@ async function inOneWorld(): Promise<void> {
   if (wanted('latency')) console.log(`${await benchLatency(options)}\n`);
 }
 
-/** The large store's rebuild fills the read models that are read afterwards; a tenth of it shows what grows. */
+/** The rebuild of the large store fills the read models that later measurements read. A store of a tenth of the size reveals growth. */
 async function ofFilledStores(world: BenchWorld): Promise<void> {
   const sizes = wanted('grown') ? [Math.ceil(options.payments / 10), options.payments] : [options.payments];
   const stores: Filled[] = [];

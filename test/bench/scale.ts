@@ -1,4 +1,4 @@
-/** Two instances of the API against one, on stores that they share; and what is lost when an instance of each role is killed under load. */
+/** Two instances of the API against one, on shared stores; and the losses when an instance of each role is killed under load. */
 import { cpus } from 'node:os';
 import { settled } from './create.ts';
 import { holdTo } from './held.ts';
@@ -14,13 +14,13 @@ export interface ScaleOptions {
   readonly rounds: number;
   readonly seconds: number;
   readonly connections: number;
-  /** What each instance of the API may take of one processor; all that it gets when left out. */
+  /** Limit of each instance of the API, as a share of one processor. Default: no limit. */
   readonly share?: number;
 }
 
 const parts = ['one API', 'other API', 'projections', 'subscribers', 'event store', 'Postgres', 'load'] as const;
 
-/** @returns how many payments one and two instances take, whose CPU that is, and what a kill of each role loses */
+/** @returns the throughput of one and of two instances, their processor time, and the losses after a kill of each role */
 export async function benchScale(world: BenchWorld, options: ScaleOptions): Promise<string> {
   const instances = await startAll(world);
   const { share } = options;
@@ -44,7 +44,7 @@ async function startAll({ env }: BenchWorld): Promise<Instances> {
 }
 
 interface Run extends Measured {
-  /** Of all the machine's processors, by whomever. */
+  /** Busy share of all processors of the machine. */
   readonly busy: number;
   readonly cpu_s: Readonly<Record<(typeof parts)[number], number>>;
   readonly wall_s: number;
@@ -79,7 +79,7 @@ async function compare(world: BenchWorld, instances: Instances, options: ScaleOp
   return `${table(head, [row('one', alone, 1), row('two', both, ratio)])}\n${options.connections} connections, median of ${options.rounds} alternating runs of ${options.seconds} s${options.share === undefined ? '' : `, each instance held to ${options.share} of a core`}. ${whose(both)}`;
 }
 
-/** Why the ratio is what it is: processors that are busy take no more from a second instance. */
+/** Explains the ratio: on busy processors a second instance adds little. */
 function whose(runs: readonly Run[]): string {
   const cores = cpus().length;
   const ours = median(
@@ -97,7 +97,7 @@ function processors() {
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
-/** The same number of connections, all at one instance or half at each. */
+/** Opens the same number of connections: all to one instance, or half of them to each. */
 async function measured(
   world: BenchWorld,
   instances: Instances,

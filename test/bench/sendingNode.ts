@@ -1,4 +1,4 @@
-/** Before a node: notes when the service sends a transaction, and is as far away as the nodes that one rents. */
+/** A proxy in front of a node: records when the service sends a transaction, and is as distant as a rented node. */
 import { once } from 'node:events';
 import { Agent, createServer, request as httpRequest, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { type Hex, keccak256 } from 'viem';
 
 export interface SendingNode {
   readonly url: string;
-  /** When a transaction was first sent; NaN for one that never was. */
+  /** First time that a transaction was sent; NaN if it was never sent. */
   sentAt_ms(hash: string): number;
   stop(): Promise<void>;
 }
@@ -17,7 +17,7 @@ interface Call {
   readonly params: readonly unknown[];
 }
 
-/** @param roundTrip_ms what each request takes besides */
+/** @param roundTrip_ms additional duration of each request */
 export async function openSendingNode(rpcUrl: string, roundTrip_ms = 0): Promise<SendingNode> {
   const sentAt = new Map<string, number>();
   const note = ({ method, params: [raw] }: Call): void => {
@@ -27,7 +27,7 @@ export async function openSendingNode(rpcUrl: string, roundTrip_ms = 0): Promise
   };
   const agent = new Agent({ keepAlive: true });
   const headers = { 'content-type': 'application/json' };
-  // What the service asks as it stops nobody waits for.
+  // Nobody waits for requests of a stopping service.
   const pass = (body: Buffer, response: ServerResponse) =>
     httpRequest(rpcUrl, { method: 'POST', agent, headers: { ...headers, 'content-length': body.length } })
       .on('response', (answer) => answer.pipe(response.writeHead(answer.statusCode ?? 502, headers)))

@@ -1,4 +1,4 @@
-/** Starts one of the measured programs as a process of its own. */
+/** Starts one of the measured programs in a separate process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export interface Server {
-  /** Where it listens; empty for one that does not. */
+  /** URL of the server; empty if the program does not listen. */
   readonly url: string;
   readonly pid: number;
   stop(): Promise<void>;
@@ -14,10 +14,10 @@ export interface Server {
 
 const start_ms = 120_000;
 const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-/** As `npm run service` has it, and for whatever else is measured beside it. */
+/** Node's flags of `npm run service`, used for all measured programs. */
 const serviceFlags = scripts.service.split(' ').filter((word: string) => word.startsWith('--'));
 
-/** The program must print one JSON line with `"msg":"ready"` and its url. Node's own flags come from BENCH_NODE_FLAGS. */
+/** The program must print one JSON line with `"msg":"ready"` and its url. BENCH_NODE_FLAGS adds flags of Node. */
 export async function startServer(program: string, env: Readonly<Record<string, string>>): Promise<Server> {
   const flags = [...serviceFlags, ...(env['BENCH_NODE_FLAGS'] ?? '').split(' ').filter(Boolean)];
   const path = fileURLToPath(new URL(`../../${program}`, import.meta.url));

@@ -1,9 +1,9 @@
 /**
- * What a service pays for events of other applications in an event store that it shares with them.
- *
- * `EVENTSTOREDB=<program> npm run bench -- --only sharedStore --seconds 30` runs a real EventStoreDB and an idle service with all roles and one
- * chain. Another application writes small events into streams of its own. The table has one row per rate: processor time of the service,
- * of the event store and of Postgres, and Postgres commits per second, this program's own queries not counted.
+ * Measures the cost of other applications' events in an event store that a service shares with them.
+ * `EVENTSTOREDB=<program> npm run bench -- --only sharedStore --seconds 30` runs a real EventStoreDB and an idle
+ * service with all roles and one chain. Another application writes small events into streams of its own. The table has
+ * one row per rate: processor time of the service, of the event store and of Postgres, and Postgres commits per second
+ * without this program's own queries.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** How long after it was sent a payment to one of very many open deposits on Solana is seen: by polls alone, and with a WebSocket. */
+/** Delay between sending a payment to one of very many open deposits on Solana and detecting it: with polls alone, and with a WebSocket. */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -29,20 +29,20 @@ const deposits = 100_000;
 const roundTrip_ms = 80;
 const slot_ms = 400;
 const finalized_slots = 32;
-/** Prime to the polls, so that payments come at every moment between two of them. */
+/** A prime number, so that payments are sent at every moment between two polls. */
 const pause_ms = 1_117;
 const unseenMax_ms = 120_000;
 
-/** What is pushed of others in a second while its cost is measured, and for how long. */
+/** Foreign notifications per second while their cost is measured, and the duration. */
 const others: OthersPaying = { perSecond: 1_000, seconds: 20 };
 
 interface Run {
-  /** Of each payment, from its sending until its log was read. */
+  /** For each payment, the time from its sending to the read of its log. */
   readonly seen_ms: readonly number[];
   readonly callsPerSecond: number;
 }
 
-/** @param seconds for which payments are made, each to a deposit of any age */
+/** @param seconds duration of the payments, each to a deposit of any age */
 export async function benchSolanaDetection({ seconds }: { readonly seconds: number }): Promise<string> {
   const owners = Array.from({ length: deposits }, () => Keypair.generate().publicKey.toBase58());
   const rows: (readonly string[])[] = [];
@@ -88,7 +88,7 @@ async function measured(owners: readonly string[], pushes: boolean, seconds: num
       ),
     );
     const payer = await openSolanaPayer(solana.rpcUrl);
-    // In the first round each deposit's account is derived, which takes a while.
+    // The first round derives each deposit's account, which is slow.
     await round.promise;
     const [before, begun_ms] = [calls, performance.now()];
     for (let at_ms = 0; at_ms < seconds * 1_000; at_ms += pause_ms) {
@@ -113,7 +113,7 @@ async function measured(owners: readonly string[], pushes: boolean, seconds: num
   }
 }
 
-/** As the service hears of it, with a list in memory for its read models. */
+/** Receives the pushes like the service, with a list in memory as its read models. */
 function pushedTo(
   owners: readonly string[],
   wsUrl: string,
@@ -135,7 +135,7 @@ function pushedTo(
   });
 }
 
-/** @returns in a sentence, what it takes to hear of transfers that are none of ours */
+/** @returns a sentence about the cost of receiving foreign transfers */
 async function costOfOthers(owners: readonly string[]): Promise<string> {
   const node = new Worker(new URL('othersPaying.ts', import.meta.url), { workerData: others });
   try {
@@ -162,11 +162,11 @@ interface Following {
   readonly pass: Pass;
   readonly rest_ms: number;
   readonly note: (txHash: string) => void;
-  /** The head pass has come past its first round. */
+  /** Called when the head pass has finished its first round. */
   readonly round: () => void;
 }
 
-/** As the chain's subscriber follows it, without writing down what it finds. */
+/** Follows the chain like its subscriber, without recording the transfers it finds. */
 async function follow(
   ingester: Ingester,
   heads: HeadWatch,
@@ -184,7 +184,7 @@ async function follow(
   for (let moves = -1, ranAt_ms = 0; !signal.aborted; await sleep(5)) {
     if (heads.moves() === moves || Date.now() - ranAt_ms < rest_ms) continue;
     [moves, ranAt_ms] = [heads.moves(), Date.now()];
-    // A local chain on a busy machine may not answer in time: the next look tries again.
+    // A local chain on a busy machine may not answer in time: the next poll tries again.
     await look().catch(() => undefined);
   }
 }

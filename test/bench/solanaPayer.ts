@@ -1,4 +1,4 @@
-/** Somebody on a local Solana who pays in USDC. */
+/** A payer with USDC on a local Solana. */
 import { Connection, Keypair, PublicKey } from 'solana-web3-v1';
 import { fundWallet } from '../../sandbox/solana/controls.ts';
 import { usdc } from '../../sandbox/solana/usdc.ts';
@@ -7,7 +7,7 @@ import { transferInstructions } from '../../sandbox/solana/wallet.ts';
 
 export interface SolanaPayer {
   readonly address: string;
-  /** A dollar. @returns the transaction's signature, when the node has taken it */
+  /** Sends a dollar. @returns the transaction's signature, when the node has accepted it */
   pay(to: string): Promise<string>;
 }
 

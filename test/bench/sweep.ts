@@ -1,4 +1,4 @@
-/** What it takes to bring deposits to the treasury: gas for each of them, by how many one transaction takes, as receipts tell it. */
+/** Gas of sweeps from deposits to the treasury: per deposit, by the number of deposits in one transaction, from receipts. */
 import { type Address, createTestClient, http, parseEther, publicActions, walletActions } from 'viem';
 import { type Chain, chains, type Token } from '../../domain/chains.ts';
 import { startAnvil } from '../../sandbox/anvil.ts';
@@ -7,12 +7,12 @@ import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { flushCall, forwarderDeployment } from '../../src/chains/evm/forwarder.ts';
 import { table, whole } from './table.ts';
 
-/** Holds a balance already, as treasuries do. */
+/** Holds a balance already, like real treasuries. */
 const treasury: Address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const counts = [1, 10, 100] as const;
 const gasMax = 16_000_000n;
 
-/** On a local chain of each network, with a token that is not behind a proxy. */
+/** Runs on a local chain of each network, with a token that is not behind a proxy. */
 export async function benchSweep(): Promise<string> {
   const rows: (readonly string[])[] = [];
   for (const chain of chains) if (chain.family === 'evm') rows.push(await measured(chain));
@@ -50,13 +50,13 @@ async function measured(chain: Chain): Promise<readonly string[]> {
   }
 }
 
-/** The same ones for the same count. */
+/** Returns the same deposits for the same count. */
 const made = (token: Token, count: number) =>
   Promise.all(
     Array.from({ length: count }, (_, at) => createEvmDeposits({ treasury }).assign(`${count}-${at}`, token, null)),
   );
 
-/** @returns sends a call from the treasury, and tells the gas that it used */
+/** @returns a function that sends a call from the treasury and returns its gas */
 function sender(rpcUrl: string) {
   const client = createTestClient({ mode: 'anvil', transport: http(rpcUrl), cacheTime: 0 })
     .extend(publicActions)

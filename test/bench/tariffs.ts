@@ -1,8 +1,8 @@
-/** What calls cost in a month. The prices, where they are published and of which day they are: docs/operate/going-live.md, "Prices of nodes". */
+/** Price of calls per month. docs/operate/going-live.md, "Prices of nodes", has the prices with their sources and dates. */
 
 export interface Tariff {
   readonly name: string;
-  /** Dollars for so many million calls in a month, of one chain alone at the provider; null where it does not name a price. */
+  /** Dollars for a number of million calls per month, of one chain alone at the provider; null if the provider has no such price. */
   readonly price: (millions: number, chain: 'evm' | 'solana' | 'stellar') => number | null;
 }
 
@@ -23,7 +23,7 @@ export const tariffs: readonly Tariff[] = [
 
 const month_s = 30 * 24 * 3_600;
 
-/** @returns dollars a month, whole ones, by tariff */
+/** @returns whole dollars per month, by tariff */
 export const monthly = (callsPerSecond: number, chain: Parameters<Tariff['price']>[1]): readonly (number | null)[] =>
   tariffs.map(({ price }) => {
     const usd = price((callsPerSecond * month_s) / 1_000_000, chain);

@@ -1,6 +1,6 @@
 /**
- * Preloaded into a measured service (`node --import`): each SIGUSR2 writes to TOUCHED_FILES which source files have run a function since
- * the SIGUSR2 before, as V8 counts calls.
+ * Preloaded into a measured service (`node --import`). Each SIGUSR2 writes to TOUCHED_FILES the source files of which a
+ * function ran since the previous SIGUSR2, from V8's call counts.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector';

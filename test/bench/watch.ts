@@ -1,4 +1,4 @@
-/** What it costs to poll the open deposits of Solana, of which accounts are read and not blocks. */
+/** Cost of polling the open deposits of Solana, for which the service reads accounts and not blocks. */
 import { Keypair } from 'solana-web3-v1';
 import type { Pass } from '../../commands/chainPorts.ts';
 import { epochMs, instant } from '../../domain/time.ts';
@@ -17,12 +17,12 @@ import { median, table, whole } from './table.ts';
 
 const sizes = [1_000, 10_000, 100_000];
 const looksMeasured = 15;
-/** As many calls as a look has under way. */
+/** Concurrent calls of a poll. */
 const callsAtOnce = 4;
 const passes: readonly Pass[] = ['head', 'final'];
 const { signal } = new AbortController();
 
-/** Looks alternate with the least that asks for all of them: getMultipleAccounts, and nothing done with the answers. */
+/** Polls alternate with a minimal read of the same deposits: getMultipleAccounts, whose answers are discarded. */
 export async function benchWatch(): Promise<string> {
   const node = await startSolana({ slot_ms: 'manual' });
   try {
@@ -59,7 +59,7 @@ async function watched(rpcUrl: string, deposits: number): Promise<readonly strin
       await advanceSlots(rpcUrl);
       for await (const { next } of ingester.scan(cursor, signal)) cursor = next;
     };
-    /** Once round, which derives every account. */
+    /** The first round derives every account. */
     let looks = 0;
     for (const begun = cursor.blockNumber; cursor.blockNumber === begun; looks += 1) await look();
     const runs = [];
@@ -73,7 +73,7 @@ async function watched(rpcUrl: string, deposits: number): Promise<readonly strin
 
 const nameOf: Readonly<Record<string, string>> = { head: 'of what is confirmed', final: 'of what is final' };
 
-/** A list as the service keeps it, the last of it youngest. */
+/** A list in the service's order, newest last. */
 export function pagesOf(owners: readonly string[]): Watch['open'] {
   const youngestFirst = owners.map((address, place) => ({ address, key: address, at: instant(place) })).toReversed();
   return async ({ after, max }) => {
@@ -96,7 +96,7 @@ async function measured(calls: () => number, work: () => Promise<unknown>) {
   return { ms: performance.now() - begun, calls: calls() - before };
 }
 
-/** The same nodes, their calls counted. */
+/** Wraps a client and counts its calls. */
 function counting(rpc: SolanaRpc): { readonly rpc: SolanaRpc; calls(): number } {
   let calls = 0;
   const counted = (node: SolanaNode) => ({

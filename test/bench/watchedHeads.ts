@@ -1,4 +1,4 @@
-/** The heads of a chain as the service watches them while a payment always waits. */
+/** The heads of a chain as the service watches them while a payment is always waiting. */
 import { NEVER } from 'rxjs';
 import type { Ingester } from '../../src/chains/ports.ts';
 import { systemClock } from '../../src/process/system.ts';

@@ -1,4 +1,4 @@
-/** What a measurement needs around it: durable Postgres and event store, one chain, apps with keys; all in a temporary directory. */
+/** Surroundings of a measurement: durable Postgres and event store, one chain, apps with keys; all in a temporary directory. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ export interface WorldOptions {
   readonly startStore?: (options: { readonly dataDir: string }) => Promise<EmbeddedNode>;
 }
 
-/** One chain, because every payment of the measurements goes from Base to Base. */
+/** Opens one chain: every payment of the measurements goes from Base to Base. */
 export async function openWorld(options: WorldOptions = {}): Promise<BenchWorld> {
   const { blockTime_s = 1, startStore = spawnEmbeddedNode } = options;
   const dataDir = mkdtempSync(join(tmpdir(), 'payment-intents-bench-'));
@@ -55,7 +55,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<BenchWorld>
     EVENTSTORE_URL: eventStore.url,
     MASTER_KEY: keys.masterKey,
     TREASURY_PRIVATE_KEY: keys.treasury,
-    // All payments of a run are one app's, and stay open.
+    // All payments of a run belong to one app, and stay open.
     OPEN_PER_APP: '0',
     WEBHOOK_CA_FILE: world.receiver.caFile,
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32',

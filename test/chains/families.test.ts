@@ -6,7 +6,7 @@ import type { Family, OpenChain, OpenFamily } from '../../src/chains/family.ts';
 import { freeCoin } from '../support/payoutCosts.ts';
 import { draft } from './draft/index.ts';
 
-/** What a type demands: its members without those that may be left out. */
+/** Required members of a type, without optional ones. */
 type Required<T> = { [K in keyof T]-?: object extends Pick<T, K> ? never : K }[keyof T];
 type Without<T> = { readonly [K in Required<T>]: T };
 
@@ -22,8 +22,8 @@ const opened = draft.open(
 const chain = opened.chains[0] as NonNullable<(typeof opened.chains)[0]>;
 
 describe('a chain family', () => {
-  /** The type checker runs over specs as well: it complains of an expected error that is none, and of a room that is not listed here. */
-  it('is taken with every room, and by the type checker with none left out', () => {
+  /** The type checker covers specs: it reports a directive without an error, and a room that this list omits. */
+  it('is accepted with every room, and by the type checker with none omitted', () => {
     const complete: readonly [Family, OpenFamily, OpenChain] = [draft, opened, chain];
 
     const drafts: Without<Family> = {

@@ -37,19 +37,19 @@ const signers = createMessageSigners(new Map());
 const isSigned = (address: string, text: string, signature: string) => signers.isSignedBy(address, { text, signature });
 const the = (scheme: Vector['scheme']): Vector => vectors.find((vector) => vector.scheme === scheme) as Vector;
 
-/** The order of secp256k1, and of the group of Ed25519. */
+/** Orders of secp256k1 and of the group of Ed25519. */
 const orders = {
   secp256k1: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n,
   ed25519: 2n ** 252n + 27742317777372353535851937790883648493n,
 };
 
-/** The other signature that anybody can make of an ECDSA one: −s, and the other v. */
+/** The second valid ECDSA signature, which anybody can compute: −s, and the other v. */
 function twin(signature: string): string {
   const s = orders.secp256k1 - BigInt(`0x${signature.slice(66, 130)}`);
   return `${signature.slice(0, 66)}${s.toString(16).padStart(64, '0')}${signature.endsWith('1b') ? '1c' : '1b'}`;
 }
 
-/** An Ed25519 signature whose number is larger by the group's order. */
+/** An Ed25519 signature whose number is increased by the group's order. */
 function unreduced(signature: Uint8Array): Uint8Array {
   const s = BigInt(`0x${Buffer.from(signature.slice(32)).reverse().toString('hex')}`) + orders.ed25519;
   const bytes = Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse();
@@ -57,7 +57,7 @@ function unreduced(signature: Uint8Array): Uint8Array {
 }
 
 describe('signed messages', () => {
-  it('are those of the page: text, digest, and a signature that another implementation made', async () => {
+  it('are those of the page: text, digest, and a signature by another implementation', async () => {
     assert.deepEqual(
       vectors.map(({ scheme }) => scheme),
       ['evm', 'solana', 'stellar'],
@@ -69,7 +69,7 @@ describe('signed messages', () => {
     }
   });
 
-  it('of Stellar are those of SEP-53', async () => {
+  it('are those of SEP-53 on Stellar', async () => {
     const address = 'GBXFXNDLV4LSWA4VB7YIL5GBD7BVNR22SGBTDKMO2SBZZHDXSKZYCP7L';
     const published = [
       ['Hello, World!', 'fO5dbYhXUhBMhe6kId/cuVq/AfEnHRHEvsP8vXh03M1uLpi5e46yO2Q8rEBzu3feXQewcQE5GArp88u6ePK6BA=='],
@@ -137,7 +137,7 @@ describe('signed messages', () => {
     assert.equal(await isSigned(onSolana, text, sep53.toString('base64')), false);
   });
 
-  it('are refused in the twin forms that anybody can make of a good signature', async () => {
+  it('are refused in the twin forms that anybody can compute from a valid signature', async () => {
     const { from_address, signature } = the('evm');
     assert.equal(await isSigned(from_address, textOf(the('evm')), twin(twin(signature))), true);
     assert.equal(await isSigned(from_address, textOf(the('evm')), twin(signature)), false);
@@ -150,7 +150,7 @@ describe('signed messages', () => {
     assert.equal(await isSigned(stellar.from_address, textOf(stellar), other), false);
   });
 
-  it('are refused, without an error, in whatever is no signature', async () => {
+  it('are refused, without an error, for every invalid signature', async () => {
     const { signature } = the('evm');
     const zeros = `0x${'00'.repeat(64)}`;
     const nonsense = [
@@ -199,13 +199,13 @@ describe('signed messages', () => {
 
 /** Programs for the EVM, byte by byte. */
 const code = {
-  /** The magic value when the hash is the one in slot 0, else a zero. */
+  /** Returns the magic value if the hash equals slot 0, else zero. */
   saysYesToOne: '0x60043560005414631626ba7e60e01b0260005260206000f3',
   saysTrue: '0x600160005260206000f3',
   saysNothing: '0x00',
   reverts: '0x60006000fd',
   neverEnds: '0x5b600056',
-  /** The magic value, and 1 MB of zeros behind it. */
+  /** Returns the magic value and 1 MB of zeros after it. */
   saysYesAtLength: '0x631626ba7e60e01b600052620f42406000f3',
 } as const satisfies Record<string, Hex>;
 
@@ -238,25 +238,25 @@ describe('messages of contract wallets', () => {
     await base.setStorageAt({ address: yes, index: slot, value: hashMessage(text) });
   });
 
-  it('count when the contract takes exactly this text for signed', async () => {
+  it('count when the contract accepts exactly this text as signed', async () => {
     assert.equal(await asked.isAcceptedBy(yes, signed, [8453]), true);
     assert.equal(await asked.isAcceptedBy(yes, { ...signed, text: `${text} ` }, [8453]), false);
   });
 
-  it('do not count where the contract says anything else, reverts, burns gas, answers 1 MB, or is not there', async () => {
+  it('do not count if the contract answers anything else, reverts, burns gas, answers 1 MB, or does not exist', async () => {
     for (const other of [bool, nothing, reverting, burning, long, empty]) {
       assert.equal(await asked.isAcceptedBy(other, signed, [8453]), false, other);
     }
   });
 
-  it('need the contract’s yes on every chain: whoever owns the address on one alone has no say', async () => {
+  it('need the contract’s acceptance on every chain: the owner of the address on one chain alone does not suffice', async () => {
     assert.equal(await asked.isAcceptedBy(yes, signed, [8453, 1]), false);
     assert.equal(await asked.isAcceptedBy(yes, signed, [8453, 137]), false);
     assert.equal(await asked.isAcceptedBy(yes, signed, []), false);
     assert.equal(await asked.isAcceptedBy(yes, signed, [501]), false);
   });
 
-  it('ask no node about what is no signature', async () => {
+  it('call no node for an invalid signature', async () => {
     for (const signature of ['', '0x', 'c0ffee', '0xc0ffe', `0x${'00'.repeat(4_097)}`]) {
       assert.equal(await acceptanceAt(8453, 'http://127.0.0.1:1').acceptsMessage(yes, { text, signature }), false);
     }
@@ -267,7 +267,7 @@ describe('messages of contract wallets', () => {
     await assert.rejects(away.acceptsMessage(yes, signed), { name: 'Unavailable', message: /Base/ });
   });
 
-  it('have room for so many at a time, and for two of one contract: beyond that somebody has to come again', async () => {
+  it('are limited to a number at a time, and to two of one contract: further ones have to be repeated later', async () => {
     const answer = Promise.withResolvers<boolean>();
     let calls = 0;
     const slow = async () => {
@@ -289,7 +289,7 @@ describe('messages of contract wallets', () => {
     assert.equal(await some.isAcceptedBy(yes, signed, [8453]), true);
   });
 
-  it('give their places back when they fail', async () => {
+  it('release their places when they fail', async () => {
     const failing = async () => assert.fail('no node answers');
     const one = createMessageSigners(new Map([[8453 as const, { acceptsMessage: failing }]]), {
       perContract: 1,
@@ -298,7 +298,7 @@ describe('messages of contract wallets', () => {
     for (const _ of [1, 2, 3]) await assert.rejects(one.isAcceptedBy(yes, signed, [8453]), /no node answers/);
   });
 
-  it('believe no single node that lies', async () => {
+  it('trust no single node that lies', async () => {
     const magic = `0x1626ba7e${'0'.repeat(56)}`;
     const liar = createServer(async (request, response) => {
       let body = '';

@@ -1,4 +1,4 @@
-/** A JSON-RPC node that forwards to a real one, also what comes in batches, and can be made to lag, lie or fail. */
+/** A JSON-RPC proxy in front of a real node that also forwards batches, and can lag, lie or fail. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

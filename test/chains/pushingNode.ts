@@ -1,10 +1,10 @@
-/** Nodes that push over WebSockets what a spec has them say, and time that passes at once. */
+/** Nodes that push scripted messages over WebSockets, and time that passes at once. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { onStop } from '../support/hooks.ts';
 
-/** Time passes at once; what waits as long as silence may last, or longer, waits for ever. */
+/** Time passes at once; waits as long as the allowed silence, or longer, never end. */
 export function impatient() {
   const pauses_ms: number[] = [];
   return {
@@ -35,7 +35,7 @@ export async function listen(answer: (socket: WebSocket, connection: number, ask
   return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/v2/my-api-key`;
 }
 
-/** A node that says this on each connection, and ends it. */
+/** A node that sends these messages on each connection, and closes it. */
 export const serve = (says: (connection: number) => readonly unknown[]): Promise<string> =>
   listen((socket, connection) => {
     for (const each of says(connection)) socket.send(typeof each === 'string' ? each : JSON.stringify(each));

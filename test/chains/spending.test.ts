@@ -27,7 +27,7 @@ const transferOf = (id: string) => ({
   chainId: 501 as const,
 });
 
-describe('what the signers may spend in an hour', () => {
+describe('the signers’ spending within an hour', () => {
   let now_ms: number;
   let lately: ReturnType<typeof createSpentLately>;
   let spend: (reference: string, usd: bigint, appId: string, more?: More) => void;
@@ -64,7 +64,7 @@ describe('what the signers may spend in an hour', () => {
     spend('a6', 50n, 'app_a');
   });
 
-  it('is so much of the coin, too, and of it no app more than its share; a cancel is never refused', () => {
+  it('is limited for the coin, too, with a share per app; a cancel is never refused', () => {
     spend('a1', 1n, 'app_a', { coin: 500n });
     assert.throws(() => spend('a2', 1n, 'app_a', { coin: 1n }), refusal('appPerHour'));
     spend('a3', 1n, 'app_a', { coin: 1n, chainId: 1500 });
@@ -74,7 +74,7 @@ describe('what the signers may spend in an hour', () => {
     spend('nonce 7', 0n, 'app_c', { kind: 'cancel', coin: 1n });
   });
 
-  it('leaves payouts their coin: sweeps together have an app’s share of it', () => {
+  it('leaves coin for payouts: sweeps together have one app’s share of it', () => {
     const sweep = { kind: 'sweep', coin: 250n } as const;
     for (const n of [1, 2]) spend(`operation-sweep-${n}`, 1_000n, '', sweep);
     assert.throws(
@@ -84,13 +84,13 @@ describe('what the signers may spend in an hour', () => {
     spend('a1', 1n, 'app_a', { coin: 500n });
   });
 
-  it('counts a payout whose nonce was cancelled all the same: it may still land instead', () => {
+  it('counts a payout whose nonce was cancelled: it may still land instead', () => {
     spend('a1', 50n, 'app_a', { nonce: 7n });
     spend('nonce 7', 0n, 'app_a', { kind: 'cancel', nonce: 7n });
     assert.throws(() => spend('a2', 1n, 'app_a', { nonce: 8n }), refusal('appPerHour'));
   });
 
-  it('is known after a restart from what the log shows, each payout once', async () => {
+  it('is known after a restart from the log’s data, each payout once', async () => {
     const recorded = (paymentId: string, appId: string, amount: string, minutesAgo: number | null) => ({
       ...transferOf(paymentId),
       ...{ appId, amount, tokenAddress: chainOf(501).tokens[0]?.address ?? '' },
@@ -121,7 +121,7 @@ describe('what the signers may spend in an hour', () => {
     assert.equal(asked, 2);
   });
 
-  describe('of the coin', () => {
+  describe('for the coin', () => {
     const attempt = (fee: Record<string, string>, nonce: string | null = null, minutesAgo = 5) =>
       ({ account: 'a', nonce, fee, signedAt: instant(now_ms - minutesAgo * minute_ms) }) as SignedAttempt;
     const recallOf = (signed: Record<string, readonly SignedAttempt[] | Error>) => {
@@ -149,7 +149,7 @@ describe('what the signers may spend in an hour', () => {
       return { recall, read };
     };
 
-    it('is known after a restart, too: who crashes the service spends no more of it', async () => {
+    it('is known after a restart, too: crashes of the service let nobody spend more of it', async () => {
       const { recall, read } = recallOf({
         a1: [attempt({ maxFee: '200', units: '9', rent: '100' }), attempt({ maxFee: '150' })],
         a2: [attempt({ gas: '5', maxFeePerGas: '20', maxPriorityFeePerGas: '9' }, '7')],
@@ -160,7 +160,7 @@ describe('what the signers may spend in an hour', () => {
       assert.throws(() => spend('a4', 1n, 'app_a', { coin: 1n }), refusal('appPerHour'));
       spend('b1', 1n, 'app_b', { coin: 500n });
       assert.throws(() => spend('c1', 1n, 'app_c', { coin: 1n }), refusal('coinPerHour'));
-      // Replaced in place of what was recalled.
+      // Replaces the recalled spending.
       spend('a1', 1n, 'app_a', { coin: 300n });
       assert.throws(() => spend('a4', 1n, 'app_a', { coin: 1n }), refusal('coinPerHour'));
       now_ms += 11_000;
@@ -168,7 +168,7 @@ describe('what the signers may spend in an hour', () => {
       assert.deepEqual(read, ['a1', 'a2', 'a3', 'old']);
     });
 
-    it('is unknown of a payment whose stream others wrote to, and the rest is known', async () => {
+    it('is unknown for a payment with foreign events in its stream, and the rest is known', async () => {
       const broken = new ChainBroken({ stream: 'payment-a1', revision: 1n, expected: 'x', found: 'y' });
       await recallOf({ a1: broken, a2: [attempt({ maxFee: '500' })] }).recall();
       assert.throws(() => spend('a4', 1n, 'app_a', { coin: 1n }), refusal('appPerHour'));

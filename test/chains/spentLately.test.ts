@@ -19,8 +19,8 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('expire' as const), now_ms: fc.integer({ min: hour_ms, max: 3 * hour_ms }) }),
 );
 
-describe('what was signed in the last hour', () => {
-  it('has the sums of its entries at hand, whatever came and went', () => {
+describe('the signatures of the last hour', () => {
+  it('have the sums of their entries, whatever was added and removed', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), fc.uniqueArray(keys), (steps, but) => {
         const lately = createSpentLately();
@@ -47,7 +47,7 @@ describe('what was signed in the last hour', () => {
     );
   });
 
-  it('leaves out what is an hour old', () => {
+  it('omit entries that are an hour old', () => {
     const lately = createSpentLately();
     const entry = { chainId: 1, reference: 'one', appId: null, amount: 5n, coin: 1n, at_ms: 0 } as const;
     lately.put('a', entry);

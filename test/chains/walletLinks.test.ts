@@ -1,4 +1,4 @@
-/** What opens a wallet, read back by the grammars of the standards and by wallets' own libraries. */
+/** Wallet links, read back by the grammars of the standards and by wallets' own libraries. */
 import assert from 'node:assert/strict';
 import { Networks, StrKey } from '@stellar/stellar-sdk';
 import { isValidSep7Uri, parseSep7Uri, type Sep7Pay } from '@stellar/typescript-wallet-sdk';
@@ -16,7 +16,7 @@ const view = (changed: Partial<PaymentView> = {}): PaymentView => payment((text)
 /** EIP-681 (with ERC-831): schema "ethereum:" [ "pay-" ] target_address [ "@" chain_id ] [ "/" function_name ] [ "?" parameters ]. */
 const eip681 =
   /^ethereum:(?:pay-)?(?<target>0x[0-9a-fA-F]{40})(?:@(?<chain>\d+))?(?:\/(?<name>[A-Za-z_]\w*))?(?:\?(?<parameters>[^?]*))?$/;
-/** Of its numbers: [ "-" / "+" ] *DIGIT [ "." 1*DIGIT ] [ ( "e" / "E" ) [ 1*DIGIT ] ]. */
+/** Grammar of its numbers: [ "-" / "+" ] DIGIT [ "." 1 DIGIT ] [ ( "e" / "E" ) [ 1 DIGIT ] ]. */
 const number681 = /^[-+]?\d*(?:\.\d+)?(?:[eE]\d*)?$/;
 
 const stellarDeposit = {
@@ -33,7 +33,7 @@ const solana = {
 } as const;
 
 describe('links that open wallets', () => {
-  it('of EVM are EIP-681 requests to call transfer of the token, on the payment’s chain, in smallest units', () => {
+  it('for EVM are EIP-681 requests to call transfer of the token, on the payment’s chain, in smallest units', () => {
     const read = eip681.exec(walletLinkOf(view(), '10.02') ?? '')?.groups;
     assert.ok(read);
     const { target, chain, name, parameters } = read;
@@ -45,7 +45,7 @@ describe('links that open wallets', () => {
     assert.equal(asked.get('uint256'), '10020000');
   });
 
-  it('of EVM mean the same to a library of wallets', () => {
+  it('for EVM mean the same to a library of wallets', () => {
     assert.deepEqual(parseEip681(walletLinkOf(view(), '10.02') ?? ''), {
       scheme: 'ethereum',
       target_address: view().sourceTokenAddress,
@@ -55,7 +55,7 @@ describe('links that open wallets', () => {
     });
   });
 
-  it('of EVM hold every amount exactly, in the decimals of the chain’s token', () => {
+  it('for EVM hold every amount exactly, in the decimals of the chain’s token', () => {
     const bnb = { sourceChainId: 56, sourceTokenAddress: '0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d' } as const;
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 10n ** 30n }), (units) => {
@@ -68,7 +68,7 @@ describe('links that open wallets', () => {
     assert.equal(walletLinkOf(view(), '1.0000001'), null);
   });
 
-  it('of Stellar are SEP-7 requests to pay the asset, with the memo as text', () => {
+  it('for Stellar are SEP-7 requests to pay the asset, with the memo as text', () => {
     const link = new URL(walletLinkOf(view(stellarDeposit), '10.0200001') ?? '');
     assert.equal(`${link.protocol}${link.pathname}`, 'web+stellar:pay');
     const asked = Object.fromEntries(link.searchParams);
@@ -87,7 +87,7 @@ describe('links that open wallets', () => {
     assert.equal(walletLinkOf(view({ ...stellarDeposit, depositMemo: null }), '1'), null);
   });
 
-  it('of Stellar mean the same to the SDK of wallets: on the public network, and in the sandbox on none that has real money', () => {
+  it('for Stellar mean the same to the SDK of wallets: on the public network, and in the sandbox on a network without real money', () => {
     for (const [sandbox, network] of [
       [false, undefined],
       [true, sandboxNetwork],
@@ -105,7 +105,7 @@ describe('links that open wallets', () => {
     }
   });
 
-  it('of Solana are Solana Pay transfer requests, whatever the title is', () => {
+  it('for Solana are Solana Pay transfer requests, whatever the title is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (title) => {
         const link = walletLinkOf(view({ ...solana, title }), '0.5') ?? '';
@@ -120,7 +120,7 @@ describe('links that open wallets', () => {
     );
   });
 
-  it('of Solana fit into a code that a telephone can read, however long the title is', () => {
+  it('for Solana fit into a code that a telephone can read, however long the title is', () => {
     for (const title of ['🧀'.repeat(200), '茶'.repeat(200), 'a'.repeat(200), ' '.repeat(200)]) {
       const link = walletLinkOf(view({ ...solana, title }), '123456789.123456') ?? '';
       assert.ok(link.length < 360, `${link.length}`);
@@ -128,7 +128,7 @@ describe('links that open wallets', () => {
     }
   });
 
-  it('of Stellar name the test network that is served, in a sandbox too', () => {
+  it('for Stellar name the test network that is served, in a sandbox too', () => {
     const passphraseIn = (sandbox: boolean, served?: string) =>
       new URL(stellarWalletLink(stellarDeposit, '1', sandbox, served) ?? '').searchParams.get('network_passphrase');
     assert.equal(passphraseIn(true, Networks.TESTNET), Networks.TESTNET);

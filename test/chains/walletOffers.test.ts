@@ -1,4 +1,4 @@
-/** What wallets in browsers are offered, read by libraries of other makes. */
+/** Offers to browser wallets, read by independent libraries. */
 import assert from 'node:assert/strict';
 import { PublicKey, TransactionMessage, VersionedTransaction } from 'solana-web3-v1';
 import { decodeFunctionData, erc20Abi, type Hex } from 'viem';

@@ -14,7 +14,7 @@ const here = import.meta.dirname;
 const modules = join(here, '../../node_modules');
 const txHash = `0x${'ab'.repeat(32)}`;
 
-/** Both are programs for Node that write TypeScript. */
+/** Two generators that run on Node and write TypeScript. */
 const generators = {
   openApiFetch: (document: string, into: string) => [
     join(modules, 'openapi-typescript/bin/cli.js'),

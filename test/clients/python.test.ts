@@ -1,4 +1,4 @@
-/** The Python module, held to the vectors of the TypeScript client; its README's programs run. Skipped where there is no python3. */
+/** The Python module against the vectors of the TypeScript client, and the programs of its README. Skipped without python3. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ def verdict(c):
 print(json.dumps([verdict(c) for c in json.load(open("vectors.json", encoding="utf-8"))]))
 `;
 
-/** Reads all, as often as it is stopped at an event; then tells what the service was asked, what it handled and how it slept. */
+/** Reads the whole feed, with a restart after each stop at an event; then prints the requests, the handled events and the pauses. */
 const reader = `
 import json, os
 from payment_intents import PaymentsError, event_page, events
@@ -105,14 +105,14 @@ describe('the Python module', () => {
     return (await run('python3', ['program.py'], { cwd: folder, env: environment(more) })).stdout.trim();
   }
 
-  it('believes and refuses every vector as the TypeScript client does', async () => {
+  it('accepts and refuses every vector as the TypeScript client does', async () => {
     const verdicts = JSON.parse(await python(verifier)) as string[];
     assert.equal(verdicts.length, vectors.length);
     for (const [n, { what, scheme, verdict }] of vectors.entries())
       assert.equal(verdicts[n], verdict, `${scheme}: ${what}`);
   });
 
-  it('reads every event once though it falls at each moment; asks again where that may help, and follows nobody', async () => {
+  it('reads every event once though it is restarted at each moment; retries where that may help, and follows no redirect', async () => {
     const seen = JSON.parse(await python(reader));
     assert.deepEqual(
       seen.handled,
@@ -130,7 +130,7 @@ describe('the Python module', () => {
     assert.ok(busy >= 7 && busy <= 7.5 && cut <= 0.5 && more.length === 0, String(seen.slept));
   });
 
-  it('runs as its README says: follows the feed and goes on from its cursor', async () => {
+  it('runs as its README states: follows the feed and continues from its cursor', async () => {
     const read = () => JSON.parse(readFileSync(join(folder, 'shop.json'), 'utf8'));
     await python(example('Follow everything that happens'), { WAIT_S: '0' });
     assert.deepEqual([read().cursor, Object.keys(read().fulfilled).length], ['25', 5]);
@@ -138,7 +138,7 @@ describe('the Python module', () => {
     assert.equal(Object.keys(read().fulfilled).length, 5);
   });
 
-  it('runs as its README says: verifies a webhook', () => {
+  it('runs as its README states: verifies a webhook', () => {
     const [secret, now_ms, deliveryId] = ['ef'.repeat(32), Date.now(), crypto.randomUUID()];
     const body = JSON.stringify({ event_id: deliveryId });
     const { signature } = signWebhook({ deliveryId, body: Buffer.from(body), secret }, now_ms);
@@ -151,7 +151,7 @@ describe('the Python module', () => {
   });
 
   const asked = new Map<string, number>();
-  /** Ten events a page, as the service has them; and what may happen on the way, by cursor. */
+  /** Pages of ten events, like the service's, and faults by cursor. */
   const feed: RequestListener = (request, response) => {
     const after = new URL(request.url ?? '', 'http://x').searchParams.get('after') ?? '0';
     const times = (asked.get(after) ?? 0) + 1;

@@ -26,7 +26,7 @@ const feedOf = (n: number): readonly AppEvent[] =>
     at: created_at,
   }));
 
-/** What a server in front of the service does to a request. */
+/** A fault of a server in front of the service. */
 type Mishap = (pass: () => Promise<Response>, answer: ServerResponse, request: IncomingMessage) => Promise<void> | void;
 
 describe('the TypeScript client', () => {
@@ -97,7 +97,7 @@ describe('the TypeScript client', () => {
     assert.notEqual(one.id, other.id);
   });
 
-  it('lists page after page, as many as are asked for', async () => {
+  it('lists page after page, as many as requested', async () => {
     const made = [];
     for (let n = 0; n < 5; n += 1) made.unshift((await client().create(order())).id);
     proxy.seen = [];
@@ -113,7 +113,7 @@ describe('the TypeScript client', () => {
     assert.deepEqual(all.slice(0, 5), made);
   });
 
-  it('throws what the service says, with its code, its fields and the request’s id, and does not ask again', async () => {
+  it('throws the service’s error, with its code, its fields and the request’s id, and does not retry', async () => {
     const failing = client().create(order({ source: { chainId: 8453, tokenSymbol: 'XYZ' } }));
     const error = await failing.catch((thrown: unknown) => thrown);
     assert.ok(error instanceof PaymentsError);
@@ -179,7 +179,7 @@ describe('the TypeScript client', () => {
       return count;
     }
 
-    it('five times at most, waiting twice as long each time and by chance less', async () => {
+    it('five times at most, waiting twice as long each time and a random part less', async () => {
       proxy.mishaps = Array.from({ length: 9 }, () => answers(503));
       assert.equal(await code(client().get(paymentId)), 'unreadableAnswer');
       assert.deepEqual([proxy.seen.length, slept], [5, [250, 500, 1_000, 2_000]]);
@@ -202,14 +202,14 @@ describe('the TypeScript client', () => {
       assert.deepEqual([...new Set(proxy.seen)], [`GET /payment-api/payments/${paymentId}`]);
     });
 
-    it('but not when its caller gives up while no answer comes', async () => {
+    it('but not when its caller aborts while no answer arrives', async () => {
       const leaving = new AbortController();
       proxy.mishaps = [() => leaving.abort(new Error('left'))];
       await assert.rejects(client().get(paymentId, { signal: leaving.signal }), /left/);
       assert.deepEqual([proxy.seen.length, slept], [1, []]);
     });
 
-    it('but not once its caller has given up', async () => {
+    it('but not once its caller has aborted', async () => {
       const reason = new Error('given up');
       proxy.mishaps = [cut];
       const given = AbortSignal.abort(reason);
@@ -219,7 +219,7 @@ describe('the TypeScript client', () => {
   });
 
   describe('waits for a payment', () => {
-    it('until it has come to an end', async () => {
+    it('until its end', async () => {
       const { id } = await client().create(order());
       let looks = 0;
       const patient = client('wallet', {
@@ -232,12 +232,12 @@ describe('the TypeScript client', () => {
       assert.equal(looks, 3);
     });
 
-    it('until a status that was asked for', async () => {
+    it('until a requested status', async () => {
       const { id } = await client().create(order());
       assert.equal((await client().waitFor(id, { until: 'payment_unpaid' })).status, 'payment_unpaid');
     });
 
-    it('no longer than was said, nor once its caller has given up', async () => {
+    it('no longer than its timeout, nor once its caller has aborted', async () => {
       const { id } = await client().create(order());
       assert.equal(await code(client().waitFor(id, { timeout_ms: 10_000 })), 'timeout');
       assert.equal(slept.length, 5);
@@ -261,7 +261,7 @@ describe('the TypeScript client', () => {
     const cursor = { load: () => saved, save, wait_s: 0 };
     const ids = () => events.map(({ eventId }) => eventId);
 
-    it('once and in order, over pages, and goes on from its cursor', async () => {
+    it('once and in order, over pages, and continues from its cursor', async () => {
       for await (const { eventId } of client('walletAdmin').events(cursor)) handled.push(eventId);
       events = feedOf(260);
       for await (const { eventId } of client('walletAdmin').events(cursor)) handled.push(eventId);
@@ -269,7 +269,7 @@ describe('the TypeScript client', () => {
       assert.equal(saved, '260');
     });
 
-    it('once, though its reader falls at any moment, also between its work and the cursor', async () => {
+    it('once, though its reader dies at any moment, also between its work and the cursor', async () => {
       for (let life = 0; handled.length < events.length; life += 1) {
         assert.ok(life < 400);
         let left = 1 + (life % 7);
@@ -297,7 +297,7 @@ describe('the TypeScript client', () => {
       assert.deepEqual(handled, ids());
     });
 
-    it('from now on for who asks for the latest, and remembers where that was', async () => {
+    it('from now on by its option, and remembers that place', async () => {
       saved = 'latest';
       for await (const { eventId } of client('walletAdmin').events(cursor)) handled.push(eventId);
       assert.deepEqual([handled, saved], [[], '250']);
@@ -306,7 +306,7 @@ describe('the TypeScript client', () => {
       assert.deepEqual(handled, ids().slice(250));
     });
 
-    it('by pages, for who saves the cursor with the work', async () => {
+    it('by pages, for readers that save the cursor with the work', async () => {
       const page = await client('walletAdmin').eventPage({ after: '10', limit: 3 });
       assert.deepEqual([page.data.map(({ ordinal }) => ordinal), page.nextCursor], [['11', '12', '13'], '13']);
     });
@@ -321,13 +321,13 @@ describe('the TypeScript client', () => {
     });
   });
 
-  it('is made for addresses of the web alone', () => {
+  it('works for web URLs alone', () => {
     assert.throws(() => createClient({ baseUrl: 'payments.example' }), TypeError);
     assert.throws(() => createClient({ baseUrl: 'file:///tmp' }), TypeError);
   });
 });
 
-/** Passes requests on, but those to which something is to happen first. */
+/** Forwards requests; the next ones may meet a mishap first. */
 async function startProxy(target: () => string) {
   const state = { mishaps: [] as Mishap[], seen: [] as string[] };
   const listener: RequestListener = async (request, response) => {

@@ -1,4 +1,4 @@
-/** The TypeScript client as shops get it: packed, installed into an empty folder, used in plain Node and in Chromium. */
+/** The TypeScript client as shops install it: packed, installed into an empty folder, used in plain Node and in Chromium. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ const root = new URL('../../', import.meta.url).pathname;
 const source = join(root, 'clients/typescript');
 const vectors = JSON.parse(readFileSync(join(root, 'clients/webhook-vectors.json'), 'utf8'));
 
-/** The program of the section of the package's README. */
+/** The program in a section of the package's README. */
 function example(section: string): string {
   const [, text] = readFileSync(join(source, 'README.md'), 'utf8').split(`\n## ${section}\n`);
   return /```js\n([\s\S]*?)```/.exec(text ?? '')?.[1] ?? assert.fail(`the README has no program under ${section}`);
@@ -86,7 +86,7 @@ describe('the TypeScript client, packed and installed', () => {
     return (await world.call('POST', '/payment-api/payments', { headers: world.keys.wallet, body })).body.id;
   };
 
-  it('has what was built and nothing else, and needs no other package', () => {
+  it('contains the build and nothing else, and needs no other package', () => {
     const extra = packed.filter((path) => !/^(package\.json|README\.md|LICENSE|dist\/[a-z]+\.(js|d\.ts))$/i.test(path));
     assert.deepEqual(extra, []);
     assert.ok(packed.includes('dist/index.js') && packed.includes('dist/index.d.ts'), packed.join());
@@ -135,7 +135,7 @@ export const wrong: Promise<number> = client.get('1');
       assert.deepEqual(await waiting, ['payment_expired']);
     });
 
-    it('follows the feed, and goes on from its cursor', async () => {
+    it('follows the feed, and continues from its cursor', async () => {
       const read = () => JSON.parse(readFileSync(join(shop, 'shop.json'), 'utf8'));
       await runExample('Follow everything that happens', { WAIT_S: '0' });
       assert.deepEqual([read().cursor, Object.values(read().fulfilled)], ['5', ['order 1', 'order 3', 'order 5']]);
@@ -144,7 +144,7 @@ export const wrong: Promise<number> = client.get('1');
       assert.deepEqual(Object.values(read().fulfilled), ['order 1', 'order 3', 'order 5', 'order 7']);
     });
 
-    it('takes webhooks', async () => {
+    it('receives webhooks', async () => {
       const secret = 'cd'.repeat(32);
       const port = await freePort();
       writeFileSync(join(shop, 'webhooks.js'), example('Take webhooks'));
@@ -175,7 +175,7 @@ export const wrong: Promise<number> = client.get('1');
     await using pages = await servePage(join(shop, 'node_modules/@payment-intents/client/dist'));
     const { page, leave } = await visitor(pages.url, { besides: [world.url] });
     await page.goto('/');
-    // A string, for it runs in the page.
+    // A string, because it runs in the page.
     const seen = await page.evaluate(`(async () => {
       const { createClient, verifyWebhook } = await import('/index.js');
       const payments = createClient({ baseUrl: '${world.url}' });
@@ -198,7 +198,7 @@ export const wrong: Promise<number> = client.get('1');
   });
 });
 
-/** A page with nothing on it, beside the client's files. */
+/** Serves an empty page beside the client's files. */
 async function servePage(folder: string) {
   const server = createServer(({ url = '/' }, response) => {
     const isScript = /^\/[a-z]+\.js$/.test(url);

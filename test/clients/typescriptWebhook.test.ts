@@ -24,7 +24,7 @@ describe('the TypeScript client verifies webhooks', () => {
     });
   }
 
-  it('as the service signs them, from Headers or an object, from bytes or text, and tells the event', async () => {
+  it('as the service signs them, from Headers or an object, from bytes or text, and returns the event', async () => {
     const [secret, now_ms, deliveryId] = ['ab'.repeat(32), 1_795_251_600_000, crypto.randomUUID()];
     const body = JSON.stringify({ event_id: deliveryId, type: 'webhook_test' });
     const signed = signWebhook({ deliveryId, body: Buffer.from(body), secret }, now_ms);
@@ -37,7 +37,7 @@ describe('the TypeScript client verifies webhooks', () => {
       }
   });
 
-  it('refuses a header that came twice', async () => {
+  it('refuses a header that arrived twice', async () => {
     const headers = { 'x-service-timestamp': '1795251600000', 'x-service-signature': ['sha256=1', 'sha256=2'] };
     const verdict = await verifyWebhook({ headers, body: '{}', secrets: ['00'], now_ms: 1_795_251_600_000 });
     assert.deepEqual(verdict, { ok: false, reason: 'missing_header' });

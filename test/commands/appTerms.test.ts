@@ -1,4 +1,4 @@
-/** What an app's own settings say of a payment's fee, and of money that is not what was agreed: fixed when the payment is created. */
+/** An app's own settings for fees and for wrong amounts: each payment keeps the settings of its creation. */
 import assert from 'node:assert/strict';
 import { createPayment, quotePayment } from '../../commands/createPayment.ts';
 import { chainOf } from '../../domain/chains.ts';
@@ -28,7 +28,7 @@ describe('an app’s own fee', () => {
   ];
   const of = (some: readonly FeeTier[]) => ({ ...wallet, fees: some });
 
-  it('is the most particular one for its route: both chains, the source, the destination, every chain', async () => {
+  it('is the most specific one for its route: both chains, the source, the destination, every chain', async () => {
     for (let known = fees.length; known > 0; known -= 1) {
       const terms = await termsOf(world().create(order(), of(fees.slice(0, known))));
       assert.equal(terms.fee.fixed, fees[known - 1]?.fixed_microUsd);
@@ -36,7 +36,7 @@ describe('an app’s own fee', () => {
     assert.equal(fixedOf(await termsOf(world().create(order(), of([])))), '0.01');
   });
 
-  it('is that of each source that the payer may choose, and shows in a quote', async () => {
+  it('is that of each possible source, and shows in a quote', async () => {
     const { deps } = world();
     const payFrom = [{ chainId: 137, tokenSymbol: 'USDC' }];
     const quote = await quotePayment(deps, order({ payFrom }), of(fees), { keyless: false });
@@ -45,13 +45,13 @@ describe('an app’s own fee', () => {
     assert.deepEqual(quote.alternatives?.map(fixedOf), ['0.03']);
   });
 
-  it('is never less than what the payout costs, unless the operator says so', async () => {
+  it('is never less than the cost of the payout, unless the operator says so', async () => {
     const low = tier({ fixed_microUsd: '1000' });
     assert.equal(fixedOf(await termsOf(world(dear).create(order(), of([low])))), '0.25');
     assert.equal(fixedOf(await termsOf(world(dear).create(order(), of([{ ...low, belowCost: true }])))), '0.001');
   });
 
-  it('covers the cost whatever the operator said where a stranger creates the payment', async () => {
+  it('covers the cost whatever the operator has set if a stranger creates the payment', async () => {
     const { deps } = world(dear);
     const gift = of([tier({ belowCost: true })]);
     const made = createPayment(deps, order(), gift, { keyless: true, cause: 'keyless' });
@@ -62,13 +62,13 @@ describe('an app’s own fee', () => {
 describe('an app’s policy', () => {
   const of = (policy: Partial<typeof holdAll>) => ({ ...wallet, policy: { ...holdAll, ...policy } });
 
-  it('goes into the terms with the least that is paid out; one that holds everything does not', async () => {
+  it('goes into the terms with the minimum payout; one that holds everything does not', async () => {
     const { policy } = await termsOf(world(dear).create(order(), of({ over: 'refund' })));
     assert.deepEqual(policy, { ...holdAll, over: 'refund', leastPayout: '250000' });
     assert.equal((await termsOf(world().create(order(), of({})))).policy, undefined);
   });
 
-  it('names what else pays: what the payment’s own deposit is watched for, on chains that are served here', async () => {
+  it('names other paying transfers: those to the payment’s own deposit, on chains that are served here', async () => {
     const both = of({ wrongToken: 'accept', wrongChain: 'accept' });
     const { policy } = await termsOf(
       world({ offers: ({ id }) => id === 8453 || id === 1 || id === 501 }).create(order(), both),
@@ -79,7 +79,7 @@ describe('an app’s policy', () => {
     );
   });
 
-  it('takes the other chain for that route’s own fee where it is dearer', async () => {
+  it('accepts the other chain for that route’s own fee where it is more expensive', async () => {
     const fees = [tier({ sourceChainId: 1, fixed_microUsd: '2000000' })];
     const { policy } = await termsOf(world().create(order(), { ...of({ wrongChain: 'accept' }), fees }));
     const ethereum = policy?.tolerated?.find(({ chainId }) => chainId === 1);

@@ -46,8 +46,8 @@ async function opened() {
   return { process, look, events, history, deps };
 }
 
-describe('a look at the books', () => {
-  it('reads the history page by page, and knows our deposits among those that gave', async () => {
+describe('a check of the books', () => {
+  it('reads the history page by page, and recognizes our deposits among the senders', async () => {
     const { look, events } = await opened();
     assert.deepEqual((await look()).rest, {});
     const seen = (await events()).map(({ type, data }) => [type, (data as { fromDeposit?: true }).fromDeposit]);
@@ -59,7 +59,7 @@ describe('a look at the books', () => {
     ]);
   });
 
-  it('counts a top-up once when two processes look at the same moment, or one dies', async () => {
+  it('counts a top-up once when two processes check at the same moment, or one dies', async () => {
     const { look, events } = await opened();
     await Promise.all([look(), look()]);
     await look();
@@ -74,7 +74,7 @@ describe('a look at the books', () => {
     assert.equal((await other.events()).length, 4);
   });
 
-  it('tells an operator what is on its way: the books close with it, and without it they do not', async () => {
+  it('reports to an operator the money in flight: the books close with it, and without it they do not', async () => {
     const { deps, history } = await opened();
     const sent = {
       ...gift(2),

@@ -1,4 +1,4 @@
-/** What a payer may choose from is fixed when the payment is created; addresses are taken when they are chosen. */
+/** The creation of a payment fixes its possible sources. The choice of a source takes an address from the stock. */
 import assert from 'node:assert/strict';
 import { chooseSource } from '../../commands/chooseSource.ts';
 import type { NewPayment } from '../../commands/createPayment.ts';
@@ -15,7 +15,7 @@ const solana = { chainId: 501, tokenSymbol: 'USDC' } as const;
 const polygon = { chainId: 137, tokenSymbol: 'USDC' } as const;
 const bnb = { chainId: 56, tokenSymbol: 'USDT' } as const;
 
-/** Hands out one address after the other. */
+/** Returns one address after the other, and counts them. */
 function stock(): DepositScheme & { taken(): number } {
   let taken = 0;
   return {
@@ -46,8 +46,8 @@ function world(owners: DepositScheme = stock()) {
 const sourcesOf = ({ sources }: Payment) =>
   sources.map(({ chainId, token, amount }) => [chainId, token.symbol, amount]);
 
-describe('what payers may choose to pay from', () => {
-  it('is what the request says, each once and besides the payment’s own source', async () => {
+describe('the sources that payers may choose', () => {
+  it('are those of the request, each once and besides the payment’s own source', async () => {
     const { create } = world();
     const payFrom = [polygon, { chainId: '8453', tokenSymbol: 'usdc' }, solana, { ...polygon, chainId: '137' }];
     const { payment } = await accepted(create(order({ payFrom })));
@@ -58,7 +58,7 @@ describe('what payers may choose to pay from', () => {
     ]);
   });
 
-  it('is else what the app’s settings say, without what is not served or cannot express the amount', async () => {
+  it('are otherwise those of the app’s settings, without unserved ones and those that cannot express the amount', async () => {
     const { create } = world();
     const app = { ...shop, payFrom: [bnb, solana, { chainId: 1500, tokenSymbol: 'USDC' } as const] };
     const sold = await accepted(create(sale(), app));
@@ -71,7 +71,7 @@ describe('what payers may choose to pay from', () => {
     assert.equal(none.payment.sources.length, 1);
   });
 
-  it('is refused with the entry that is wrong', async () => {
+  it('are refused with the faulty entry', async () => {
     const { deposits } = world();
     const over = { deposits, offers: ({ id }: { id: number }) => id !== 42161 };
     for (const [entry, pointer] of [
@@ -91,7 +91,7 @@ describe('what payers may choose to pay from', () => {
     assert.equal(await refusal(fine, wallet, over), 'invalidRequest /payFrom/0');
   });
 
-  it('is part of an order’s terms where nobody has a key', async () => {
+  it('are part of an order’s terms if no key created it', async () => {
     const { createKeyless } = worldOf({ offers: () => true });
     const first = await accepted(createKeyless(order({ payFrom: [polygon] })));
     const again = await accepted(createKeyless(order({ payFrom: [polygon] })));
@@ -103,7 +103,7 @@ describe('what payers may choose to pay from', () => {
   });
 });
 
-describe('choosing what to pay from', () => {
+describe('the choice of a source', () => {
   const given = async (owners?: DepositScheme) => {
     const made = world(owners);
     const { payment } = await accepted(made.create(order({ payFrom: [polygon, solana] })));
@@ -139,7 +139,7 @@ describe('choosing what to pay from', () => {
     assert.equal(chosen.terms.deposit.address, 'owner-2');
   });
 
-  it('says so when no address is ready, or the chain is not served any more', async () => {
+  it('states that no address is ready, or that the chain is no longer served', async () => {
     const empty = { intents: [], assign: () => Promise.reject(new Unavailable('none')) };
     const { choose, payment, typesIn, stream } = await given(empty);
     for (const more of [{}, { offers: () => false }]) {
@@ -149,7 +149,7 @@ describe('choosing what to pay from', () => {
     assert.deepEqual(await typesIn(stream), ['PaymentCreated']);
   });
 
-  it('takes no address for what is refused: another source, a payment that is over, one that is not there', async () => {
+  it('takes no address for a refusal: another source, a payment that is over, or an unknown one', async () => {
     const owners = stock();
     const { choose, payment, time } = await given(owners);
     const code = async (answer: ReturnType<typeof choose>) => {
@@ -163,7 +163,7 @@ describe('choosing what to pay from', () => {
     assert.equal(owners.taken(), 0);
   });
 
-  it('has a payin registered by what the chosen chain calls a transaction', async () => {
+  it('lets a payin be registered by a transaction of the chosen chain', async () => {
     const { choose, payment, start, clock } = await given();
     await accepted(choose(payment, solana));
     const looked: unknown[] = [];

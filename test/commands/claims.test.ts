@@ -1,4 +1,4 @@
-/** Two processes, each with a connection of its own to the real event store, reach for the same thing at the same moment. */
+/** Two processes, each with a separate connection to the real event store, claim the same item at the same moment. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createRedeliver, createSendWebhook } from '../../commands/sendWebhook.ts';
@@ -11,7 +11,7 @@ import { sharedEventStore } from '../support/eventstore.ts';
 import { processes } from '../support/processes.ts';
 import { signingWorld, treasuryStream } from '../workers/payouts/signing.ts';
 
-/** Fewer than may be under way from one account. */
+/** Below the maximum of outstanding transfers of one account. */
 const rounds = outstandingMax - 1;
 
 describe('two processes on one event store', () => {
@@ -75,7 +75,7 @@ describe('two processes on one event store', () => {
   });
 });
 
-/** What any process sends goes to it. */
+/** A receiver of the webhooks of all processes. */
 function countingReceiver(statusCode: number) {
   let posts = 0;
   const post = async () => {

@@ -18,7 +18,7 @@ const stored = (over: Partial<StoredEvent>): StoredEvent => ({
   ...over,
 });
 
-/** The event with one of its fields, found by its path, set to something else. */
+/** Returns the event with the field at the path replaced. */
 function having({ type, data }: PaymentEvent, path: string, value: unknown) {
   const copy = structuredClone(data) as Record<string, unknown>;
   const fields = path.split('.');
@@ -61,23 +61,23 @@ describe('the codec', () => {
       kinds.map((kind) => `${kind}-`),
     );
     const versions = categories.map((category) => eventCodec.schemaVersion(category));
-    assert.deepEqual(versions, [11, 1, 7, 3, 1, 1, 1, 1, 2, 1, 1, 7, 2, 4, 1, 2, 1, 1, 3, 1, 1, 1, 1, 1]);
+    assert.deepEqual(versions, [11, 1, 7, 3, 1, 1, 1, 1, 2, 1, 1, 8, 2, 4, 1, 2, 1, 1, 3, 1, 1, 1, 1, 1]);
     assert.throws(() => eventCodec.schemaVersion('nothing'), broken);
     assert.throws(() => eventCodec.schemaVersion('toString'), broken);
   });
 
-  describe('lets nothing be stored', () => {
-    it('but events that fit their schema', () => {
+  describe('stores nothing', () => {
+    it('except events that fit their schema', () => {
       for (const fit of done) eventCodec.check('payment', fit);
     });
 
-    it('of a type or category that it does not know', () => {
+    it('with an unknown type or category', () => {
       assert.throws(() => eventCodec.check('payment', { type: 'PaymentForgotten', data: {} }), broken);
       assert.throws(() => eventCodec.check('treasury', created()), broken);
       assert.throws(() => eventCodec.check('credit', created()), broken);
     });
 
-    it('that lacks a field, has one too many, or one of another kind', () => {
+    it('with a missing field, an additional one, or one of another kind', () => {
       const confirmed = event('PayinConfirmed', { transfer: payin(), confirmedAt: minute(6) });
       const strays: [PaymentEvent, string, unknown][] = [
         [created(), 'deposit.address', undefined],
@@ -109,11 +109,11 @@ describe('the codec', () => {
   });
 
   describe('reads', () => {
-    it('what was stored', () => {
+    it('stored events', () => {
       assert.deepEqual(eventCodec.read(stored({})), created());
     });
 
-    it('nothing of streams that are not of this product', () => {
+    it('nothing of foreign streams', () => {
       assert.equal(eventCodec.read(stored({ stream: '$metadata' })), undefined);
       assert.equal(eventCodec.read(stored({ stream: 'constructor-1' })), undefined);
     });
@@ -134,7 +134,7 @@ describe('the codec', () => {
       assert.equal(eventCodec.read(stored(newest))?.type, 'PaymentCreated');
     });
 
-    it('fields that it does not know, and passes them on', () => {
+    it('unknown fields, and passes them on', () => {
       const data = { ...created().data, colour: 'red' };
       assert.deepEqual(eventCodec.read(stored({ data })), { type: 'PaymentCreated', data });
     });

@@ -30,7 +30,7 @@ const contract = (over: Partial<NewPayment> = {}): NewPayment =>
 const out = (over: object = {}): NewPayment =>
   order({ type: 'exactOut', destination: { ...onStellar, amount: '10.00', ...over } });
 
-describe('creating a payment that comes in on Stellar', () => {
+describe('creating a payment with a payin on Stellar', () => {
   it('into the contract gives the contract and a memo of the payment’s own', async () => {
     const { create } = world(stellar());
     const { payment } = await accepted(create(contract()));
@@ -73,7 +73,7 @@ describe('creating a payment that comes in on Stellar', () => {
     assert.ok(deposit.memo && other.payment.terms.deposit.memo !== deposit.memo);
   });
 
-  it('into a contract that the installation lacks is refused', async () => {
+  it('into a missing contract of the installation is refused', async () => {
     const lacking = { ...stellar(), deposits: { stellar: stellarDeposits(null) } };
     assert.equal(await refusal(contract(), wallet, lacking), 'invalidRequest /intent');
     assert.equal(await refusal(contract()), 'invalidRequest /intent');
@@ -106,7 +106,7 @@ describe('creating a payment that comes in on Stellar', () => {
   }
 });
 
-describe('creating a payment that goes out on Stellar', () => {
+describe('creating a payment with a payout on Stellar', () => {
   it('keeps the receiver’s memo', async () => {
     const { payment } = await accepted(world(stellar()).create(out({ receiverMemo: 'invoice 7' })));
     const { receiverAddress, receiverMemo, amount } = payment.terms.destination;
@@ -130,7 +130,7 @@ describe('creating a payment that goes out on Stellar', () => {
     assert.equal(await refusal(request, wallet, stellar()), 'invalidRequest /destination/receiverAddress');
   });
 
-  it('asks whether the receiver can take the amount, and passes on why not', async () => {
+  it('checks whether the receiver can receive the amount, and passes on why not', async () => {
     const asked: unknown[] = [];
     const noTrustline: CanReceive = async (chain, token, receiver, amount) => {
       asked.push([chain.id, token.symbol, receiver, amount]);
@@ -141,7 +141,7 @@ describe('creating a payment that goes out on Stellar', () => {
     assert.deepEqual(asked, [[1500, 'USDC', stellarReceiver, 100_000_000n]]);
   });
 
-  it('names the memo where that is what the receiver asks for', async () => {
+  it('names the memo if the receiver requires it', async () => {
     const asked: unknown[] = [];
     const asksForMemo: CanReceive = async (_chain, _token, _receiver, _amount, memo) => {
       asked.push(memo);
@@ -152,14 +152,14 @@ describe('creating a payment that goes out on Stellar', () => {
     assert.deepEqual(asked, [null, 'invoice 7']);
   });
 
-  it('is refused for now when Stellar cannot be asked, never let through', async () => {
+  it('is refused for now while Stellar does not answer, never let through', async () => {
     const away: CanReceive = async () => {
       throw new Unavailable('no answer');
     };
     assert.equal(await refusal(out(), wallet, stellar(away)), 'unavailable');
   });
 
-  it('answers a repeated order even when Stellar cannot be asked', async () => {
+  it('answers a repeated order even while Stellar does not answer', async () => {
     const { create, start } = world(stellar());
     const first = await accepted(create(out()));
     const away: CanReceive = async () => {
@@ -169,7 +169,7 @@ describe('creating a payment that goes out on Stellar', () => {
     assert.deepEqual([again.payment, again.createdNow], [first.payment, false]);
   });
 
-  it('asks nobody where every address can be paid', async () => {
+  it('queries no node if every address can be paid', async () => {
     const never: CanReceive = () => assert.fail('asked about an EVM address');
     const created = await world(stellar(never)).create(contract());
     assert.ok(!isRefusal(created));

@@ -9,7 +9,7 @@ import { accepted, Crashed, crashAt } from '../support/processes.ts';
 import { merchant, order, refusal, sale, wallet, world } from './creating.ts';
 
 describe('creating a payment for an app', () => {
-  it('fixes the types of webhooks that the app had chosen by then', async () => {
+  it('fixes the webhook types that the app has chosen by then', async () => {
     const { create } = world();
     const chosen = await accepted(create(order(), { ...wallet, webhookTypes: ['payment_later'] }));
     assert.deepEqual(chosen.payment.terms.webhookTypes, ['payment_later']);
@@ -17,7 +17,7 @@ describe('creating a payment for an app', () => {
     assert.equal('webhookTypes' in none.payment.terms, false);
   });
 
-  it('writes its terms, with a deposit address of its own, and answers them', async () => {
+  it('writes its terms, with a deposit address of its own, and returns them', async () => {
     const { create, store } = world();
     const { payment, createdNow, position } = await accepted(create(order()));
     assert.equal(createdNow, true);
@@ -54,7 +54,7 @@ describe('creating a payment for an app', () => {
     assert.equal(payment.terms.fee.fixed, (10n ** 16n).toString());
   });
 
-  it('waits for deposit addresses where they are in stock, and answers with what exists while there are none', async () => {
+  it('waits for deposit addresses where they are in stock, and returns existing payments while there are none', async () => {
     const { create, deposits } = world();
     const none = {
       intents: [],
@@ -95,7 +95,7 @@ describe('creating a payment for an app', () => {
       }
     });
 
-    it('is refused when it is not valid, as if nobody had sent it before', async () => {
+    it('is refused when it is not valid, as if it had never been sent', async () => {
       const { create, typesIn } = world();
       const { payment } = await accepted(create(order()));
       const underFee = { chainId: 1, tokenSymbol: 'USDC', receiverAddress: merchantWallet };
@@ -144,7 +144,7 @@ describe('creating a payment for an app', () => {
       assert.equal(new Set([id, ...others]).size, 4);
     });
 
-    it('survives a crash before or after the append: the caller’s retry finds or makes it', async () => {
+    it('survives a crash before or after the append: the caller’s retry finds or creates it', async () => {
       for (const [point, createdNow] of [
         ['PaymentCreated.beforeAppend', true],
         ['PaymentCreated.afterAppend', false],
@@ -156,7 +156,7 @@ describe('creating a payment for an app', () => {
     });
   });
 
-  it('without an orderId makes a payment each time', async () => {
+  it('without an orderId creates a payment each time', async () => {
     const { create } = world();
     const [one, other] = [
       await accepted(create(order({ orderId: null }))),
@@ -165,14 +165,14 @@ describe('creating a payment for an app', () => {
     assert.notEqual(one.payment.terms.paymentId, other.payment.terms.paymentId);
   });
 
-  describe('asks whether the payout can be made', () => {
+  describe('checks whether the payout is possible', () => {
     const asked: [number, string, bigint | null, string, string | null][] = [];
     const checkRoute: CreatePaymentDeps['checkRoute'] = (chain, token, payout, pointer, by) => {
       asked.push([chain.id, token.symbol, payout, pointer, by]);
       return undefined;
     };
 
-    it('for what would be paid out, in the destination’s units, naming the field that says how much', async () => {
+    it('for the payout amount, in the destination’s units, naming the field with the amount', async () => {
       asked.length = 0;
       const { create } = world({ checkRoute });
       const noAmount = { chainId: 1, tokenSymbol: 'USDC', receiverAddress: merchantWallet };

@@ -8,7 +8,7 @@ import { accepted } from '../support/processes.ts';
 import { merchant, order, refusal, sale, wallet, world } from './creating.ts';
 
 describe('a request to create a payment', () => {
-  describe('of a merchant', () => {
+  describe('by a merchant', () => {
     it('pays out to its settlement wallet', async () => {
       const { create } = world();
       const { payment } = await accepted(create(sale(), merchant));
@@ -56,8 +56,8 @@ describe('a request to create a payment', () => {
     });
   });
 
-  describe('of a wallet app', () => {
-    it('must say where the payout goes', async () => {
+  describe('by a wallet app', () => {
+    it('must contain the payout’s destination', async () => {
       const whole = { chainId: 1, tokenSymbol: 'USDC', amount: '10.00', receiverAddress: merchantWallet };
       assert.equal(await refusal(order({ destination: null })), 'invalidRequest /destination/chainId');
       for (const field of ['chainId', 'tokenSymbol', 'receiverAddress'] as const) {
@@ -66,7 +66,7 @@ describe('a request to create a payment', () => {
       }
     });
 
-    it('spells the receiver as its chain does, and refuses what is no address', async () => {
+    it('spells the receiver like its chain, and refuses an invalid address', async () => {
       const to = (receiverAddress: string) =>
         order({ destination: { chainId: 1, tokenSymbol: 'USDC', amount: '10.00', receiverAddress } });
       const { payment } = await accepted(world().create(to(merchantWallet.toLowerCase())));
@@ -116,7 +116,7 @@ describe('a request to create a payment', () => {
       assert.equal(await refusal(sale(), merchant, onlyBase), 'invalidRequest /destination/chainId');
     });
 
-    it('a source where nobody could see the payment, for now', async () => {
+    it('a source that nobody could watch, for now', async () => {
       const onlyBase = { canSeePayins: ({ id }: { id: number }) => id === 8453 };
       const from = (chainId: number) => order({ source: { chainId, tokenSymbol: 'USDC' } });
       assert.equal(await refusal(from(137), wallet, onlyBase), 'routeUnavailable /source/chainId');
@@ -132,7 +132,7 @@ describe('a request to create a payment', () => {
       assert.equal(await refusal(order({ intent: 'stellar_payin_contracts' })), 'invalidRequest /intent');
     });
 
-    it('amounts that are none', async () => {
+    it('invalid amounts', async () => {
       const out = (amount: string) => order({ destination: { ...order().destination, amount } });
       const none = [
         '-1.00',
@@ -162,7 +162,7 @@ describe('a request to create a payment', () => {
       assert.equal(payment.terms.source.amount, '1010000100000000000');
     });
 
-    it('amounts above a billion, and takes just that', async () => {
+    it('amounts above a billion, and accepts exactly that', async () => {
       const out = (amount: string) => order({ destination: { ...order().destination, amount } });
       assert.equal(await refusal(out('1000000000.000001')), 'invalidRequest /destination/amount');
       await accepted(world().create(out('1000000000')));
@@ -187,7 +187,7 @@ describe('a request to create a payment', () => {
       assert.equal(await refusal(crumbs, merchant), 'invalidRequest /source/amount');
     });
 
-    it('line items that do not make the order, or that its type has no sum for', async () => {
+    it('line items that do not add up to the order, or that its type has no sum for', async () => {
       const listing = (...amounts: string[]) => ({
         display: {
           ...{ title: 'Coffee', description: null, currency: 'USD' },
@@ -211,7 +211,7 @@ describe('a request to create a payment', () => {
       assert.equal(without.payment.terms.display.lineItems, undefined);
     });
 
-    it('a sender that is no address', async () => {
+    it('an invalid sender', async () => {
       const from = (senderAddress: string) => order({ source: { chainId: 8453, tokenSymbol: 'USDC', senderAddress } });
       assert.equal(await refusal(from('me')), 'invalidRequest /source/senderAddress');
       const { payment } = await accepted(world().create(from(customerWallet.toLowerCase())));

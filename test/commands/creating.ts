@@ -1,4 +1,4 @@
-/** An app, its requests, and what creates payments from them. */
+/** An app, its requests, and the dependencies that create its payments. */
 import assert from 'node:assert/strict';
 import {
   type AppSettings,
@@ -40,7 +40,7 @@ export const order = (over: Partial<NewPayment> = {}): NewPayment => ({
   destination: { chainId: '1', tokenSymbol: 'USDC', amount: '10.00', receiverAddress: merchantWallet },
   ...over,
 });
-/** A merchant's order: 10.00 come in on Base. */
+/** A merchant's order: 10.00 arrive on Base. */
 export const sale = (over: Partial<NewPayment> = {}): NewPayment =>
   order({
     appId: merchant.appId,
@@ -74,7 +74,7 @@ export function world(over: Partial<CreatePaymentDeps> = {}) {
   return { ...rest, deps, start, create, createKeyless, deposits: deps.deposits };
 }
 
-/** `code pointer` of a refusal. */
+/** Returns `code pointer` of a refusal. */
 export async function refusal(
   request: NewPayment,
   app = wallet,

@@ -25,7 +25,7 @@ async function world(history: readonly DomainEvent[]) {
 }
 
 describe('a flood of transfers to one payment', () => {
-  it('of which it takes up a hundred, leaves the others outside its stream, each once and with the payment’s name', async () => {
+  it('keeps a hundred, leaves the others outside its stream, each once and with the payment’s name', async () => {
     const { store, record, typesIn } = await world(done);
     const flood = Array.from({ length: 3 * payinsMax }, (_, index) => payin({ amount: '0.5', tx: 'flood', index }));
     for (const transfer of flood) await record(transfer, false, true, true);
@@ -57,7 +57,7 @@ describe('a flood of transfers to one payment', () => {
     assert.equal((await store.read(`unmatched-${transferId(late)}`)).length, 1);
   });
 
-  it('of dust before it is paid, keeps out neither the customer’s money nor the payout', async () => {
+  it('with dust before it is paid, displaces neither the customer’s money nor the payout', async () => {
     const { record, typesIn } = await world(unpaid);
     for (let index = 0; index < 2 * payinsMax; index++)
       await record(payin({ amount: '0.000101', tx: 'flood', index }), false, true);
@@ -65,7 +65,7 @@ describe('a flood of transfers to one payment', () => {
     assert.equal((await typesIn(stream)).at(-1), 'PaymentFunded');
   });
 
-  it('of a kind that nobody thought of is refused before the stream cannot be read', async () => {
+  it('in an unforeseen form is refused before the stream becomes unreadable', async () => {
     const { start, typesIn } = await world(done);
     const hint = (n: number) => ({
       type: 'PayinRegistered' as const,

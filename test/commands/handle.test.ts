@@ -34,7 +34,7 @@ const codec: Codec = {
 };
 const facts: Facts = { cause: 'worker:test', appId: 'wallet_demo' };
 
-/** Reads are counted, so that a cache shows. */
+/** Counts reads, so that the effect of a cache is visible. */
 function counted(inner: EventStore = memoryEventStore()) {
   const counts = { reads: 0, appends: 0 };
   const store: EventStore = {
@@ -59,7 +59,7 @@ function world(inner?: EventStore) {
 }
 
 describe('handling a command', () => {
-  it('appends what is decided and answers the state, the revision and the place in the log', async () => {
+  it('appends the decision and returns the state, the revision and the place in the log', async () => {
     const { handle, store } = world();
     const first = await handle(box, 'a', put('red'), facts);
     assert.deepEqual(first, { state: ['red'], revision: 0n, position: await store.tail(), at: minute(0), appended: 1 });
@@ -92,7 +92,7 @@ describe('handling a command', () => {
     assert.equal(new Set(events.map(({ id }) => id)).size, 3);
   });
 
-  it('writes nothing for what is already done or refused', async () => {
+  it('writes nothing if it is already done or refused', async () => {
     const { handle, typesIn } = world();
     await handle(box, 'a', put('red'), facts);
     const again = await handle(box, 'a', put('red'), facts);
@@ -125,13 +125,13 @@ describe('handling a command', () => {
   });
 
   describe('from a cached state', () => {
-    // A box whose balls another process takes out again.
+    // A box from which another process removes the balls.
     const emptied: Decider<Box, Put> = {
       ...box,
       evolve: (balls, e) => (e.data.ball === 'none' ? [] : box.evolve(balls, e)),
     };
 
-    it('needs no read while nobody else decides', async () => {
+    it('needs no read while no other process decides', async () => {
       const { handle, counts } = world();
       await handle(box, 'a', put('red'), facts);
       const { reads } = counts;
@@ -139,21 +139,21 @@ describe('handling a command', () => {
       assert.equal(counts.reads, reads);
     });
 
-    it('never believes it for a refusal', async () => {
+    it('never uses it for a refusal', async () => {
       const { handle, start } = world();
       for (const ball of ['1', '2', '3', '4', '5']) await handle(emptied, 'a', put(ball), facts);
       await start()(emptied, 'a', () => [{ type: 'Put', data: { ball: 'none' } }], facts);
       assert.deepEqual((await accepted(handle(emptied, 'a', put('6'), facts))).state, ['6']);
     });
 
-    it('never believes it for "already done"', async () => {
+    it('never uses it for "already done"', async () => {
       const { handle, start } = world();
       await handle(emptied, 'a', put('red'), facts);
       await start()(emptied, 'a', () => [{ type: 'Put', data: { ball: 'none' } }], facts);
       assert.equal((await accepted(handle(emptied, 'a', put('red'), facts))).appended, 1);
     });
 
-    it('believes it where that is said to be enough, and where nothing is known reads', async () => {
+    it('uses it where the caller allows that, and reads if nothing is known', async () => {
       const { handle, start, counts } = world();
       await handle(box, 'a', put('red'), facts);
       await start()(box, 'a', put('blue'), facts);
@@ -165,7 +165,7 @@ describe('handling a command', () => {
       assert.deepEqual((await accepted(handle(box, 'a', put('green'), facts))).state, ['red', 'blue', 'green']);
     });
 
-    it('decides again from a fresh read when somebody else appended first', async () => {
+    it('decides again from a fresh read when another process appended first', async () => {
       const { handle, start } = world();
       await handle(box, 'a', put('red'), facts);
       await start()(box, 'a', put('blue'), facts);
@@ -173,8 +173,8 @@ describe('handling a command', () => {
       assert.deepEqual((await accepted(handle(box, 'a', put('blue'), facts))).appended, 0);
     });
 
-    describe('reads on from what it knew', () => {
-      /** A log that can be put in another's place, as a restore does; tells where it was read from. */
+    describe('continues reading behind the cached state', () => {
+      /** A log that can be replaced by another one, as in a restore; returns the place of each read. */
       function replaceable() {
         let log = memoryEventStore();
         const from: (bigint | undefined)[] = [];
@@ -206,7 +206,7 @@ describe('handling a command', () => {
         assert.deepEqual([read.state, read.revision, from], [['red', 'blue', 'green'], 2n, [1n]]);
       });
 
-      it('after somebody else appended first', async () => {
+      it('after another process appended first', async () => {
         const { handle, start, from } = replaceable();
         await handle(box, 'a', put('red'), facts);
         await start()(box, 'a', put('blue'), facts);
@@ -215,7 +215,7 @@ describe('handling a command', () => {
         assert.deepEqual(from, [0n]);
       });
 
-      it('all of it when the log ends before, or goes another way', async () => {
+      it('from the beginning when the log ends earlier, or differs', async () => {
         const { handle, replace } = replaceable();
         for (const ball of ['red', 'blue']) await handle(box, 'a', put(ball), facts);
         const shorter = replace();
@@ -229,7 +229,7 @@ describe('handling a command', () => {
         assert.deepEqual((await accepted(handle(box, 'a', nothing, facts))).state, []);
       });
 
-      it('all of it when more came than a page holds', async () => {
+      it('from the beginning when more events arrived than a page holds', async () => {
         const { handle, start } = replaceable();
         const balls = Array.from({ length: 600 }, (_, i) => `${i}`);
         await handle(box, 'a', put('red'), facts);
@@ -237,7 +237,7 @@ describe('handling a command', () => {
         assert.deepEqual((await accepted(handle(box, 'a', nothing, facts))).state, ['red', ...balls]);
       });
 
-      it('and decides nothing on what is not chained to it', async () => {
+      it('and decides nothing on events that are not chained to it', async () => {
         const { handle, store, typesIn } = replaceable();
         await handle(box, 'a', put('red'), facts);
         const metadata = { prev: 'f'.repeat(64), at: minute(0), cause: 'worker:test', appId: null, schemaVersion: 3 };
@@ -263,36 +263,36 @@ describe('handling a command', () => {
     });
   });
 
-  describe('of a stream that should be new', () => {
+  describe('in a stream that should be new', () => {
     it('appends without a read', async () => {
       const { handle, counts } = world();
       await handle(box, 'a', put('red'), { ...facts, expectNew: true });
       assert.deepEqual(counts, { reads: 0, appends: 1 });
     });
 
-    it('meets what is there when it is not', async () => {
+    it('finds the existing events if it is not', async () => {
       const { handle, start } = world();
       await start()(box, 'a', put('red'), facts);
       const met = await accepted(handle(box, 'a', put('red'), { ...facts, expectNew: true }));
       assert.deepEqual(met, { state: ['red'], revision: 0n, position: null, at: minute(0), appended: 0 });
     });
 
-    it('does not try to append what it knows to be there', async () => {
+    it('does not try to append an event that it knows to be there', async () => {
       const { handle, counts } = world();
       const isNew = { ...facts, expectNew: true };
       for (let times = 0; times < 2; times += 1) await handle(box, 'a', put('red'), isNew);
       assert.deepEqual(counts, { reads: 1, appends: 1 });
     });
 
-    it('refuses only after a look', async () => {
+    it('refuses only after a read', async () => {
       const { handle, counts } = world();
       await handle(box, 'a', () => refuse('forbidden', 'no'), { ...facts, expectNew: true });
       assert.equal(counts.reads, 1);
     });
   });
 
-  describe('in a crowd', () => {
-    it('lets each decision in once, whatever the order of things', async () => {
+  describe('under concurrency', () => {
+    it('makes each decision once, whatever the order of steps', async () => {
       await fc.assert(
         fc.asyncProperty(fc.scheduler(), async (order) => {
           const inner = memoryEventStore({ at: (name) => order.schedule(Promise.resolve(), name).then(() => {}) });
@@ -324,7 +324,7 @@ describe('handling a command', () => {
       );
     });
 
-    it('gives up after a bounded number of conflicts, and says when to come again', async () => {
+    it('gives up after a bounded number of conflicts, and states when to try again', async () => {
       const { store, counts } = counted({
         ...memoryEventStore(),
         append: async (stream, expected) => {
@@ -347,7 +347,7 @@ describe('handling a command', () => {
     });
   });
 
-  describe('when things break', () => {
+  describe('during failures', () => {
     it('passes each append’s crash points by the names of its events', async () => {
       const points: string[] = [];
       const { start } = world();
@@ -355,7 +355,7 @@ describe('handling a command', () => {
       assert.deepEqual(points, ['Put.beforeAppend', 'Put.afterAppend']);
     });
 
-    it('has done nothing or all of it, and the next run meets that', async () => {
+    it('has done nothing or all of it, and the next run finds that', async () => {
       for (const [point, appendedNext] of [
         ['Put.beforeAppend', 1],
         ['Put.afterAppend', 0],
@@ -367,7 +367,7 @@ describe('handling a command', () => {
       }
     });
 
-    it('forgets what it knew of a stream when the store fails', async () => {
+    it('forgets the state of a stream when the store fails', async () => {
       let broken = false;
       const inner = memoryEventStore();
       const { handle, counts } = world({
@@ -387,7 +387,7 @@ describe('handling a command', () => {
     });
   });
 
-  it('takes the end of a stream for cut when what is older was hidden: it has as many events as are asked for, or all', async () => {
+  it('treats the end of a stream as truncated when older events were hidden: it has as many events as requested, or all', async () => {
     const { start, store } = world();
     for (const ball of ['1', '2', '3']) await start()(box, 'a', put(ball), facts);
     const hiding: Pick<EventStore, 'read'> = {
@@ -398,7 +398,7 @@ describe('handling a command', () => {
     await assert.rejects(readStream(hiding, 'box-a', { window: 10 }), { name: 'ChainBroken' });
   });
 
-  it('reads only the end of a stream where that is enough, and the hash chain goes on', async () => {
+  it('reads only the end of a stream where that is enough, and the hash chain continues', async () => {
     const { start, store } = world();
     const latest: Decider<Box, Put> = { ...box, window: 2, evolve: (balls, e) => [...balls, e.data.ball].slice(-2) };
     for (const ball of ['1', '2', '3', '4']) await start()(latest, 'a', put(ball), facts);

@@ -11,7 +11,7 @@ const facts = { at: instant(0), cause: 'test', appId: null, schemaVersion: 1 };
 const ids = { eventId: randomUUID };
 const decided = (...types: string[]) => types.map((type) => ({ type, data: { about: type } }));
 
-/** Appends and reads back: what the store would return. */
+/** Appends events and returns them as the store would. */
 function appended(previous: readonly StoredEvent[], types: string[]): readonly (StoredEvent & SealedEvent)[] {
   const last = previous.at(-1);
   const events = seal(stream, last ? tipOf(last) : null, decided(...types), facts, ids);
@@ -35,13 +35,13 @@ describe('the hash chain', () => {
     assert.equal(verifyChain(chain), null);
   });
 
-  it('tells the tip to continue from without reading back', () => {
+  it('returns the tip to continue from without reading back', () => {
     assert.deepEqual(tipAfter(stream, null, first), tipOf(first[1]!));
     assert.deepEqual(tipAfter(stream, tipOf(first[1]!), [chain[2]!]), tipOf(chain[2]!));
     assert.throws(() => tipAfter(stream, null, []), { name: 'InvariantBroken' });
   });
 
-  it('shows a changed, a removed, an inserted and a moved event', () => {
+  it('reveals a changed, a removed, an inserted and a moved event', () => {
     const [a, b, c] = chain as [StoredEvent, StoredEvent, StoredEvent];
     assert.equal(verifyChain([{ ...a, data: { about: 'Forged' } }, b, c])?.revision, 1n);
     assert.equal(verifyChain([a, { ...b, type: 'Refunded' }, c])?.revision, 2n);
@@ -68,7 +68,7 @@ describe('the hash chain', () => {
     assert.notEqual(verifyChain([c], tipOf(a)), null);
   });
 
-  it('survives storing: the link of any JSON is the same after a round trip', () => {
+  it('survives storing: the previous hash of any JSON is the same after a round trip', () => {
     const json = fc.dictionary(fc.string({ unit: 'binary' }), fc.oneof(fc.jsonValue(), fc.constant(undefined)));
     fc.assert(
       fc.property(json, fc.string({ unit: 'binary' }), (data, cause) => {

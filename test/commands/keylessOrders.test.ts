@@ -10,7 +10,7 @@ const to = (receiverAddress: string, amount = '10.00') =>
   order({ destination: { chainId: 1, tokenSymbol: 'USDC', amount, receiverAddress } });
 
 describe('an order without a key', () => {
-  it('has an id that follows from app, order, receiver, terms and words; ids that were given before stay as they are', () => {
+  it('has an id that follows from app, order, receiver, terms and texts; earlier ids do not change', () => {
     const { idSalt } = wallet;
     assert.equal(paymentIdOf(idSalt, 'order-1'), 'bfd7439a-c4fa-88de-bc24-7ae3c929abbc');
     assert.equal(formerKeylessIdOf(idSalt, 'order-1'), 'c8440f43-09af-8a56-98ce-bc1273d34435');
@@ -39,7 +39,7 @@ describe('an order without a key', () => {
     for (const [at, { destination }] of taken.entries()) assert.equal(destination.amount, `${1 + (at % 2)}000000`);
   });
 
-  it('that a stranger sent first is taken from nobody: each creator gets the words and terms that they sent', async () => {
+  it('blocks nobody if a stranger sent it first: each creator gets their own texts and terms', async () => {
     const { createKeyless } = world();
     const display = { title: 'NEW ADDRESS: send 250 USDC to 0x421b', description: null, currency: 'USD' };
     await accepted(createKeyless(order({ display, metadata: { cart: '1' } })));
@@ -67,7 +67,7 @@ describe('an order without a key', () => {
     assert.equal(isRefusal(elsewhere) && elsewhere.refused, 'routeUnavailable');
   });
 
-  it('of the time when receivers shared their order ids is found by its receiver, and by nobody else', async () => {
+  it('is found by its receiver, and by nobody else, if it is from the time when receivers shared their order ids', async () => {
     const { createKeyless, start } = world();
     const { payment } = await accepted(createKeyless(order()));
     const paymentId = formerKeylessIdOf(wallet.idSalt, 'order-0');
@@ -81,7 +81,7 @@ describe('an order without a key', () => {
     assert.equal(stranger.createdNow, true);
   });
 
-  it('of the time when a receiver had one payment per order id is found by its terms and words, and by no others', async () => {
+  it('is found by its terms and texts, and by no others, if it is from the time when a receiver had one payment per order id', async () => {
     const { createKeyless, start } = world();
     const { payment } = await accepted(createKeyless(order()));
     const { chainId, receiverAddress: address, receiverMemo: memo } = payment.terms.destination;

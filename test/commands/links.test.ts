@@ -1,4 +1,4 @@
-/** Reusable links on a log: made once, closed by their owner, and what payers make with them. */
+/** Reusable links on a log: created once, closed by their owner, and the payments that payers create from them. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { type AppSettings, type CreatedPayment, createPayment } from '../../commands/createPayment.ts';
@@ -77,7 +77,7 @@ describe('reusable links', () => {
   const refused = (answer: object): readonly unknown[] =>
     isRefusal(answer) ? [answer.refused, answer.pointer ?? null] : ['none', answer];
 
-  it('have ids that nobody guesses: each another, and the same for a request that is sent again', async () => {
+  it('have unguessable ids: each a new one, and the same for a repeated request', async () => {
     const ids = await Promise.all([
       create(),
       create(),
@@ -90,7 +90,7 @@ describe('reusable links', () => {
     assert.ok(!isRefusal(other) && other.link.linkId !== ids[2]?.linkId, 'another app has other ids');
   });
 
-  it('are made and closed by their app’s owner alone, whatever a read model said', async () => {
+  it('are created and closed by their app’s owner alone, whatever a read model returned', async () => {
     const { linkId } = await create();
     const stranger = { cause: 'developer:bob' } as const;
     assert.deepEqual(refused(await links().create(app, asked, stranger)), ['forbidden', null]);
@@ -100,7 +100,7 @@ describe('reusable links', () => {
       assert.deepEqual(refused(await links().close(appId, none, owner)), ['notFound', null]);
   });
 
-  it('are refused with a pointer to what is wrong', async () => {
+  it('are refused with a pointer to the faulty field', async () => {
     const cases: readonly (readonly [Partial<LinkRequest>, string | null])[] = [
       [{ amount: 'ten' }, '/amount'],
       [{ amount: '0.0000001' }, '/amount'],
@@ -120,14 +120,14 @@ describe('reusable links', () => {
     assert.equal(refused(await links().create({ ...app, appId: 'wallet_pocket' }, asked, payer)).at(0), 'forbidden');
   });
 
-  it('are bounded: with so many open, one more is refused, and a known one is answered nonetheless', async () => {
+  it('are bounded: beyond the maximum of open ones a new one is refused, and a known one is returned nevertheless', async () => {
     const known = await create({ idempotencyKey: 'k' });
     open = openLinksMax;
     assert.deepEqual(refused(await links().create(app, asked, owner)), ['conflict', null]);
     assert.deepEqual((await create({ idempotencyKey: 'k' })).linkId, known.linkId);
   });
 
-  it('make a payment to the wallet in force, created by a stranger, which says where it came from', async () => {
+  it('create a payment to the wallet in force, recorded as created by a stranger, with its origin', async () => {
     const link = await create({ title: 'Tea', description: 'Two pots' });
     const { terms } = payment(await pay(link));
     assert.partialDeepStrictEqual(terms, {
@@ -146,7 +146,7 @@ describe('reusable links', () => {
     );
   });
 
-  it('let the payer choose what he pays, or what the merchant gets, and where', async () => {
+  it('let the payer choose their amount, or the merchant’s amount, and the source', async () => {
     const link = await create({ type: 'exactIn', amount: undefined, minAmount: '1.00', maxAmount: '9.00' });
     const { source, destination } = payment(
       await pay(link, { amount: '3', source: { chainId: '1', tokenSymbol: 'USDT' } }),
@@ -164,7 +164,7 @@ describe('reusable links', () => {
     ]);
   });
 
-  it('do not let the payer change what is fixed', async () => {
+  it('do not let the payer change fixed fields', async () => {
     const link = await create({ source: onBase });
     const { source, destination } = payment(
       await pay(link, { amount: '0.02', source: { chainId: '1', tokenSymbol: 'USDT' } }),
@@ -172,7 +172,7 @@ describe('reusable links', () => {
     assert.deepEqual([source.chainId, destination.amount], [8453, '5000000']);
   });
 
-  describe('of an app that lets its payers choose', () => {
+  describe('for an app that lets its payers choose', () => {
     const choosing: AppSettings = {
       ...app,
       payFrom: [
@@ -184,7 +184,7 @@ describe('reusable links', () => {
     const sources = ({ terms }: Payment) =>
       [terms.source, ...(terms.alternatives ?? [])].map(({ chainId, token }) => `${chainId} ${token.symbol}`);
 
-    it('make payments that leave the choice to their page, of what is served here, whatever the form says', async () => {
+    it('create payments that leave the choice to their page, of sources served here, whatever the form contains', async () => {
       const link = await create();
       for (const source of [undefined, onBase, { chainId: '1', tokenSymbol: 'USDC' }]) {
         const made = payment(await pay(link, { nonce: 'form-1', source }, choosing));
@@ -196,12 +196,12 @@ describe('reusable links', () => {
       );
     });
 
-    it('make payments from their own source alone where they have one', async () => {
+    it('create payments from their own source alone if they have one', async () => {
       const made = payment(await pay(await create({ source: onBase }), {}, choosing));
       assert.deepEqual(sources(made), ['8453 USDC']);
     });
 
-    it('ask the payer where nothing of the list is served here any more', async () => {
+    it('let the payer choose if no source of the list is served here any more', async () => {
       const none: AppSettings = { ...app, payFrom: [{ chainId: 501, tokenSymbol: 'USDC' }] };
       const link = await create();
       assert.deepEqual(refused(await pay(link, { source: undefined }, none)), ['invalidRequest', '/source']);
@@ -209,7 +209,7 @@ describe('reusable links', () => {
     });
   });
 
-  it('make one payment of one form, however often and however fast it is sent; another form makes another', async () => {
+  it('create one payment per form, however often and however fast it is sent; another form creates another', async () => {
     const link = await create();
     const answers = await Promise.all(Array.from({ length: 20 }, () => pay(link)));
     const ids = new Set(answers.map((answer) => payment(answer).terms.paymentId));
@@ -223,7 +223,7 @@ describe('reusable links', () => {
     assert.equal(new Set([...ids, ...others.map((answer) => payment(answer).terms.paymentId)]).size, 4);
   });
 
-  it('are closed for good: nothing can be made with them, and what was made stands', async () => {
+  it('are closed permanently: nothing can be created with them, and existing payments remain', async () => {
     const link = await create();
     const { terms } = payment(await pay(link));
     const closed = await links().close(appId, link.linkId, owner);
@@ -233,7 +233,7 @@ describe('reusable links', () => {
     assert.equal((await world.store.read(`payment-${terms.paymentId}`)).length, 1);
   });
 
-  it('survive a crash at the append: sent again, the form finds the payment or makes it', async () => {
+  it('survive a crash at the append: sent again, the form finds the payment or creates it', async () => {
     const link = await create();
     for (const lost of ['beforeAppend', 'afterAppend']) {
       const crash = (point: string) => {
@@ -249,7 +249,7 @@ describe('reusable links', () => {
     }
   });
 
-  it('take any token that the installation knows', () => {
+  it('accept any token that the installation knows', () => {
     for (const { tokens } of chains) for (const { decimals } of tokens) assert.ok(decimals >= 6);
   });
 });

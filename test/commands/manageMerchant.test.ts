@@ -111,7 +111,7 @@ describe('manage merchant', () => {
     assert.deepEqual(told, [issued.keyId]);
   });
 
-  it('spells the settlement address in the chain’s way, and finds the token in the catalogue', async () => {
+  it('spells the settlement address like the chain, and finds the token in the catalogue', async () => {
     const { merchants, events } = world();
     await merchants.register(appId, { webhookUrl: url }, by);
     const wallet = {
@@ -128,7 +128,7 @@ describe('manage merchant', () => {
     });
   });
 
-  it('asks the chain whether a wallet can take the token, where wallets may not', async () => {
+  it('queries the chain whether a wallet can receive the token, where wallets may not', async () => {
     const asked: string[] = [];
     const { merchants, events } = world({
       evm: async (chain, token, receiver) => {

@@ -24,7 +24,7 @@ const id = transferId(transfer);
 const stream = `unmatched-${id}`;
 const fromStellar = [created({ from: stellarUsdc })];
 
-/** A payment as its history left it, and the money that came without its memo. */
+/** A payment with this history, and money without its memo. */
 async function world(history = fromStellar) {
   const { start, clock, store, typesIn } = processes({ now: minute(6) });
   const deps = { handle: start(), clock };
@@ -39,8 +39,8 @@ async function world(history = fromStellar) {
 }
 const refusalOf = (answer: unknown) => (isRefusal(answer) ? answer.refused : answer);
 
-describe('money that no payment has claimed', () => {
-  it('is kept once and told once, also by two scanners', async () => {
+describe('unmatched money', () => {
+  it('is recorded once and reported once, also by two scanners', async () => {
     const { deps, start, clock, typesIn } = await world();
     assert.equal(await recordUnmatched(deps, transfer), false);
     assert.equal(await recordUnmatched({ handle: start(), clock }, transfer), false);
@@ -48,7 +48,7 @@ describe('money that no payment has claimed', () => {
     assert.deepEqual(await typesIn(stream), ['UnmatchedPayinSeen']);
   });
 
-  it('funds the payment that it is given to', async () => {
+  it('funds the payment that it is assigned to', async () => {
     const { deps, typesIn, paidWith } = await world();
     await accepted(matchUnmatched(deps, id, paymentId, { cause: 'operator:test' }));
     assert.deepEqual(await paidWith(), [[id, 'counted']]);
@@ -61,7 +61,7 @@ describe('money that no payment has claimed', () => {
     assert.deepEqual([view.status, view.senderAddress], ['payment_payin_completed', payer]);
   });
 
-  it('is held by a payment that it comes too late for, or that expected other money', async () => {
+  it('is held by a payment if it is too late for it, or if that expected other money', async () => {
     const late = await world([...fromStellar, expired()]);
     await accepted(matchUnmatched(late.deps, id, paymentId, { cause: 'operator:test' }));
     assert.deepEqual(await late.paidWith(), [[id, 'late']]);
@@ -70,7 +70,7 @@ describe('money that no payment has claimed', () => {
     assert.deepEqual(await other.paidWith(), [[id, 'wrongChain']]);
   });
 
-  it('is given again to the same payment without any change, and to no other', async () => {
+  it('is assigned again to the same payment without any change, and to no other', async () => {
     const { deps, start, store } = await world();
     const otherId = '0198f3c2-0000-8000-8000-000000000002';
     await accepted(deps.handle(paymentDecider, otherId, () => unpaid, { cause: 'worker:test', appId: null }));
@@ -85,7 +85,7 @@ describe('money that no payment has claimed', () => {
     assert.equal(await store.tail(), tail);
   });
 
-  it('is given to no payment that does not exist', async () => {
+  it('is assigned to no payment that does not exist', async () => {
     const { deps, typesIn } = await world();
     assert.equal(refusalOf(await matchUnmatched(deps, id, 'nobody', { cause: 'operator:test' })), 'paymentNotFound');
     assert.equal(
@@ -132,7 +132,7 @@ describe('money that no payment has claimed', () => {
     });
   }
 
-  it('is not given to a payment that is full already, and can be ordered back', async () => {
+  it('is not assigned to a payment that is full already, and can be refunded', async () => {
     const { deps, typesIn } = await world();
     const parts = Array.from({ length: payinsMax }, (_, n) =>
       detected({ ...payin({ tx: `part-${n}`, amount: '1.00', in: stellarUsdc }), to: stellarTreasury, memo: 'm' }),
@@ -148,7 +148,7 @@ describe('money that no payment has claimed', () => {
     assert.deepEqual(await typesIn(stream), ['UnmatchedPayinSeen', 'UnmatchedPayinRefundRequested']);
   });
 
-  it('is ordered back, to its sender or to whom the operator names', async () => {
+  it('is refunded, to its sender or to the operator’s receiver', async () => {
     const ordered = async (to: { to?: string; memo?: string }) => {
       const { deps, store } = await world();
       await accepted(
@@ -171,7 +171,7 @@ describe('money that no payment has claimed', () => {
     });
   });
 
-  it('is sent back without another account for its receiver, where the fee has paid for none', async () => {
+  it('is refunded without opening an account for its receiver, if the fee has paid for none', async () => {
     const { deps, start, clock } = await world();
     const payoutCostOf = async () => ({ cost_microUsd: 50_000n, least_microUsd: 0n, opensAccount: false });
     await accepted(
@@ -191,7 +191,7 @@ describe('money that no payment has claimed', () => {
     assert.equal(owed?.order.opensAccount, false);
   });
 
-  it('is not ordered back to what is no address, nor with a memo that it cannot carry', async () => {
+  it('is not refunded to an invalid address, nor with a memo that the address cannot carry', async () => {
     const { deps, typesIn } = await world();
     const withBook = { ...deps, ...sendingBack };
     for (const to of [{ to: badChecksum }, { to: muxedReceiver, memo: '7' }, { memo: 'x'.repeat(29) }]) {

@@ -10,7 +10,7 @@ const { signal } = new AbortController();
 const by = { cause: 'operator:ada', appId: null } as const;
 const old = { chainId: 1500, account: 'GMAIN', payinAddresses: ['GMAIN', 'CPAYIN'], network: 'old' } as const;
 
-/** A treasury with a channel account, on Stellar and beside it on Base. */
+/** A treasury with a channel account on Stellar, and an account on Base. */
 async function given() {
   const { store, clock, start, typesIn } = processes();
   const handle = start();
@@ -30,7 +30,7 @@ async function given() {
   return { store, close, typesIn };
 }
 
-describe('closing the network of a chain that began anew', () => {
+describe('closing the network of a chain that was restarted', () => {
   it('closes books and nonces of all accounts of the chain, and of no other chain', async () => {
     const { close, typesIn } = await given();
     assert.deepEqual(await close(), { books: ['GMAIN', 'GCHANNEL'], treasury: ['GMAIN', 'GCHANNEL'] });

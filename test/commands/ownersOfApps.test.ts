@@ -80,8 +80,8 @@ function accepted<T>(answer: T | Refusal): T {
 }
 const refusal = (answer: object | Refusal) => (isRefusal(answer) ? answer.refused : 'accepted');
 
-describe('an app of a person’s', () => {
-  it('is prepared without a trace, and registered later with what was prepared', async () => {
+describe('a person’s app', () => {
+  it('is prepared without a trace, and registered later with the prepared values', async () => {
     const { merchants, events } = world();
     const asked = { webhookUrl: 'HTTPS://Bakery.example', settlement: wallet('a') };
     const { webhookSecret, ...prepared } = accepted(await merchants.prepare(appId, asked));
@@ -98,7 +98,7 @@ describe('an app of a person’s', () => {
     assert.deepEqual([again.created, again.webhookSecretFingerprint], [false, prepared.secret.fingerprint]);
   });
 
-  it('is not prepared or registered where it is somebody else’s, or unfit', async () => {
+  it('is not prepared or registered if it belongs to another person, or is invalid', async () => {
     const { merchants } = world();
     accepted(await merchants.register(appId, { developerId: 'ada' }, ada));
     assert.equal(refusal(await merchants.prepare(appId, { webhookUrl: null, settlement: null })), 'appIdTaken');
@@ -185,7 +185,7 @@ describe('a profile', () => {
     for (const personal of ['Bakery', 'help@']) assert.ok(!log.includes(personal));
   });
 
-  it('does not change when it says the same', async () => {
+  it('does not change when the content is the same', async () => {
     const { merchants, types } = await registered();
     const before = await types();
     assert.equal(accepted(await merchants.setProfile(appId, { name: 'Bakery', colour: null }, ada)).position, null);
@@ -222,7 +222,7 @@ describe('a profile', () => {
     });
   }
 
-  it('begins anew where its rows were removed', async () => {
+  it('starts again where its rows were removed', async () => {
     const { merchants, kept, shown } = await registered();
     (kept.contents as Map<string, string>).clear();
     accepted(await merchants.setProfile(appId, { colour: '#aabbcc' }, ada));

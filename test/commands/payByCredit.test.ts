@@ -9,7 +9,7 @@ import { accepted, processes } from '../support/processes.ts';
 
 type EarnedOn = 8453 | 137 | 42161 | 1;
 
-/** A contract's account that earned a cent on Base. @param whileQueried what happens while a node answers for the contract */
+/** A contract's account that earned a cent on Base. @param whileQueried called while a node answers for the contract */
 async function world(whileQueried: (earnOn: (chainId: EarnedOn) => Promise<void>, queries: number) => Promise<void>) {
   const { start, clock } = processes({ now: minute(6) });
   const handle = start();
@@ -68,14 +68,14 @@ describe('paying by a contract’s credit', () => {
     assert.equal(await balance_cents(), 10_000n);
   });
 
-  it('spends what the contract itself earned there meanwhile', async () => {
+  it('spends the money that the contract itself earned there meanwhile', async () => {
     const { pay, acceptOn, balance_cents } = await world(earnsOnPolygon);
     acceptOn([8453, 137]);
     assert.equal(await pay(), 'SUCCESS');
     assert.equal(await balance_cents(), 4_999n);
   });
 
-  it('asks to send the message again when the account earns on a new chain at each query', async () => {
+  it('requests the message again when the account earns on a new chain at each query', async () => {
     const { pay, acceptOn, balance_cents } = await world((earnOn, queries) =>
       earnOn(([137, 42161, 1] as const)[queries - 1] ?? assert.fail('the contract is queried three times at most')),
     );

@@ -1,4 +1,4 @@
-/** What a payout costs, its payment's fee bears: on a chain whose coin is dear, or where the receiver has no account yet. */
+/** A payment's fee covers the cost of its payout: on a chain with an expensive coin, or for a receiver without an account. */
 import assert from 'node:assert/strict';
 import { type PayoutCostOf, quotePayment } from '../../commands/createPayment.ts';
 import { Unavailable } from '../../commands/ports.ts';
@@ -22,20 +22,20 @@ const accepted = async (answer: ReturnType<ReturnType<typeof world>['create']>):
 const inUsd = (units: string | null | undefined, decimals = 6) => formatAmount(BigInt(units ?? 0), decimals);
 const payoutOf = (amount: string) => order({ destination: { ...order().destination, amount } });
 
-describe('what a payout costs', () => {
+describe('the cost of a payout', () => {
   it('is in the usual fee where that covers it', async () => {
     const { source, fee } = await accepted(world({ payoutCostOf: costing('0.01') }).create(order()));
     assert.deepEqual([inUsd(source.amount), inUsd(fee.fixed)], ['10.01', '0.01']);
   });
 
-  it('is the fee where that does not, fixed with the payment: nobody takes rent or gas of the treasury', async () => {
+  it('is the fee if the usual one does not cover it, fixed with the payment: the treasury pays no rent or gas', async () => {
     const { source, fee, opensAccount } = await accepted(
       world({ payoutCostOf: costing('0.408857', '0.005', true) }).create(payoutOf('1')),
     );
     assert.deepEqual([inUsd(source.amount), inUsd(fee.fixed), opensAccount], ['1.408857', '0.408857', true]);
   });
 
-  it('is the least that is paid out: a payment of 0.000001 is refused, and told how much pays', async () => {
+  it('is the minimum payout: a payment of 0.000001 is refused, with the amount that suffices', async () => {
     const dear = { payoutCostOf: costing('0.408857', '0.005', true) };
     const { create } = world(dear);
     for (const amount of ['0.000001', '0.408856']) {
@@ -50,7 +50,7 @@ describe('what a payout costs', () => {
     assert.ok(isRefusal(tiny) && /at least 0\.005 USDC/.test(tiny.message));
   });
 
-  it('is told as what must come in, where that is what the request says', async () => {
+  it('is stated as the required payin, if the request states the payin', async () => {
     const { create } = world({ payoutCostOf: costing('1.5') });
     const sold = (amount: string) => create(order({ type: 'exactIn', ...given(amount) }));
     const given = (amount: string) => ({
@@ -64,7 +64,7 @@ describe('what a payout costs', () => {
     assert.equal(inUsd(destination.amount), '1.50');
   });
 
-  it('is in the least that anyAmount takes, and in the fee of every source that a payer may choose', async () => {
+  it('is in the minimum of anyAmount, and in the fee of every source that a payer may choose', async () => {
     const { create } = world({ payoutCostOf: costing('0.25') });
     const destination = { ...order().destination, amount: undefined };
     const payFrom = [{ chainId: 56, tokenSymbol: 'USDC' }];
@@ -79,7 +79,7 @@ describe('what a payout costs', () => {
     );
   });
 
-  it('that nobody can tell lets nothing be created, and what exists is answered', async () => {
+  it('prevents a creation while it is unknown, and existing payments are returned', async () => {
     const untold = { payoutCostOf: () => Promise.reject(new Unavailable('no node answers')) };
     assert.equal(await refusal(order(), wallet, untold), 'unavailable');
     const { create } = world();
@@ -89,7 +89,7 @@ describe('what a payout costs', () => {
     assert.deepEqual(await accepted(create(order(), wallet, dearer)), terms);
   });
 
-  it('is told before anything is created: the same amounts, and nothing is written or taken', async () => {
+  it('is stated before anything is created: the same amounts, and nothing is written or reserved', async () => {
     const taken: string[] = [];
     const { deps, create, store } = world({
       payoutCostOf: costing('0.25'),

@@ -21,7 +21,7 @@ async function world(store = memoryEventStore()) {
 }
 
 describe('recording a payin', () => {
-  it('writes what was seen, and what led to it', async () => {
+  it('writes the transfer, and the cause', async () => {
     const { deps, store, time } = await world();
     time.now = minute(6);
     await accepted(recordPayin(deps(), payment, { transfer: payin(), final: true }));
@@ -82,7 +82,7 @@ describe('recording a payin', () => {
     );
   });
 
-  it('says so when the payment is not in the log', async () => {
+  it('reports that the payment is not in the log', async () => {
     const { deps } = await world();
     const stranger = { paymentId: 'nobody', appId: 'wallet_demo' };
     const refusal = await recordPayin(deps(), stranger, { transfer: payin(), final: true });
@@ -102,7 +102,7 @@ describe('recording that a payin left the chain', () => {
     assert.equal(orphaned?.metadata.cause, `worker:payins orphaned ${gone.blockHash}`);
   });
 
-  it('writes only what was seen, though callers hand in more', async () => {
+  it('writes only the known fields, though callers pass more', async () => {
     const { deps, store } = await world();
     await accepted(recordPayin(deps(), payment, { transfer: payin(), final: false }));
     const row = { ...payment, transferId: transferId(payin()), blockHash: payin().blockHash, txHash: payin().txHash };
@@ -112,11 +112,11 @@ describe('recording that a payin left the chain', () => {
   });
 });
 
-/** How far the payment's chain is scanned. */
+/** Progress of the scan of the payment's chain. */
 const reached = (at: Instant) => new Map([[8453, at] as const]);
 
 describe('expiring a payment', () => {
-  it('goes by the chain’s time, and tells how far that had come', async () => {
+  it('obeys the chain’s time, and states the scanned time', async () => {
     const { deps, store, time, typesIn } = await world();
     time.now = minute(600);
     const early = await expirePayment(deps(), payment, reached(minute(60)));

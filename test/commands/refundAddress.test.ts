@@ -44,7 +44,7 @@ async function world(payer: Buyer, from: Asset = baseUsdc, asks?: () => Promise<
     service: () => 'https://pay.example',
   });
   const known = async () => (await currentState(start(), paymentDecider, paymentId))?.refundAddresses ?? [];
-  /** Signs what is to be signed. */
+  /** Signs the text of the request and submits it. */
   const prove = async (asked: RefundAddressRequest, signer: Buyer = payer) => {
     const toSign = await addresses.words(paymentId, asked);
     if (isRefusal(toSign)) return toSign;
@@ -61,7 +61,7 @@ const families = [
   ['Stellar', buyers.stellar(1), stellarUsdc, buyers.stellar(2).address],
 ] as const;
 
-describe('an address that a payer gives', () => {
+describe('a payer’s refund address', () => {
   for (const [family, payer, from, to] of families) {
     it(`counts on ${family} once the key that paid has signed it`, async () => {
       const { prove, known } = await world(payer, from);
@@ -77,7 +77,7 @@ describe('an address that a payer gives', () => {
       );
     });
 
-    it(`is nobody else’s on ${family}: another key, another address, another payment`, async () => {
+    it(`is refused from anybody else on ${family}: another key, another address, another payment`, async () => {
       const { prove, known, addresses } = await world(payer, from);
       const other =
         from.chain.family === 'evm'
@@ -104,7 +104,7 @@ describe('an address that a payer gives', () => {
   const payer = buyers.evm(1);
   const asked = { from: payer.address, to: merchantWallet, memo: null };
 
-  it('points at what is wrong with it', async () => {
+  it('is refused with a pointer to the faulty field', async () => {
     const { prove } = await world(payer);
     for (const to of ['', 'x', buyers.stellar(1).address, merchantWallet.toUpperCase()])
       assert.equal(pointed(await prove({ ...asked, to })), 'invalidRequest /to');
@@ -127,7 +127,7 @@ describe('an address that a payer gives', () => {
     );
   });
 
-  it('is said for each chain that its sender has paid on, and sent again it is the same', async () => {
+  it('is set for each chain that its sender has paid on, and is the same when sent again', async () => {
     const on = await world(payer, baseUsdc, undefined, [bnbUsdc]);
     const first = await on.addresses.words(paymentId, asked);
     assert.ok(!isRefusal(first));
@@ -140,7 +140,7 @@ describe('an address that a payer gives', () => {
     assert.deepEqual(chains.sort(), ['56', '8453']);
   });
 
-  it('is said by a contract that pays, when it takes the signature for its own', async () => {
+  it('is set by a contract that pays, when it accepts the signature as its own', async () => {
     const signed = { number: 1, signature: '0x1234' };
     const yes = await world(payer, baseUsdc, async () => true);
     assert.equal(pointed(await yes.addresses.prove(paymentId, asked, signed, by)), 'set');

@@ -30,7 +30,7 @@ const { paymentId, appId } = terms();
 const ours = { paymentId, appId };
 const by = { cause: 'key:k1' } as const;
 const short = [...unpaid, confirmed(payin({ amount: '3.00' })), bounced('amountTooLow', '3.00')];
-/** Five cents. */
+/** Cost of five cents. */
 const fiveCents = async () => ({ cost_microUsd: 50_000n, least_microUsd: 0n });
 
 const asked = (order: Partial<AskedRefund> = {}): AskedRefund => ({
@@ -49,7 +49,7 @@ const part = (amount: string): AskedRefund['scope'] => ({
 const byMerchant = { to: 'proven', by: 'key' } as const;
 const codeOf = (answer: unknown) => (isRefusal(answer) ? answer.refused : 'ordered');
 
-/** Who is told to try again does. */
+/** Repeats the work after a refusal that asks to try again. */
 async function persistent<T>(work: () => Promise<T> | undefined): Promise<T | undefined> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -75,7 +75,7 @@ async function world(history: readonly PaymentEvent[] = short, more: Partial<Ref
 }
 
 describe('an order of refunds', () => {
-  it('sends back what is held, less what sending it costs', async () => {
+  it('refunds the held money, less the cost of sending it', async () => {
     const { refunds, payment } = await world();
     const ordered = await refunds.order(ours, asked(), by);
     assert.ok(!isRefusal(ordered) && ordered.orderedNow);
@@ -85,7 +85,7 @@ describe('an order of refunds', () => {
 
   for (const opensAccount of [true, false]) {
     const opens = opensAccount ? 'opens its receiver’s account' : 'opens no account again that its receiver closed';
-    it(`${opens}, as its fee was reckoned`, async () => {
+    it(`${opens}, as its fee was computed`, async () => {
       const payoutCostOf = async () => ({ ...(await fiveCents()), opensAccount });
       const { refunds, handle, clock } = await world(short, { payoutCostOf });
       await accepted(refunds.order(ours, asked(), by));
@@ -95,7 +95,7 @@ describe('an order of refunds', () => {
     });
   }
 
-  it('never exceeds what is held, though twenty ask at once in two processes', async () => {
+  it('never exceeds the held money, though twenty are requested at once in two processes', async () => {
     const { start, refundsOf, payment } = await world();
     const both = [refundsOf(), refundsOf(start())];
     const answers = await Promise.all(
@@ -112,7 +112,7 @@ describe('an order of refunds', () => {
     );
   });
 
-  it('never exceeds what is held, whatever is asked for in whatever order', async () => {
+  it('never exceeds the held money, whatever is requested in any order', async () => {
     const cents = fc.integer({ min: 1, max: 150 });
     const orders = fc.oneof(
       cents.map((amount) => asked({ scope: part((amount / 100).toFixed(2)) })),
@@ -147,7 +147,7 @@ describe('an order of refunds', () => {
     assert.equal((await typesIn(`payment-${paymentId}`)).filter((type) => type === 'RefundRequested').length, 2);
   });
 
-  it('that a key has made is answered though nobody can tell any more what sending costs', async () => {
+  it('is answered to the key that made it though the cost of sending is unknown by now', async () => {
     const { refundsOf, start } = await world();
     const order = asked({ scope: part('1.00'), key: 'refund-1' });
     const first = await accepted(refundsOf().order(ours, order, by));
@@ -165,21 +165,21 @@ describe('an order of refunds', () => {
     assert.deepEqual([again.orderedNow, again.refunds.length], [false, first.refunds.length]);
   });
 
-  it('is refused for a payment that there is not, or that is another app’s', async () => {
+  it('is refused for an unknown payment, or for another app’s', async () => {
     const { refunds } = await world();
     assert.equal(codeOf(await refunds.order({ paymentId: 'none', appId }, asked(), by)), 'paymentNotFound');
     assert.equal(codeOf(await refunds.order({ paymentId, appId: 'wallet_other' }, asked(), by)), 'paymentNotFound');
     assert.equal(codeOf(await refunds.order({ paymentId, appId: null }, asked(), by)), 'ordered');
   });
 
-  it('is the operator’s alone where the payment was created without a key', async () => {
+  it('is possible only for the operator if the payment was created without a key', async () => {
     const keyless = [created({ keyless: true }), ...short.slice(1), refundAddressSet()];
     const { refunds } = await world(keyless);
     assert.equal(codeOf(await refunds.order(ours, asked(byMerchant), by)), 'forbidden');
     assert.equal(codeOf(await refunds.order(ours, asked({ to: 'proven' }), by)), 'ordered');
   });
 
-  it('goes to addresses of the money’s own chain that can take it', async () => {
+  it('goes to addresses of the money’s own chain that can receive it', async () => {
     const { refunds } = await world();
     for (const address of [
       'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ',
@@ -201,7 +201,7 @@ describe('an order of refunds', () => {
     assert.deepEqual([refused.message, refused.pointer], ['it takes none', '/to']);
   });
 
-  it('waits while nobody can tell what sending it costs: nothing is guessed', async () => {
+  it('waits while the cost of sending it is unknown: nothing is guessed', async () => {
     const down = { payoutCostOf: () => Promise.reject(new Unavailable('Base is not served', 5)) };
     const { refunds, payment, typesIn } = await world(short, down);
     const refused = await refunds.order(ours, asked(), by);
@@ -214,7 +214,7 @@ describe('an order of refunds', () => {
 });
 
 describe('a merchant’s order of refunds', () => {
-  it('is refused where no key has said where the money goes back to', async () => {
+  it('is refused if no key has signed a refund address', async () => {
     const { refunds, payment } = await world();
     assert.equal(codeOf(await refunds.order(ours, asked(byMerchant), by)), 'refundAddressUnproven');
     assert.deepEqual(
@@ -230,7 +230,7 @@ describe('a merchant’s order of refunds', () => {
     assert.equal(codeOf(await refunds.order(ours, asked(byMerchant), by)), 'ordered');
   });
 
-  it('goes to a sender who has paid out of credit by a message that he signed, not to one who has only earned', async () => {
+  it('goes to a sender who has paid by credit with a signed message, not to one who has only earned', async () => {
     const { refunds, handle } = await world();
     const facts = { cause: 'worker:test', appId: null } as const;
     const earning = {

@@ -24,7 +24,7 @@ async function world() {
 const by = { cause: 'key:k1' } as const;
 
 describe('registering a payin', () => {
-  it('keeps the hint, answers a repeat with what it decided, and takes another', async () => {
+  it('keeps the hint, answers a repeat with the recorded decision, and accepts another', async () => {
     const { register, types, looked } = await world();
     const first = await accepted(register(own, hint, by));
     assert.deepEqual(first.payment.registered, { txHash, senderAddress: customerWallet, isEmpty: false });
@@ -39,7 +39,7 @@ describe('registering a payin', () => {
     assert.deepEqual(await types(), ['PaymentCreated', 'PayinRegistered', 'PayinRegistered']);
   });
 
-  it('spells the hint as its chain does, and looks for the transaction each time', async () => {
+  it('spells the hint like its chain, and searches the transaction each time', async () => {
     const { register, looked, store } = await world();
     const shouted = { txHash: `0x${txHash.slice(2).toUpperCase()}`, fromAddress: customerWallet.toLowerCase() };
     for (const requestId of ['request-1', 'request-2']) await register(own, shouted, { ...by, requestId });

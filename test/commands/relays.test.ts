@@ -10,7 +10,7 @@ import { anyPayer } from '../support/x402.ts';
 const gasHour = 'relayGas-2026-11-21T09';
 
 describe('accepting an authorization', () => {
-  it('orders a relay to the payment’s deposit, of what is due, under the payment’s next number', async () => {
+  it('orders a relay to the payment’s deposit, for the amount due, under the payment’s next number', async () => {
     const { accept, signed, relay, simulated } = await opened();
     const payer = anyPayer();
     const answer = await accept(await signed(payer));
@@ -25,7 +25,7 @@ describe('accepting an authorization', () => {
     assert.equal(simulated.length, 1);
   });
 
-  it('once: the same again, from another process, finds it and asks no node', async () => {
+  it('once: a repeat in another process finds it and calls no node', async () => {
     const { accept, signed, simulated, typesIn } = await opened();
     const sent = await signed();
     const [first, second] = [
@@ -38,7 +38,7 @@ describe('accepting an authorization', () => {
     assert.deepEqual(await typesIn(gasHour), ['RelayGasReserved']);
   });
 
-  it('of many at once, one: by the same payer or by others', async () => {
+  it('only one, if many are sent at once, by the same payer or by others', async () => {
     const { outcome, signed, relay } = await opened();
     const payer = anyPayer();
     const all = await Promise.all([payer, payer, anyPayer(), anyPayer()].map((each) => signed(each)));
@@ -78,7 +78,7 @@ describe('accepting an authorization', () => {
     assert.equal(await outcome(await signed()), 'payment_over');
   });
 
-  it('not of a payment that is paid, over, nearly over, or has money already', async () => {
+  it('not for a payment that is paid, over, nearly over, or has money already', async () => {
     const nearly = await opened();
     nearly.time.now = minute(60);
     assert.equal(await nearly.outcome(await nearly.signed()), 'payment_over');
@@ -90,7 +90,7 @@ describe('accepting an authorization', () => {
     assert.deepEqual((await partly.desk())?.offers, []);
   });
 
-  it('not where the payment takes none: of any amount, from another family, or from a token whose domain differs', async () => {
+  it('not if the payment supports none: of any amount, from another family, or from a token whose domain differs', async () => {
     for (const sketch of [
       { type: 'anyAmount' },
       { from: solanaUsdc },
@@ -106,7 +106,7 @@ describe('accepting an authorization', () => {
     assert.equal(await differs.outcome(await differs.signed()), 'invalid_network');
   });
 
-  it('asks no node for what is wrong by itself', async () => {
+  it('calls no node for an obviously wrong one', async () => {
     const { outcome, signed, simulated, accept } = await opened();
     const good = await signed();
     const wrong = [
@@ -125,7 +125,7 @@ describe('accepting an authorization', () => {
     assert.equal(isRefusal(unknown) && unknown.refused, 'paymentNotFound');
   });
 
-  it('says why the token would refuse it, and orders nothing', async () => {
+  it('states why the token would refuse it, and orders nothing', async () => {
     const { outcome, signed, around, relay, typesIn } = await opened();
     const told = [];
     for (const ends of ['superseded', 'cancelled', 'expired', 'drained', 'refused', 'gas'] as const) {
@@ -144,6 +144,61 @@ describe('accepting an authorization', () => {
     assert.deepEqual(await typesIn(gasHour), []);
   });
 
+  it('counts money that somebody else moved with it before, and sends nothing', async () => {
+    const { outcome, signed, around, relay, typesIn, record, paidBy } = await opened();
+    const payer = anyPayer();
+    const sent = await signed(payer);
+    around.ends = 'superseded';
+    around.movedBy = `0x${'ab'.repeat(32)}`;
+    assert.equal(await outcome(sent), 'pending');
+    assert.equal(await outcome(sent), 'pending');
+    assert.deepEqual(around.registered, [around.movedBy]);
+    assert.equal((await relay(1))?.ended?.reason, 'superseded');
+    assert.deepEqual(await typesIn(gasHour), []);
+    const transfer = paidBy(payer.address);
+    await record([detected(transfer), confirmed(transfer), funded([transfer])]);
+    assert.equal(await outcome(sent), 'paid');
+  });
+
+  it('finds the money that had funded the payment before its header arrived, also after its time', async () => {
+    const { outcome, signed, around, record, paidBy, pass } = await opened();
+    const payer = anyPayer();
+    const sent = await signed(payer);
+    const transfer = paidBy(payer.address);
+    await record([detected(transfer), confirmed(transfer), funded([transfer])]);
+    pass(20 * minute_ms);
+    // The same header with an unused nonce moved no money.
+    assert.equal(await outcome(sent), 'payment_over');
+    around.ends = 'superseded';
+    around.movedBy = transfer.txHash;
+    assert.equal(await outcome(sent), 'paid');
+    assert.equal(await outcome(await signed()), 'payment_over');
+  });
+
+  it('makes a payment only for an authorization that can pay it, and one after a crash', async () => {
+    const { relays, draftOf, signed, around, typesIn, crashing } = await opened({ stored: false });
+    const draft = draftOf();
+    const created = async () => (await typesIn(`payment-${paymentId}`)).length;
+    const by = { cause: 'payer' } as const;
+    const { signal } = new AbortController();
+    const sent = await signed();
+    const outcome = async (of = draft, with_ = relays) => {
+      const answer = await with_.accept(paymentId, sent, by, signal, of);
+      return isRefusal(answer) ? answer.fault : answer.result.kind;
+    };
+    for (const ends of ['drained', 'cancelled', 'superseded', 'refused'] as const) {
+      around.ends = ends;
+      assert.match(await outcome(), /^invalid_/);
+    }
+    around.ends = null;
+    assert.equal(await outcome({ ...draft, isFresh: false }), 'payment_over');
+    assert.equal(await created(), 0);
+    await assert.rejects(outcome(draft, crashing('relay.afterCreate')), Crashed);
+    assert.equal(await created(), 1);
+    assert.deepEqual(await Promise.all([outcome(), outcome()]), ['pending', 'pending']);
+    assert.equal(await created(), 1);
+  });
+
   it('shows the nonce that the server chose, the same until a relay failed, another one for each payment', async () => {
     const { desk, signed, outcome } = await opened();
     const nonceOf = async () => (await desk())?.offers[0]?.nonce;
@@ -154,11 +209,11 @@ describe('accepting an authorization', () => {
   });
 });
 
-describe('what relays may cost', () => {
-  it('one that costs more than its limit, or than the fee and what is given beside it, is refused by name', async () => {
+describe('costs of relays', () => {
+  it('one that costs more than its limit, or than the fee and the subsidy, is refused by name', async () => {
     for (const [limits, words] of [
       [{ perRelay_microUsd: 1_499n }, /the limit is \$0.001499/],
-      // The fee of the payment is a cent.
+      // The fee of the payment is one cent.
       [{ aboveFee_microUsd: 0n }, /its fee pays \$0.01/],
     ] as const) {
       const { accept, signed, around, relay } = await opened({ limits });
@@ -172,7 +227,7 @@ describe('what relays may cost', () => {
   });
 
   for (const limit of ['perHour_microUsd', 'perAppHour_microUsd', 'perPayerHour_microUsd'] as const)
-    it(`${limit}: what is used up is refused until the hour is over, and crashes give nothing back twice`, async () => {
+    it(`${limit}: a used-up budget refuses until the hour is over, and crashes free nothing twice`, async () => {
       const { accept, signed, start, clock, pass, relay: relayOf } = await opened({ limits: { [limit]: 4_000n } });
       const payer = anyPayer();
       const next = async (number: number) => {
@@ -194,7 +249,7 @@ describe('what relays may cost', () => {
       assert.equal(await next(2), null);
       const full = await next(3);
       assert.deepEqual([full?.refused, full?.fault, full?.retryAfter_s], ['rateLimited', 'gas_limit', 59 * 60]);
-      // The payment is open for an hour only.
+      // The payment is open for one hour only.
       pass(hour_ms - 2 * minute_ms);
       assert.equal((await next(3))?.fault, 'gas_limit');
     });

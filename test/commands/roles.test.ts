@@ -1,8 +1,9 @@
-/** Every role with every command: what the table of permissions says is what the commands do. */
+/** Every role with every command: the commands obey the table of permissions. */
 import assert from 'node:assert/strict';
 import { createRoleCheck } from '../../commands/roleCheck.ts';
 import { createRedeliver, createSendTest } from '../../commands/sendWebhook.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import { defaultChoice } from '../../domain/merchant/notifications.ts';
 import { type Action, actions, allows, teamRoles } from '../../domain/merchant/roles.ts';
 import { instant } from '../../domain/time.ts';
 import { randomIds } from '../../src/process/system.ts';
@@ -12,7 +13,7 @@ import { commandsOn, goodRequest } from '../api/world.ts';
 const appId = 'wallet_demo';
 const by = (developerId: string) => ({ cause: `developer:${developerId}` }) as const;
 const operator = { cause: 'operator:spec' } as const;
-/** A person of each role, and people without a role. */
+/** A person for each role, and people without a role. */
 const people = { owner: 'olga', developer: 'dora', operations: 'otto', readOnly: 'rita' } as const;
 const outsiders = { stranger: 'eve', removed: 'rex', invited: 'ines' } as const;
 
@@ -77,6 +78,7 @@ async function startTeam() {
     sendTestWebhook: (who) => createSendTest(sending)(appId, who),
     redeliver: (who) => createRedeliver(sending)(appId, randomIds.eventId(), who),
     setPayFrom: (who) => merchants.setPayFrom(appId, [], who),
+    setNotifications: (who) => merchants.setNotifications(appId, defaultChoice, who),
     setEmbeddingSites: (who) => merchants.setEmbeddingSites(appId, [], who),
     setProfile: (who) => merchants.setProfile(appId, { name: 'Shop' }, who),
     setLogo: (who) => merchants.setLogo(appId, null, who),
@@ -99,7 +101,7 @@ async function startTeam() {
   return { ...owners, commands };
 }
 
-/** The refusal of a role; other refusals come after it. */
+/** True if the role is refused; other refusals come later. */
 const isRoleRefusal = (answer: object | Refusal): boolean =>
   isRefusal(answer) && answer.refused === 'forbidden' && /does not allow you|the app is not yours/.test(answer.message);
 

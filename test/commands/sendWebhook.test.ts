@@ -20,11 +20,11 @@ const ok: WebhookAnswer = { statusCode: 200, error: null, responsePreview: 'ok',
 interface Given {
   readonly answer?: WebhookAnswer;
   readonly store?: EventStore;
-  /** Asked one after the other. */
+  /** Read one after the other. */
   readonly secrets?: readonly (string | Error)[];
 }
 
-/** A receiver that counts, and processes that come and go over one store. */
+/** A receiver that counts, and processes that start and end over one store. */
 function world({ answer = ok, store = memoryEventStore(), secrets = [] }: Given = {}) {
   const posts: WebhookMessage[] = [];
   const asked = [...secrets];
@@ -101,20 +101,20 @@ describe('send webhook', () => {
       );
     const [old, fresh] = ['01'.repeat(32), '02'.repeat(32)];
 
-    it('that signs is the one in force once the delivery is claimed', async () => {
+    it('is the one in force once the delivery is claimed', async () => {
       const { posts, startProcess } = world({ secrets: [old, fresh] });
       assert.equal(await startProcess()(delivery, by), 'delivered');
       assert.deepEqual(signedWith(posts[0], [old, fresh]), [fresh]);
     });
 
-    it('that cannot be had leaves the delivery unclaimed', async () => {
+    it('leaves the delivery unclaimed if it is unavailable', async () => {
       const { posts, startProcess, recorded } = world({ secrets: [new Error('sealed under another key')] });
       await assert.rejects(startProcess()(delivery, by), /another key/);
       assert.deepEqual([posts.length, await recorded()], [0, []]);
       assert.equal(await startProcess()(delivery, by), 'delivered');
     });
 
-    it('of just before the claim signs while the store is away after it', async () => {
+    it('is the one from just before the claim while the store is away after it', async () => {
       const { posts, startProcess } = world({ secrets: [old, new Unavailable('the store is away')] });
       assert.equal(await startProcess()(delivery, by), 'delivered');
       assert.deepEqual(signedWith(posts[0], [old, fresh]), [old]);
@@ -181,7 +181,7 @@ describe('send webhook', () => {
       assert.deepEqual(await recorded(), ['WebhookSendStarted', 'WebhookDelivered']);
     });
 
-    it('for good at the outcome: it gives up and never posts again', async () => {
+    it('permanently at the outcome: it gives up and never posts again', async () => {
       const { posts, startProcess, recorded } = world({
         store: failing(new Set([2, 3, 4, 5, 6, 7, 8, 9])),
       });

@@ -17,7 +17,7 @@ describe('a webhook’s signatures', () => {
   it('are those of Standard Webhooks: id, seconds, body', () =>
     assert.equal(signed.standardSignature, `v1,${hmacByHand(`${deliveryId}.1795000000.`, body).toString('base64')}`));
 
-  it('stand in headers that name the first delivery of a redelivery', () => {
+  it('are in headers that name the first delivery of a redelivery', () => {
     const headers = requestHeaders({ deliveryId, firstDeliveryId: null }, signed);
     assert.deepEqual(headers, {
       'Content-Type': 'application/json',
@@ -37,10 +37,10 @@ describe('a webhook’s signatures', () => {
   it('come with the body’s digest', () =>
     assert.equal(signed.bodyDigest, createHash('sha256').update(body).digest('hex')));
 
-  it('tell bodies apart', () => assert.notEqual(bodyDigest(body), bodyDigest(Buffer.concat([body, body]))));
+  it('distinguish bodies', () => assert.notEqual(bodyDigest(body), bodyDigest(Buffer.concat([body, body]))));
 });
 
-/** HMAC-SHA256 as RFC 2104 writes it, apart from the library's; the key are the secret's 64 characters. */
+/** HMAC-SHA256 written from RFC 2104, independently of the library. The key is the secret's 64 characters. */
 function hmacByHand(head: string, rest: Buffer): Buffer {
   const key = Buffer.from(secret, 'utf8');
   const pad = (byte: number) => Buffer.from(key.map((value) => value ^ byte));

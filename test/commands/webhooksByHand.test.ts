@@ -1,4 +1,4 @@
-/** Redeliveries and tests: processes that come and go over one store, and a receiver that counts. */
+/** Redeliveries and tests: processes that start and end over one store, and a receiver that counts. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle } from '../../commands/handle.ts';
@@ -82,7 +82,7 @@ describe('a redelivery', () => {
     assert.partialDeepStrictEqual(start?.data, { kind: 'manual', firstDeliveryId: deliveryId, ordinal: 1 });
   });
 
-  it('is one, however often and wherever it is asked for', async () => {
+  it('is one, however often and wherever it is requested', async () => {
     const { posts, startProcess } = world();
     await startProcess().send(first, by);
     const asked = await Promise.all(Array.from({ length: 10 }, () => startProcess().redeliver(appId, deliveryId, by)));
@@ -109,7 +109,7 @@ describe('a redelivery', () => {
     assert.equal(new Set(posts.map(({ headers }) => headers['webhook-id'])).size, posts.length);
   });
 
-  it('is not made of a delivery that was accepted, is another app’s, or does not exist', async () => {
+  it('is refused for a delivery that was accepted, is another app’s, or does not exist', async () => {
     const { posts, startProcess } = world(200);
     const { send, redeliver } = startProcess();
     await send(first, by);
@@ -119,7 +119,7 @@ describe('a redelivery', () => {
     assert.equal(posts.length, 1);
   });
 
-  it('of a delivery whose process ended in the middle waits until nothing can be under way', async () => {
+  it('waits, if the process of the delivery ended in the middle, until nothing can be in flight', async () => {
     const { posts, startProcess, pass } = world();
     await assert.rejects(startProcess(crashAt('webhook.afterPost')).send(first, by), Crashed);
     assert.equal(refusedWith(await startProcess().redeliver(appId, deliveryId, by)), 'deliveryNotRedeliverable');
@@ -134,7 +134,7 @@ describe('a redelivery', () => {
     ['webhook.afterPost', 2],
     ['webhook.afterOutcome', 2],
   ] as const) {
-    it(`after a crash at ${point}: ${postsInAll - 1} POST of it, however often it is asked for`, async () => {
+    it(`after a crash at ${point}: ${postsInAll - 1} POST of it, however often it is requested`, async () => {
       const { posts, startProcess } = world();
       await startProcess().send(first, by);
       await assert.rejects(Promise.resolve(startProcess(crashAt(point)).redeliver(appId, deliveryId, by)), Crashed);

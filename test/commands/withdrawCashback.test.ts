@@ -70,19 +70,19 @@ describe('withdrawing cashback', () => {
   });
 
   for (const opensAccount of [true, false])
-    it(`${opensAccount ? 'pays' : 'never pays'} for the receiver’s account, as its fee says, also where the payment is made after a crash`, async () => {
+    it(`${opensAccount ? 'pays' : 'never pays'} for the receiver’s account, as its fee states, also if the payment is created after a crash`, async () => {
       const payoutCostOf = async () => ({ cost_microUsd: 400_000n, least_microUsd: 5_000n, opensAccount });
       const died = new Error('died');
       const dying = { ...deps(), payoutCostOf, crash: () => Promise.reject(died) };
       await assert.rejects(createWithdrawCashback(dying)(app, { withdrawalId: 'november', cents: 600n }, by), died);
       const [open] = (await account()).open;
       assert.equal(open?.opensAccount, opensAccount);
-      // Asked again later, it is what was decided.
+      // A later request returns the recorded decision.
       const payment = await paymentOf(await withdraw('november', 600n));
       assert.equal(payment.terms.opensAccount, opensAccount);
     });
 
-  it('happens once under its name, also when it is asked for at the same time, and not for another amount', async () => {
+  it('happens once under its name, also for concurrent requests, and not for another amount', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => withdraw('november', 600n)));
     answers.push(await withdraw('november', 600n));
     const ids = answers.map((answer) => (isRefusal(answer) ? answer.message : answer.paymentId));
@@ -93,11 +93,11 @@ describe('withdrawing cashback', () => {
     assert.equal((await account()).balance_cents, '0');
   });
 
-  it('happens once when one request overtakes another between its look and its decision', async () => {
+  it('happens once when one request overtakes another between its read and its decision', async () => {
     let overtaking = true;
     const slow: Handle = async (decider, instance, ...rest) => {
       const handled = await world.handle(decider, instance, ...rest);
-      // The slow one has just seen that there is no such payment.
+      // The slow request has just read that the payment does not exist.
       if (decider.category === 'payment' && overtaking) {
         overtaking = false;
         await paymentOf(await withdraw('november', 600n));
@@ -110,14 +110,14 @@ describe('withdrawing cashback', () => {
     assert.deepEqual([balance_cents, withdrawn_cents], ['400', '600']);
   });
 
-  it('takes no more than there is, from however many at a time', async () => {
+  it('withdraws no more than the balance, however many requests are concurrent', async () => {
     assert.equal(refused(await withdraw('all', 1_001n)), 'invalidRequest');
     const answers = await Promise.all(Array.from({ length: 6 }, (_, n) => withdraw(`part ${n}`, 300n)));
     assert.equal(answers.filter((answer) => !isRefusal(answer)).length, 3);
     assert.equal((await account()).balance_cents, '100');
   });
 
-  it('is refused, and takes nothing, without a wallet, below the fee, or while it cannot be paid out', async () => {
+  it('is refused, and withdraws nothing, without a wallet, below the fee, or while it cannot be paid out', async () => {
     assert.equal(refused(await withdraw('a', 600n, { settlement: null })), 'settlementMissing');
     assert.equal(refused(await withdraw('b', 1n)), 'invalidRequest');
     const elsewhere = { ...settlement, chainId: 1 };
@@ -127,7 +127,7 @@ describe('withdrawing cashback', () => {
     assert.equal((await account()).balance_cents, '1000');
   });
 
-  it('is finished by the worker, or by the same request, when a crash came between decision and payment', async () => {
+  it('is finished by the worker, or by the same request, after a crash between decision and payment', async () => {
     for (const finish of ['worker', 'request'] as const) {
       const dying = createWithdrawCashback(
         deps((point) => {
@@ -152,7 +152,7 @@ describe('withdrawing cashback', () => {
     }
   });
 
-  describe('whose receiver can never be paid', () => {
+  describe('with a receiver that can never be paid', () => {
     const bounce = (paymentId: string) =>
       world.handle(paymentDecider, paymentId, (state) => bounceImpossible(state, 'frozen', world.clock.now()), {
         cause: 'operator:spec',
@@ -182,7 +182,7 @@ describe('withdrawing cashback', () => {
       const again = { ...settlement, receiverAddress: p.customerWallet };
       const payment = await paymentOf(await withdraw('december', 1_000n, { settlement: again }));
       assert.equal(payment.terms.destination.receiverAddress, p.customerWallet);
-      // The same name is the withdrawal that bounced, and takes nothing.
+      // The same name returns the bounced withdrawal and spends nothing.
       assert.equal((await paymentOf(await withdraw('november', 1_000n))).closed?.kind, 'bounced');
       assert.equal((await account()).balance_cents, '0');
     });
@@ -193,7 +193,7 @@ describe('withdrawing cashback', () => {
       assert.equal((await account()).balance_cents, '400');
     });
 
-    it('is no withdrawal that a signer finds once it has returned', async () => {
+    it('does not exist for a signer once it has returned', async () => {
       const { terms } = await paymentOf(await withdraw('november', 600n));
       const find = () => findWithdrawal(world.store, terms);
       assert.equal((await find())?.cents, '600');
@@ -203,6 +203,6 @@ describe('withdrawing cashback', () => {
     });
   });
 
-  it('knows nothing to finish of an account without withdrawals', async () =>
+  it('has nothing to finish in an account without withdrawals', async () =>
     assert.equal(await finishWithdrawal(deps(), appId, 'nobody', by), undefined));
 });

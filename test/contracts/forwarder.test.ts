@@ -22,7 +22,7 @@ interface Deposited {
 
 describe('deposit forwarder', () => {
   for (const { id, name, tokens } of evmChains) {
-    it(`on ${name} stands where it was computed, and so does every deposit`, async () => {
+    it(`on ${name} is at its computed address, and so is every deposit`, async () => {
       const { client } = await chain(id);
       const { address, salt } = await deposit('payment-1');
       assert.equal(await client.readContract({ ...contract, functionName: 'implementation' }), implementation);
@@ -30,7 +30,7 @@ describe('deposit forwarder', () => {
     });
 
     for (const token of tokens) {
-      it(`on ${name} brings ${token.symbol} of many deposits to the treasury, whoever asks`, async () => {
+      it(`on ${name} sends ${token.symbol} of many deposits to the treasury, for any caller`, async () => {
         const { client, rpcUrl } = await chain(id);
         const made = await Promise.all(['a', 'b'].map((n) => deposit(`many-${token.symbol}-${n}`)));
         for (const { address } of made) await fund(rpcUrl, id, address, { tokens: { [token.symbol]: 1_500n } });
@@ -53,7 +53,7 @@ describe('deposit forwarder', () => {
     assert.equal(await client.readContract({ address, abi: forwarderAbi, functionName: 'treasury' }), treasury);
   });
 
-  it('also gives back the chain’s own coin sent by mistake', async () => {
+  it('also sends the chain’s own coin that arrived by mistake', async () => {
     const { client, rpcUrl } = await chain(8453);
     const { salt, address } = await deposit('coin');
     await fund(rpcUrl, 8453, address, { gas: 5n });
@@ -72,7 +72,7 @@ describe('deposit forwarder', () => {
     assert.equal(await balance(client, usdcOf(8453), address), 9n);
   });
 
-  it('is deployed once by whoever pays for it', async () => {
+  it('is deployed once by any payer of its gas', async () => {
     const { rpcUrl } = await sharedAnvil(8453, { mining: 'instant' });
     await fund(rpcUrl, 8453, stranger, { gas: parseEther('1') });
     const owner = accountOf(3);

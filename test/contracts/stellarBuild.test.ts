@@ -17,7 +17,7 @@ describe('Stellar payin contract build', () => {
     assert.equal(createHash('sha256').update(wasm).digest('hex'), payin.wasmHash);
   });
 
-  it('exports what the reference says and asks the host for nothing else than it needs', () => {
+  it('exports the reference’s functions and imports only needed host functions', () => {
     const module = new WebAssembly.Module(wasm);
     const functions = WebAssembly.Module.exports(module).filter(({ kind }) => kind === 'function');
     assert.deepEqual(functions.map(({ name }) => name).sort(), ['__constructor', 'destination', 'pay', 'token']);

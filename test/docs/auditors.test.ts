@@ -19,7 +19,7 @@ const first = 'payment-0198f3c2-0000-8000-8000-000000000001';
 const other = 'payment-0198f3c2-0000-8000-8000-000000000002';
 
 describe('docs/audit/reading-the-log.md', () => {
-  it('reads events with the ordinary client and recomputes their links, and finds one that was changed', async () => {
+  it('reads events with the ordinary client and recomputes their previous hashes, and finds a changed one', async () => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, 'read.mjs'), read);
     writeFileSync(join(directory, 'links.mjs'), links);
@@ -48,7 +48,7 @@ describe('docs/audit/reading-the-log.md', () => {
     }
   });
 
-  it('names streams and commands that there are', () => {
+  it('names existing streams and commands', () => {
     const named = [...page.matchAll(/`([a-zA-Z]+)-(?:<|log|begun|treasury)/g)].map(([, category = '']) => category);
     assert.ok(named.length >= 10);
     for (const category of named) assert.ok((categories as readonly string[]).includes(category), category);

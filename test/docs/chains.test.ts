@@ -4,7 +4,7 @@ import { namesOf, weatherRows, withWeather } from '../../docs/generate/weather.t
 import { quirkNames, quirks } from '../../sandbox/weather/quirks.ts';
 
 describe('docs/operate/chains.md', () => {
-  it('has the table of what quirks of nodes do today', () => {
+  it('has the table of the quirks of nodes', () => {
     const committed = readFileSync(new URL('../../docs/operate/chains.md', import.meta.url), 'utf8');
     assert.equal(
       committed,

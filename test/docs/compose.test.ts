@@ -1,4 +1,4 @@
-/** Both compose files, against the code that is run by them. That they run is tried by `npm run compose:check`, which needs an engine. */
+/** Both compose files against the code that they start. `npm run compose:check` starts them, which needs a container engine. */
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -37,18 +37,18 @@ const servicesOf = (file: string) =>
 const one = servicesOf('docker-compose.yml');
 const scaleServices = servicesOf('docker-compose.scale.yml');
 const scale = Object.fromEntries(scaleServices);
-/** Those that run this product as a service. */
+/** Services that run this product as a service. */
 const isOurs = ([, { image, environment }]: readonly [string, Service]) =>
   image === 'payment-intents' && environment?.['ROLES'] !== undefined;
 const networksOf = ({ networks = [] }: Service): readonly string[] =>
   Array.isArray(networks) ? networks : Object.keys(networks);
 
 const documented = Object.keys(parseEnv(text('.env.example').replace(/^# (?=[A-Z][A-Z0-9_]*=)/gm, '')));
-/** `npm run rotate-master-key` reads them; no service does. */
+/** Only `npm run rotate-master-key` reads them. */
 const ofRotation = ['MASTER_KEY_OLD', 'MASTER_KEY_OLD_FILE'];
 const treasury = `0x${'0123456789abcdef'.repeat(4)}`;
 
-/** What an operator fills in. */
+/** Values that an operator fills in. */
 const filled = {
   PUBLIC_URL: 'https://pay.example.com',
   RPC_URLS_8453: 'https://base.example.com',
@@ -61,7 +61,7 @@ const filledForOne = {
 };
 const filledForScale = { EVENTSTORE_ADMIN_PASSWORD: 'secret' };
 
-/** As compose puts it together: .env, then what the file says, with variables of .env in it. */
+/** Merges the environment like compose: .env, then the file's entries, with variables of .env in them. */
 function environmentOf({ environment = {} }: Service, dotEnv: Readonly<Record<string, string>>) {
   const fromFile = { ...parseEnv(text('.env.example')), ...dotEnv };
   const value = (said: string) =>
@@ -73,7 +73,7 @@ function environmentOf({ environment = {} }: Service, dotEnv: Readonly<Record<st
   return { ...fromFile, ...Object.fromEntries(said) } as Record<string, string>;
 }
 
-/** Paths inside a container, where they are outside. */
+/** Maps paths inside a container to paths outside. */
 const outside = ({ volumes = [] }: Service, directory: string, env: Readonly<Record<string, string>>) =>
   Object.fromEntries(
     Object.entries(env).map(([name, value]) => {
@@ -87,7 +87,7 @@ const keysOf = ({ treasuries }: Config) =>
   Object.values(treasuries).flatMap((each) => (each?.key == null ? [] : [each.key]));
 
 describe('docker-compose.yml', () => {
-  it('gives each role what it needs, and the API no key', () => {
+  it('gives each role its needs, and the API no key', () => {
     const configs = one.filter(isOurs).map(([name, service]) => {
       const env = environmentOf(service, { ...filled, ...filledForOne });
       return [name, readConfig(env)] as const;
@@ -101,7 +101,7 @@ describe('docker-compose.yml', () => {
 });
 
 describe('Postgres in both compose files', () => {
-  it('begins with a superuser of its own, and deploy/compose/postgres-role.sql makes the role that the service connects as', () => {
+  it('begins with a superuser of its own, and deploy/compose/postgres-role.sql creates the service’s role', () => {
     for (const services of [one, scaleServices]) {
       const postgres = services.find(([name]) => name === 'postgres')?.[1];
       assert.equal(postgres?.environment?.['POSTGRES_USER'], 'postgres');
@@ -131,7 +131,7 @@ describe('the event store in both compose files', () => {
     assert.equal(nodes.length, 4);
     for (const [name, { image = '', environment = {}, volumes = [] }] of nodes) {
       assert.match(image, /^\$\{EVENTSTORE_IMAGE:-eventstore\/eventstore:24\.6\.0-jammy\}$/, name);
-      // KurrentDB's own defaults are other folders, outside the volumes: a restart would lose the log.
+      // KurrentDB's default folders are outside the volumes: a restart would lose the log.
       for (const folder of [environment['EVENTSTORE_DB'], environment['EVENTSTORE_LOG']])
         assert.ok(
           volumes.some((each) => each.endsWith(`:${folder}`)),
@@ -143,7 +143,7 @@ describe('the event store in both compose files', () => {
 });
 
 describe('docker-compose.scale.yml', () => {
-  /** As `prepare` and an operator leave it. */
+  /** The directory as `prepare` and an operator leave it. */
   let directory: string;
   let configs: ReadonlyMap<Role, Config>;
   const prepare = () =>
@@ -176,13 +176,13 @@ describe('docker-compose.scale.yml', () => {
     assert.equal(scale['signer']?.scale, undefined);
   });
 
-  it('names no variable that nobody reads', () => {
+  it('names no variable that no code reads', () => {
     for (const [name, { environment = {} }] of scaleServices.filter(isOurs))
       for (const variable of Object.keys(environment))
         assert.ok([...documented, ...ofRotation].includes(variable), `${name}: ${variable}`);
   });
 
-  it('gives keys to the signer alone, which is asked by subscribers alone and knows no Postgres', () => {
+  it('gives keys to the signer alone, which only subscribers call and which knows no Postgres', () => {
     for (const [role, config] of configs) assert.equal(keysOf(config).length, role === 'signer' ? 1 : 0, role);
     for (const [role, { signing }] of configs) assert.equal(signing.remote !== null, role === 'subscribers', role);
     const url = new URL(configs.get('subscribers')?.signing.remote?.url ?? '');
@@ -220,7 +220,7 @@ describe('docker-compose.scale.yml', () => {
       }
   });
 
-  it('has certificates that both ends take, and changes nothing when it is prepared again', () => {
+  it('has certificates that both ends accept, and changes nothing when it is prepared again', () => {
     const verify = (authority: string, certificate: string, host: string) =>
       execFileSync('openssl', ['verify', '-CAfile', authority, '-verify_hostname', host, certificate], {
         cwd: join(directory, 'secrets'),
@@ -235,7 +235,7 @@ describe('docker-compose.scale.yml', () => {
     assert.equal(prepare(), '');
   });
 
-  it('has an event store of three that seed each other, and that the service asks by the same names', () => {
+  it('has an event store of three that seed each other, which the service calls by the same names', () => {
     const nodes = scaleServices.filter(([name]) => /^eventstore-[a-z]$/.test(name));
     const names = nodes.map(([name]) => name);
     assert.equal(names.length, 3);
@@ -264,7 +264,7 @@ describe('docker-compose.scale.yml', () => {
     }
   });
 
-  it('publishes the balancer alone, on loopback, and lets nothing of ours write or gain rights', () => {
+  it('publishes the balancer alone, on loopback, and lets no service write or gain rights', () => {
     const published = scaleServices.filter(([, { ports = [] }]) => ports.length > 0);
     assert.deepEqual(
       published.map(([name]) => name),
@@ -279,7 +279,7 @@ describe('docker-compose.scale.yml', () => {
     }
   });
 
-  it('believes X-Forwarded-For of the balancer’s network and of the proxies in front, and of nobody else', () => {
+  it('trusts X-Forwarded-For from the balancer’s network and from the proxies in front, and from nobody else', () => {
     const { trustedProxies } = readConfig(
       outside(
         scale['api'] ?? {},
@@ -302,7 +302,7 @@ describe('deploy/compose/balancer.cfg', () => {
   const balancer = text('deploy/compose/balancer.cfg');
   const seconds = (name: string) => Number(new RegExp(`^\\s*${name} (\\d+)s$`, 'm').exec(balancer)?.[1]);
 
-  it('sends requests to the API by its name and port, and repeats only what nobody has taken', () => {
+  it('sends requests to the API by its name and port, and repeats only those that no server accepted', () => {
     const port = scale['api']?.environment?.['PORT'];
     const servers = [...balancer.matchAll(/server-template \S+ (\d+) (\S+):(\d+)/g)];
     assert.equal(servers.length, 2);
@@ -314,7 +314,7 @@ describe('deploy/compose/balancer.cfg', () => {
     assert.match(balancer, /^\s*option forwardfor$/m);
   });
 
-  it('cuts no stream that says something as often as ours do, and nobody who waits for the feed', () => {
+  it('cuts no stream with messages as frequent as ours, and no client that waits for the feed', () => {
     for (const timeout of ['timeout client', 'timeout server']) {
       assert.ok(seconds(timeout) * 1_000 > 2 * defaultLimits.heartbeat_ms, timeout);
       assert.ok(seconds(timeout) > waitMax_s, timeout);

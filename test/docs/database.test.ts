@@ -12,12 +12,12 @@ describe('docs/reference/database.md', () => {
     database = await freshDatabase();
   });
 
-  it('is what the database says of itself today', async () => {
+  it('is the database’s own present description', async () => {
     const today = await databaseDocument(database);
     assert.equal(committed, `${today}\n`, 'docs/reference/database.md is stale: run `npm run docs` and commit it');
   });
 
-  it('is where the types of rows come from, too', async () => {
+  it('is the source of the types of rows, too', async () => {
     const types = readFileSync(new URL('../../projections/tables.ts', import.meta.url), 'utf8');
     const today = await tableTypes(database);
     assert.equal(types, `${today}\n`, 'projections/tables.ts is stale: run `npm run docs` and commit it');

@@ -12,7 +12,7 @@ const listed = (part: string) =>
     .flatMap((line) => [...(/^\| (`.*?) \|/.exec(line)?.[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name));
 
 describe('docs/contribute/dependencies.md', () => {
-  it('justifies every dependency, and none that is gone', () => {
+  it('justifies every dependency, and no removed one', () => {
     assert.deepEqual(listed(production).sort(), Object.keys(dependencies ?? {}).sort());
     assert.deepEqual(listed(development).sort(), Object.keys(devDependencies ?? {}).sort());
   });

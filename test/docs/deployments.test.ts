@@ -1,4 +1,4 @@
-/** The examples of deploy/systemd and deploy/kubernetes: by the schemas of Kubernetes 1.3x and by systemd's own check, and against the image. */
+/** The examples of deploy/systemd and deploy/kubernetes, checked by the schemas of Kubernetes 1.3x, by systemd's own check, and against the image. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 const text = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 type Model = new (data: object) => { validate(): void };
 
-/** Loaded late: the package awaits at its top level, which a spec file may not. */
+/** Loads the package late, because its top-level await is not allowed in a spec file. */
 async function loadKinds(): Promise<Readonly<Record<string, Model>>> {
   const groups = await Promise.all([
     import('kubernetes-models/v1'),
@@ -105,7 +105,7 @@ describe('deploy/systemd', () => {
   it('passes the check of systemd', function () {
     const folder = temporaryDirectory();
     const file = join(folder, 'payment-intents@.service');
-    // The check looks for the program: one that is on every machine.
+    // The check requires an existing program, so this names one of every machine.
     writeFileSync(file, unit.replaceAll('/opt/payment-intents/node_modules/.bin/node', '/bin/true'));
     try {
       execFileSync('systemd-analyze', ['--version'], { stdio: 'ignore' });

@@ -1,4 +1,4 @@
-/** .env.example against the code that reads the variables and the compose file that hands them on. */
+/** .env.example against the code that reads the variables and the compose file that passes them on. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
@@ -13,7 +13,7 @@ const example = text('.env.example');
 const composeFiles = ['docker-compose.yml', 'docker-compose.scale.yml'].map(text);
 const compose = composeFiles.join('\n');
 
-/** What a new user must fill in. */
+/** Values that a new user must fill in. */
 const filled = {
   MASTER_KEY: '0123456789abcdef'.repeat(4),
   TREASURY_PRIVATE_KEY: `0x${'0123456789abcdef'.repeat(4)}`,
@@ -28,7 +28,7 @@ const uncommented = example.replace(/^# (?=[A-Z][A-Z0-9_]*=)/gm, '');
 const documented = Object.keys(parseEnv(uncommented));
 const onlyForCompose = ['POSTGRES_PASSWORD', 'EVENTSTORE_IMAGE', 'EVENTSTORE_ADMIN_PASSWORD', 'FRONT_NETWORK'];
 
-/** All chains look alike: RPC_URLS_56 → RPC_URLS_<chainId>. */
+/** Replaces a chain's id: RPC_URLS_56 → RPC_URLS_<chainId>. */
 const family = (name: string) => name.replace(/_\d+(?=$|_FILE$)/, '_<chainId>');
 const families = (names: readonly string[]) => [...new Set(names.map(family))].sort();
 
@@ -39,7 +39,7 @@ function namesAsked(): string[] {
     {
       get: (_target, name) => {
         asked.add(String(name));
-        // A chain without a node is not asked about any further.
+        // The config reads no other settings of a chain without a node.
         return /^RPC_URLS_\d+$/.test(String(name)) ? 'https://node.example.com' : undefined;
       },
     },
@@ -54,7 +54,7 @@ describe('.env.example', () => {
     assert.deepEqual(families(serviceNames), families(namesAsked()));
   });
 
-  it('has every variable that the compose files ask for', () => {
+  it('has every variable that the compose files need', () => {
     const asked = [...compose.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name as string);
     assert.ok(asked.includes('POSTGRES_PASSWORD'));
     assert.deepEqual(
@@ -78,19 +78,19 @@ describe('.env.example', () => {
     assert.equal(config.mode, 'production');
   });
 
-  it('leaves nothing required to be guessed: without its required part every missing variable is named', () => {
+  it('states every required value: without its required part every missing variable is named', () => {
     for (const name of ['MASTER_KEY', 'TREASURY_PRIVATE_KEY', 'PUBLIC_URL', 'RPC_URLS_', 'DATABASE_URL']) {
       assert.throws(() => readConfig(parseEnv(example)), { message: new RegExp(`- .*${name}`) });
     }
   });
 
-  it('shows the defaults as they are', () => {
+  it('has the actual defaults', () => {
     const withDefaults = readConfig({ ...parseEnv(uncommented), ...filled });
     const without = readConfig({ ...parseEnv(example), ...filled });
     assert.deepEqual(withoutTuning(withDefaults), withoutTuning(without));
   });
 
-  it('shows the defaults of Base as they are', () => {
+  it('has the actual defaults of Base', () => {
     const [base] = readConfig({ ...parseEnv(uncommented), ...filled }).chains;
     const { depths, largeFrom_usd, exposureMax_usd, pollInterval_ms } = defaultEvmChainConfig(8453, []);
     const seconds = (count: number) => ({ blocks: 0, tag: null, after_ms: count * 1_000 });

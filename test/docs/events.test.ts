@@ -6,7 +6,7 @@ import { streams } from '../../domain/streams.ts';
 const committed = readFileSync(new URL('../../docs/reference/events.md', import.meta.url), 'utf8');
 
 describe('docs/reference/events.md', () => {
-  it('is what the schemas say today', () => {
+  it('is what the schemas state today', () => {
     assert.equal(
       committed,
       `${eventCatalogue()}\n`,

@@ -1,4 +1,4 @@
-/** The guides: their commands and programs run, in their order, against the sandbox as a newcomer starts it. */
+/** Runs the commands and programs of the guides, in their order, against a sandbox that is started like a newcomer's. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
-/** What stands in a guide between fences of a language. */
+/** Fenced blocks of a language in a guide. */
 const blocksOf = (name: GuideName, language: string): readonly string[] =>
   [...readGuide(name).matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
     ([, code]) => code ?? '',
@@ -45,7 +45,7 @@ describe('the guides', () => {
     });
   }
 
-  it('name each errorCode that npm run trigger does not make, and it makes every status', () => {
+  it('name each errorCode that npm run trigger does not cause, and it causes every status', () => {
     const made = new Set(situations.map(({ errorCode }) => errorCode));
     const without = bounceCodes.filter((code) => !made.has(code));
     const [, named = ''] = /^Three errorCodes have no situation([\s\S]*?)\n\n/m.exec(readGuide('testing')) ?? [];
@@ -69,7 +69,7 @@ describe('the guides', () => {
       for (const [, script = ''] of readGuide(guide).matchAll(/npm run (?:-s )?([a-z-]+)/g)) assert.ok(scripts[script]);
   });
 
-  describe('run as they stand', () => {
+  describe('run as they are', () => {
     const sandbox = createSandbox({ chains: [8453] });
     let folder: string;
     let env: NodeJS.ProcessEnv;
@@ -85,7 +85,7 @@ describe('the guides', () => {
         PAYMENTS_ADMIN_KEY: merchant.adminKey,
         SHOP_STATE: join(folder, 'shop.json'),
       };
-      // The shell is in a folder of its own; npm runs in the project, as the reader's does.
+      // The shell runs in a separate folder; npm runs in the project, like the reader's.
       mkdirSync(join(folder, 'bin'));
       writeFileSync(join(folder, 'bin/npm'), `#!/bin/sh\ncd '${root}' && exec '${npm}' "$@"\n`, { mode: 0o755 });
     });
@@ -100,7 +100,7 @@ describe('the guides', () => {
       return (await ran).stdout;
     }
 
-    /** The module that a guide's nth program is. */
+    /** The module of a guide's nth program. */
     function program(name: GuideName, nth = 0) {
       const file = join(folder, `${name}-${nth}.mjs`);
       writeFileSync(file, blocksOf(name, 'js')[nth] ?? assert.fail(`${name} has no program ${nth}`));
@@ -109,7 +109,7 @@ describe('the guides', () => {
     }
 
     const needsShell = (context: Mocha.Context) => {
-      // Run where the guide's own tools are, and shown as pending elsewhere.
+      // Runs where the guide's own tools are installed; otherwise it is pending.
       if (!has('curl') || !has('jq')) context.skip();
     };
 
@@ -126,7 +126,7 @@ describe('the guides', () => {
       assert.match(await shell('testing'), /\ntrue\n$/);
     });
 
-    it('statuses, wrong-money and webhooks-or-feed: what is lacking, then paid, then heard of once', async () => {
+    it('statuses, wrong-money and webhooks-or-feed: an underpayment, then paid, then reported once', async () => {
       const order = { orderId: 'tea-2', type: 'exactIn', display: { title: 'Tea', currency: 'USD' } };
       const source = { chainId: 8453, tokenSymbol: 'USDC', amount: '5.00' };
       const { body } = await sandbox.create(
@@ -146,7 +146,7 @@ describe('the guides', () => {
       assert.equal((await takeNews()).filter((each: string) => each === 'tea-2').length, 1);
     });
 
-    it('webhooks-or-feed: the signature of a webhook is believed, and of nothing near it', async () => {
+    it('webhooks-or-feed: the signature of a webhook is accepted, and no similar one', async () => {
       const { isGenuine } = await program('webhooks-or-feed', 0);
       const [secret, body, now_ms] = ['ab'.repeat(32), Buffer.from('{"type":"x"}'), 1_790_000_000_000];
       const { signature } = signWebhook({ deliveryId: 'one', body, secret }, now_ms);

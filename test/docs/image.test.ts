@@ -1,4 +1,4 @@
-/** What goes into the image, against what the service needs. */
+/** Contents of the image against the service's needs. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -26,12 +26,12 @@ describe('Dockerfile', () => {
     );
   });
 
-  it('copies the pages that the service shows as guides', () => {
+  it('copies the pages that the service serves as guides', () => {
     for (const [name, folder] of Object.entries(guides)) assert.ok(inImage(`docs/${folder}/${name}.md`), name);
     assert.ok(inImage('docs/images/money.svg'));
   });
 
-  it('lets the build see exactly what it copies', () => {
+  it('lets the build see exactly the copied files', () => {
     const allowed = text('.dockerignore')
       .split('\n')
       .flatMap((line) => /^!(.+)$/.exec(line)?.[1] ?? []);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { limitsDocument } from '../../docs/generate/limits.ts';
 
 describe('docs/reference/limits.md', () => {
-  it('is what the code says today', () => {
+  it('is what the code states today', () => {
     const committed = readFileSync(new URL('../../docs/reference/limits.md', import.meta.url), 'utf8');
     assert.equal(
       committed,

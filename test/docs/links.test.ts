@@ -19,11 +19,11 @@ const pages = [
 ];
 const text = (page: string) => readFileSync(new URL(page, root), 'utf8');
 
-/** Of a package; none where there is none. */
+/** Scripts of a package; empty without one. */
 const scriptsIn = (file: string): Readonly<Record<string, string>> =>
   existsSync(new URL(file, root)) ? JSON.parse(text(file)).scripts : {};
 
-/** As Markdown hosts make them from headings. */
+/** Anchors of a page's headings, as Markdown hosts generate them. */
 const anchorsOf = (page: string) =>
   [...text(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
     (heading ?? '')
@@ -35,7 +35,7 @@ const anchorsOf = (page: string) =>
 const repositoryPath =
   /^(\.[a-z-]+\.[a-z]+|(domain|commands|projections|queries|src|web|tools|sandbox|contracts|clients|deploy|test|docs)\/[\w./<>-]*)$/;
 
-/** What stands between backticks outside of code blocks and begins as a path from the root. `<family>` is each of the chain families. */
+/** Code spans outside of code blocks that begin like a path from the root. `<family>` means each of the chain families. */
 const pathsIn = (markdown: string): readonly string[] =>
   [...markdown.replace(/```[\s\S]*?```/g, '').matchAll(/`([^`\n]+)`/g)]
     .map(([, code]) => code as string)
@@ -44,7 +44,7 @@ const pathsIn = (markdown: string): readonly string[] =>
 
 describe('documentation', () => {
   for (const page of pages) {
-    it(`${page} links to what exists`, () => {
+    it(`${page} links to existing targets`, () => {
       const links = [...text(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target as string);
       for (const link of links.filter((target) => !/^(https?:|\/docs$)/.test(target))) {
         const [path, anchor] = link.split('#') as [string, string?];
@@ -55,11 +55,11 @@ describe('documentation', () => {
       }
     });
 
-    it(`${page} names files that exist`, () => {
+    it(`${page} names existing files`, () => {
       for (const path of pathsIn(text(page))) assert.ok(existsSync(new URL(path, root)), path);
     });
 
-    it(`${page} names npm scripts and programs that exist`, () => {
+    it(`${page} names existing npm scripts and programs`, () => {
       const scripts = { ...scriptsIn('package.json'), ...scriptsIn(`${dirname(page)}/package.json`) };
       for (const [, name] of text(page).matchAll(/npm run ([a-z:]+(?:-[a-z]+)*)/g))
         assert.ok(scripts[name as string], `no script ${name}`);

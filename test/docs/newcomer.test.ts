@@ -1,4 +1,4 @@
-/** Questions of newcomers, each answered two clicks away from the README: README → docs/README.md → the page with the answer. */
+/** Questions of newcomers, each answered two clicks from the README: README → docs/README.md → the page with the answer. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { anchorOf } from '../../web/guides/routes.ts';
@@ -7,7 +7,7 @@ const root = new URL('../../', import.meta.url);
 const map = 'docs/README.md';
 const text = (page: string) => readFileSync(new URL(page, root), 'utf8');
 
-/** A sentence of each answer, so that a link cannot lead to a page without it. */
+/** A sentence of each answer, so that a link to a page without the answer fails. */
 const answers: Readonly<Record<string, RegExp>> = {
   'How does it work, in pictures?': /!\[[^\]]+\]\(\.\.\/images\/payment\.svg\)/,
   'Where is the fee computed?': /export function feeOn\(/,
@@ -22,7 +22,7 @@ const answers: Readonly<Record<string, RegExp>> = {
   "Can somebody redirect a merchant's money?": /intruder cannot redirect the money/,
 };
 
-/** The text under a heading, up to the next one of its level; the whole file without an anchor. */
+/** Returns the text under a heading, up to the next heading of its level; without an anchor the whole file. */
 function partOf(page: string, anchor: string | undefined): string {
   const whole = text(page);
   if (anchor === undefined) return whole;

@@ -1,4 +1,4 @@
-/** Alerts, runbooks and dashboards, against the metrics, columns and commands that there are. */
+/** Alerts, runbooks and dashboards against the product's metrics, columns and commands. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { parser } from '@prometheus-io/lezer-promql';
@@ -20,7 +20,7 @@ const page = text('docs/operate/alarms.md');
 const alerts = alertsOf(page);
 const dashboards: readonly Dashboard[] = [operations, business];
 
-/** Labels of each series that a query can name. */
+/** Labels of each series that queries may name. */
 function seriesThere(): ReadonlyMap<string, ReadonlySet<string>> {
   const { registry } = createTelemetry(createLogger('silent'));
   openLines(registry);
@@ -41,7 +41,7 @@ interface Named {
   readonly errors: number;
 }
 
-/** What a PromQL query names. */
+/** Names in a PromQL query. */
 function namedIn(query: string): Named {
   const [metrics, labels]: [string[], string[]] = [[], []];
   let errors = 0;
@@ -61,7 +61,7 @@ const queries = [
 ];
 
 describe('observability', () => {
-  it('is what npm run docs makes of the alarms that there are today', () => {
+  it('is the present output of npm run docs for the alarms', () => {
     assert.equal(text('deploy/observability/alerts.yml'), `${alertRules(page)}\n`, 'stale: npm run docs');
     assert.equal(text('docs/operate/runbooks.md'), `${runbooks(page)}\n`, 'stale: npm run docs');
     for (const dashboard of dashboards) {
@@ -70,7 +70,7 @@ describe('observability', () => {
     }
   });
 
-  it('has a rule for every alarm, and a section of the runbooks for every rule, by names that are told apart', () => {
+  it('has a rule for every alarm, and a section of the runbooks for every rule, by distinct names', () => {
     const alarms = [...(page.split('\n## Details\n')[0] ?? '').matchAll(/^\| `(\w+)`/gm)];
     assert.ok(alarms.length > 50);
     for (const [, name] of alarms)
@@ -86,7 +86,7 @@ describe('observability', () => {
     );
   });
 
-  it('asks for metrics and labels that there are, in queries that can be read', () => {
+  it('queries existing metrics and labels, in valid queries', () => {
     const there = seriesThere();
     for (const [name, query] of queries) {
       const { metrics, labels, errors } = namedIn(query);
@@ -102,7 +102,7 @@ describe('observability', () => {
     assert.ok(namedIn('sum(').errors > 0, 'the parser tells what cannot be read');
   });
 
-  it('asks in SQL what an analyst may ask, and gets rows with names', async () => {
+  it('contains SQL that an analyst may run, and gets rows with names', async () => {
     const database = await freshDatabase();
     for (const set of projectionSets) await openActive(database, set, await ddlOf(set.name));
     await makeAnalytics(database, new Map());
@@ -122,7 +122,7 @@ describe('observability', () => {
     }
   });
 
-  it('has dashboards whose panels stand beside each other, each with a source that is provisioned', () => {
+  it('has dashboards whose panels do not overlap, each with a source that is provisioned', () => {
     const sources = [
       ...text('deploy/observability/grafana/provisioning/datasources/sources.yml').matchAll(/^ {4}uid: (\S+)$/gm),
     ];
@@ -144,7 +144,7 @@ describe('observability', () => {
     }
   });
 
-  it('runs beside the service from files that are there, and is reached from this machine alone', () => {
+  it('runs beside the service from existing files, and is reachable from this machine alone', () => {
     const compose = text('docker-compose.yml');
     for (const [, path = ''] of compose.matchAll(/- \.\/(observability\/\S+?):/g))
       assert.ok(existsSync(new URL(`../../${path}`, import.meta.url)), path);

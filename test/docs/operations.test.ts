@@ -6,7 +6,7 @@ import { createLogger, createTelemetry } from '../../src/process/telemetry.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const text = (file: string) => readFileSync(`${root}${file}`, 'utf8');
-/** First cells of the tables of a page, up to its details. */
+/** First cells of a page's tables, up to its details. */
 const listed = (file: string) =>
   [...(text(file).split('\n## Details\n')[0] ?? '').matchAll(/^\| `(\w+)/gm)].map(([, name]) => name);
 

@@ -1,4 +1,4 @@
-/** Pictures against the text that they are made from, and what a running service serves of them. */
+/** Pictures against their source text, and the pictures that a running service serves. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { draw, pictureNames, pictureOf } from '../../docs/generate/pictures.ts';
@@ -7,7 +7,7 @@ import { guideNames, readGuide, renderGuide } from '../../web/guides/routes.ts';
 const folder = new URL('../../docs/images/', import.meta.url);
 
 describe('the pictures', () => {
-  it('are what their text says today, and no other SVG is there', () => {
+  it('agree with their text, and no other SVG exists', () => {
     const committed = readdirSync(folder).filter((name) => name.endsWith('.svg'));
     assert.deepEqual(
       committed.sort(),
@@ -21,7 +21,7 @@ describe('the pictures', () => {
       );
   });
 
-  it('have colours for light and dark, a title, and nothing from elsewhere', () => {
+  it('have colours for light and dark, a title, and nothing from other hosts', () => {
     for (const name of pictureNames()) {
       const picture = pictureOf(name);
       assert.match(picture, /@media \(prefers-color-scheme: dark\)/);

@@ -41,7 +41,7 @@ export const readRecipes = (root: string): readonly Recipe[] =>
     .toSorted()
     .map((file) => readRecipe(`${folderOfRecipes}/${file}`, readFileSync(join(root, folderOfRecipes, file), 'utf8')));
 
-/** @throws StaleRecipe for a command or a block that nobody could apply */
+/** @throws StaleRecipe for a command or a block that cannot be applied */
 export function readRecipe(page: string, text: string): Recipe {
   const blocks = text.matchAll(/^```(diff|sh)\n([\s\S]*?)^```$/gm);
   const steps = [...blocks].flatMap(([, language, body = '']) =>
@@ -60,7 +60,7 @@ function stepOf(page: string, line: string): readonly Step[] {
   if (command === 'cp' && second !== '' && more.length === 0) return [{ do: 'copy', from: first, to: second }];
   if (command === 'npm' && rest.join(' ') === 'run docs') return [{ do: 'generate' }];
   if (command === 'npx' && first === 'mocha') return [{ do: 'test', specs: rest.slice(1) }];
-  // The spec checks types of every copy.
+  // The spec checks the types of every copy anyway.
   if (command === 'npm' && rest.join(' ') === 'run types') return [];
   throw new StaleRecipe(page, `the spec cannot run "${line}"`);
 }
@@ -85,7 +85,7 @@ function changesIn(page: string, body: string): readonly Change[] {
   return changes;
 }
 
-/** Returns the file's text with the change. A change that another recipe has made already is kept as it is. @throws StaleRecipe */
+/** Returns the file's text with the change. A change that another recipe has made already is kept. @throws StaleRecipe */
 export function changedBy(page: string, { file, from, to }: Change, text: string): string {
   const places = placesOf(text, from);
   const [at = 0] = places;
@@ -94,7 +94,7 @@ export function changedBy(page: string, { file, from, to }: Change, text: string
   throw new StaleRecipe(page, `what it replaces is ${places.length} times in ${file}, not once`);
 }
 
-/** Returns where the lines begin in the text, each time that they do. */
+/** Returns each place of the text where the lines begin. */
 function placesOf(text: string, part: string): readonly number[] {
   const places: number[] = [];
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1))
@@ -115,7 +115,7 @@ export function applyStep(folder: string, page: string, step: Step): void {
     throw new StaleRecipe(page, change.isNew ? `${change.file} exists already` : `there is no ${change.file}`);
   const text = change.isNew ? change.to : changedBy(page, change, readFileSync(file, 'utf8'));
   mkdirSync(dirname(file), { recursive: true });
-  // The copy's files are links to the tree's own: the link is cut first.
+  // The copy's files are hard links to the tree's own: removes the link first.
   rmSync(file, { force: true });
   writeFileSync(file, text);
 }

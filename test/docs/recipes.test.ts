@@ -1,4 +1,4 @@
-/** The recipes of docs/contribute are applied to a copy of the tree: a page that names a wrong file, or misses one, fails here. */
+/** Applies the recipes of docs/contribute to a copy of the tree: a page that names a wrong file, or omits one, fails here. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -18,10 +18,7 @@ const recipes = readRecipes(root);
 const specsOf = ({ steps }: Recipe): readonly string[] =>
   steps.flatMap((step) => (step.do === 'test' ? step.specs : []));
 
-/** They compare what docs/generate/write.ts has just written: in the full suite alone. */
-const ofGenerated = new Set(['database', 'events', 'clientTypes'].map((name) => `test/docs/${name}.test.ts`));
-
-/** Runs a program of the copy to its end. @returns what it printed, with its exit code if it failed */
+/** Runs a program of the copy to its end. @returns its output, with the exit code if it failed */
 async function ran(folder: string, ...args: readonly string[]): Promise<string> {
   const options = { cwd: folder, env: childEnvironment(), maxBuffer: 16 * 1024 * 1024 };
   try {
@@ -45,14 +42,18 @@ async function withTree(work: (tree: Tree) => Promise<void>): Promise<void> {
   }
 }
 
-/** Applies the recipes to a copy; its types must be right and the specs that they name must pass. */
+/** @throws StaleRecipe if a file or a quoted line does not exist */
+function apply(folder: string, followed: readonly Recipe[]): void {
+  for (const { page, steps } of followed) for (const step of steps) applyStep(folder, page, step);
+}
+
+/** Applies the recipes to a copy. Its types must be correct, and the named specs must pass. */
 const follow = (followed: readonly Recipe[]): Promise<void> =>
   withTree(async ({ folder }) => {
-    for (const { page, steps } of followed) for (const step of steps) applyStep(folder, page, step);
+    apply(folder, followed);
     assert.equal(await ran(folder, 'docs/generate/write.ts'), '');
     assert.equal(await typeErrors(folder), '');
-    const specs = new Set(followed.flatMap(specsOf));
-    const run = await runSpecs(folder, isFull ? [...specs] : [...specs].filter((spec) => !ofGenerated.has(spec)));
+    const run = await runSpecs(folder, [...new Set(followed.flatMap(specsOf))]);
     assert.equal(run.ended, 'green', JSON.stringify(run));
   });
 
@@ -77,9 +78,13 @@ describe('the recipes of docs/contribute', () => {
     }
   });
 
-  it('applied together have right types, and the specs that they name pass', () => follow(recipes));
+  it('fit the tree, each line that they quote, when they are applied together', () =>
+    withTree(async ({ folder }) => apply(folder, recipes)));
 
+  // Types and specs of the copies cost half a minute of a processor: `npm run test:full` runs them.
   if (isFull) {
+    it('applied together have right types, and the specs that they name pass', () => follow(recipes));
+
     for (const recipe of recipes)
       it(`applied alone has right types, and the specs that it names pass: ${recipe.page}`, () => follow([recipe]));
 
@@ -128,7 +133,7 @@ describe('a recipe that is wrong', () => {
     assert.equal(changedBy(page, change, 'c\nb\n'), 'c\nb\n', 'as another recipe has left it');
   });
 
-  it('fails if a block has no file, no place, or a command that nobody runs here', () => {
+  it('fails if a block has no file, no place, or an unknown command', () => {
     assert.throws(() => readRecipe(page, diff('+a')), /without @@ path @@/);
     assert.throws(() => readRecipe(page, diff('@@ domain/money.ts @@', '+a')), /no context/);
     assert.throws(() => readRecipe(page, diff('@@ domain/money.ts @@', ' a')), /changes nothing/);

@@ -1,4 +1,4 @@
-/** Generated pages of docs/reference against the code that they are made from. */
+/** Generated pages of docs/reference against their source code. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cliDocument, helpOfAllCommands } from '../../docs/generate/cli.ts';
@@ -24,7 +24,7 @@ describe('docs/reference/configuration.md', () => {
   const page = text('docs/reference/configuration.md');
   const named = new Set([...page.matchAll(/^\| `([A-Z][\w<>]*)` \|/gm)].map(([, name]) => name as string));
 
-  it('is what the code and .env.example say today', () => {
+  it('is what the code and .env.example state today', () => {
     assert.equal(page, `${configurationDocument()}\n`, stale);
   });
 
@@ -86,7 +86,7 @@ describe('docs/reference/configuration.md', () => {
 });
 
 describe('docs/reference/metrics.md', () => {
-  it('is what the registry says today, with a meaning for every metric', () => {
+  it('is what the registry states today, with a meaning for every metric', () => {
     assert.equal(text('docs/reference/metrics.md'), `${metricsDocument()}\n`, stale);
     assert.ok(ownMetrics().length > 20);
     for (const { name, help } of ownMetrics()) assert.match(help, /^[A-Z1].{15}/, name);
@@ -94,7 +94,7 @@ describe('docs/reference/metrics.md', () => {
 });
 
 describe('docs/reference/cli.md', () => {
-  it('is what --help of every command says today', async () => {
+  it('is the present --help of every command', async () => {
     assert.equal(text('docs/reference/cli.md'), `${cliDocument(await helpOfAllCommands())}\n`, stale);
   });
 });

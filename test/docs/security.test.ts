@@ -1,6 +1,7 @@
-/** docs/explain/security.md numbers its threats; docs/audit/threat-specs.md names code and specs for each number. All of them exist, under that name. */
+/** docs/explain/security.md numbers its threats, and docs/audit/threat-specs.md names code and specs for each number. All of them exist under these names. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
+import { titlesIn } from '../house/wordRules.ts';
 
 const threats = new URL('../../docs/explain/security.md', import.meta.url);
 const proofs = new URL('../../docs/audit/threat-specs.md', import.meta.url);
@@ -22,20 +23,13 @@ const rows = readFileSync(threats, 'utf8')
   .flatMap((table) => table.trimEnd().split('\n').slice(2))
   .map((line) => line.slice(2, -2).split(' | '));
 
-/** What the proofs' page says of each number. */
+/** The proofs' page by number. */
 const sections = new Map(
   readFileSync(proofs, 'utf8')
     .split(/^### /m)
     .slice(1)
     .map((section) => [section.slice(0, section.indexOf('\n')), section.split(/^## /m)[0] ?? '']),
 );
-
-/** Titles of the describe and it blocks in a spec's file. */
-function titlesIn(target: string): readonly string[] {
-  const source = readFileSync(new URL(target, proofs), 'utf8');
-  const calls = source.matchAll(/\b(?:describe|it)\(\s*(['"`])((?:\\.|(?!\1).)*)\1/g);
-  return [...calls].map(([, , title = '']) => title.replaceAll(/\\(.)/g, '$1'));
-}
 
 describe('docs/explain/security.md', () => {
   it('has a rule for each threat, with code and a spec on the page of proofs', () => {
@@ -59,11 +53,11 @@ describe('docs/explain/security.md', () => {
     }
   });
 
-  it('names specs as they are called', () => {
+  it('names specs by their titles', () => {
     const gone = [...sections.values()]
       .flatMap(linksIn)
       .filter(isSpec)
-      .filter(({ label, target }) => !titlesIn(target).includes(label));
+      .filter(({ label, target }) => !titlesIn(readFileSync(new URL(target, proofs), 'utf8')).includes(label));
     assert.deepEqual(gone, []);
   });
 });

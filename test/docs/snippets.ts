@@ -1,4 +1,4 @@
-/** Runs the receivers of docs/integrate/webhooks.md, each in its own language: cases go in as JSON, verdicts come out. */
+/** Runs the receivers of docs/integrate/webhooks.md, each in its own language: reads cases as JSON and returns verdicts. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,9 +7,9 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 export interface Case {
   readonly what: string;
   readonly scheme: 'service' | 'standard';
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Base64. */
+  /** In base64. */
   readonly body: string;
   readonly secrets: readonly string[];
   readonly now_ms: number;
@@ -18,9 +18,9 @@ export interface Case {
 
 export interface Language {
   readonly name: string;
-  /** Of its code blocks. */
+  /** Language of its code blocks. */
   readonly fence: string;
-  /** What runs it, and how it tells its version. */
+  /** Its interpreter, and the option that prints the version. */
   readonly interpreter: readonly [program: string, ...version: string[]];
   readonly snippetFile: string;
   readonly mainFile: string;

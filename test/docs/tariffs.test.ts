@@ -4,7 +4,7 @@ import { monthly, tariffs } from '../bench/tariffs.ts';
 
 const page = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 
-/** The cells of a table's rows, by the names in its head. */
+/** The cells of a table's rows, by column name. */
 function rowsOf(text: string): readonly Readonly<Record<string, string>>[] {
   const cellsOf = (line: string) =>
     line
@@ -25,7 +25,7 @@ const dollarsIn = (cell = '') =>
 
 type Family = 'evm' | 'solana' | 'stellar';
 
-/** Each row with its chain's family; a row that names none goes on with the one above. */
+/** Adds the chain's family to each row; a row without one belongs to the family above. */
 function withFamilies(rows: readonly Readonly<Record<string, string>>[]) {
   let family: Family = 'evm';
   return rows.map((row) => {
@@ -36,8 +36,8 @@ function withFamilies(rows: readonly Readonly<Record<string, string>>[]) {
   });
 }
 
-describe('what nodes cost', () => {
-  it('is the same wherever it is told, by the tariffs of the bench', () => {
+describe('the price of nodes', () => {
+  it('is the same on every page, by the tariffs of the bench', () => {
     const told = [
       ...rowsOf(page('operate/going-live.md')).map((row) => ({
         calls: row['calls a second'],
@@ -54,7 +54,7 @@ describe('what nodes cost', () => {
     for (const { calls, chain, row } of told) {
       for (const [at, { name }] of tariffs.entries()) {
         const [own, solana] = dollarsIn(row[name]);
-        // Rates are told with one digit behind the point.
+        // The page states rates with one decimal.
         const [least, most] = [-0.05, 0.05].map((by) => monthly(Number(calls) + by, chain)[at]);
         const fits = own === undefined ? least === null : Number(least) <= Number(own) && Number(own) <= Number(most);
         assert.ok(fits, `${name} at ${calls} calls a second, ${chain}: ${own}, not ${least} to ${most}`);

@@ -20,7 +20,7 @@ const at_ms = Number(timestamp);
 const tolerance_ms = 5 * 60_000;
 
 describe('docs/integrate/webhooks.md', () => {
-  it('has a test vector that the service itself signs so', () => {
+  it('has a test vector that the service signs the same', () => {
     const signed = signWebhook({ deliveryId, body, secret }, at_ms);
     assert.deepEqual([signed.signature, signed.standardSignature], [signature, standard]);
     assert.equal(given('whsec'), `whsec_${Buffer.from(secret).toString('base64')}`);
@@ -28,10 +28,10 @@ describe('docs/integrate/webhooks.md', () => {
   });
 
   for (const language of languages) {
-    it(`has a receiver in ${language.name} that believes the vector in both schemes and nothing near it`, function () {
+    it(`has a receiver in ${language.name} that accepts the vector in both schemes and nothing similar`, function () {
       const code = new RegExp(`\`\`\`${language.fence}\n([\\s\\S]*?)\`\`\``).exec(page)?.[1];
       assert.ok(code, `the page has no code in ${language.name}`);
-      // Run where its interpreter exists, and shown as pending elsewhere.
+      // Runs where its interpreter exists; otherwise it is pending.
       if (!isInstalled(language)) this.skip();
       const answered = verdicts(language, code, cases);
       assert.equal(answered.length, cases.length);

@@ -1,4 +1,4 @@
-/** The words of the documentation: what docs/contribute/writing.md asks of every page, as far as a program can see it. */
+/** Words of the documentation: the rules of docs/contribute/writing.md that a program can check. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -14,16 +14,16 @@ const pages = [
     .sort(),
 ];
 
-/** Decisions, the map and the front pages have a form of their own. */
+/** False for decisions, the map and the front pages, which have another form. */
 const hasReader = (page: string): boolean => !/^(README|CONTRIBUTING)\.md$|\/decisions\//.test(page);
 
 export const cellMax = 300;
 
-/** A page without its code blocks and comments. */
+/** Removes code blocks and comments from a page. */
 const proseOf = (markdown: string): string =>
   markdown.replace(/^```[\s\S]*?^```/gm, '').replace(/<!--[\s\S]*?-->/g, '');
 
-/** Paragraphs, list items and cells, as people read them: without the Markdown around the words. */
+/** Paragraphs, list items and cells without Markdown marks. */
 function sentencesOf(markdown: string): readonly string[] {
   const blocks: string[] = [];
   // A heading or a link's label may be a noun clause: "What it omits".
@@ -54,11 +54,11 @@ const cellsOf = (block: string): readonly string[] =>
     .flatMap((line) => line.split(/(?<!\\)\|/).slice(1, -1))
     .map((cell) => cell.trim());
 
-/** The subject is a whole clause: "What fails is tried again". Questions and "What a shop must check" as a label of a link are none. */
+/** A clause as subject: "What fails is tried again". Questions, and link labels such as "What a shop must check", do not match. */
 const clauseFirst =
   /^(?:What|Whatever|Who|Whoever|Whose|Whom|Whichever|Of (?:what|whom|which|the|a|an|all|two|several|each|every|these|those|payments|every)|That (?:which|a|the|it|an|what|who))\b(?!.*\?$)/;
 
-/** Words of a private dialect, with the word to use. Only forms that have no other meaning in these pages. */
+/** Words of a private dialect, with the word to use. Contains only forms without another meaning in these pages. */
 const dialect: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\b(is|are|was|were|be) told\b/i, 'notify, report, return'],
   [/\btells? of\b/i, 'report'],

@@ -51,7 +51,7 @@ const received = (ordinal: number, cents: bigint, sum: bigint): CashbackEvent =>
 });
 
 describe('a merchant’s cashback', () => {
-  it('takes up what buyers paid, in turn', () => {
+  it('records buyers’ payments in turn', () => {
     given([])
       .when((state) => receive(state, payment(1, 90n), now))
       .then([received(1, 90n, 90n)]);
@@ -60,7 +60,7 @@ describe('a merchant’s cashback', () => {
       .then([received(2, 10n, 100n)]);
   });
 
-  it('takes up nothing twice, however late it comes again', () => {
+  it('records nothing twice, however late it is repeated', () => {
     const history = [received(1, 90n, 90n), received(2, 10n, 100n)];
     for (const again of [payment(1, 90n), payment(2, 10n)]) {
       given(history)
@@ -69,10 +69,10 @@ describe('a merchant’s cashback', () => {
     }
   });
 
-  it('passes none over', () =>
+  it('skips none', () =>
     assert.throws(() => receive(fold(cashback, [received(1, 90n, 90n)]), payment(3, 1n), now), InvariantBroken));
 
-  it('stands as its last event says', () => {
+  it('is as its last event states', () => {
     assert.ok(cashback.window === 1);
     const { balance_cents } = fold(cashback, [received(2, 10n, 100n)]);
     assert.equal(balance_cents, '100');
@@ -90,7 +90,7 @@ describe('a merchant’s withdrawal', () => {
   });
   const sixty = withdrawal('p1', 60n);
 
-  it('takes an amount out and waits for its payment', () => {
+  it('reserves an amount and waits for its payment', () => {
     given([received(1, 90n, 90n)])
       .when((state) => withdraw(state, sixty, { seen: state, now }))
       .then([withdrawn(sixty, 90n)]);
@@ -108,19 +108,19 @@ describe('a merchant’s withdrawal', () => {
       .thenRefused('orderConflict');
   });
 
-  it('takes no more than there is', () =>
+  it('withdraws no more than the balance', () =>
     given([received(1, 90n, 90n), withdrawn(sixty, 90n)])
       .when((state) => withdraw(state, withdrawal('p2', 31n), { seen: state, now }))
       .thenRefused('invalidRequest', /30 cents/));
 
-  it('is not decided on what was seen before another one', () => {
+  it('is not decided on a state before another withdrawal', () => {
     const seen = fold(cashback, [received(1, 90n, 90n)]);
     given([received(1, 90n, 90n), withdrawn(sixty, 90n), ordered('p1', 90n, 60n)])
       .when((state) => withdraw(state, withdrawal('p1', 30n), { seen, now }))
       .thenRefused('unavailable');
   });
 
-  it('is not taken twice by who saw it wait for its payment, which it has by now', () => {
+  it('is not decided again by a worker that still sees it wait for its payment', () => {
     const twenty = withdrawal('p1', 20n);
     const seen = fold(cashback, [received(1, 90n, 90n), withdrawn(twenty, 90n)]);
     given([received(1, 90n, 90n), withdrawn(twenty, 90n), ordered('p1', 90n, 20n)])
@@ -140,7 +140,7 @@ describe('a merchant’s withdrawal', () => {
     assert.ok(isRefusal(last) && last.refused === 'unavailable');
   });
 
-  it('and sales, in any order: the balance is what came less what was withdrawn, never below zero', () => {
+  it('and sales, in any order: the balance is the receipts less the withdrawals, never below zero', () => {
     const step = fc.record({
       kind: fc.constantFrom('receive', 'withdraw', 'order'),
       n: fc.nat(5),

@@ -15,7 +15,7 @@ const message: CashbackMessage = {
 };
 
 describe('the message that pays by credit', () => {
-  it('says every field in its line, in JSON and printable ASCII', () =>
+  it('has every field in its line, in JSON and printable ASCII', () =>
     assert.equal(
       messageText(message),
       [
@@ -33,7 +33,7 @@ describe('the message that pays by credit', () => {
       ].join('\n'),
     ));
 
-  it('has no line for what is left out', () => {
+  it('has no line for an omitted field', () => {
     const text = messageText({ ...message, amountLocal: null, currencyLocal: null, orderId: null, about: null });
     assert.ok(text.endsWith('\ntimestamp: 1795251600000'));
   });
@@ -63,7 +63,7 @@ describe('the message that pays by credit', () => {
     about: fc.option(text),
   });
 
-  it('is read back to exactly what was said, so that two requests never share one', () =>
+  it('is read back exactly, so that two requests never share one', () =>
     fc.assert(
       fc.property(messages, (said) => {
         const written = messageText(said);

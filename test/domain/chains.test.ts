@@ -7,7 +7,7 @@ import { familyFor } from '../../src/chains/families.ts';
 import { muxedReceiver, stellarContract, stellarReceiver } from '../support/contractPayments.ts';
 import { merchantWallet } from '../support/payments.ts';
 
-/** What the issuers' pages and chain explorers say. */
+/** Facts from the issuers' pages and from chain explorers. */
 const tokens: Record<number, Record<string, [address: string, decimals: number]>> = {
   8453: { USDC: ['0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 6] },
   56: {
@@ -38,7 +38,7 @@ describe('the test networks', () => {
     );
   });
 
-  it('stand for main ones, with tokens of their own whose addresses are spelled as their chains spell them', () => {
+  it('replace main ones, with tokens of their own whose addresses are spelled like their chains’', () => {
     for (const { id, network, family, tokens } of testNetworks) {
       assert.equal(family, chainOf(id).family);
       assert.ok(network);
@@ -143,7 +143,7 @@ describe('the memo of a receiver', () => {
     assert.equal(onStellar('18446744073709551615'), undefined, 'an id');
   });
 
-  it('is refused where the address holds it already, or the transfer carries none', () => {
+  it('is refused if the address contains one already, or the transfer carries none', () => {
     assert.match(onStellar('7', muxedReceiver) ?? '', /M address/);
     assert.match(onStellar('7', stellarContract) ?? '', /contract/);
     assert.match(memoProblem(chainOf(8453), merchantWallet, '7') ?? '', /Base transfers carry no memo/);

@@ -73,7 +73,7 @@ describe('credit earned', () => {
       .thenNothing();
   });
 
-  it('adds up over payments, and remembers every chain that they came from', () =>
+  it('adds up over payments, and remembers every chain of origin', () =>
     given([earned(250n, 250n, { chainId: 42161 })])
       .when((state) => earn(state, earning(3n, { chainId: 1 }), now))
       .then([
@@ -95,7 +95,7 @@ describe('credit spent', () => {
       .when((state) => spend(state, order(90n), 'key', now).events)
       .then([spent(90n, 160n)]));
 
-  it('may go down to nothing, never below', () => {
+  it('may reduce the balance to nothing, never below', () => {
     given([earned(250n, 250n)])
       .when((state) => spend(state, order(250n), 'key', now).events)
       .then([spent(250n, 0n)]);
@@ -103,7 +103,7 @@ describe('credit spent', () => {
     assert.equal(verdictAfter([], order(1n)), 'outOfCredit');
   });
 
-  it('takes a message once: again it is what was decided, even when its time is over and nothing is left', () => {
+  it('accepts a message once: a repeat returns the decision, even after its time and without any balance', () => {
     const history = [earned(90n, 90n), spent(90n, 0n)];
     assert.equal(verdictAfter(history, order(90n), plus(now, 60 * minute_ms)), 'spent');
     given(history)
@@ -111,7 +111,7 @@ describe('credit spent', () => {
       .thenNothing();
   });
 
-  it('takes an order once, whatever message brings it, but not for another amount', () => {
+  it('accepts an order once, with any message, but not for another amount', () => {
     const history = [earned(250n, 250n), spent(90n, 160n)];
     const again = order(90n, { digest: digestOf(2) });
     assert.equal(verdictAfter(history, again), 'spent');
@@ -126,7 +126,7 @@ describe('credit spent', () => {
       .when((state) => spend(state, order(90n, { appId: 'merchant_bakery', digest: digestOf(2) }), 'key', now).events)
       .then([spent(90n, 70n, { appId: 'merchant_bakery', digest: digestOf(2) })]));
 
-  it('takes each message without an order for itself', () =>
+  it('counts each message without an order separately', () =>
     given([earned(250n, 250n), spent(90n, 160n, { orderId: null })])
       .when((state) => spend(state, order(90n, { orderId: null, digest: digestOf(2) }), 'key', now).events)
       .then([spent(90n, 70n, { orderId: null, digest: digestOf(2) })]));
@@ -141,7 +141,7 @@ describe('credit spent', () => {
     }
   });
 
-  it('waits when more has happened in ten minutes than it can remember, lest it forget a message that still counts', () => {
+  it('waits when more has happened in ten minutes than it can remember, so that it never forgets a valid message', () => {
     const flood = Array.from({ length: window }, (_, n) => earned(1n, BigInt(n + 1), { paymentId: `payment-${n}` }));
     assert.equal(verdictAfter(flood, order(1n)), 'busy');
     const later = plus(now, 11 * minute_ms);
@@ -158,7 +158,7 @@ describe('a credit account', () => {
     off_ms: fc.constantFrom(0, 0, 0, -2 * tolerance_ms),
   });
 
-  it('is what was earned less what was spent, never below zero; no payment earns twice, no message or order is paid twice', () =>
+  it('is the earned credit less the spent one, never below zero; no payment earns twice, no message or order is paid twice', () =>
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         let [state, earned_cents, spent_cents] = [credit.initial, 0n, 0n];

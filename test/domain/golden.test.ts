@@ -1,6 +1,6 @@
 /**
- * Events as they were once written must fold for ever: one file per category and schema version, never changed.
- * A change of a schema raises its version, adds the upcaster that keeps these tests green, and adds a file.
+ * Stored events must fold for ever: one file per category and schema version, never changed. A schema change raises the
+ * version, adds an upcaster that keeps these tests green, and adds a file.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -14,14 +14,14 @@ import { minute } from '../support/payments.ts';
 interface Life {
   readonly life: string;
   readonly events: readonly { readonly type: string; readonly data: object }[];
-  /** What it said when the file was written, of a payment its view: a later version may say more. */
+  /** The folded state when the file was written, for a payment its view. A later version may have more fields. */
   readonly folded: object;
 }
 
 const goldenOf = (category: Category, version: number): readonly Life[] =>
   JSON.parse(readFileSync(new URL(`golden/${category}.${version}.json`, import.meta.url), 'utf8'));
 
-/** As a store would return it. */
+/** Returns the event in the form of a store. */
 const stored = (category: Category, schemaVersion: number, { type, data }: Life['events'][number]): StoredEvent => ({
   stream: `${category}-1`,
   revision: 0n,
@@ -45,7 +45,7 @@ function foldGolden(category: Category, version: number, { events }: Life): unkn
 const asJson = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? part.toString() : part)));
 
-describe('events once written', () => {
+describe('stored events', () => {
   for (const category of categories) {
     const today = eventCodec.schemaVersion(category);
     for (let version = 1; version <= today; version += 1) {

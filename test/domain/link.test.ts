@@ -30,12 +30,12 @@ const linkOf = (each: LinkTerms): Link => given(created(each)) ?? assert.fail();
 const pointerOf = (decision: unknown) => (isRefusal(decision) ? decision.pointer : decision);
 
 describe('a reusable link', () => {
-  it('is created once: whatever is said with it later, it is the one that it was', () => {
+  it('is created once: later requests with other values change nothing', () => {
     assert.deepEqual(createLink(given(), terms()), [created()]);
     assert.deepEqual(createLink(given(created()), terms({ title: 'another' })), []);
   });
 
-  it('asks for 0.02 to 10,000 dollars', () => {
+  it('has amounts from 0.02 to 10,000 dollars', () => {
     for (const amount of ['20000', '10000000000']) {
       assert.deepEqual(createLink(null, terms({ amount_microUsd: amount })), [
         created(terms({ amount_microUsd: amount })),
@@ -53,14 +53,14 @@ describe('a reusable link', () => {
     assert.equal(pointerOf(createLink(null, open('20000', '10000000001'))), '/maxAmount');
   });
 
-  it('takes what the payer chose when that is within them, and nothing else', () => {
+  it('accepts the payer’s choice within these limits, and nothing else', () => {
     const chosen = linkOf(open('1000000', '50000000'));
     for (const good of [1_000_000n, 50_000_000n]) assert.equal(amountWith(chosen, good), good);
     for (const bad of [null, 0n, -1n, 999_999n, 50_000_001n])
       assert.equal(pointerOf(amountWith(chosen, bad)), '/amount');
   });
 
-  it('keeps its own amount whatever the payer says', () => {
+  it('keeps its own amount whatever the payer sends', () => {
     for (const said of [null, 1n, 99_000_000n]) assert.equal(amountWith(linkOf(terms()), said), 12_500_000n);
   });
 
@@ -71,7 +71,7 @@ describe('a reusable link', () => {
     assert.equal(given(created(), closed)?.closedAt, minute(5));
   });
 
-  it('is closed by its own app alone: another one’s is like none', () => {
+  it('is closed by its own app alone: for another one it does not exist', () => {
     const stranger = closeLink(given(created()), 'merchant_other', minute(5));
     assert.deepEqual(stranger, closeLink(given(), 'merchant_other', minute(5)));
     assert.ok(isRefusal(stranger) && stranger.refused === 'notFound');

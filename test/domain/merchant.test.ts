@@ -32,24 +32,24 @@ describe('merchant', () => {
         .when((state) => register(state, newApp))
         .then([registered, urlSet, rotated]));
 
-    it('may leave the webhook URL for later', () =>
+    it('may set the webhook URL later', () =>
       given([])
         .when((state) => register(state, { ...newApp, webhookUrl: null }))
         .then([registered, rotated]));
 
-    it('happens once: salt and secret of the first stay', () =>
+    it('happens once: salt and secret of the first registration remain', () =>
       given([registered])
         .when((state) => register(state, { ...newApp, idSalt: 'cd'.repeat(32) }))
         .thenNothing());
 
-    it('may bring owner, wallet and name with it', () =>
+    it('may include owner, wallet and name', () =>
       given([])
         .when((state) =>
           register(state, { ...newApp, developerId: 'ada', settlement: wallet, profile: 'd'.repeat(64) }),
         )
         .then([ofAda, urlSet, rotated, settled, named]));
 
-    it('is refused for an app of somebody else’s, and done for one’s own', () => {
+    it('is refused for another person’s app, and done for one’s own', () => {
       given([ofAda])
         .when((state) => register(state, { ...newApp, developerId: 'ada' }))
         .thenNothing();
@@ -59,7 +59,7 @@ describe('merchant', () => {
           .thenRefused('appIdTaken', /taken/);
     });
 
-    it('gives the app to another owner when the operator says so', () => {
+    it('gives the app to another owner by the operator’s command', () => {
       const handedOver: MerchantEvent = { type: 'OwnerSet', data: { developerId: 'bob' } };
       given([ofAda])
         .when((state) => setOwner(state, 'bob'))
@@ -83,7 +83,7 @@ describe('merchant', () => {
           .thenRefused('invalidRequest', /appId/));
     }
 
-    it('comes before everything else', () => {
+    it('precedes everything else', () => {
       given([])
         .when((state) => setSettlement(state, wallet))
         .thenRefused('illegalStep');
@@ -102,14 +102,14 @@ describe('merchant', () => {
     });
   });
 
-  it('tells the kind of an app by its id', () => {
+  it('states the kind of an app by its id', () => {
     assert.equal(appKind('merchant_a'), 'merchant');
     assert.equal(appKind('wallet_a-b_c9'), 'wallet');
     assert.equal(appKind('wallet_a\n'), undefined);
     assert.equal(appKind('xwallet_a'), undefined);
   });
 
-  it('is changed 10,000 times at most; what protects it is always possible', () => {
+  it('is changed 10,000 times at most; protective changes are always possible', () => {
     const many = Array.from({ length: 9_998 }, () => rotated);
     const past = [registered, issued, ...many];
     given(past)
@@ -131,13 +131,19 @@ describe('merchant', () => {
         .thenNothing();
     });
 
+    it('list later types in one order, each once', () => {
+      given([registered])
+        .when((state) => setWebhookTypes(state, ['payment_refunded', 'payment_held', 'payment_held']))
+        .then([{ type: 'WebhookTypesSet', data: { types: ['payment_held', 'payment_refunded'] } }]);
+    });
+
     it('drop a type that an app had chosen from another version', () => {
       given([registered, { type: 'WebhookTypesSet', data: { types: ['payment_later'] } }])
         .when((state) => setWebhookTypes(state, []))
         .then([{ type: 'WebhookTypesSet', data: { types: [] } }]);
     });
 
-    it('change the URL, or take it away', () => {
+    it('change the URL, or remove it', () => {
       given([registered])
         .when((state) => setWebhookUrl(state, url))
         .then([urlSet]);
@@ -250,7 +256,7 @@ describe('merchant', () => {
         .thenRefused('notFound', /no key/);
     });
 
-    it('expire when they are told to, in the future only', () => {
+    it('expire at their time, in the future only', () => {
       given([registered])
         .when((state) => issueKey(state, { ...key, expiresAt: now }, now))
         .thenRefused('invalidRequest', /future/);
@@ -259,12 +265,12 @@ describe('merchant', () => {
         .then([{ type: 'ApiKeyIssued', data: { ...key, expiresAt: later } }]);
     });
 
-    it('cannot be revoked when they never were', () =>
+    it('cannot be revoked if they were never issued', () =>
       given([registered])
         .when((state) => revokeKey(state, 'key-9'))
         .thenRefused('notFound', /no key/));
 
-    it('are at most 50 at a time; a revoked or expired one makes room', () => {
+    it('are at most 50 at a time; a revoked or expired one frees a place', () => {
       const fifty = Array.from(
         { length: 50 },
         (_, n): MerchantEvent => ({ type: 'ApiKeyIssued', data: { ...key, keyId: `key-${n}` } }),

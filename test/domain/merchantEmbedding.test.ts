@@ -36,7 +36,7 @@ describe('sites that may show an app’s payment pages', () => {
     given([registered]).when(set([])).thenNothing();
   });
 
-  it('are of this machine in a sandbox alone', () => {
+  it('include this machine only in a sandbox', () => {
     const sites = ['http://127.0.0.1:4010', 'http://localhost:4010'];
     given([registered])
       .when(set(sites, true))
@@ -98,7 +98,7 @@ describe('sites that may show an app’s payment pages', () => {
     'without end': [`https://${'a.'.repeat(5_000)}example`],
   };
   for (const [what, sites] of Object.entries(bad)) {
-    it(`are none ${what}`, () => {
+    it(`are not ${what}`, () => {
       for (const site of sites)
         given([registered])
           .when(set(['https://good.example', site], true))
@@ -116,7 +116,7 @@ describe('sites that may show an app’s payment pages', () => {
       .then([allowed(...many.slice(1).toSorted())]);
   });
 
-  it('are of apps that exist', () => {
+  it('belong to existing apps', () => {
     given([])
       .when(set(['https://a.example']))
       .thenRefused('illegalStep');

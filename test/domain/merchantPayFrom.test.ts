@@ -17,8 +17,8 @@ const solana = { chainId: 501, tokenSymbol: 'USDC' } as const;
 const set = (payFrom: PayFrom): MerchantEvent => ({ type: 'PayFromSet', data: { payFrom } });
 const setting = (payFrom: PayFrom) => (state: MerchantState) => setPayFrom(state, payFrom);
 
-describe('what payers of an app may choose', () => {
-  it('is nothing until it is set, and nothing again', () => {
+describe('the sources that payers of an app may choose', () => {
+  it('are empty until they are set, and can be emptied again', () => {
     assert.deepEqual(fold(merchant, [registered]).payFrom, []);
     given([registered])
       .when(setting([base, solana]))
@@ -31,7 +31,7 @@ describe('what payers of an app may choose', () => {
       .thenNothing();
   });
 
-  it('names chains with tokens that they have, each once, of an app that exists', () => {
+  it('name chains with tokens that they have, each once, of an existing app', () => {
     given([registered])
       .when(setting([base, { chainId: 501, tokenSymbol: 'USDT' }]))
       .thenRefused('invalidRequest', /no such token/);

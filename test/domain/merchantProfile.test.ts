@@ -9,7 +9,7 @@ import {
 } from '../../domain/merchant/profile.ts';
 import { given, named, registered } from '../support/bakery.ts';
 
-describe('what an app shows of itself', () => {
+describe('an app’s public profile', () => {
   describe('profile', () => {
     const read = (change: ProfileChange) => readProfileChange(change);
     const problem = (change: ProfileChange) => {
@@ -17,7 +17,7 @@ describe('what an app shows of itself', () => {
       return isRefusal(refusal) ? refusal.pointer : assert.fail(`${JSON.stringify(change)} is taken`);
     };
 
-    it('keeps what is fit, in one spelling', () => {
+    it('keeps valid values, in one spelling', () => {
       assert.deepEqual(
         read({
           name: '  Bäckerei & Söhne 🥐 ',
@@ -70,7 +70,7 @@ describe('what an app shows of itself', () => {
     for (const colour of ['red', '#abc', '#12345g', 'url(x)', '#1234567'])
       it(`has no colour like ${colour}`, () => assert.equal(problem({ colour }), '/colour'));
 
-    it('is set as a whole, on the one that it was made from', () => {
+    it('is set as a whole, based on its previous state', () => {
       const next = { digest: 'e'.repeat(64), changed: changedFields(noProfile, { ...noProfile, colour: '#aabbcc' }) };
       given([registered, named])
         .when((state) => setProfile(state, next, 'd'.repeat(64)))

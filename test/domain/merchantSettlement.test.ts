@@ -8,7 +8,7 @@ import { given, now, registered, settled, wallet } from '../support/bakery.ts';
 import { stellarReceiver } from '../support/contractPayments.ts';
 import { stellarUsdc } from '../support/payments.ts';
 
-describe('where an app is paid out to', () => {
+describe('the destination of an app’s payouts', () => {
   describe('settlement wallet', () => {
     it('is set, and set again only when it differs', () => {
       given([registered])
@@ -23,7 +23,7 @@ describe('where an app is paid out to', () => {
         .then([{ type: 'SettlementWalletSet', data: other }]);
     });
 
-    it('takes a token of the catalogue by its contract, not by its symbol', () => {
+    it('accepts a token of the catalogue by its contract, not by its symbol', () => {
       const fake = { ...wallet, token: { ...wallet.token, address: '0x00000000000000000000000000000000000000cc' } };
       given([registered])
         .when((state) => setSettlement(state, fake))
@@ -33,7 +33,7 @@ describe('where an app is paid out to', () => {
         .thenRefused('invalidRequest', /pays out no/);
     });
 
-    it('takes only a memo that its chain can carry', () => {
+    it('accepts only a memo that its chain can carry', () => {
       given([registered])
         .when((state) => setSettlement(state, { ...wallet, receiverMemo: '7' }))
         .thenRefused('invalidRequest', /carry no memo/);
@@ -64,7 +64,7 @@ describe('where an app is paid out to', () => {
     const cancelled: MerchantEvent = { type: 'SettlementChangeCancelled', data: { changeId: 'change-1' } };
     const stateAfter = (...events: MerchantEvent[]) => fold(merchant, events);
 
-    it('waits, but for the first wallet', () => {
+    it('waits, except for the first wallet', () => {
       given([registered]).when(ask(wallet)).then([settled]);
       given([registered, settled]).when(ask(other)).then([requested]);
       given([registered, settled, requested])
@@ -80,7 +80,7 @@ describe('where an app is paid out to', () => {
       assert.equal(pendingChange(state, due), null);
     });
 
-    it('is called off while it waits, by its owner’s word or by asking for the wallet in force', () => {
+    it('is called off while it waits, by its owner’s request or by requesting the wallet in force', () => {
       const past = [registered, settled, requested];
       given(past)
         .when((state) => cancelSettlement(state, plus(due, -1)))
@@ -100,7 +100,7 @@ describe('where an app is paid out to', () => {
         .thenRefused('conflict');
     });
 
-    it('takes the place of one that waits, with its own time', () => {
+    it('replaces one that waits, with its own time', () => {
       const at = plus(due, -1);
       const next: MerchantEvent = {
         type: 'SettlementChangeRequested',
@@ -136,7 +136,7 @@ describe('where an app is paid out to', () => {
         .then([settled]);
     });
 
-    it('needs a wallet that is fit, and an app', () => {
+    it('needs a valid wallet, and an app', () => {
       given([registered, settled])
         .when(ask({ ...other, receiverMemo: '7' }))
         .thenRefused('invalidRequest', /carry no memo/);

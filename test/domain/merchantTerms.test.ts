@@ -1,4 +1,4 @@
-/** An app's amount policy, which its owner sets, and its fees, which the operator agrees with it. */
+/** An app's amount policy, set by its owner, and its fees, set by the operator. */
 
 import type { FeeTier, MerchantEvent } from '../../domain/merchant/events.ts';
 import { removeFee, setFee, setPolicy } from '../../domain/merchant/settings.ts';
@@ -18,7 +18,7 @@ describe('an app’s policy', () => {
   const set = (changed: Partial<AmountPolicy>): MerchantEvent => ({ type: 'PolicySet', data: policy(changed) });
   const tolerance = (basisPoints: number, most_microUsd: string) => ({ tolerance: { basisPoints, most_microUsd } });
 
-  it('is set as a whole; what is set already changes nothing', () => {
+  it('is set as a whole; the same values again change nothing', () => {
     given([registered])
       .when((app) => setPolicy(app, policy({ over: 'refund' })))
       .then([set({ over: 'refund' })]);
@@ -30,7 +30,7 @@ describe('an app’s policy', () => {
       .then([set({})]);
   });
 
-  it('forgives within bounds, by share and by sum together', () => {
+  it('tolerates within bounds, by share and by sum together', () => {
     const refused = (changed: Partial<AmountPolicy>, about: RegExp) =>
       given([registered])
         .when((app) => setPolicy(app, policy(changed)))
@@ -45,7 +45,7 @@ describe('an app’s policy', () => {
       .then([set(tolerance(1_000, '1000000000'))]);
   });
 
-  it('says for how long late money is accepted, and only then', () => {
+  it('states for how long late money is accepted, and only then', () => {
     const late = (lateWithin_minutes: number, verdict: AmountPolicy['late'] = 'accept') =>
       given([registered]).when((app) => setPolicy(app, policy({ late: verdict, lateWithin_minutes })));
     late(0).thenRefused('invalidRequest', /for how long/);
@@ -66,7 +66,7 @@ describe('an app’s fees', () => {
   });
   const set = (...fees: FeeTier[]): MerchantEvent => ({ type: 'FeesSet', data: { fees } });
 
-  it('are one for each route: another one takes its place', () => {
+  it('are one for each route: another one replaces it', () => {
     const [base, all] = [tier(), tier({ sourceChainId: null })];
     given([registered, set(base)])
       .when((app) => setFee(app, all))
@@ -93,7 +93,7 @@ describe('an app’s fees', () => {
       refused(changed);
   });
 
-  it('go by route; a route without one is told', () => {
+  it('depend on the route; removing a missing one is refused', () => {
     const route = { sourceChainId: 8453, destinationChainId: null } as const;
     given([registered, set(tier())])
       .when((app) => removeFee(app, route))

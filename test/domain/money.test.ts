@@ -43,7 +43,7 @@ describe('an amount', () => {
       for (const text of strange) assert.equal(parseAmount(text, 6), 'notDecimal', JSON.stringify(text));
     });
 
-    it('is refused unread when it is endless', () => {
+    it('is refused unread when it is too long', () => {
       assert.equal(parseAmount('9'.repeat(100_000), 6), 'tooLong');
       assert.equal(parseAmount(`0.${'0'.repeat(100_000)}`, 6), 'tooLong');
     });
@@ -57,7 +57,7 @@ describe('an amount', () => {
       assert.equal(formatAmount(-1_500_000n, 6), '-1.50');
     });
 
-    it('survives the way to text and back', () => {
+    it('is unchanged after conversion to text and back', () => {
       fc.assert(
         fc.property(amounts, decimals, (value, places) => {
           assert.equal(parseAmount(formatAmount(value, places), places), value);
@@ -77,7 +77,7 @@ describe('an amount', () => {
   });
 
   describe('between tokens', () => {
-    it('is moved exactly where the other token is finer, and rounded down where it is coarser', () => {
+    it('is converted exactly if the other token is finer, and rounded down if it is coarser', () => {
       assert.equal(rescale(1_000_000n, 6, 18), 10n ** 18n);
       assert.equal(rescale(1_999_999_999_999n, 18, 6), 1n);
       assert.equal(rescale(19n, 7, 6), 1n);

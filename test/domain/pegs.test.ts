@@ -17,9 +17,9 @@ import { agree } from '../../domain/payment/create.ts';
 import { assertDollarTokens, PriceMissing } from '../../domain/pegs.ts';
 import { networks as testNetworks } from '../../domain/testNetworks.ts';
 
-/** As a caller without types could make it. */
+/** A token from a caller without types. */
 const euro = { ...usdc('0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42'), symbol: 'EURC' as 'USDC' };
-// @ts-expect-error: a token that states no dollar is no unit that amounts are converted in
+// @ts-expect-error: amounts are not converted to a token without a dollar peg
 export const typed: DollarUnit = { symbol: 'EURC', decimals: 6 };
 const dollar = usdc('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913');
 const onStellar = { symbol: 'USDC', decimals: 7 } as const;
@@ -31,7 +31,7 @@ describe('a token', () => {
     assertDollarTokens(testNetworks);
   });
 
-  it('that is not a US dollar stops the start, with its chain and what to do', () => {
+  it('without a dollar peg stops the start, with its chain and the next step', () => {
     assert.throws(
       () => assertDollarTokens([{ name: 'Base', tokens: [dollar, euro] }]),
       new PriceMissing(
@@ -40,7 +40,7 @@ describe('a token', () => {
     );
   });
 
-  it('that is not a US dollar is never paid one to one: neither priced, nor agreed on, nor divided', () => {
+  it('without a dollar peg is never paid one to one: neither priced, nor agreed on, nor divided', () => {
     for (const refused of [
       () => convert(100n, dollar, euro),
       () => convert(100n, euro, dollar),
@@ -60,7 +60,7 @@ describe('a token', () => {
 });
 
 describe('amounts', () => {
-  it('of dollar tokens are converted one to one, in their own decimals', () => {
+  it('in dollar tokens are converted one to one, in their own decimals', () => {
     assert.equal(convert(1_000_000n, dollar, onStellar), 10_000_000n);
     assert.equal(convert(19n, onStellar, dollar), 1n);
     assert.equal(convertUp(11n, onStellar, dollar), 2n);
@@ -68,7 +68,7 @@ describe('amounts', () => {
     assert.deepEqual(dollarRoute(dollar, onStellar), { source: 6, destination: 7, peg: 'usd' });
   });
 
-  it('of a chain’s coin are not dollars', () => {
+  it('in a chain’s coin are not dollars', () => {
     assert.equal(tokenIn(coinOf(8453)), undefined);
     assert.equal(tokenIn(dollar), dollar);
     assert.throws(() => convert(1n, coinOf(8453) as never, usCent), PriceMissing);
@@ -86,7 +86,7 @@ describe('amounts', () => {
     assert.deepEqual(importing.toSorted(), [
       'domain/dollars.ts',
       'domain/money.ts',
-      // The decimals of a dollar route.
+      // The decimals of a route in dollars.
       'domain/payment/close.ts',
       'domain/payment/fees.ts',
       // A cent in the decimals of a token of the catalogue.

@@ -15,7 +15,7 @@ import { deliveryOutcome, deliveryStart } from '../support/deliveries.ts';
 const start = deliveryStart();
 const later = plus(start.startedAt, underWay_ms);
 
-/** @param statusCode of the answer; null for none in time, undefined for an outcome that nobody knows */
+/** @param statusCode of the answer; null without an answer in time, undefined if the outcome is unknown */
 function sent(statusCode: number | null | undefined, more = {}): WebhookState {
   const begun = fold(webhook, startSend(webhook.initial, { ...start, ...more }) as readonly WebhookEvent[]);
   return statusCode === undefined
@@ -38,18 +38,18 @@ describe('a delivery', () => {
     return isRefusal(answer) ? answer.refused : 'none';
   };
 
-  it('that was accepted is not redelivered', () => assert.equal(refused(sent(204)), 'deliveryNotRedeliverable'));
+  it('is not redelivered if it was accepted', () => assert.equal(refused(sent(204)), 'deliveryNotRedeliverable'));
 
-  it('that may be under way is not redelivered', () => {
+  it('is not redelivered if it may be in flight', () => {
     const justBefore = plus(start.startedAt, underWay_ms - 1);
     assert.equal(refused(sent(undefined), justBefore), 'deliveryNotRedeliverable');
     assert.deepEqual(mayRedeliver(sent(500), justBefore), start, 'its outcome is known: nothing is under way');
   });
 
-  it('that is a test is not redelivered', () =>
+  it('is not redelivered if it is a test', () =>
     assert.equal(refused(sent(500, { kind: 'test' })), 'deliveryNotRedeliverable'));
 
-  it('that was never made is not redelivered', () => assert.equal(refused(webhook.initial), 'deliveryNotFound'));
+  it('is not redelivered if it was never made', () => assert.equal(refused(webhook.initial), 'deliveryNotFound'));
 
   it(`is redelivered ${redeliveriesMax} times, no more`, () => {
     assert.equal(refused(sent(500, { ordinal: redeliveriesMax - 1 })), 'none');
@@ -60,7 +60,7 @@ describe('a delivery', () => {
 describe('a redelivery', () => {
   const { startedAt: _, ...same } = start;
 
-  it('has the same news, the same URL, and names the first delivery', () =>
+  it('has the same event, the same URL, and names the first delivery', () =>
     assert.deepEqual(redeliveryOf(start, 'again'), {
       ...same,
       deliveryId: 'again',
@@ -69,7 +69,7 @@ describe('a redelivery', () => {
       ordinal: 1,
     }));
 
-  it('of a redelivery names the first delivery as well', () => {
+  it('names the first delivery as well if it repeats a redelivery', () => {
     const again = { ...redeliveryOf(start, 'again'), startedAt: later };
     assert.partialDeepStrictEqual(redeliveryOf(again, 'once more'), { firstDeliveryId: start.deliveryId, ordinal: 2 });
   });

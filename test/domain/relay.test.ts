@@ -86,7 +86,7 @@ function after(...events: readonly RelayEvent[]): Relay {
 }
 
 describe('a relay', () => {
-  it('has a reference of its own, which its key comes back from', () => {
+  it('has a reference of its own, from which its key can be read', () => {
     const key = { kind: 'relay', id: `${paymentId}-1`, part: 1 } as const;
     assert.equal(referenceOf(key), `relay-${paymentId}-1`);
     assert.deepEqual(keyOf(referenceOf(key)), key);
@@ -109,7 +109,7 @@ describe('a relay', () => {
     assert.equal(relayStandingOf(after(ordered, ended('paid'))), 'ended');
   });
 
-  it('cannot be ended while something of it can land, nor signed once it has ended', () => {
+  it('cannot be ended while an attempt of it can land, nor signed once it has ended', () => {
     const end = { reason: 'expired', detail: 'x'.repeat(500), now: minute(4) } as const;
     assert.ok(isRefusal(endRelay(after(ordered, signed), end)));
     assert.ok(isRefusal(endRelay(after(ordered, signed, settled), end)));
@@ -129,7 +129,7 @@ describe('the result of a relay', () => {
   const resultOf = (relay: Relay, ...events: Parameters<typeof paymentAfter>[0][number][]) =>
     relayResultOf(paymentAfter([created(), ...events]), relay);
 
-  it('is paid by the payer’s own payin alone, when it has funded the payment', () => {
+  it('is paid only by the payer’s own payin, when it has funded the payment', () => {
     const state = after(ordered, signed, settled);
     assert.equal(resultOf(state).kind, 'pending');
     assert.equal(resultOf(state, detected(own)).kind, 'pending');
@@ -137,19 +137,19 @@ describe('the result of a relay', () => {
     assert.equal(resultOf(state, ...paidBy(foreign)).kind, 'failed');
   });
 
-  it('is the same whoever sent the authorization', () => {
+  it('is the same for every sender of the authorization', () => {
     assert.deepEqual(resultOf(after(ordered, ended('superseded')), ...paidBy(own)), { kind: 'paid', hash: own.txHash });
     assert.deepEqual(resultOf(after(ordered), ...paidBy(own)), { kind: 'paid', hash: own.txHash });
     assert.equal(resultOf(after(ordered, ended('superseded'))).kind, 'pending');
     assert.equal(resultOf(after(ordered, ended('superseded')), detected(own), orphaned(own)).kind, 'pending');
   });
 
-  it('is pending while something can land, whatever has become of the payment', () => {
+  it('is pending while an attempt can land, whatever the state of the payment', () => {
     for (const events of [[], [expired()], paidBy(foreign)])
       assert.deepEqual(resultOf(after(ordered, signed), ...events), { kind: 'pending', hash: signing.hash });
   });
 
-  it('has failed where nothing moved, with the reason; and is late where the money is held', () => {
+  it('has failed if nothing moved, with the reason; and is late if the money is held', () => {
     assert.deepEqual(resultOf(after(ordered, ended('drained'))), {
       kind: 'failed',
       reason: 'drained',

@@ -45,13 +45,13 @@ const refunding =
     requestRefund(state, { ...order, ...over }, minute(7));
 
 describe('money without a known memo', () => {
-  it('is kept once, whatever was decided about it', () => {
+  it('is recorded once, whatever was decided about it', () => {
     given([]).when(seeing(transfer)).then([seen]);
     for (const history of [[seen], [seen, assigned], [seen, refunded]])
       given(history).when(seeing(transfer)).thenNothing();
   });
 
-  it('is kept from one cent on', () => {
+  it('is recorded from one cent on', () => {
     given([])
       .when(seeing(sent('0.0099999')))
       .thenNothing();
@@ -61,13 +61,13 @@ describe('money without a known memo', () => {
       .then([{ type: 'UnmatchedPayinSeen', data: { transfer: cent, seenAt: minute(6) } }]);
   });
 
-  it('knows the payment that it was one too many for', () => {
+  it('names the payment that had no room for it', () => {
     given([])
       .when((state) => see(state, transfer, minute(6), payment))
       .then([{ type: 'UnmatchedPayinSeen', data: { transfer, beyond: payment, seenAt: minute(6) } }]);
   });
 
-  it('is given to one payment and to no other', () => {
+  it('is assigned to one payment and to no other', () => {
     given([seen]).when(assigning()).then([assigned]);
     given([seen, assigned]).when(assigning()).thenNothing();
     given([seen, assigned])
@@ -75,7 +75,7 @@ describe('money without a known memo', () => {
       .thenRefused('illegalStep', /given to payment payment-1/);
   });
 
-  it('goes back to one receiver and to no other', () => {
+  it('is refunded to one receiver and to no other', () => {
     given([seen]).when(refunding()).then([refunded]);
     given([seen, refunded])
       .when(refunding({ reason: 'said again' }))
@@ -85,14 +85,14 @@ describe('money without a known memo', () => {
       .thenRefused('illegalStep', /only once/);
   });
 
-  it('goes back less what sending it costs, and stays where that is all of it', () => {
+  it('is refunded less the cost of sending it, and remains if the cost is all of it', () => {
     assert.equal(stateAfter([seen, refunded])?.refund?.order.amount, 10_0000000n - 100000n);
     given([seen])
       .when(refunding({ networkFee: 10_0000000n }))
       .thenRefused('refundTooSmall', /10.00 USDC/);
   });
 
-  it('is not sent where an operator was to send it by hand, before the service did', () => {
+  it('is not sent again if an operator has sent it by hand before the service did', () => {
     const { networkFee: _, ...data } = { ...order, requestedAt: minute(7) };
     const byHand: UnmatchedEvent = { type: 'UnmatchedPayinRefundRequested', data };
     assert.deepEqual(unmatchedRefundsOwed(stateAfter([seen, byHand])), []);
@@ -101,7 +101,7 @@ describe('money without a known memo', () => {
       .thenRefused('illegalStep', /no refund/);
   });
 
-  it('is never both', () => {
+  it('is never both assigned and refunded', () => {
     given([seen, assigned])
       .when(refunding())
       .thenRefused('illegalStep', /refund it there/);
@@ -110,7 +110,7 @@ describe('money without a known memo', () => {
       .thenRefused('illegalStep', /to go back/);
   });
 
-  it('must have come, and its refund have a reason', () => {
+  it('must have arrived, and its refund must have a reason', () => {
     given([])
       .when(assigning())
       .thenRefused('illegalStep', /no unmatched transfer/);

@@ -1,4 +1,4 @@
-/** The real process, killed while somebody proves an e-mail, and started again; then two instances and one session. */
+/** The real process, killed while a person proves an e-mail, and restarted; then two instances and one session. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { type Answer, createSandbox } from '../support/sandbox.ts';
 
 const merchantTool = fileURLToPath(new URL('../../tools/merchant.ts', import.meta.url));
 
-/** In the order in which a proof comes to them. */
+/** Appends of a proof, in order. */
 const begins = 'MerchantRegistered+WebhookSecretRotated+ProfileSet';
 const points = ['proof.noted', `${begins}.beforeAppend`, `${begins}.afterAppend`, 'proof.registered'];
 
@@ -66,13 +66,13 @@ describe('registering in a service that is killed', () => {
     const sessionsAt = async (url: string, token: string): Promise<number> =>
       (await fetch(`${url}/merchant-api/sessions`, { headers: { Authorization: `Bearer ${token}` } })).status;
 
-    /** `npm run merchant`, as beside a running service. */
+    /** `npm run merchant` beside a running service. */
     const operator = (...args: readonly string[]) =>
       promisify(execFile)(process.execPath, [merchantTool, ...args], {
         env: { ...process.env, DATA_DIR: sandbox.dataDir },
       });
 
-    it('a session is good on both instances, and ended on both at once', async () => {
+    it('a session is valid on both instances, and ended on both at once', async () => {
       const { challenge, code } = await registered('both');
       const { body } = await post('/sign-in/verify', { challenge, code });
       const { baseUrl } = sandbox.file();
@@ -101,7 +101,7 @@ describe('registering in a service that is killed', () => {
       await assert.rejects(operator('erase', email), /nobody has this address/);
     });
 
-    it('owners are told what changed, once, with two instances that could', async () => {
+    it('owners are notified of each change once, although two instances could do it', async () => {
       const slug = 'told';
       const { challenge, code, appId } = await registered(slug);
       await post('/sign-in/verify', { challenge, code });

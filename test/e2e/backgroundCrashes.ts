@@ -1,6 +1,6 @@
 /**
- * The workers that no payer waits for, while the real process is killed before and after their appends: books, signed log heads,
- * anchors, expiry, refunds by policy, notices. Afterwards each has done its work once.
+ * The workers that no payer waits for: books, signed log heads, anchors, expiry, refunds by policy, notices. The real
+ * process is killed before and after their appends. Afterwards each has done its work once.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { type Answer, createSandbox, type SandboxOptions } from '../support/sand
 import { ownerHeaders } from '../support/signIn.ts';
 
 const settings = { HEADS_EVERY_EVENTS: '1', HEADS_ANCHOR: 'stellar', POLL_MS_8453: '50' };
-/** The shortest life that a payment can have. */
+/** Minimum lifetime of a payment. */
 const life_s = 10;
 
 /** Specs of one world whose service dies in each background worker. */
@@ -27,7 +27,7 @@ export function backgroundWorkersSurviveCrashes(options: Pick<SandboxOptions, 'e
   let unpaid: Answer['body'];
   let overpaid: Answer['body'];
 
-  /** Starts the service, which dies at the point, on its own or because of what `prompt` does. */
+  /** Starts the service, which dies at the point, with or without the effect of `prompt`. */
   async function diesAt(point: string, prompt: () => Promise<unknown> = async () => {}): Promise<void> {
     if ((await sandbox.start({ ...settings, CRASH_AT: point })) === 'ready') {
       await prompt().catch((error: unknown) => {
@@ -49,7 +49,7 @@ export function backgroundWorkersSurviveCrashes(options: Pick<SandboxOptions, 'e
 
     it('as it lets a payment expire, at PaymentExpired.beforeAppend', () =>
       diesAt('PaymentExpired.beforeAppend', async () => {
-        // Changed settings hold for the next payments of the restarted service at the latest.
+        // Changed settings apply at the latest to the first payment after the restart.
         owner = await ownerHeaders(sandbox, sandbox.file().merchant.appId);
         const policy = await sandbox.call('POST', '/merchant-api/me/policy', {
           headers: owner,
@@ -81,7 +81,7 @@ export function backgroundWorkersSurviveCrashes(options: Pick<SandboxOptions, 'e
     });
   });
 
-  describe('and once it is left alone', () => {
+  describe('and without further crashes', () => {
     let history: History;
     const all = (type: string) => [...history.values()].flat().filter((event) => event.type === type);
 

@@ -1,4 +1,4 @@
-/** The log is lost, and comes back from a backup that was made under load: nothing is paid twice, and what is missing is named. */
+/** The log is lost and restored from a backup that was made under load: nothing is paid twice, and the service names the missing part. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 export interface BackupOptions extends Pick<SandboxOptions, 'eventStoreUrl'> {
-  /** Leaves an empty log where the service had its own. The service has ended. */
+  /** Replaces the service's log by an empty one. The service has ended. */
   readonly loseLog: (dataDir: string) => Promise<void>;
 }
 
@@ -35,11 +35,11 @@ export function restoresFromBackup({ loseLog, eventStoreUrl }: BackupOptions): v
     }
   }
 
-  it('pays nobody again, and says why it pays nobody', async () => {
+  it('pays nobody again, and states why it pays nobody', async () => {
     const closing = new AbortController();
     const coming = customers.come(8453, 1, closing.signal);
     await sandbox.until(async () => (await ended()) >= 1);
-    // On a chain of its own, so that nobody else pays it. Its money comes after the backup: the log that comes back knows of no payout.
+    // On a separate chain, so that no other transfer pays it. Its money arrives after the backup: the restored log has no payout of it.
     const late = customers.newOrder(1, 1);
     await customers.create(late);
     assert.match(await tool('backup', backup), /\d+ of them new/);
@@ -55,7 +55,7 @@ export function restoresFromBackup({ loseLog, eventStoreUrl }: BackupOptions): v
     assert.match(await tool('restore', backup), /events are in the log/);
     await tool('rebuild', '--log-restored');
     assert.equal(await sandbox.start(), 'ready', sandbox.printed());
-    // Before it signs anything it pauses, for what the lost part of the log has paid nobody here knows.
+    // It pauses before its first signature: it cannot know the payments of the lost part of the log.
     await sandbox.until(async () => {
       const { body } = await sandbox.operations('/metrics');
       return ['logRestored', 'treasuryPaused'].every((reason) => String(body).includes(`reason="${reason}"`));
@@ -63,12 +63,12 @@ export function restoresFromBackup({ loseLog, eventStoreUrl }: BackupOptions): v
     await onePaidEach();
   });
 
-  it('goes on once an operator has put on hold what was paid meanwhile', async () => {
-    // Its money is read from the chain again after the start.
+  it('continues once an operator has held the payouts that were paid meanwhile', async () => {
+    // After the start its money is read from the chain again.
     const late = customers.orders.find(({ from }) => from === 1);
     await sandbox.until(async () => (await tool('payouts')).includes(late?.payment.id));
     const open = await tool('payouts');
-    // Each that the lost log had paid: `explain` takes the operator's word that none of them waits to be paid.
+    // The payments that the lost log had paid: with `explain` the operator states that none of them still waits for its payout.
     const paid = customers.orders.filter(({ payment }) => open.includes(payment.id));
     assert.ok(paid.length > 0, open);
     for (const { payment } of paid)

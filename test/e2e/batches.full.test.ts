@@ -1,3 +1,3 @@
 import { batchesSurviveCrashes } from './batches.ts';
 
-describe('payouts that are put together, and kill -9', () => batchesSurviveCrashes());
+describe('batches of payouts, and kill -9', () => batchesSurviveCrashes());

@@ -1,4 +1,7 @@
-/** Payouts are put together by the real process, which is killed in the middle of telling a batch's payments; afterwards each is paid once. All points: test/batches/. */
+/**
+ * The real process batches payouts and is killed while it reports a batch to its payments; afterwards each payment is
+ * paid once. test/workers/batches/ has all points.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -1,4 +1,4 @@
-/** A random day of everything on local chains of all families: the books of the treasury close, to the last unit. */
+/** A random day of all kinds of steps on local chains of all families: the treasury's books balance to the last unit. */
 import assert from 'node:assert/strict';
 import { Operation } from '@stellar/stellar-sdk';
 import fc from 'fast-check';
@@ -54,7 +54,7 @@ async function take(at: Day, { kind, units }: Step): Promise<void> {
   }
 }
 
-/** Each kind of step once, and then as the seed has it. */
+/** Takes each kind of step once, then random ones of the seed. */
 async function closesAfter(ground: Ground, { runs, seed }: { readonly runs: number; readonly seed: number }) {
   const whole = await beginDay(ground);
   for (const kind of steps) await take(whole, { kind, units: 20_001n });
@@ -67,12 +67,12 @@ async function closesAfter(ground: Ground, { runs, seed }: { readonly runs: numb
   await fc.assert(property, { numRuns: runs, seed, endOnFailure: true });
 }
 
-describe('the books of a treasury close after a day of transfers, failures, cancels, gifts and what was sent by hand', () => {
-  it('on EVM, where coin that came is seen by the balances alone', async () => {
+describe('the books of a treasury close after a day of transfers, failures, cancels, gifts and manual transfers', () => {
+  it('on EVM, where received coin is visible only in the balances', async () => {
     await closesAfter(await evmGround(), { runs: isFull ? 3 : 1, seed: 16 });
   });
 
-  it('on Stellar, where payins come to the treasury itself', async () => {
+  it('on Stellar, where payins arrive at the treasury itself', async () => {
     await closesAfter(await stellarGround(), { runs: isFull ? 2 : 1, seed: 16 });
   });
 

@@ -1,4 +1,4 @@
-/** A buyer's credit as buyer and merchant see it: earned by a payment, spent by a signed message, seen by the merchant; through crashes. */
+/** A buyer's credit from the view of buyer and merchant: earned by a payment, spent by a signed message, received by the merchant; through crashes. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +22,7 @@ export const crashPoints = [
 ] as const;
 type CrashPoint = (typeof crashPoints)[number];
 
-/** Specs of one world whose service dies at steps of a credit's life. @param points default: all */
+/** Specs of one world whose service dies at steps of a credit's life. @param points Default: all */
 export function cashbackSurvivesCrashes({
   points = crashPoints,
   ...options
@@ -30,7 +30,7 @@ export function cashbackSurvivesCrashes({
   const sandbox = createSandbox({ chains: [8453], ...options });
   after(() => sandbox.destroy());
 
-  /** Starts the service again so that it dies at a point. Does nothing for other points than the given ones. */
+  /** Restarts the service so that it dies at a point. Does nothing for points outside the given ones. */
   async function prepareCrash(point: CrashPoint): Promise<void> {
     if (!points.includes(point)) return;
     await sandbox.stop();
@@ -43,7 +43,7 @@ export function cashbackSurvivesCrashes({
     await sandbox.start();
   }
 
-  /** As a buyer would: the command signs as the sandbox's customer. */
+  /** Acts like a buyer: the command signs as the sandbox's customer. */
   async function signed(...options: readonly string[]) {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
     const { stdout } = await run(process.execPath, [program, 'sign', '--to', 'demo', ...options], { env });
@@ -71,7 +71,7 @@ export function cashbackSurvivesCrashes({
   const credit_cents = async () =>
     Number((await sandbox.query<{ cents: string }>('SELECT cents FROM credit_accounts'))[0]?.cents ?? 0);
 
-  it('is earned once by a completed payment, though the service dies as it writes it down', async () => {
+  it('is earned once by a completed payment, though the service dies while it records it', async () => {
     const dies = points.includes('CreditEarned.afterAppend');
     assert.equal(await sandbox.start(dies ? { CRASH_AT: 'CreditEarned.afterAppend' } : {}), 'ready');
     const created = await sandbox.create({
@@ -91,7 +91,7 @@ export function cashbackSurvivesCrashes({
     const body = await signed('--cents', '7', '--order', 'order-1', '--about', 'Käse "frisch"', '--local', '0.065');
     await prepareCrash('CreditSpent.afterAppend');
     const dies = points.includes('CreditSpent.afterAppend');
-    // Another port, another URL: what was signed for the first service says nothing to this one.
+    // Another port means another URL: a signature for the first service is invalid here.
     if (dies) assert.equal((await post(body)).payment_status, 'NOT_VALID_SIGN');
     const mine = await signed('--cents', '7', '--order', 'order-1', '--about', 'Käse "frisch"', '--local', '0.065');
     const posted = post(mine);
@@ -113,7 +113,7 @@ export function cashbackSurvivesCrashes({
     assert.equal((await signed('--cents', '4', '--send')).payment_status, 'OUT_OF_CREDIT');
   });
 
-  it('arrives at the merchant once, though the service dies as it brings it', async () => {
+  it('arrives at the merchant once, though the service dies on the way', async () => {
     await until(merchantSees, ({ balance_usd_cents }) => balance_usd_cents === 7);
     await prepareCrash('CashbackReceived.afterAppend');
     await signed('--cents', '2', '--send').catch(() => {});
@@ -138,7 +138,7 @@ export function cashbackSurvivesCrashes({
     const { receiverAddress, tokenSymbol } = merchant.settlement;
     const held = () => sandbox.balance(8453, tokenSymbol as 'USDC', receiverAddress);
     const before = await held();
-    /** A service that has just begun may not know yet what a payout costs: it says so, and is asked again. */
+    /** A service that has just started may not know the cost of a payout yet. It says so, and the request is repeated. */
     const withdraw = async () => {
       for (;;) {
         const answer = await sandbox.call('POST', '/merchant-api/me/cashback/withdraw', {
@@ -158,14 +158,14 @@ export function cashbackSurvivesCrashes({
     assert.equal(body.balance_usd_cents, 0);
     await sandbox.follow(body.payment_id, ({ status }) => status === 'payment_payout_completed');
     assert.equal((await withdraw()).body.payment_id, body.payment_id);
-    // 9 cents less the fee: a cent, and a thousandth of what is paid out.
+    // 9 cents minus the fee: a cent, and a thousandth of the payout.
     const paid = (await held()) - before;
     assert.ok(paid > 79_000n && paid < 80_000n, `${paid}`);
     const seen = await merchantSees();
     assert.deepEqual([seen.balance_usd_cents, seen.withdrawn_usd_cents], [0, 9]);
   });
 
-  it('stands in the log once, each event once', async () => {
+  it('is in the log once, each event once', async () => {
     await sandbox.stop();
     const streams = await sandbox.history();
     const types = [...streams].flatMap(([stream, events]) =>

@@ -14,7 +14,10 @@ import { type Answer, createSandbox, type SandboxOptions } from '../support/sand
 
 const around = (append: string) => [`${append}.beforeAppend`, `${append}.afterAppend`];
 
-/** In the order of a payment's life. On Stellar a ledger is final: a payin is detected, confirmed and funds its payment at once. On Solana the payment takes its address from stock. */
+/**
+ * In the order of a payment's life. On Stellar a closed ledger is final: a payin is detected, confirmed and funds its
+ * payment at once. On Solana the payment gets its address from the stock.
+ */
 const payins = {
   1500: [
     'payins.beforeCheckpoint#6',
@@ -23,7 +26,7 @@ const payins = {
   ],
   501: [...around('PaymentCreated'), ...around('PayinDetected'), ...around('PayinConfirmed+PaymentFunded')],
 };
-/** Of a treasury's first payout: only what comes before any other round is sure to be it. */
+/** Points of a treasury's first payout. Only points before any other round are certain to belong to it. */
 const opening = { 1500: around('TreasuryOpened+NonceAssigned'), 501: around('TreasuryOpened') };
 /** Solana has no nonces. */
 const numbering = { 1500: around('NonceAssigned'), 501: [] };
@@ -64,7 +67,7 @@ export interface ChainCrashOptions extends Pick<SandboxOptions, 'eventStoreUrl'>
   readonly rounds: readonly ChainRound[];
 }
 
-/** Specs of one world whose service dies once a round, in this order, with a payment of that route in flight. */
+/** Specs of one world whose service dies once per round, in this order, with a payment of that route in flight. */
 export function survivesChainCrashes({ rounds, eventStoreUrl }: ChainCrashOptions): void {
   const sandbox = createSandbox({ chains: [501, 1500], eventStoreUrl });
   const customers = createCustomers(sandbox);
@@ -84,14 +87,14 @@ export function survivesChainCrashes({ rounds, eventStoreUrl }: ChainCrashOption
     });
   });
 
-  describe('and once it is left alone', () => {
+  describe('and without further crashes', () => {
     let done: readonly Answer['body'][];
     let history: ReadonlyMap<string, readonly StoredEvent[]>;
     let paid: Record<1500 | 501, readonly Paid[]>;
 
     before(async () => {
       assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
-      // A payment that was cut off may have used up the next round's crash: its route has a payment all the same.
+      // An interrupted payment may have used up the next round's crash: its route still gets a payment.
       for (const { from, to } of routes)
         if (!customers.orders.some((order) => order.to === to)) customers.newOrder(from, to);
       done = await customers.finish();
@@ -110,12 +113,12 @@ export function survivesChainCrashes({ rounds, eventStoreUrl }: ChainCrashOption
       it(`each receiver on ${nameOf(to)} was paid once, and the treasury paid nothing else`, () => {
         const decimals = chainOf(to).tokens[0]?.decimals ?? 0;
         const owed = onRoute().map(({ receiver, amount }) => `${receiver} ${parseUnits(amount, decimals)}`);
-        // One that was cut off is gone on with and dies again at the next point: there are fewer payments than rounds.
+        // An interrupted payment continues and may die again at the next point: there are fewer payments than rounds.
         assert.ok(owed.length > 0);
         assert.deepEqual(paid[to].map(({ to, amount }) => `${to} ${amount}`).sort(), owed.sort());
       });
 
-      it(`what each customer paid on ${nameOf(from)} is one payin`, () => {
+      it(`the payments of each customer on ${nameOf(from)} are one payin each`, () => {
         for (const { payment, payinHash } of onRoute()) {
           const confirmed = (history.get(`payment-${payment.id}`) ?? []).filter(
             ({ type }) => type === 'PayinConfirmed',
@@ -133,7 +136,7 @@ export function survivesChainCrashes({ rounds, eventStoreUrl }: ChainCrashOption
 
   const urlOf = (chainId: 1500 | 501) => sandbox.file().chains[chainId]?.rpcUrl ?? '';
 
-  /** What USDC's contract tells of the treasury's transfers, from the first ledger on. */
+  /** The treasury's transfers in the log of USDC's contract, from the first ledger on. */
   async function stellarTransfers(): Promise<Paid[]> {
     const treasury = sandbox.file().stellar?.treasury;
     const server = new rpc.Server(urlOf(1500), { allowHttp: true });
@@ -145,7 +148,7 @@ export function survivesChainCrashes({ rounds, eventStoreUrl }: ChainCrashOption
       .map(({ topic, value }) => ({ to: topic[2], amount: BigInt(value.amount ?? value) }));
   }
 
-  /** What the transactions of the treasury's token account have brought to others. */
+  /** Amounts that transactions of the treasury's token account brought to other accounts. */
   async function solanaTransfers(): Promise<Paid[]> {
     const treasury = sandbox.file().solana?.treasury ?? '';
     const connection = new Connection(urlOf(501), 'confirmed');

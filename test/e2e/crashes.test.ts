@@ -1,7 +1,7 @@
 import { gateCases } from '../support/suite.ts';
 import { crashPoints, survivesCrashes } from './crashes.ts';
 
-/** Before and after each append that moves money, and each broadcast. A webhook is cut off as well. */
+/** Before and after each append that moves money, and each broadcast. One crash interrupts a webhook. */
 const gatePoints: ReadonlySet<string> = new Set([
   'PayinConfirmed+PaymentFunded.beforeAppend',
   'PayinConfirmed+PaymentFunded.afterAppend',

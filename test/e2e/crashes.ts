@@ -14,7 +14,7 @@ import { type Answer, createSandbox, type SandboxOptions } from '../support/sand
 const around = (...appends: readonly string[]) =>
   appends.flatMap((append) => [`${append}.beforeAppend`, `${append}.afterAppend`]);
 
-/** In the order of a payment's life. `#n`: at the nth passing, when the first ones come before any payment. */
+/** In the order of a payment's life. `#n` means the nth passing of a point, if the first ones occur before any payment. */
 export const crashPoints = [
   ...around('MerchantRegistered+WebhookUrlSet+WebhookSecretRotated', 'ApiKeyIssued'),
   ...around('PaymentCreated', 'TreasuryOpened+NonceAssigned', 'PayinRegistered', 'PayinDetected'),
@@ -29,7 +29,7 @@ export const crashPoints = [
   ),
 ];
 
-/** The chains that the customers pay on and are looked at often. */
+/** Chains that the customers pay on, which are polled often. */
 const chainIds = [8453, 1] as const;
 const settings = Object.fromEntries(chainIds.map((chainId) => [`POLL_MS_${chainId}`, '50']));
 
@@ -37,7 +37,7 @@ export interface CrashOptions extends Pick<SandboxOptions, 'eventStoreUrl'> {
   readonly points: readonly string[];
 }
 
-/** Specs of one world whose service dies at each of the points, in this order. Some of them must cut off a webhook. */
+/** Specs of one world whose service dies at each of the points, in this order. Some of them must interrupt a webhook. */
 export function survivesCrashes({ points, eventStoreUrl }: CrashOptions): void {
   const sandbox = createSandbox({ chains: [8453, 1], eventStoreUrl });
   const customers = createCustomers(sandbox);
@@ -57,7 +57,7 @@ export function survivesCrashes({ points, eventStoreUrl }: CrashOptions): void {
     });
   });
 
-  describe('and once it is left alone', () => {
+  describe('and without further crashes', () => {
     let done: readonly Answer['body'][];
     let payouts: readonly { readonly to: Address; readonly value: bigint }[];
     let deliveries: ReadonlyMap<string, string>;
@@ -68,7 +68,7 @@ export function survivesCrashes({ points, eventStoreUrl }: CrashOptions): void {
       assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
       done = await customers.finish();
       await sandbox.until(async () => (await sandbox.query('SELECT FROM todo_webhooks')).length === 0);
-      // A delivery reads as exhausted until its outcome is known.
+      // A delivery counts as exhausted until its outcome is known.
       await sandbox.until(async () => {
         const all = await sandbox.query<{ under_way: boolean }>(
           `SELECT status = 'exhausted' AND started_at > '${since}' AS under_way FROM deliveries`,
@@ -85,7 +85,7 @@ export function survivesCrashes({ points, eventStoreUrl }: CrashOptions): void {
     });
 
     it('every payment completes', () => {
-      // In each round the service died under an order of either route; what it cut off was gone on with in the next.
+      // In each round the service dies during an order of one of the routes. The next round continues the interrupted work.
       assert.ok(done.length >= points.length / 2, `${done.length} payments`);
       assert.deepEqual([...new Set(done.map(({ status }) => status))], ['payment_payout_completed']);
     });
@@ -101,7 +101,7 @@ export function survivesCrashes({ points, eventStoreUrl }: CrashOptions): void {
       assert.deepEqual(paid, owed);
     });
 
-    it('each event was told once, or a crash cut its webhook off and it is listed as exhausted', () => {
+    it('each event was reported once, or a crash interrupted its webhook and it is listed as exhausted', () => {
       const told = sandbox.webhooks().map(({ body, valid }) => {
         assert.ok(valid, body);
         return JSON.parse(body).event_id as string;

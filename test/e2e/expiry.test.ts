@@ -1,4 +1,4 @@
-/** Whether a payment expires is told by the block time of its payin, not by when we see it. The service's clock is set. */
+/** The block time of a payin decides whether its payment expires, not the time of detection. The spec sets the service's clock. */
 import assert from 'node:assert/strict';
 import type { Clock } from '../../commands/ports.ts';
 import type { ChainId } from '../../domain/chains.ts';
@@ -9,7 +9,7 @@ import type { Answer } from '../support/shop.ts';
 
 const source = 8453;
 const destination = 1;
-/** Three passes look four times a second; expiry once. */
+/** Three passes poll four times per second; expiry once. */
 const scansOfSomeSeconds = 30;
 
 describe('payments at their expiry', () => {
@@ -19,7 +19,7 @@ describe('payments at their expiry', () => {
   before(() => shop.open());
   after(() => shop.close());
 
-  it('completes what was paid in time while the service was down, and ends what was not', async () => {
+  it('complete if they were paid in time while the service was down, and end if not', async () => {
     const [inTime, tooLate, tooLittle, never] = [await create(), await create(), await create(), await create()];
     await shop.stop();
     await shop.pay(inTime);
@@ -31,7 +31,7 @@ describe('payments at their expiry', () => {
 
     const outcomes = await Promise.all([
       shop.follow(inTime.id),
-      // What comes late may be seen after the payment's end: it is expired until then.
+      // Late money may be detected after the payment's end: until then the payment is expired.
       shop.follow(tooLate.id, ({ status }) => status === 'payment_bounced'),
       shop.follow(tooLittle.id),
       shop.follow(never.id),
@@ -47,7 +47,7 @@ describe('payments at their expiry', () => {
     );
   });
 
-  it('waits for the chain’s clock, however far ours is ahead', async () => {
+  it('wait for the chain’s clock, however far ours is ahead', async () => {
     const payment = await create();
     ahead_ms += 2 * hour_ms;
     const begun = await scans();
@@ -57,7 +57,7 @@ describe('payments at their expiry', () => {
     assert.equal((await shop.follow(payment.id)).status, 'payment_payout_completed');
   });
 
-  it('waits for every chain that its payer may pay on', async () => {
+  it('wait for every chain that their payer may pay on', async () => {
     const payment = await create({ payFrom: [{ chainId: destination, tokenSymbol: 'USDC' }] });
     const alone = await create();
     ahead_ms += 2 * hour_ms;
@@ -88,13 +88,13 @@ describe('payments at their expiry', () => {
     return created.body;
   }
 
-  /** The blocks from here on are that much later; the next one is there when this returns. */
+  /** Moves the time of later blocks forward, and waits for the next block. */
   async function passOnChain(chainId: ChainId, duration_ms: number): Promise<void> {
     await shop.rpc(chainId, 'evm_increaseTime', [duration_ms / 1_000]);
     await shop.rpc(chainId, 'evm_mine', []);
   }
 
-  /** How often the source chain's passes have looked for blocks: the service lives on, and expiry has had its turns. */
+  /** Number of scans of the source chain's passes: the service is running, and expiry has had its rounds. */
   async function scans(): Promise<number> {
     const { body } = await shop.operations('/metrics');
     return Number(

@@ -1,4 +1,4 @@
-/** A shop that reads the feed by the loop of docs/integrate/feed.md, killed again and again, while everything else is under way. */
+/** A shop that reads the feed with the loop of docs/integrate/feed.md is killed again and again during all other activity. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,7 +31,7 @@ const writers = 20;
 const paymentsEachMax = 1_000;
 const kills = 12;
 
-/** Whole numbers below a bound, the same in every run, so that a failure comes again. */
+/** Returns whole numbers below a bound, the same in every run, so that a failure can be repeated. */
 function seeded(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -74,8 +74,8 @@ describe('a shop that reads the feed', () => {
   });
 
   /**
-   * Projections that end and start again, as processes do: one time at any moment, if need be before they have begun, the other time
-   * after each set has committed something.
+   * Projections that end and restart, like processes: first at any moment, possibly before they have begun, then after
+   * each set has committed something.
    */
   async function project(random: (below: number) => number): Promise<void> {
     for (let lives = 0; !stop.signal.aborted; lives += 1) {
@@ -98,7 +98,7 @@ describe('a shop that reads the feed', () => {
     }
   }
 
-  /** Payments of the app and of another one, event by event, some of which go wrong. */
+  /** Writes payments of the app and of another one, event by event. Some payments fail. */
   async function write(writer: number, on: AbortSignal): Promise<void> {
     for (let n = 0; n < paymentsEachMax && !on.aborted; n += 1) {
       const paymentId = `0198f3c2-0000-8000-80${String(writer).padStart(2, '0')}-${String(n).padStart(12, '0')}`;
@@ -111,7 +111,7 @@ describe('a shop that reads the feed', () => {
     }
   }
 
-  /** Ids of all events of an app's payments, in the order of the log. */
+  /** Ids of all events of an app's payments, in the log's order. */
   async function eventsOf(app: string): Promise<readonly string[]> {
     const log = await wholeLog(store);
     const firsts = log.filter(({ type }) => type === 'PaymentCreated');
@@ -147,7 +147,7 @@ describe('a shop that reads the feed', () => {
     }
   };
 
-  it('sees every event of its app once and in order, though it is killed at any moment and read models start again and are rebuilt', async () => {
+  it('reads every event of its app once and in order, though it is killed at any moment and read models are restarted and rebuilt', async () => {
     const page = readFileSync(new URL('../../docs/integrate/feed.md', import.meta.url), 'utf8');
     writeFileSync(program, /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? assert.fail('no loop'));
     const random = seeded(7);
@@ -161,7 +161,7 @@ describe('a shop that reads the feed', () => {
       const shop = startShop();
       const ended = once(shop, 'exit');
       if (n === kills / 2) await rebuild({ store, database, codec: eventCodec, set: reportsSet, signal: stop.signal });
-      // Half of them are killed at any moment, if need be before they have begun; the others after they have read something.
+      // Half of them are killed at any moment, possibly before they have begun, the others after their first read.
       const before = seen().length;
       while (n % 2 === 0 && seen().length === before && shop.exitCode === null) {
         await Promise.race([sleep(100), projecting]);

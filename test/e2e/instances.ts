@@ -1,4 +1,4 @@
-/** Two instances on the same stores while money moves, with the leases torn away from whoever holds them: each thing is done once. */
+/** Two instances on the same stores during payments, with leases taken away from their holders: each effect occurs once. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -15,9 +15,9 @@ import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
 import { createShop } from '../support/shop.ts';
 import { ownerHeaders } from '../support/signIn.ts';
 
-/** Behind one address, which links to payments begin with. */
+/** Both instances share one public address, which payment links use. */
 const settings = { POLL_MS_8453: '50', POLL_MS_1: '50', PUBLIC_URL: 'https://pay.example' };
-/** Rounds of a change on one instance and a request to the other. */
+/** Number of rounds: a change on one instance, and a request to the other. */
 const races = 40;
 const handovers = { least: 8, most: 200 };
 
@@ -33,7 +33,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
   });
   after(() => sandbox.destroy());
 
-  it('tell what they serve, with a time and without the secrets that they were given', () => {
+  it('log their configuration, with a time and without secrets', () => {
     const told = JSON.parse(other.ready) as Record<string, unknown>;
     assert.equal(new Date(String(told['time'])).toISOString(), told['time']);
     assert.deepEqual(told['roles'], ['api', 'projections', 'subscribers']);
@@ -64,7 +64,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
     }
   });
 
-  it('refuse a revoked key as soon as the command says so, with projections stopped', async () => {
+  it('refuse a revoked key as soon as the command has finished, with projections stopped', async () => {
     const { appId } = sandbox.file().wallet;
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
     const merchant = async (...args: string[]) =>
@@ -156,7 +156,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
     }
   });
 
-  it('hand the work over in the middle of payments, and one goes on alone when the other dies', async () => {
+  it('hand the work over in the middle of payments, and one continues alone when the other dies', async () => {
     const closing = new AbortController();
     const coming = [customers.come(8453, 1, closing.signal), customers.come(1, 8453, closing.signal)];
     let torn = 0;
@@ -175,7 +175,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
     assert.ok(customers.orders.length > handovers.least, `${customers.orders.length} orders`);
   });
 
-  it('paid every receiver once, and told every event once', async () => {
+  it('paid every receiver once, and reported every event once', async () => {
     const done = await customers.finish();
     assert.deepEqual([...new Set(done.map(({ status }) => status))], ['payment_payout_completed']);
     for (const { to, receiver, amount } of customers.orders) {
@@ -194,7 +194,7 @@ export function instancesShareTheWork(options: Pick<SandboxOptions, 'eventStoreU
   });
 }
 
-/** Takes the lease of the projections and keeps it. @returns what gives it back */
+/** Takes the lease of the projections and keeps it. @returns a function that releases it */
 async function stopProjections(dataDir: string): Promise<() => Promise<void>> {
   const { DATABASE_URL } = parseEnv(readFileSync(join(dataDir, 'service.env'), 'utf8'));
   const holder = new pg.Client({ connectionString: DATABASE_URL });

@@ -1,4 +1,4 @@
-/** A merchant with a browser makes links, a payer without scripts opens and pays one, and cashback is withdrawn by form. */
+/** A merchant creates links in a browser, a payer without scripts opens and pays one, and cashback is withdrawn by a form. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const program = fileURLToPath(new URL('../../sandbox/cashback.ts', import.meta.u
 const run = promisify(execFile);
 const home = '/dashboard/apps/merchant_demo';
 
-describe('links that anybody may pay with', () => {
+describe('reusable links', () => {
   const sandbox = createSandbox({ chains: [8453] });
   let link = '';
   before(async () => {
@@ -30,7 +30,7 @@ describe('links that anybody may pay with', () => {
     return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
   };
 
-  /** Signed in, by the code of the mail that came for it. */
+  /** Signs in with the mailed code. */
   async function merchant(): Promise<Visitor> {
     const someone = await visitor(sandbox.file().baseUrl);
     const { page } = someone;
@@ -51,7 +51,7 @@ describe('links that anybody may pay with', () => {
   }
   const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
 
-  it('are made in the dashboard, with an address that can be copied and a code that says it', async () => {
+  it('are created in the dashboard, with an address to copy and its code', async () => {
     const { page, leave } = await merchant();
     await page.goto(`${home}/links`);
     await page.getByRole('link', { name: 'New reusable link' }).click();
@@ -69,7 +69,7 @@ describe('links that anybody may pay with', () => {
     await leave();
   });
 
-  it('are paid by somebody without scripts, in his language, twice on their own', async () => {
+  it('are paid by a payer without scripts, in their language, twice in separate payments', async () => {
     const { page, leave } = await visitor(sandbox.file().baseUrl, {
       javaScriptEnabled: false,
       locale: 'de',
@@ -122,7 +122,7 @@ describe('links that anybody may pay with', () => {
     assert.equal(again.headers.get('location'), first.headers.get('location'));
   });
 
-  it('are closed after a question, and say so', async () => {
+  it('are closed after a question, and state it', async () => {
     const { page, leave } = await merchant();
     await page.goto(`${home}/links`);
     await page.getByRole('link', { name: 'Roof of the tea house' }).click();
@@ -135,7 +135,7 @@ describe('links that anybody may pay with', () => {
     await leave();
   });
 
-  it('earn their payers credit, which its merchant sees and withdraws by form', async () => {
+  it('earn their payers credit, which the merchant sees and withdraws by a form', async () => {
     const credit = async () =>
       Number((await sandbox.query<{ cents: string }>('SELECT cents FROM credit_accounts'))[0]?.cents ?? 0);
     const created = await sandbox.create({
@@ -175,7 +175,7 @@ describe('links that anybody may pay with', () => {
     await leave();
   });
 
-  it('stand in the log once', async () => {
+  it('are in the log once', async () => {
     await sandbox.stop();
     const streams = [...(await historyOf(sandbox.dataDir))];
     const types = (kind: RegExp) =>

@@ -1,4 +1,4 @@
-/** What the service stands on goes away while payments are in flight: honest answers meanwhile, recovery by itself, nothing doubled. */
+/** The service's stores go away during payments: correct answers meanwhile, automatic recovery, no duplicated effect. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ describe('an outage', () => {
   before(() => sandbox.start({ POLL_MS_8453: '100', POLL_MS_1: '100' }));
   after(() => sandbox.destroy());
 
-  it('of a Postgres that hangs: 503 until it goes on, also when every lease was lost', () =>
+  it('caused by a Postgres that hangs: 503 until it continues, also when every lease was lost', () =>
     whileCustomersCome(async () => {
       const goOn = freeze(familyOf(pidOf('postgres')));
       try {
@@ -29,21 +29,21 @@ describe('an outage', () => {
         await isUnavailable(read);
         await isUnavailable(create);
         await sandbox.until(async () => !/^pi_role_active\{.*\} 1$/m.test((await sandbox.operations('/metrics')).body));
-        // Longer than it takes to try in vain to have the leases back.
+        // Longer than the timeout of an attempt to reacquire the leases.
         for (let tries = 0; tries < 8; tries += 1) await isUnavailable(read);
       } finally {
         goOn();
       }
     }));
 
-  it('of a Postgres that was killed: 503 until it is back', () =>
+  it('caused by a killed Postgres: 503 until it is back', () =>
     whileCustomersCome(async () => {
       const [pid, , , port] = readFileSync(join(sandbox.dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n');
       process.kill(Number(pid), 'SIGKILL');
       try {
         await says('postgres');
         await isUnavailable(read);
-        // Who may create is known for a second without asking again.
+        // Permissions for creation are cached for a second.
         await sandbox.until(async () => (await create()).status !== 201);
         await isUnavailable(create);
       } finally {
@@ -51,7 +51,7 @@ describe('an outage', () => {
       }
     }));
 
-  it('of an event store that was killed: it is started again, reads are answered all the time', () =>
+  it('caused by a killed event store: it is restarted, reads are answered all the time', () =>
     whileCustomersCome(async () => {
       const known = customers.orders[0]?.payment.id;
       process.kill(eventStorePid(), 'SIGKILL');
@@ -60,12 +60,12 @@ describe('an outage', () => {
       }
     }));
 
-  it('of an event store that hangs: what was sent is sent again and written once', () =>
+  it('caused by an event store that hangs: requests are sent again and written once', () =>
     whileCustomersCome(async () => {
       const goOn = freeze([eventStorePid()]);
       try {
         const creating = customers.create(customers.newOrder(8453, 1));
-        // As long as several rounds of readiness: longer than one attempt to append may take.
+        // As long as several readiness rounds: longer than the maximum duration of one append attempt.
         for (let tries = 0; tries < 4; tries += 1) await says('eventStore');
         goOn();
         await creating;
@@ -74,7 +74,7 @@ describe('an outage', () => {
       }
     }));
 
-  it('of a chain’s node: payouts wait and go on', async () => {
+  it('caused by a chain’s node: payouts wait and continue', async () => {
     const order = customers.newOrder(8453, 1);
     await customers.create(order);
     const waiting = async () =>
@@ -99,13 +99,13 @@ describe('an outage', () => {
     }
   });
 
-  it('has left every payment whole: completed, paid out once, told twice, its history unbroken', async () => {
+  it('has left every payment whole: completed, paid out once, reported twice, its history unbroken', async () => {
     const paymentIds = await eachCompletesOnce(sandbox, customers);
     await sandbox.kill();
     isWhole(await sandbox.history(), paymentIds);
   });
 
-  /** Postgres on the same data and port. */
+  /** Starts Postgres again on the same data and port. */
   async function startAgain(port: number): Promise<void> {
     const again = { dataDir: join(sandbox.dataDir, 'postgres'), port };
     const postgres = await startPostgres({ ...again, logFile: join(sandbox.dataDir, 'logs', 'postgres.log') });

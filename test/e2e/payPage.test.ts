@@ -1,4 +1,4 @@
-/** Payers with browsers: their pages follow the money by themselves, on local chains, from the first look to the end of each story. */
+/** Payers with browsers: their pages follow the money automatically, on local chains, from the first load to the end of each payment. */
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { parseSep7Uri, type Sep7Pay } from '@stellar/typescript-wallet-sdk';
@@ -36,7 +36,7 @@ describe('the page of a payment, in a browser', () => {
     return body;
   }
 
-  /** @param watch while the page is open, which nobody loads again */
+  /** @param watch called with the open page, which is never reloaded */
   async function watching(payment: Answer['body'], watch: (page: Page) => Promise<void>, query = ''): Promise<void> {
     const { page, leave } = await visitor(shop.url(), { viewport: { width: 360, height: 740 } });
     let loads = 0;
@@ -55,7 +55,7 @@ describe('the page of a payment, in a browser', () => {
     assert.equal(await page.locator('.scan').count(), 0);
   };
 
-  /** What the button opens, which the code says as well. */
+  /** Target of the button, which the QR code also contains. */
   async function walletLink(page: Page): Promise<string> {
     await page.getByText('Waiting for your payment').waitFor();
     const link = (await page.locator('.scan a').getAttribute('href')) ?? '';
@@ -63,7 +63,7 @@ describe('the page of a payment, in a browser', () => {
     return link;
   }
 
-  it('goes from waiting to completed on an EVM chain, and then has the receipt', async () => {
+  it('advances from waiting to completed on an EVM chain, and then has the receipt', async () => {
     const payment = await create();
     const { source } = payment;
     await watching(payment, async (page) => {
@@ -82,7 +82,7 @@ describe('the page of a payment, in a browser', () => {
     await leave();
   });
 
-  it('goes from waiting to completed on Solana', async () => {
+  it('advances from waiting to completed on Solana', async () => {
     const payment = await create({ chainId: 501 });
     await watching(payment, async (page) => {
       const link = new URL(await walletLink(page));
@@ -93,7 +93,7 @@ describe('the page of a payment, in a browser', () => {
     });
   });
 
-  it('goes from waiting to completed on Stellar, by the memo', async () => {
+  it('advances from waiting to completed on Stellar, by the memo', async () => {
     const payment = await create({ chainId: 1500 });
     const { source } = payment;
     await watching(payment, async (page) => {
@@ -109,7 +109,7 @@ describe('the page of a payment, in a browser', () => {
     });
   });
 
-  it('goes from waiting to completed by the contract on Stellar, called as the page says', async () => {
+  it('advances from waiting to completed by the contract on Stellar, called as the page states', async () => {
     const payer = await shop.stellarAccount('20');
     const payment = await create(
       { chainId: 1500, senderAddress: payer.publicKey() },
@@ -132,7 +132,7 @@ describe('the page of a payment, in a browser', () => {
     });
   });
 
-  it('says what is missing of too little, in the payer’s language, and takes the rest', async () => {
+  it('states the missing amount of an underpayment, in the payer’s language, and accepts the rest', async () => {
     const payment = await create();
     await watching(
       payment,
@@ -151,7 +151,7 @@ describe('the page of a payment, in a browser', () => {
     );
   });
 
-  it('says that another token came, and can still be paid', async () => {
+  it('states that another token arrived, and can still be paid', async () => {
     const payment = await create();
     await watching(payment, async (page) => {
       await page.getByText('Waiting for your payment').waitFor();
@@ -164,7 +164,7 @@ describe('the page of a payment, in a browser', () => {
     });
   });
 
-  it('weighs less than 100 kB with whatever it loads, and is painted while its scripts are still on their way', async () => {
+  it('weighs less than 100 kB with everything it loads, and is painted while its scripts are still loading', async () => {
     const { paymentLink } = await create();
     const { page, newTab, leave } = await visitor(shop.url());
     const loaded: Request[] = [];
@@ -189,7 +189,7 @@ describe('the page of a payment, in a browser', () => {
     await leave();
   });
 
-  it('works without scripts: it is loaded again by itself', async () => {
+  it('works without scripts: it reloads itself', async () => {
     const payment = await create();
     const { page, leave } = await visitor(shop.url(), { javaScriptEnabled: false });
     await page.goto(payment.paymentLink);
@@ -200,7 +200,7 @@ describe('the page of a payment, in a browser', () => {
     await leave();
   });
 
-  it('says when it has expired, what came of too little then, and that money came too late', async () => {
+  it('states its expiry, the received part of an underpayment, and money that arrived too late', async () => {
     const [never, tooLittle] = [await create(), await create()];
     await shop.pay(tooLittle, '1.00');
     await watching(never, async (page) => {

@@ -1,4 +1,4 @@
-/** Payers choose what to pay from, in browsers and on local chains: one payment, the first source that is paid in full counts. */
+/** Payers choose a source in browsers and on local chains: one payment, for which the first fully paid source counts. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { visitor } from '../support/chromium.ts';
@@ -33,7 +33,7 @@ describe('a payment with a choice of chains', () => {
   async function choose(page: Page, name: RegExp, chainId: number, payment: Answer['body']): Promise<Answer['body']> {
     await page.getByRole('button', { name }).click();
     await page.locator(`button[value="${chainId} USDC"][aria-current="true"]`).waitFor();
-    // The read model comes after the page, which shows what was decided.
+    // The read model lags behind the page, which shows the decision.
     const now = await shop.follow(payment.id, ({ source }) => source.chainId === String(chainId));
     assert.ok((await scanned(page))?.includes(now.source.receiverAddress));
     return now;
@@ -63,7 +63,7 @@ describe('a payment with a choice of chains', () => {
     );
   });
 
-  it('takes the first that is paid in full, and shows the rest as held, to be sent back', async () => {
+  it('accepts the first source that is paid in full, and shows the rest as held, to be refunded', async () => {
     const payment = await create();
     const { page, leave } = await visitor(shop.url(), { viewport: { width: 360, height: 740 } });
     await page.goto(payment.paymentLink);

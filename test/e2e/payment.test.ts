@@ -1,4 +1,4 @@
-/** The main job, as a merchant and a customer see it: the real service, stores, chains and webhooks. */
+/** The main job from the view of a merchant and a customer: the real service, stores, chains and webhooks. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { type Answer, createSandbox, type Json } from '../support/sandbox.ts';
@@ -20,7 +20,7 @@ describe('a payment from creation to webhook', () => {
     ...more,
   });
 
-  it('goes from Base to Ethereum without a key: every status, exact amount, two signed webhooks', async () => {
+  it('leads from Base to Ethereum without a key: every status, exact amount, two signed webhooks', async () => {
     const before = await sandbox.balance(1, 'USDC', receiver);
     const order = walletOrder(
       { chainId: 8453, tokenSymbol: 'USDC' },
@@ -100,7 +100,7 @@ describe('a payment from creation to webhook', () => {
     assert.equal((await sandbox.balance(137, 'USDC', receiver)) - before, 1_234_567n);
   });
 
-  it('handles a token whose transfer answers nothing', async () => {
+  it('handles a token whose transfer returns nothing', async () => {
     const before = await sandbox.balance(1, 'USDT', receiver);
     const order = walletOrder({ chainId: 1, tokenSymbol: 'USDT' }, { chainId: 1, tokenSymbol: 'USDT', amount: '3' });
     assert.equal((await paid(await sandbox.create(order))).status, 'payment_completed');
@@ -117,7 +117,7 @@ describe('a payment from creation to webhook', () => {
     assert.equal(refused.body.errors[0].pointer, '/destination/amount');
   });
 
-  it('adds payins up and holds what is too much', async () => {
+  it('adds payins up and holds an excess', async () => {
     const order = walletOrder(
       { chainId: 42161, tokenSymbol: 'USDC' },
       { chainId: 8453, tokenSymbol: 'USDC', amount: '2' },
@@ -189,7 +189,7 @@ describe('a payment from creation to webhook', () => {
   }
 });
 
-/** Statuses are polled, so quick ones may be missed, but the order is fixed and the end is certain. */
+/** Polls statuses, so short ones may be missed. The order is fixed and the end is certain. */
 function assertWalk(seen: readonly string[]): void {
   const path = ['unpaid', 'started', 'payin_completed', 'bridging', 'payout_started', 'payout_completed'].map(
     (name) => `payment_${name}`,

@@ -11,7 +11,7 @@ const everyChain: readonly Overpaid[] = [
   { chainId: 56, by: 'operator' },
   { chainId: 42161, by: 'api' },
 ];
-/** The gate tries each family, and each way to order. */
+/** The gate tries each family, and each way to order a refund. */
 const inGate = gateCases(everyChain, ({ chainId }) => chainId !== 137 && chainId !== 42161);
 
 describe('the excess of an overpaid payment', () => {

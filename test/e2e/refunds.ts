@@ -1,4 +1,4 @@
-/** Money that came beyond what was due goes back, on every chain: ordered by the API, in the dashboard, and by the operator. */
+/** Refunds of overpaid money on every chain, ordered by the API, in the dashboard, and by the operator. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -41,7 +41,7 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { o
     );
   };
 
-  /** A completed payment of which two dollars too much came. */
+  /** A completed payment that was overpaid by two dollars. */
   async function overpaid(chainId: ChainId): Promise<Answer['body']> {
     const created = await sandbox.create(
       {
@@ -59,7 +59,7 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { o
     return created.body;
   }
 
-  /** Somebody of the chain who has nothing yet, and how the customer signs there. */
+  /** Returns an account of the chain that has received nothing yet. */
   async function receiverOn(chainId: ChainId): Promise<string> {
     if (chainId === 1500) return (await sandbox.stellarAccount()).publicKey();
     if (chainId === 501) return SolanaKeypair.generate().publicKey.toBase58();
@@ -79,7 +79,7 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { o
     return privateKeyToAccount(keys.customer).signMessage({ message: text });
   }
 
-  /** As a payer does without scripts: the address, the text, its signature. */
+  /** Sets the refund address like a payer without scripts: the address, the text, its signature. */
   async function sayAddress({ id, paymentLink, source }: Answer['body'], to: string): Promise<void> {
     const chainId = Number(source.chainId) as ChainId;
     const from = sandbox.file().customer[String(chainId)]?.address ?? '';
@@ -98,7 +98,7 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { o
     assert.equal(saved.status, 303, await saved.text());
   }
 
-  /** The code of the newest mail that has these words. */
+  /** The code in the newest mail that contains these words. */
   async function mailedCode(words: string): Promise<string> {
     const folder = join(sandbox.dataDir, 'mail');
     let code: string | undefined;
@@ -174,10 +174,10 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { o
     assert.ok(refund.txHash);
   }
 
-  it('goes back on every chain to where its payer has signed, ordered by API, dashboard and operator', () =>
+  it('is refunded on every chain to the payer’s signed address, ordered by API, dashboard and operator', () =>
     Promise.all(all.map(goesBack)));
 
-  it('is told in the table for spreadsheets, and the operator sees that nothing is left', async () => {
+  it('is in the table for spreadsheets, and the operator sees that nothing is left', async () => {
     const jar = await signedIn();
     const { text } = await jar.get(`/dashboard/apps/${sandbox.file().merchant.appId}/payments.csv`);
     assert.match(text, /"refund_network_fees","refund_tx_hashes"/);
@@ -185,17 +185,17 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { o
     await assert.rejects(operator('order', 'nonsense', '--all', '--reason', 'x'), /paymentNotFound/);
   });
 
-  it('leave log, chains and read models that an audit finds nothing wrong with, after a sweep as well', async () => {
+  it('leaves log, chains and read models without a finding of the audit, also after a sweep', async () => {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
     await promisify(execFile)(process.execPath, ['tools/sweep.ts', '8453', '--even-at-a-loss'], { env });
     const audited = await audit('--json', '--patience', '0');
     const report = JSON.parse(audited.stdout);
     assert.deepEqual([report.findings, report.readModels.findings], [[], []]);
     assert.ok(report.transactions >= 3 * all.length, audited.stdout);
-    // The local chains forget old states, so that failed transactions and cancels could be hidden there: that is said, not passed over.
+    // The local chains keep few old states, in which failed transactions and cancels could be hidden: the audit reports this gap.
     const honest = [
       'no node remembers all that it sent: ask an archive node',
-      // The worker looks at each account in its own time.
+      // The worker reads each account at its own interval.
       'the log tells nothing of it: its books are not open',
       'its books are not open: no balance is compared',
     ];
@@ -204,7 +204,7 @@ export function excessIsRefunded(all: readonly Overpaid[], sandbox: Sandbox, { o
       [...reasons].filter((why) => !honest.includes(String(why))),
       [],
     );
-    // Real nodes of the suite keep all states.
+    // The suite's real nodes keep all states.
     if (onRealNodes) assert.ok(!reasons.has(honest[0]));
     assert.equal(audited.code, reasons.size > 0 ? 2 : 0);
     const told = await audit('payment', paidIds[0] ?? '');

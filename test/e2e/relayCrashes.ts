@@ -1,4 +1,4 @@
-/** One authorization while the real process is killed at each point of its relay: the payer pays once, and the same header gets its result. */
+/** One authorization while the real process is killed at each point of its relay: the payer pays once, and a repeat of the header gets the result. */
 import assert from 'node:assert/strict';
 import { type Address, parseAbiItem } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
@@ -8,10 +8,11 @@ import { keepKeys } from '../../sandbox/keys.ts';
 import { fund } from '../../sandbox/tokens.ts';
 import { chainClient } from '../support/anvil.ts';
 import { isCutOff } from '../support/customers.ts';
-import { type Answer, createSandbox, type SandboxOptions } from '../support/sandbox.ts';
-import { anyPayer, ask402, authorize, headerOf, nowSeconds } from '../support/x402.ts';
+import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
+import { ownerHeaders } from '../support/signIn.ts';
+import { anyPayer, ask402, authorize, headerOf, nowSeconds, type Requirement } from '../support/x402.ts';
 
-/** In the order of a relay's life. The first three are in the request, the others in the worker. */
+/** In the order of a relay's life. The request passes the first three, the worker the others. */
 export const relayPoints = [
   'relay.afterReserve',
   'RelayOrdered.beforeAppend',
@@ -33,40 +34,68 @@ const held = 20_000000n;
 
 export interface RelayCrashOptions extends Pick<SandboxOptions, 'eventStoreUrl'> {
   readonly points: readonly string[];
+  /** Where the authorization is handed in. Default: at the payment's own link. */
+  readonly at?: 'payment' | 'link' | 'facilitator';
 }
 
 /** Specs of one world whose service dies at each of the points, in this order. */
-export function survivesRelayCrashes({ points, eventStoreUrl }: RelayCrashOptions): void {
+export function survivesRelayCrashes({ points, eventStoreUrl, at = 'payment' }: RelayCrashOptions): void {
   const sandbox = createSandbox({ chains: [8453, 1], eventStoreUrl });
   after(() => sandbox.destroy());
   const payer = anyPayer();
-  let payment: Answer['body'];
-  let header: string;
+  /** Path of the payment's link, or of the reusable link. */
+  let path: string;
+  let requirement: Requirement;
+  let signed: Awaited<ReturnType<typeof authorize>>;
 
-  // The service has another port after each start.
-  const link = () => `${sandbox.file().baseUrl}${new URL(payment.paymentLink).pathname}`;
+  // The service has a new port after each start.
+  const link = () => `${sandbox.file().baseUrl}${path}`;
 
-  before(async () => {
-    assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
+  /** Hands the authorization in. */
+  async function hand(): Promise<{ readonly success: boolean; readonly payer: string; readonly transaction: string }> {
+    if (at !== 'facilitator') return (await ask402(link(), headerOf(requirement, signed))).response;
+    const paymentPayload = { x402Version: 2, accepted: requirement, payload: signed };
+    const { status, body } = await sandbox.callOnce('POST', '/x402/settle', {
+      key: sandbox.file().merchant.ordersKey,
+      body: { x402Version: 2, paymentPayload, paymentRequirements: requirement },
+    });
+    assert.equal(status, 200, JSON.stringify(body));
+    return body;
+  }
+
+  async function linkPath(): Promise<string> {
+    const headers = await ownerHeaders(sandbox, 'merchant_demo');
+    const body = { type: 'exactOut', amount: '5.00', source: { chainId: '8453', tokenSymbol: 'USDC' } };
+    const made = await sandbox.call('POST', '/merchant-api/me/links', { headers, body });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    return new URL(made.body.url).pathname;
+  }
+
+  async function paymentPath(): Promise<string> {
     const order = {
       type: 'exactOut',
       display: { title: 'Tea' },
       source: { chainId: 8453, tokenSymbol: 'USDC' },
       destination: { amount: '5.00' },
     };
-    ({ body: payment } = await sandbox.create(order, sandbox.file().merchant.ordersKey));
+    const { body } = await sandbox.create(order, sandbox.file().merchant.ordersKey);
+    return new URL(body.paymentLink).pathname;
+  }
+
+  before(async () => {
+    assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
+    path = await (at === 'link' ? linkPath() : paymentPath());
     const rpcUrl = sandbox.file().chains['8453']?.rpcUrl ?? '';
     await fund(rpcUrl, 8453, payer.address, { tokens: { USDC: held } });
-    const [requirement] = (await ask402(link())).required.accepts;
-    const validBefore = String(nowSeconds() + 3_000);
-    header = headerOf(requirement, await authorize(payer, requirement, { validBefore }));
+    requirement = (await ask402(link())).required.accepts[0];
+    signed = await authorize(payer, requirement, { validBefore: String(nowSeconds() + 3_000) });
     await sandbox.stop();
   });
 
   for (const point of points) {
     it(`dies at ${point}`, async () => {
       if ((await sandbox.start({ ...settings, CRASH_AT: point })) === 'ready') {
-        await ask402(link(), header).catch((error: unknown) => {
+        await hand().catch((error: unknown) => {
           if (!isCutOff(error)) throw error;
         });
       }
@@ -74,16 +103,19 @@ export function survivesRelayCrashes({ points, eventStoreUrl }: RelayCrashOption
     });
   }
 
-  describe('and once it is left alone', () => {
+  describe('and without further crashes', () => {
     before(async () => {
       assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
     });
 
     it('the same header gets 200, and the payment is paid out', async () => {
-      const { status, response } = await ask402(link(), header);
-      assert.deepEqual([status, response.success, response.payer], [200, true, payer.address]);
-      const { status: last, source } = await sandbox.follow(payment.id);
-      assert.deepEqual([last, source.txHash], ['payment_payout_completed', response.transaction]);
+      const { success, payer: by, transaction } = await hand();
+      assert.deepEqual([success, by], [true, payer.address]);
+      const payments = (await sandbox.query('SELECT payment_id FROM payments')) as { readonly payment_id: string }[];
+      assert.equal(payments.length, 1);
+      const { status: last, source } = await sandbox.follow(payments[0]?.payment_id ?? '');
+      const completed = at === 'link' ? 'payment_completed' : 'payment_payout_completed';
+      assert.deepEqual([last, source.txHash], [completed, transaction]);
     });
 
     it('the payer has paid once and no gas, and the relay account has sent one transaction', async () => {
@@ -97,7 +129,7 @@ export function survivesRelayCrashes({ points, eventStoreUrl }: RelayCrashOption
       });
       assert.deepEqual(
         logs.map(({ args: { to } }) => to),
-        [payment.source.receiverAddress],
+        [requirement.payTo],
       );
       assert.equal(await client.getBalance({ address: payer.address }), 0n);
       const relay = privateKeyToAddress(keepKeys(sandbox.dataDir).relay);

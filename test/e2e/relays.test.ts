@@ -1,4 +1,4 @@
-/** Payers with no coin for gas, on local chains: one signature pays a payment, which is paid out on another chain. */
+/** Payers without gas on local chains: one signature pays a payment, which is paid out on another chain. */
 import assert from 'node:assert/strict';
 import { type Address, createWalletClient, encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
@@ -7,10 +7,12 @@ import { localRpc } from '../../sandbox/localRpc.ts';
 import { fund } from '../../sandbox/tokens.ts';
 import { systemClock } from '../../src/process/system.ts';
 import { chainClient } from '../support/anvil.ts';
+import { historyAt } from '../support/history.ts';
 import { createLocalService } from '../support/localService.ts';
 import type { LocalWorld } from '../support/localWorld.ts';
 import type { Answer } from '../support/shop.ts';
-import { anyPayer, ask402, authorize, headerOf, nowSeconds, type Requirement } from '../support/x402.ts';
+import { demoOwner } from '../support/signIn.ts';
+import { type Asked, anyPayer, ask402, authorize, headerOf, nowSeconds, type Requirement } from '../support/x402.ts';
 
 const [base, ethereum] = [8453, 1] as const;
 const { address: usdc } = findToken(chainOf(base), 'USDC') ?? assert.fail();
@@ -53,7 +55,7 @@ describe('paying without gas', () => {
   const coinOf = (address: Address) => chainClient(world.rpcUrl(base)).getBalance({ address });
   const paidTo = (to: string) => shop.balance(base, 'USDC', to);
 
-  it('asks for the payment’s own terms, and stores nothing for it', async () => {
+  it('requests the payment’s own terms, and stores nothing for it', async () => {
     const payment = await create();
     const { status, required, body, headers } = await ask402(linkOf(payment));
     assert.equal(status, 402);
@@ -98,7 +100,7 @@ describe('paying without gas', () => {
     assert.equal(await paidTo(payer.address), 10_000000n - BigInt(requirement.amount));
   });
 
-  it('takes the header of version 1', async () => {
+  it('accepts the header of version 1', async () => {
     const payment = await create();
     const link = linkOf(payment);
     const [old] = (await ask402(link)).body.accepts;
@@ -113,7 +115,7 @@ describe('paying without gas', () => {
     assert.deepEqual([told.success, told.network], [true, 'base']);
   });
 
-  it('refuses what is not exactly what is due, with a name for each reason', async () => {
+  it('refuses everything but the exact amount due, with a name for each reason', async () => {
     const payment = await create();
     const link = linkOf(payment);
     const requirement = await billOf(link);
@@ -128,7 +130,7 @@ describe('paying without gas', () => {
     assert.deepEqual(
       [
         await send(await sign({ value: less })),
-        // What a client says that it accepted counts for nothing.
+        // The server ignores the client's claim about accepted terms.
         await send(await sign({ value: less }), { ...requirement, amount: less }),
         await send(await sign({ to })),
         await send(await sign({ to }), { ...requirement, payTo: to }),
@@ -187,15 +189,16 @@ describe('paying without gas', () => {
     const payer = await payerWith(10_000000n);
     const signed = await authorize(payer, requirement);
     await sendByStranger(signed);
+    // The token reports the authorization as used: the service sends nothing, and the payin pass finds the money.
     const { status, body } = await ask402(link, headerOf(requirement, signed));
-    // The token says that it is used: nothing of ours is sent, and the payin pass finds the money.
-    assert.ok(status === 402 || status === 200, JSON.stringify(body));
+    assert.equal(status, 200, JSON.stringify(body));
     const done = await shop.follow(payment.id);
     assert.equal(done.status, 'payment_payout_completed');
+    assert.deepEqual((await ask402(link, headerOf(requirement, signed))).body, body);
     assert.equal(await paidTo(payer.address), 10_000000n - BigInt(requirement.amount));
   });
 
-  it('shows a page what a wallet signs, with a nonce of the server’s, and takes the signature once', async () => {
+  it('gives a page the data that a wallet signs, with a nonce of the server’s, and accepts the signature once', async () => {
     const payment = await create();
     const link = linkOf(payment);
     const seen = await (await fetch(`${link}/authorization`)).json();
@@ -223,6 +226,107 @@ describe('paying without gas', () => {
     assert.equal(told.status, 'paid');
     assert.equal((await (await fetch(`${link}/authorization`)).json()).last.transaction, told.transaction);
     assert.equal(await paidTo(payer.address), 10_000000n - BigInt(message.value));
+  });
+
+  describe('with a reusable link', () => {
+    const fixed = { type: 'exactIn', amount: '2.00', title: 'Tea by the cup' };
+    const sources = { source: { chainId: String(base), tokenSymbol: 'USDC' } };
+    let owner: Record<string, string>;
+    before(async () => {
+      owner = await demoOwner(shop);
+    });
+
+    async function linked(more: object = {}): Promise<string> {
+      const { status, body } = await shop.call('POST', '/merchant-api/me/links', {
+        headers: owner,
+        body: { ...fixed, ...sources, ...more },
+      });
+      assert.equal(status, 201, JSON.stringify(body));
+      return `${shop.url()}${new URL(body.url).pathname}`;
+    }
+    const paymentOf = (body: Asked['body']) => fetch(`${body.paymentLink}/authorization`).then((each) => each.json());
+    const eventsCreated = async () =>
+      [...(await historyAt(shop.eventStoreUrl()))].filter(([stream]) => stream.startsWith('payment-')).length;
+
+    it('stores nothing until a signature that can pay arrives, and makes one payment of all copies of a header', async () => {
+      const link = await linked();
+      const before = await eventsCreated();
+      const asked = await Promise.all([1, 2, 3].map(() => ask402(link)));
+      const deposits = asked.map(({ required }) => required.accepts[0].payTo);
+      assert.equal(new Set(deposits).size, 3);
+      const [requirement, other]: readonly Requirement[] = asked.map(({ required }) => required.accepts[0]);
+      assert.ok(requirement && other);
+      assert.equal(requirement.amount, '2000000');
+      const poor = await ask402(link, headerOf(requirement, await authorize(anyPayer(), requirement)));
+      assert.equal(poor.response.errorReason, 'invalid_exact_evm_insufficient_balance');
+      const payer = await payerWith(10_000000n);
+      const signed = await authorize(payer, requirement);
+      // A forged quote, a quote for another deposit, and a quote of another link.
+      for (const wrong of [
+        { ...requirement, extra: { ...requirement.extra, quote: undefined } },
+        { ...requirement, extra: { ...requirement.extra, quote: `${'a'.repeat(36)}.1.0-0.x|y` } },
+      ])
+        assert.equal((await ask402(link, headerOf(wrong as Requirement, signed))).status, 400);
+      const mixed = await ask402(link, headerOf(other, signed));
+      assert.equal(mixed.response.errorReason, 'invalid_exact_evm_payload_recipient_mismatch');
+      assert.equal((await ask402(await linked(), headerOf(requirement, signed))).status, 400);
+      assert.equal(await eventsCreated(), before);
+
+      const header = headerOf(requirement, signed);
+      const answers = await Promise.all([1, 2, 3, 4, 5].map(() => ask402(link, header)));
+      for (const { status, body } of [...answers, await ask402(link, header)]) {
+        assert.equal(status, 200, JSON.stringify(body));
+        assert.deepEqual(body, answers[0]?.body);
+      }
+      assert.equal(await eventsCreated(), before + 1);
+      assert.equal(await paidTo(payer.address), 8_000000n);
+      assert.equal((await paymentOf(answers[0]?.body)).last.transaction, answers[0]?.body.transaction);
+    });
+
+    it('has one payment for one order of a program, however often it asks for terms and signs', async () => {
+      const link = `${await linked({ amount: undefined, minAmount: '1.00' })}?order=cup-of-tea-0000001&amount=1.50`;
+      const [requirement, same]: readonly Requirement[] = await Promise.all(
+        [1, 2].map(async () => (await ask402(link)).required.accepts[0]),
+      );
+      assert.ok(requirement && same);
+      assert.deepEqual([requirement.payTo, requirement.amount], [same.payTo, '1500000']);
+      const payer = await payerWith(10_000000n);
+      const answers = await Promise.all(
+        [requirement, same].map(async (each) => ask402(link, headerOf(each, await authorize(payer, each)))),
+      );
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 402]);
+      const again = await ask402(link);
+      assert.deepEqual([again.status, again.body.status], [200, 'paid']);
+      assert.equal(await paidTo(payer.address), 8_500000n);
+      assert.equal((await ask402(link.replace('1.50', '0.50'))).status, 400);
+      assert.equal((await ask402(link.replace('order=cup-of-tea-0000001', 'order=short'))).status, 400);
+    });
+
+    it('gives the purchase to a header whose money somebody else moved before the first answer', async () => {
+      const link = await linked();
+      const requirement: Requirement = (await ask402(link)).required.accepts[0];
+      const payer = await payerWith(10_000000n);
+      const signed = await authorize(payer, requirement);
+      await sendByStranger(signed);
+      const header = headerOf(requirement, signed);
+      const { status, body } = await ask402(link, header);
+      assert.equal(status, 200, JSON.stringify(body));
+      assert.deepEqual((await ask402(link, header)).body, body);
+      assert.equal(await paidTo(payer.address), 8_000000n);
+    });
+
+    it('makes no payment for a nonce that its payer used for another transfer', async () => {
+      const link = await linked();
+      const requirement: Requirement = (await ask402(link)).required.accepts[0];
+      const payer = await payerWith(10_000000n);
+      const signed = await authorize(payer, requirement);
+      const { nonce } = signed.authorization;
+      await sendByStranger(await authorize(payer, requirement, { nonce, to: anyPayer().address }));
+      const before = await eventsCreated();
+      const { status, response } = await ask402(link, headerOf(requirement, signed));
+      assert.deepEqual([status, response.errorReason], [402, 'invalid_exact_evm_nonce_already_used']);
+      assert.equal(await eventsCreated(), before);
+    });
   });
 
   async function sendByStranger({ signature, authorization }: Awaited<ReturnType<typeof authorize>>): Promise<Hex> {

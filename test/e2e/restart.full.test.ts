@@ -1,4 +1,4 @@
-/** Ends and new starts of the whole product on one data directory: what runs is found again, what was is gone on with. */
+/** Ends and restarts of the whole product on one data directory: running parts are found again, interrupted work continues. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -28,7 +28,7 @@ describe('a service that was killed', () => {
   before(() => sandbox.start());
   after(() => sandbox.destroy());
 
-  it('finds its world again and pays out what was paid meanwhile', async () => {
+  it('finds its world again and pays out payments that were paid meanwhile', async () => {
     const payment = await create(sandbox, '4.00');
     const before = outliving.map(sandbox.pidOf);
     await sandbox.kill();
@@ -49,7 +49,7 @@ describe('a service that was killed', () => {
     await completes(sandbox);
   });
 
-  it('goes on under another master key: links given out still open, webhooks are signed with the secrets known', async () => {
+  it('continues under another master key: published links still open, webhooks are signed with the known secrets', async () => {
     const open = await create(sandbox, '3.00');
     const keys = keepKeys(sandbox.dataDir);
     const masterKey = randomBytes(32).toString('hex');
@@ -83,7 +83,7 @@ describe('a sandbox that was stopped', () => {
   before(() => sandbox.start());
   after(() => sandbox.destroy());
 
-  it('leaves no process behind and goes on with its keys, chains and payments', async () => {
+  it('leaves no process behind and continues with its keys, chains and payments', async () => {
     const [done, open] = [await completes(sandbox), await create(sandbox, '2.00')];
     const [was, height] = [sandbox.file(), await heightOf(sandbox)];
     const paid = await sandbox.balance(1, 'USDC', receiver);
@@ -104,7 +104,7 @@ describe('a sandbox that was stopped', () => {
     assert.equal((await sandbox.follow(open.id)).status, 'payment_payout_completed');
   });
 
-  it('comes back after a power cut', async () => {
+  it('starts again after a power cut', async () => {
     const done = await completes(sandbox);
     const since_ms = Date.now();
     const dumps = [8453, 1].map((chainId) => join(sandbox.dataDir, 'chains', `${chainId}.json`));
@@ -123,7 +123,7 @@ describe('a start that does not succeed', () => {
   const sandbox = createSandbox({ chains: [8453, 501, 1500] });
   after(() => sandbox.destroy());
 
-  it('ends what it has begun when it is interrupted', async () => {
+  it('ends its processes when it is interrupted', async () => {
     const starting = sandbox.start();
     await sandbox.until(() => existsSync(join(sandbox.dataDir, 'postgres', 'postmaster.pid')));
     assert.deepEqual(await sandbox.stop(), { code: 0, signal: null }, sandbox.printed());
@@ -131,7 +131,7 @@ describe('a start that does not succeed', () => {
     assert.deepEqual(processesOf(sandbox.dataDir), []);
   });
 
-  it('says so when its port is taken, and leaves nothing behind', async () => {
+  it('states that its port is in use, and leaves nothing behind', async () => {
     const squatter = createServer().listen(0, '127.0.0.1');
     await new Promise((listening) => squatter.once('listening', listening));
     const { port } = squatter.address() as { port: number };
@@ -145,14 +145,14 @@ describe('a start that does not succeed', () => {
     }
   });
 
-  it('says why as the last thing it says, though the service had started already, and leaves nothing behind', async () => {
-    // Written when the demo apps are there.
+  it('states the reason last, though the service had started already, and leaves nothing behind', async () => {
+    // Written once the demo apps exist.
     const settings = join(sandbox.dataDir, 'shop', 'settings.json');
     rmSync(settings, { force: true });
     mkdirSync(settings, { recursive: true });
     try {
       const starting = sandbox.start();
-      // It ends last: the chains have gone long before.
+      // It ends last, long after the chains.
       await sandbox.until(() => sandbox.pidOf('shop') !== undefined);
       process.kill(sandbox.pidOf('shop') ?? 0, 'SIGSTOP');
       assert.equal(await starting, 'ended');

@@ -1,4 +1,4 @@
-/** The whole story of a merchant, in a browser: somebody orders, pays in a frame or on the payment's page, and gets the receipt. */
+/** The whole story of a merchant, in a browser: a buyer orders, pays in a frame or on the payment's page, and gets the receipt. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ describe('the demo shop, in a browser', () => {
   after(() => sandbox.destroy());
   beforeEach(async () => {
     const { shop, baseUrl } = sandbox.file();
-    // Another site than the service's: cookies of its pages would not come along.
+    // Another site than the service's: its cookies would not be sent.
     someone = await visitor(shop.url.replace('127.0.0.1', 'localhost'), { besides: [baseUrl] });
     ({ page } = someone);
   });
@@ -36,7 +36,7 @@ describe('the demo shop, in a browser', () => {
     return (await sandbox.call('GET', `/payment-api/payments/order/${appId}/${orderId}`, { key })).body;
   };
   const pay = async (orderId: string) => sandbox.pay(await paymentOf(orderId));
-  /** Both transactions are on it, as they are on the chains. */
+  /** The receipt contains both transactions, as they are on the chains. */
   const hasReceipt = async (orderId: string, learned: string) => {
     await page.getByText('Oolong, 100 g is on its way').waitFor();
     const { source, destination, status } = await paymentOf(orderId);
@@ -51,9 +51,9 @@ describe('the demo shop, in a browser', () => {
       .filter(Boolean)
       .map((line) => JSON.parse(line));
 
-  it('order, pay in the frame, receipt: told by webhook', async () => {
+  it('order, pay in the frame, receipt: notified by webhook', async () => {
     const orderId = await order();
-    // Before the script is there, the link is a plain one.
+    // The link is a plain one until the script has loaded.
     await page.waitForLoadState('load');
     await page.getByRole('link', { name: /^Pay/ }).click();
     const frame = page.frameLocator('dialog iframe');
@@ -62,7 +62,7 @@ describe('the demo shop, in a browser', () => {
     await frame.getByText('has been paid').waitFor();
     await frame.getByRole('link', { name: 'Printable receipt' }).click();
     await frame.getByText((await paymentOf(orderId)).destination.txHash).waitFor();
-    // The page hears the key once its script is there.
+    // The page handles the key once its script has loaded.
     await (
       await page
         .locator('dialog iframe')
@@ -97,7 +97,7 @@ describe('the demo shop, in a browser', () => {
     ['By the feed alone', /read in the feed/],
   ] as const;
   for (const [way, learned] of ways) {
-    it(`loses no order when it is killed while somebody pays: ${way}`, async () => {
+    it(`loses no order when it is killed while a buyer pays: ${way}`, async () => {
       await learnBy(way);
       const orderId = await order();
       process.kill(sandbox.pidOf('shop') ?? assert.fail('no shop runs'), 'SIGKILL');

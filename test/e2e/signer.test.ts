@@ -1,6 +1,6 @@
 /**
- * The treasury's keys in a process of their own: payments are paid out by it, and whoever holds all the rest gets no signature for what
- * nobody paid.
+ * The treasury's keys in a separate process, which pays payments out. An attacker who holds everything else gets no
+ * signature for unpaid money.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -30,7 +30,7 @@ const keyNames = [
 ];
 const receiver = '0x1111111111111111111111111111111111111111';
 
-describe('a signer of its own', () => {
+describe('a separate signer', () => {
   const around: { world?: LocalWorld; signer?: SignerProcess; settings?: LocalWorld['settings'] } = {};
   const service = createLocalService([8453, 501, 1500], systemClock, async (world) => {
     around.world = world;
@@ -93,7 +93,7 @@ describe('a signer of its own', () => {
     ['Solana', 501],
     ['Stellar', 1500],
   ] as const)
-    it(`pays out what came in on ${from}, for a service that holds no key`, async () => {
+    it(`pays out the money that arrived on ${from}, for a service that holds no key`, async () => {
       const created = await service.create(order(source, { chainId: 8453, receiverAddress: receiver }));
       assert.equal(created.status, 201, JSON.stringify(created.body));
       await service.pay(created.body);
@@ -114,7 +114,7 @@ describe('a signer of its own', () => {
     }
   });
 
-  describe('asked by one who holds the service, its master key and its log', () => {
+  describe('called by an attacker with the service, its master key and its log', () => {
     let forger: Forger;
     let paid: string;
     before(async () => {
@@ -125,7 +125,7 @@ describe('a signer of its own', () => {
     });
     after(() => forger.close());
 
-    it('pays for no payment that nobody paid', async () => {
+    it('pays no payment without a payin', async () => {
       const invented = await forger.copy(paid, ({ transfer, ...data }, to) => ({
         ...data,
         transfer: { ...transfer, txHash: `0x${'ab'.repeat(32)}`, to },
@@ -133,7 +133,7 @@ describe('a signer of its own', () => {
       await assert.rejects(forger.sign(invented), { name: 'PayoutBlocked', reason: 'fundingUnproven' });
     });
 
-    it('takes no money for a payment’s that went to another’s deposit, or to a deposit that is not the treasury’s', async () => {
+    it('accepts no money for a payment that went to another’s deposit, or to a deposit that is not the treasury’s', async () => {
       const copied = await forger.copy(paid, (data) => data);
       await assert.rejects(forger.sign(copied), { reason: 'notOrdered', message: /not made to a deposit of payment/ });
       const stranger = await forger.copy(paid, (data) => data, 'kept');
@@ -146,13 +146,13 @@ describe('a signer of its own', () => {
         await assert.rejects(forger.sign(paid, { ...other, ...changed }), { reason: 'notOrdered' });
     });
 
-    it('pays nothing twice, though the log says that the first payout died', async () => {
+    it('pays nothing twice, though the log claims that the first payout died', async () => {
       await assert.rejects(forger.sign(paid), { reason: 'notOrdered', message: /nothing is to be signed/ });
       await forger.bury(paid);
       await assert.rejects(forger.sign(paid), { reason: 'signedBefore', message: /is paid, whatever the log says/ });
     });
 
-    it('spends no more in an hour than its own settings say', async () => {
+    it('spends no more in an hour than its own settings allow', async () => {
       const created = await service.create(order(8453, { chainId: 8453, receiverAddress: receiver, amount: '30.00' }));
       await service.pay(created.body);
       await service.until(async () => String((await service.operations('/metrics')).body).includes('reason="perHour"'));
@@ -160,7 +160,7 @@ describe('a signer of its own', () => {
     });
   });
 
-  it('leaves no key in the environment or the memory of the processes that ask it', async () => {
+  it('leaves no key in the environment or the memory of the processes that call it', async () => {
     const { settings = {}, world } = around;
     const config = readConfig(settings);
     for (const treasury of Object.values(config.treasuries)) assert.equal(treasury?.key, null);

@@ -1,4 +1,4 @@
-/** Whoever holds all but the keys: the service's log with its seals, its certificates, its nodes. */
+/** An attacker who holds everything but the keys: the service's log with its seals, its certificates, its nodes. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -29,8 +29,8 @@ type Confirmed = PaymentEventData<'PayinConfirmed'>;
 
 export interface Forger {
   /**
-   * Writes a payment like another one, up to its ordered payout, with a payin of his own making.
-   * @param own whether the deposit is derived as the treasury's are; kept, it is that of the other payment
+   * Writes a copy of a payment, up to its ordered payout, with a forged payin.
+   * @param own 'own': the deposit is derived like the treasury's; 'kept': it is the other payment's
    * @returns its id
    */
   copy(
@@ -38,10 +38,10 @@ export interface Forger {
     payin: (data: Confirmed, deposit: string) => Confirmed,
     own?: 'own' | 'kept',
   ): Promise<string>;
-  /** Writes that a payout's block left the chain, and that it died. */
+  /** Writes that a payout's block left the chain, and that the payout died. */
   bury(paymentId: string): Promise<void>;
   orderOf(paymentId: string): Promise<Order>;
-  /** Takes a nonce for the payout and asks the signer. @param order what is to be paid instead of what the log orders */
+  /** Takes a nonce for the payout and calls the signer. @param order to sign instead of the log's order */
   sign(paymentId: string, order?: Order): Promise<Signed>;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export interface Forger {
 const signal = AbortSignal.timeout(120_000);
 const facts = { cause: 'worker:payouts', appId: null } as const;
 
-/** @param settings of the service that asks the signer; `dataDir`, where its log is */
+/** @param settings of the service that calls the signer; `dataDir` contains its log */
 export function openForger(settings: Readonly<Record<string, string>>, dataDir: string): Forger {
   const config = readConfig(settings);
   const { remote } = config.signing;

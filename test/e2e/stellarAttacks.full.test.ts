@@ -1,4 +1,4 @@
-/** What the service believes of Stellar: nothing that moved no money to it, and each payin once. */
+/** The service's handling of forged Stellar payments: it ignores everything that moved no money to it, and counts each payin once. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -13,17 +13,17 @@ import { walletOrders } from '../support/walletOrders.ts';
 
 type Got = rpc.Api.GetTransactionResponse;
 
-/** 10.02 pay for 10 and the fee. */
+/** 10.02 covers 10 and the fee. */
 const amount = 10_0200000n;
 
-describe('what is believed of Stellar', () => {
+describe('trusted payments on Stellar', () => {
   const sandbox = createSandbox({ chains: [8453, 1500] });
   let tools: StellarTools;
   let payer: Keypair;
   let sponsor: Keypair;
-  /** The payment that the attackers want to have paid. */
+  /** The payment that the attackers try to have paid. */
   let victim: Answer['body'];
-  /** Transactions that really paid. */
+  /** Hashes of transactions that really paid. */
   const honest: string[] = [];
   before(async () => {
     assert.equal(await sandbox.start(), 'ready', sandbox.printed());
@@ -77,12 +77,12 @@ describe('what is believed of Stellar', () => {
   const payinsOf = ({ id }: Answer['body']) =>
     sandbox.query<{ hash: string }>(`SELECT tx_hash AS hash FROM payins WHERE payment_id = '${id}'`);
 
-  /** Of the last attack. The service saves that it has passed a ledger without payins every ten seconds: it is waited for once. */
+  /** Ledger of the last attack. The service saves every ten seconds that it has passed ledgers without payins: the spec waits for this once. */
   let attacked = 0;
-  /** What the attackers want to have paid. */
+  /** Payments that the attackers try to have paid. */
   const targets: Answer['body'][] = [];
 
-  /** No money moved to the treasury. That the service believes nothing of it is seen once it has passed the last attack's ledger. */
+  /** No money moved to the treasury. The spec checks this after the service has passed the last attack's ledger. */
   async function unbelieved(expected: 'FAILED' | 'SUCCESS', attack: () => Promise<Got>): Promise<void> {
     const balances = () => Promise.all([payer.publicKey(), stellar().treasury].map(tools.balance));
     const before = await balances();
@@ -163,7 +163,7 @@ describe('what is believed of Stellar', () => {
       targets.push(classic);
     });
 
-    it('any of these leaves the payment as it was: its payer pays it, once', async () => {
+    it('any of these leaves the payment unchanged: its payer pays it, once', async () => {
       await nothingIsKnown();
       honest.push(await sandbox.pay(victim, victim.source.amount, payer.secret()));
       const done = await sandbox.follow(victim.id);
@@ -175,8 +175,8 @@ describe('what is believed of Stellar', () => {
     });
   });
 
-  describe('a payin that is seen twice', () => {
-    it('is one: in pages that show everything twice, and in ledgers that are read again', async () => {
+  describe('a payin that is detected twice', () => {
+    it('is one: in pages that contain everything twice, and in ledgers that are read again', async () => {
       const payment = await create(orderOf({}));
       await addFault(url(), { method: 'getEvents', kind: 'duplicate', times: 40 });
       const hash = await sandbox.pay(payment);
@@ -199,7 +199,7 @@ describe('what is believed of Stellar', () => {
       return stdout;
     };
 
-    it('are read again by npm run rescan, beside the running service, which pays out what is found', async () => {
+    it('are read again by npm run rescan, beside the running service, which pays out the found payments', async () => {
       const payment = await create(orderOf({}));
       await sandbox.kill();
       const hash = await sandbox.pay(payment);

@@ -1,4 +1,4 @@
-/** The real process pays out on Stellar through channels, which come and go between its deaths. */
+/** The real process pays out on Stellar through channels, whose number changes between its deaths. */
 import assert from 'node:assert/strict';
 import { Keypair, Networks } from '@stellar/stellar-sdk';
 import { parseUnits } from 'viem';
@@ -11,7 +11,7 @@ import { stellarTools } from '../support/stellar.ts';
 
 const [a, b, c] = [1, 2, 3].map(() => Keypair.random()) as [Keypair, Keypair, Keypair];
 
-/** Where the service dies, and which channels it had. */
+/** Crash point and channels of each round. */
 const deaths: readonly (readonly [string, readonly Keypair[]])[] = [
   ['TreasuryOpened+NonceAssigned.afterAppend', [a, b, c]],
   ['PayoutSigned.afterAppend#2', [b, c]],
@@ -39,7 +39,7 @@ describe('payouts on Stellar through channels, with kill -9', () => {
   });
   after(() => sandbox.destroy());
 
-  /** Customers who pay one right after the other, until the service is cut off. */
+  /** Customers pay one after the other until the service dies. */
   async function shop(): Promise<void> {
     const orders = Array.from({ length: ordersAtATime }, () => customers.newOrder(8453, 1500));
     try {

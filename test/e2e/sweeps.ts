@@ -1,4 +1,4 @@
-/** Deposits on every EVM chain are swept by the operator's command, while the service that signs is killed at each point of a sweep. */
+/** The operator's command sweeps deposits on every EVM chain, while the signing service is killed at each point of a sweep. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -13,7 +13,7 @@ import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
 
 interface SweepRound {
   readonly chainId: ChainId;
-  /** Where the service dies; null where it goes on. */
+  /** Crash point of the service; null if it survives. */
   readonly point: string | null;
 }
 
@@ -27,7 +27,7 @@ export const sweepRounds: readonly SweepRound[] = [
 const transfers = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)');
 
 export interface SweepOptions extends Pick<SandboxOptions, 'eventStoreUrl'> {
-  /** Begins with Base; one at least is not cut off. */
+  /** Begins with Base; at least one round survives. */
   readonly rounds: readonly SweepRound[];
 }
 
@@ -39,7 +39,7 @@ export function sweepsSurviveCrashes({ rounds, eventStoreUrl }: SweepOptions): v
   const customers = createCustomers(sandbox);
   after(() => sandbox.destroy());
 
-  /** Ends when all that it ordered is done, or with the service's event store. */
+  /** Ends when all of its orders are done, or when the service's event store ends. */
   const sweep = async (...args: string[]) => {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
     const ran = promisify(execFile)(process.execPath, ['tools/sweep.ts', ...args, '--even-at-a-loss'], { env });
@@ -56,7 +56,7 @@ export function sweepsSurviveCrashes({ rounds, eventStoreUrl }: SweepOptions): v
     const balances = deposits(chainId).map((of) => clientOf(chainId).readContract({ ...read, args: [of] }));
     return (await Promise.all(balances)).reduce((sum, each) => sum + each, 0n);
   };
-  /** What came from deposits to the treasury, as the token itself tells it. */
+  /** Sum that moved from deposits to the treasury, from the token's own logs. */
   const swept = (chainId: ChainId) =>
     clientOf(chainId).getLogs({
       address: usdcOf(chainId),
@@ -68,7 +68,7 @@ export function sweepsSurviveCrashes({ rounds, eventStoreUrl }: SweepOptions): v
 
   before(async () => {
     assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
-    // Of two deposits on Base one transaction is made.
+    // Two deposits on Base share one transaction.
     customers.newOrder(8453, 1);
     for (const from of chainIds) customers.newOrder(from, 8453);
     const done = await customers.finish();
@@ -81,14 +81,14 @@ export function sweepsSurviveCrashes({ rounds, eventStoreUrl }: SweepOptions): v
   for (const { chainId, point } of rounds) {
     if (point === null) continue;
     it(`are ordered on ${chainOf(chainId).name}, and the service dies at ${point}`, async () => {
-      // One that was cut off before is gone on with, and may die again before anything is ordered.
+      // An interrupted run continues, and may die again before it orders anything.
       const started = await sandbox.start({ ...settings, CRASH_AT: point });
       if (started === 'ready') void sweep(String(chainId)).catch(() => {});
       assert.deepEqual(await sandbox.ended(), { code: null, signal: 'SIGKILL' }, sandbox.printed());
     });
   }
 
-  it('are done when it is back: what was ordered, and what was not, by two commands at the same time', async () => {
+  it('are done after a restart: ordered ones, and unordered ones by two commands at the same time', async () => {
     assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
     const said = await Promise.all([sweep('all'), sweep('evm')]);
     for (const chainId of chainIds) {

@@ -1,4 +1,4 @@
-/** A team on the real service: invited by mail, joined in a browser, refused by role, removed while signed in, made the owner with a code. */
+/** A team on the real service: invited by mail, admitted in a browser, refused by role, removed while signed in, made owner with a code. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { openMailFolder } from '../../sandbox/mailFolder.ts';

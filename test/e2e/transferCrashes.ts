@@ -1,4 +1,4 @@
-/** A refund and a withdrawal, one after the other, while the real process is killed at each point of either: each is sent once, and told once. */
+/** A refund and then a withdrawal, while the real process is killed at each point of both: each is sent once and reported once. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -44,14 +44,14 @@ export function survivesTransferCrashes({ points, eventStoreUrl }: TransferCrash
   };
   let payment: Answer['body'];
 
-  /** Ordered in the first round; in each the process dies, and the next goes on. */
+  /** Orders in the first round. The process dies in each round, and the next one continues. */
   function diesAtEach(points: readonly string[], order: () => Promise<unknown>): void {
     for (const [round, point] of points.entries()) {
       it(`dies at ${point}`, async () => {
         const started = await sandbox.start({ ...settings, CRASH_AT: point });
         if (round === 0) {
           assert.equal(started, 'ready', sandbox.printed());
-          // The tool may be cut off with the service's event store, once its order is in there.
+          // Once the order is stored, the tool may be interrupted with the service's event store.
           void order().catch(() => {});
         }
         assert.deepEqual(await sandbox.ended(), { code: null, signal: 'SIGKILL' }, sandbox.printed());
@@ -71,17 +71,17 @@ export function survivesTransferCrashes({ points, eventStoreUrl }: TransferCrash
     await sandbox.stop();
   });
 
-  describe('of the refund of all that came', () => {
+  describe('in the refund of all received money', () => {
     diesAtEach(points.refund, () =>
       tool('refunds', 'order', payment.id, '--all', '--to', payer, '--reason', 'the receiver is blocked'),
     );
   });
 
-  describe('of the withdrawal', () => {
+  describe('in the withdrawal', () => {
     diesAtEach(points.withdrawal, () => tool('treasury', 'withdraw', '1', 'USDC', '10', '--to', bank));
   });
 
-  describe('and once it is left alone', () => {
+  describe('and without further crashes', () => {
     let refunded: Answer['body'];
     before(async () => {
       assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
@@ -108,9 +108,9 @@ export function survivesTransferCrashes({ points, eventStoreUrl }: TransferCrash
     });
 
     it('the payment is refunded: on its page, in the dashboard, and in the table for spreadsheets', async () => {
-      // The service has another port since the link was given.
+      // The service has a new port since it returned the link.
       const link = `${sandbox.file().baseUrl}${new URL(payment.paymentLink).pathname}?lang=en`;
-      // A service under load says that it cannot show the page now.
+      // An overloaded service answers that it cannot show the page now.
       await sandbox.until(async () => {
         const page = await fetch(link, { headers: { accept: 'text/html' } });
         return page.status !== 503 && /Your money was refunded/.test(await page.text());
@@ -146,7 +146,7 @@ export function survivesTransferCrashes({ points, eventStoreUrl }: TransferCrash
     });
   });
 
-  /** From Ethereum to Base. */
+  /** A payment from Ethereum to Base. */
   async function paid(): Promise<Answer['body']> {
     const order = {
       type: 'exactOut',

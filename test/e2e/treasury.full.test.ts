@@ -1,4 +1,4 @@
-/** The treasury's key is used elsewhere while the service is down, with the nonce of a payout that was signed and not sent. */
+/** Another program uses the treasury's key while the service is down, with the nonce of a payout that was signed and not sent. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,13 +12,13 @@ import { createCustomers } from '../support/customers.ts';
 import { createSandbox } from '../support/sandbox.ts';
 
 const chainIds = [8453, 1] as const;
-/** Blocks come when they are asked for: the sandbox's nodes remember the accounts of sixteen blocks only. */
+/** Blocks are mined on request: the sandbox's nodes keep the accounts of only sixteen blocks. */
 const settings = {
   SANDBOX_BLOCK_TIME_S: '1000',
   ...Object.fromEntries(chainIds.map((chainId) => [`POLL_MS_${chainId}`, '50'])),
 };
 
-describe('a nonce of the treasury that somebody else has used', () => {
+describe('a nonce of the treasury that another program has used', () => {
   const sandbox = createSandbox({ chains: chainIds });
   const customers = createCustomers(sandbox);
   after(() => sandbox.destroy());
@@ -31,7 +31,7 @@ describe('a nonce of the treasury that somebody else has used', () => {
     return (await promisify(execFile)(process.execPath, [`tools/${tool}.ts`, ...args], { env })).stdout;
   };
 
-  /** Blocks come while it is done. */
+  /** Mines blocks during the work. */
   async function whileMining<T>(work: () => Promise<T>): Promise<T> {
     let mining = true;
     const blocks = (async () => {
@@ -45,7 +45,7 @@ describe('a nonce of the treasury that somebody else has used', () => {
     }
   }
 
-  it('ends no payout: nothing is paid there, and an operator is told', async () => {
+  it('ends no payout: nothing is paid there, and an operator is notified', async () => {
     await sandbox.start({ ...settings, CRASH_AT: 'payout.beforeBroadcast' });
     await whileMining(async () => {
       await customers.come(8453, 1);
@@ -75,7 +75,7 @@ describe('a nonce of the treasury that somebody else has used', () => {
     assert.match(await operator('payouts'), /Every payout is settled/);
   });
 
-  /** By a transfer of nothing, deep enough to be final. */
+  /** Uses the nonce for an empty transfer, deep enough to be final. */
   async function useNonce(): Promise<void> {
     const account = privateKeyToAccount(keepKeys(sandbox.dataDir).treasury);
     const client = createWalletClient({ account, transport: localRpc(rpcUrl(1)) });

@@ -1,4 +1,4 @@
-/** One press pays on every chain of the catalogue, at each width, by day and by night, and from right to left. */
+/** One press pays on every chain of the catalogue, at each width, in light and dark colours, and from right to left. */
 import assert from 'node:assert/strict';
 import { chainOf } from '../../domain/chains.ts';
 import { standingOut } from '../support/obstacles.ts';

@@ -1,23 +1,29 @@
-/** One press pays: payers with a wallet in their browser, and wallets, payers and strangers that do what they should not. */
+/** One press pays: payers with a browser wallet, and misbehaving wallets, payers and strangers. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { type Keypair, Memo, Operation, type Transaction, TransactionBuilder } from '@stellar/stellar-sdk';
 import type { Page } from 'playwright-core';
+import type { Hex } from 'viem';
+import { privateKeyToAddress } from 'viem/accounts';
 import type { ChainId } from '../../domain/chains.ts';
+import { fund } from '../../sandbox/tokens.ts';
 import { publicNetwork } from '../../src/chains/stellar/config.ts';
 import type { Answer, Json } from '../support/shop.ts';
-import { type Behaviour, declines, WalletError } from '../support/standInWallets.ts';
+import { type Behaviour, declines, type EvmWallet, WalletError } from '../support/standInWallets.ts';
 import {
   createWalletWorld,
   desktop,
+  gasFreeButton,
   payButton,
   paysByOnePress,
+  paysChosenAmount,
   phone,
   receiver,
   toldOfWallet,
   type WalletVisit,
 } from './wallets.ts';
 
-/** A chain of each family: the full suite pays on all seven. */
+/** A chain of each family; the full suite pays on all seven. */
 const cases: readonly (readonly [ChainId, string, WalletVisit])[] = [
   [8453, 'Base, on a phone', phone],
   [1, 'Ethereum, on a desktop', desktop],
@@ -25,10 +31,10 @@ const cases: readonly (readonly [ChainId, string, WalletVisit])[] = [
   [1500, 'Stellar, on a desktop', desktop],
 ];
 
-/** Of the account that a lying wallet signs with. */
+/** Key of the account that a lying wallet signs with. */
 let signer: Keypair | undefined;
 
-/** A wallet that signs a payment to itself in place of what it was asked. */
+/** A wallet that signs a payment to itself instead of the requested one. */
 function redirected(params: readonly unknown[]): unknown {
   const [{ transactionXdr }] = params as [{ transactionXdr: string }];
   const asked = TransactionBuilder.fromXDR(transactionXdr, publicNetwork) as Transaction;
@@ -55,6 +61,24 @@ describe('a payer with a wallet in the browser', () => {
     });
   }
 
+  it('pays without gas by one signature, from an account with no coin', async () => {
+    const key: Hex = `0x${randomBytes(32).toString('hex')}`;
+    const payer = privateKeyToAddress(key);
+    await fund(shop.world().rpcUrl(8453), 8453, payer, { tokens: { USDC: 10_000000n } });
+    const { page, wallet, leave } = await withWallet(8453, { ...phone, evm: { key } });
+    const payment = await create(8453);
+    await page.goto(payment.paymentLink);
+    await gasFreeButton(page).click();
+    await page.getByText('has been paid').waitFor();
+    const done = await shop.follow(payment.id);
+    assert.equal(done.status, 'payment_completed');
+    const { asked, sent } = wallet as EvmWallet;
+    assert.deepEqual([sent, asked.filter((method) => /send|sign/i.test(method))], [[], ['eth_signTypedData_v4']]);
+    const left = 10_000000n - BigInt(Math.round(Number(payment.source.amount) * 1e6));
+    assert.equal(await shop.balance(8453, 'USDC', payer), left);
+    await leave();
+  });
+
   async function post(payment: Answer['body'], part: string, body: Json): Promise<Answer> {
     return shop.callOnce('POST', `${new URL(payment.paymentLink).pathname}/${part}`, { body });
   }
@@ -71,7 +95,27 @@ describe('a payer with a wallet in the browser', () => {
     await leave();
   });
 
-  it('is told which account can pay a contract payment, and nothing is signed', async () => {
+  it('types a sum where any is accepted and presses once: on Base, Solana, Stellar, and into the contract', async () => {
+    for (const chainId of [8453, 501, 1500] as const) {
+      const payment = await create(chainId, { type: 'anyAmount' });
+      const { page, leave } = await withWallet(chainId, chainId === 8453 ? desktop : phone);
+      await paysChosenAmount(page, payment, '4,25');
+      assert.equal((await shop.follow(payment.id)).source.amountReceived, '4.25');
+      await leave();
+    }
+    const payer = await shop.stellarAccount('20');
+    const called = await create(
+      1500,
+      { type: 'anyAmount', intent: 'stellar_payin_contracts' },
+      { senderAddress: payer.publicKey() },
+    );
+    const { page, leave } = await withWallet(1500, { ...desktop, stellarSecret: payer.secret() });
+    await paysChosenAmount(page, called, '4.25');
+    assert.equal((await shop.follow(called.id)).source.amountReceived, '4.25');
+    await leave();
+  });
+
+  it('sees which account can pay a contract payment, and nothing is signed', async () => {
     const [payer, other] = [await shop.stellarAccount('20'), await shop.stellarAccount('20')];
     const payment = await intoContract(payer);
     const { page, wallet, leave } = await withWallet(1500, { ...desktop, stellarSecret: other.secret() });
@@ -145,7 +189,7 @@ describe('a payer with a wallet in the browser', () => {
     await visiting.leave();
   });
 
-  describe('a stranger, or a payer who alters what was prepared', () => {
+  describe('a stranger, or a payer who alters a prepared transaction', () => {
     const prepared = async (payment: Answer['body'], payer: Keypair) => {
       const { status, body } = await post(payment, 'transaction', { account: payer.publicKey() });
       assert.equal(status, 200, JSON.stringify(body));
@@ -158,7 +202,7 @@ describe('a payer with a wallet in the browser', () => {
       return copy.toXDR();
     };
 
-    it('has nothing sent but what was prepared, for the payment and account that it was prepared for', async () => {
+    it('can have only the prepared transaction sent, for the payment and account that it was prepared for', async () => {
       const [payer, other] = [await shop.stellarAccount('20'), await shop.stellarAccount('20')];
       const [own, another] = [await create(1500), await create(1500)];
       const { transaction, seal } = await prepared(own, payer);
@@ -208,11 +252,11 @@ describe('a payer with a wallet in the browser', () => {
       const good = await post(own, 'signed', { account, transaction: signed, seal });
       assert.deepEqual([good.status, good.body], [200, { txHash: transaction.hash().toString('hex') }]);
       await shop.follow(own.id);
-      // What has landed is sent no second time: the payment waits for nothing any more.
+      // A landed payment is not sent again: the payment waits for nothing.
       assert.equal((await post(own, 'signed', { account, transaction: signed, seal })).status, 409);
     });
 
-    it('cannot have an older transaction sent once the amount that is due has changed', async () => {
+    it('cannot have an older transaction sent once the amount due has changed', async () => {
       const payer = await shop.stellarAccount('20');
       const payment = await create(1500);
       const { transaction, seal } = await prepared(payment, payer);

@@ -1,6 +1,7 @@
 /** Payers who pay from a wallet in their browser, on local chains. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
+import type { Hex } from 'viem';
 import { type ChainId, chainOf, chains } from '../../domain/chains.ts';
 import { networkId } from '../../src/chains/evm/config.ts';
 import { publicNetwork } from '../../src/chains/stellar/config.ts';
@@ -25,15 +26,15 @@ export const desktop: VisitorOptions = { viewport: { width: 1280, height: 900 } 
 export interface WalletWorld {
   readonly shop: LocalService;
   create(chainId: ChainId, more?: Json, source?: Json): Promise<Answer['body']>;
-  /** A page with the wallet of the chain's family. */
+  /** A page with a wallet of the chain's family. */
   withWallet(chainId: ChainId, options?: WalletVisit): Promise<WalletVisitor>;
 }
 
 export interface WalletVisit extends VisitorOptions {
   readonly behaviour?: Behaviour;
-  /** Of a Stellar account; the customer's is the default. */
+  /** Secret of a Stellar account. Default: the customer's. */
   readonly stellarSecret?: string;
-  readonly evm?: { readonly on?: number; readonly knows?: readonly number[] };
+  readonly evm?: { readonly on?: number; readonly knows?: readonly number[]; readonly key?: Hex };
 }
 
 export interface WalletVisitor extends Visitor {
@@ -53,7 +54,12 @@ export function createWalletWorld(chainIds: readonly ChainId[]): WalletWorld {
         type: 'exactOut',
         display: { title: 'Tea for two', currency: 'USD' },
         source: { chainId, tokenSymbol: 'USDC', ...source },
-        destination: { chainId: destination, tokenSymbol: 'USDC', amount: '3.00', receiverAddress: receiver },
+        destination: {
+          chainId: destination,
+          tokenSymbol: 'USDC',
+          receiverAddress: receiver,
+          ...(more['type'] !== 'anyAmount' && { amount: '3.00' }),
+        },
         ...more,
       });
       assert.equal(status, 201, JSON.stringify(body));
@@ -88,7 +94,7 @@ function walletOn(
   const urls = new Map(served.map(({ id }) => [networkId(id), shop.world().rpcUrl(id)]));
   const elsewhere = served.find(({ id }) => id !== chainId);
   return evmWallet(page, {
-    key: keys.customer,
+    key: evm?.key ?? keys.customer,
     rpcUrl: (id) => urls.get(id) ?? '',
     on: evm?.on ?? networkId(elsewhere?.id ?? chainId),
     ...(evm?.knows && { knows: evm.knows }),
@@ -96,11 +102,25 @@ function walletOn(
   });
 }
 
-export const payButton = (page: Page) => page.locator('#wallets').getByRole('button', { name: /^Pay with/ });
+export const payButton = (page: Page) =>
+  page.locator('#wallets').getByRole('button', { name: /^Pay with (?!.* without gas$)/ });
+export const gasFreeButton = (page: Page) => page.locator('#wallets').getByRole('button', { name: / without gas$/ });
 
-/** One press after the page has found the wallet; then everything follows by itself. */
+/** Presses once, after the page has found the wallet; the rest is automatic. */
 export async function paysByOnePress(page: Page, payment: Answer['body']): Promise<void> {
   await page.goto(payment.paymentLink);
+  await pressAndFollow(page);
+}
+
+/** The payer types a sum first. */
+export async function paysChosenAmount(page: Page, payment: Answer['body'], amount: string): Promise<void> {
+  await page.goto(`${payment.paymentLink}?lang=en`);
+  await page.getByLabel('Amount in USDC').fill(amount);
+  await page.getByRole('button', { name: 'Show the code for this amount' }).click();
+  await pressAndFollow(page);
+}
+
+async function pressAndFollow(page: Page): Promise<void> {
   await payButton(page).click();
   await page
     .getByText(/Sent, waiting for the network|Payment detected|has been paid/)
@@ -110,5 +130,5 @@ export async function paysByOnePress(page: Page, payment: Answer['body']): Promi
   assert.equal(await page.locator('#wallets').isVisible(), false);
 }
 
-/** What the page says of the wallet. */
+/** The page's statement about the wallet. */
 export const toldOfWallet = (page: Page, text: RegExp) => page.locator('.told-wallet').getByText(text);

@@ -1,4 +1,4 @@
-/** The main routes behind nodes as the real world has them: `npm start -- --weather rough`. */
+/** The main routes behind nodes with real faults: `npm start -- --weather rough`. */
 import assert from 'node:assert/strict';
 import { Keypair } from 'solana-web3-v1';
 import { getAddress } from 'viem';
@@ -8,7 +8,7 @@ import { presets } from '../../sandbox/weather/presets.ts';
 import { type Answer, createSandbox } from '../support/sandbox.ts';
 import { walletOrders } from '../support/walletOrders.ts';
 
-/** Each chain is paid from once, and to once. */
+/** Each chain is a source once, and a destination once. */
 const ring: readonly ChainId[] = [8453, 56, 1, 42161, 137, 1500, 501];
 const routes = ring.map((from, at) => [from, ring[(at + 1) % ring.length] as ChainId] as const);
 
@@ -42,13 +42,13 @@ describe('payments in rough weather', () => {
     }
   });
 
-  it('says so at the start', () => {
+  it('are announced at the start', () => {
     assert.match(sandbox.printed(), new RegExp(`Weather +rough, seed 1: ${presets.rough.says}`));
     assert.equal(sandbox.file().weather?.name, 'rough');
   });
 
   for (const [from, to] of routes) {
-    it(`come from ${chainOf(from).name} to ${chainOf(to).name}, once and whole`, async () => {
+    it(`lead from ${chainOf(from).name} to ${chainOf(to).name}, once and whole`, async () => {
       const [receiver, done] = (await paid.get(from)) ?? assert.fail();
       assert.equal(done.status, 'payment_payout_completed', JSON.stringify(done));
       const decimals = chainOf(to).tokens.find(({ symbol }) => symbol === 'USDC')?.decimals ?? 0;
@@ -57,7 +57,7 @@ describe('payments in rough weather', () => {
     });
   }
 
-  it('have asked every node', async () => {
+  it('have called every node', async () => {
     for (const urls of Object.values(sandbox.file().weather?.nodes ?? {})) {
       for (const url of urls.split(',')) assert.notDeepEqual(await weatherCalls(url), {}, url);
     }

@@ -1,4 +1,4 @@
-/** An app's webhook settings change while its payments are under way, and what was exhausted is redelivered: real services, two receivers. */
+/** An app's webhook settings change during its payments, and exhausted webhooks are redelivered: real services, two receivers. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ describe('changed webhook settings', () => {
   const sandbox = createSandbox({ chains: [8453, 1] });
   const { order } = walletOrders(sandbox);
   let moved: TestReceiver;
-  /** The secret in force at the end. */
+  /** The secret that is valid at the end. */
   let fresh: string;
   before(async () => {
     await sandbox.start();
@@ -27,7 +27,7 @@ describe('changed webhook settings', () => {
     const env = { ...process.env, DATA_DIR: sandbox.dataDir };
     return (await promisify(execFile)(process.execPath, ['tools/merchant.ts', ...args], { env })).stdout;
   };
-  /** The first receiver is told a secret. */
+  /** Gives the first receiver a secret. */
   const knownToFirst = (secret: string) =>
     writeFileSync(
       join(sandbox.dataDir, 'webhook', 'secrets.json'),
@@ -47,7 +47,7 @@ describe('changed webhook settings', () => {
       Number(headers['x-service-timestamp']),
     ) === 'valid';
 
-  it('are for new payments where they say the URL, and for the next webhook where they say the secret', async () => {
+  it('apply to new payments if they concern the URL, and to the next webhook if they concern the secret', async () => {
     const { appId, webhookSecret: old, adminKey } = sandbox.file().wallet;
     const before = await create();
     await merchant('webhook', appId, moved.url);
@@ -70,7 +70,7 @@ describe('changed webhook settings', () => {
     for (const webhook of [...sandbox.webhooks(before.id), ...movedTo()]) {
       assert.deepEqual([believes(webhook, old), believes(webhook, fresh)], [false, true]);
     }
-    // The first receiver knows the old secret alone, and says so.
+    // The first receiver has only the old secret, and reports it.
     const statusesOf = async (paymentId: string) => {
       const path = `${deliveries}?paymentId=${paymentId}`;
       const { body } = await sandbox.call('GET', path, { key: adminKey });
@@ -105,7 +105,7 @@ describe('changed webhook settings', () => {
     const copiesOf = (deliveryId: string) =>
       sandbox.webhooks().filter(({ headers: sent }) => sent['x-service-first-delivery'] === deliveryId);
 
-    it('has one redelivered that two instances are asked for at once: once', async () => {
+    it('has one redelivered that two concurrent requests name: once', async () => {
       const [deliveryId = ''] = exhausted;
       knownToFirst(fresh);
       const other = await startInstance(sandbox.dataDir, { ROLES: 'api' });
@@ -126,7 +126,7 @@ describe('changed webhook settings', () => {
       await other.kill();
     });
 
-    it('asks an instance that is killed right after it sent: nobody knows, and nothing is sent again', async () => {
+    it('requests it from an instance that is killed right after sending: the outcome is unknown, and nothing is sent again', async () => {
       const [, deliveryId = ''] = exhausted;
       const doomed = await startInstance(sandbox.dataDir, { ROLES: 'api', CRASH_AT: 'webhook.afterPost' });
       await assert.rejects(redeliver(doomed.url, deliveryId));

@@ -1,4 +1,4 @@
-/** Of two nodes on each chain, the one that is asked first reports other amounts than were paid; later it is honest again. */
+/** One of two nodes on each chain, the one that is called first, reports false amounts and later becomes honest. */
 import assert from 'node:assert/strict';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { honest, type NodeProxy, startProxy } from '../chains/proxy.ts';
@@ -14,7 +14,7 @@ const routes: readonly (readonly [ChainId, ChainId])[] = [
   [1500, 8453],
 ];
 
-describe('a node that reports a hundred times what is paid, beside an honest one', () => {
+describe('a node that reports a hundred times the paid amount, beside an honest one', () => {
   const sandbox = createSandbox({ chains: chainIds });
   const customers = createCustomers(sandbox);
   const fronts = new Map<ChainId, NodeProxy>();
@@ -33,7 +33,7 @@ describe('a node that reports a hundred times what is paid, beside an honest one
     assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
   });
 
-  it('is told of; once it is honest each payment completes with what was paid', async () => {
+  it('is reported; once it is honest each payment completes with the paid amount', async () => {
     for (const [id, front] of fronts) front.behave(inflating[chainOf(id).family]);
     for (const [from, to] of routes) {
       const order = customers.newOrder(from, to);

@@ -1,4 +1,4 @@
-/** Attacks on the event store of a running service: by its socket, and by events that the service did not write. */
+/** Attacks on the event store of a running service: through its socket, and with events that the service did not write. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -48,7 +48,7 @@ describe('the event store of a running service', () => {
       assert.doesNotMatch(sandbox.printed(), /eventStoreLost/);
     }
 
-    it('are refused, each by itself, while the service takes payments', async () => {
+    it('are refused, each separately, while the service accepts payments', async () => {
       const client = new Client(`unix:${socketOf(url)}`, credentials.createInsecure());
       const send = (path: string): Promise<number> =>
         new Promise((resolve) => {
@@ -65,7 +65,7 @@ describe('the event store of a running service', () => {
       client.close();
     });
 
-    it('are given up on, when they match for ever, while the service takes payments', async () => {
+    it('are aborted, when they match for ever, while the service accepts payments', async () => {
       const client = new EventStoreDBClient({ endpoint: `unix:${socketOf(url)}` }, { insecure: true });
       await client.appendToStream('stranger-1', jsonEvent({ type: `${'a'.repeat(60)}!`, data: {} }));
       const filter = eventTypeFilter({ regex: '^(a+)+$' });
@@ -84,7 +84,7 @@ describe('the event store of a running service', () => {
   });
 
   describe('its event log', () => {
-    it('is reached by its own user alone: a socket in a directory of his', () => {
+    it('is reached by its own user alone: a socket in a directory of that user', () => {
       const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
       assert.equal(mode(socket), '600');
       assert.equal(mode(dirname(socket)), '700');
@@ -93,7 +93,7 @@ describe('the event store of a running service', () => {
 
     it('cannot be reached by another user of the machine', function () {
       if (process.getuid?.() !== 0) this.skip();
-      // The way to it is open, so that its own lock alone is tried.
+      // The folder is open, so that only the socket's own protection is tried.
       chmodSync(sandbox.dataDir, 0o755);
       const asking = `require('node:net').connect(${JSON.stringify(socket)})
         .on('connect', () => process.exit(0)).on('error', ({ code }) => { console.log(code); process.exit(1); })`;
@@ -103,7 +103,7 @@ describe('the event store of a running service', () => {
       assert.equal(stdout.trim(), 'EACCES', stderr);
     });
 
-    it('gives nobody a key that the service did not issue, also when it is appended behind the lock', async () => {
+    it('accepts no key that the service did not issue, also when it is appended behind the lock', async () => {
       const { merchant, wallet } = sandbox.file();
       const store = openEventStore({ url });
       const stream = `merchant-${merchant.appId}`;
@@ -119,7 +119,7 @@ describe('the event store of a running service', () => {
       await store.append(stream, last.revision, seal(stream, tipOf(last), [issued], facts, { eventId: randomUUID }));
       await store.close();
 
-      // An order without the forged key is projected later than the key would have been.
+      // An order without the forged key is projected later than the key's event.
       const other = await sandbox.tryToCreate(order(wallet.appId));
       assert.equal(other.status, 201, JSON.stringify(other.body));
       assert.equal((await sandbox.tryToCreate(order(merchant.appId), key)).status, 401);

@@ -1,4 +1,4 @@
-/** Attacks on payments over EVM of a running service: by strangers who pay, and by one lying node, asked first, beside an honest one. */
+/** Attacks on payments over EVM of a running service: by strangers who pay, and by one lying node, called first, beside an honest one. */
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import {
@@ -21,11 +21,11 @@ import { type Answer, createSandbox } from '../support/sandbox.ts';
 import { isFull } from '../support/suite.ts';
 import { walletOrders } from '../support/walletOrders.ts';
 
-/** Transfers beyond the maximum of a payment. */
+/** Number of transfers beyond the maximum of a payment. */
 const beyondMax = isFull ? payinsMax : 20;
 const smallMax = payinsMax / 2;
 
-/** Most of them before a node has put the first into a block. */
+/** Concurrent transfers: most are sent before a node has mined the first. */
 const atOnce = 50;
 
 const usdc = findToken(chainOf(8453), 'USDC')?.address ?? '';
@@ -75,7 +75,7 @@ describe('attacks on payments over EVM', () => {
       (await sandbox.query(`SELECT 1 FROM unmatched WHERE beyond_payment = '${paymentId}' AND verdict = 'open'`))
         .length;
 
-    it('to a payment that waits does not keep its customer’s money out', async () => {
+    it('to a waiting payment does not displace its customer’s money', async () => {
       const payment = await made();
       await flood(payment, smallMax + beyondMax / 2, 10_000n);
       await sandbox.until(async () => (await beyond(payment.id)) === beyondMax / 2);
@@ -108,7 +108,7 @@ describe('attacks on payments over EVM', () => {
       liar = await startProxy(chain);
       const other = await startProxy(chain);
       await sandbox.kill();
-      // What production has: its nodes must agree, whatever the sum.
+      // Like production: the nodes must agree for every sum.
       assert.equal(await sandbox.start({ RPC_URLS_8453: `${liar.url},${other.url}` }), 'ready', sandbox.printed());
     });
 
@@ -122,12 +122,12 @@ describe('attacks on payments over EVM', () => {
       return [status, source.txHash];
     };
 
-    it('makes up a payin of 8,990 USDC: it is told of, and nothing is paid out', async () => {
+    it('fabricates a payin of 8,990 USDC: it is reported, and nothing is paid out', async () => {
       const payment = await create(order('exactOut', { chainId: 8453 }, payOut('8990')));
       const amount = BigInt(payment.source.amount.replace('.', '')) * 10_000n;
       liar.behave(await inventing({ to: payment.source.receiverAddress, amount }));
       await sandbox.until(async () => (await alarms('nodesDisagree')) > 0);
-      // Long enough for the final pass of large sums to come past the block, and for a payout.
+      // Long enough for the final pass of large sums to pass the block, and for a payout.
       await setTimeout(5_000);
       assert.notEqual((await stands(payment))[0], 'payment_payin_completed');
       assert.equal(await sandbox.balance(1, 'USDC', receiver), 0n);
@@ -141,9 +141,9 @@ describe('attacks on payments over EVM', () => {
       assert.equal(await sandbox.balance(1, 'USDC', receiver), 10_000_000n);
     });
 
-    it('has a real payin vanish: nothing is paid out before both show it', async () => {
+    it('hides a real payin: nothing is paid out before both return it', async () => {
       const payment = await create(order('exactOut', { chainId: 8453 }, payOut('20')));
-      // It hides the receipt from the first moment on: a service that is quick would have paid before.
+      // The node hides the receipt from the start: a quick service would have paid before.
       liar.behave(async (method, params, forward) =>
         method === 'eth_getTransactionReceipt' ? null : forward(method, params),
       );
@@ -155,7 +155,7 @@ describe('attacks on payments over EVM', () => {
       assert.equal(await sandbox.balance(1, 'USDC', receiver), 30_000_000n);
     });
 
-    /** The node shows a transfer in its newest block, in every answer that the service asks for. */
+    /** The node returns a fabricated transfer in its newest block, in each of its answers. */
     async function inventing({ to, amount }: { to: `0x${string}`; amount: bigint }): Promise<Behaviour> {
       const block = (await sandbox.rpc(8453, 'eth_getBlockByNumber', ['latest', false])) as {
         readonly number: `0x${string}`;

@@ -1,4 +1,4 @@
-/** The disk of the event store is filled to the last byte, under the node alone and under the whole product. */
+/** The event store's disk is filled to the last byte, under the node alone and under the whole product. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ function smallDiskFor(test: Mocha.Context, directory = temporaryDirectory()): Sm
   return mountSmallDisk(directory, size_bytes) ?? test.skip();
 }
 
-/** Tries until there is room again, as any caller that is told 503 does. */
+/** Retries until there is room again, like any caller that gets a 503. */
 async function appendsAgain(store: OpenEventStore, stream: string): Promise<void> {
   for (;;) {
     const done = await store.append(stream, 'no_stream', [event()]).catch((error: Error) => error);
@@ -43,7 +43,7 @@ describe('a full disk', () => {
     return store;
   }
 
-  it('does not end the node: it reads, refuses, is told of, and writes again', async function () {
+  it('does not end the node: it reads, refuses, is reported, and writes again', async function () {
     const disk = smallDiskFor(this);
     const lost: unknown[] = [];
     const troubles: Trouble[] = [];
@@ -69,7 +69,7 @@ describe('a full disk', () => {
     assert.equal(troubles.at(-1)?.kind, 'writesAgain');
   });
 
-  it('does not end a node either whose commit fails in the midst of it', async function () {
+  it('does not end a node either whose commit fails in the middle', async function () {
     const disk = smallDiskFor(this);
     const troubles: Trouble[] = [];
     const node = await startNode({
@@ -129,7 +129,7 @@ describe('a full disk', () => {
   it('is answered 503 by the service, with an alarm, until there is room', async function () {
     const dataDir = temporaryDirectory();
     const sandbox = createSandbox({ dataDir, chains: [8453] });
-    // What was begun later ends earlier: the disk is taken away before the sandbox removes its data.
+    // Resources end in the reverse order of their start: the disk goes before the sandbox removes its data.
     const disk = smallDiskFor(this, join(dataDir, 'eventstore'));
     stops.push(() => sandbox.kill());
     assert.equal(await sandbox.start(), 'ready', sandbox.printed());
@@ -155,7 +155,7 @@ describe('a full disk', () => {
   });
 });
 
-/** `npm run eventstore` on a directory. */
+/** Starts `npm run eventstore` on a directory. */
 async function alone(directory: string): Promise<{ child: ChildProcess; output: () => string; url: string }> {
   const program = fileURLToPath(new URL('../../tools/eventstore.ts', import.meta.url));
   const child = spawn(process.execPath, [program, '--data', directory, '--port', '0'], {

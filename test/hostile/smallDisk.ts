@@ -3,15 +3,15 @@ import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onStop } from '../support/hooks.ts';
 
-/** A real file system of its own, small enough to be filled. */
+/** A separate real file system, small enough to fill. */
 export interface SmallDisk {
   readonly directory: string;
-  /** Takes all the room that is left. */
+  /** Fills all remaining room. */
   fill(): void;
   empty(): void;
 }
 
-/** @returns null where file systems cannot be mounted: without the privilege, or elsewhere than on Linux */
+/** @returns null where file systems cannot be mounted: without the privilege, or on other systems than Linux */
 export function mountSmallDisk(directory: string, size_bytes: number): SmallDisk | null {
   mkdirSync(directory, { recursive: true });
   try {

@@ -1,4 +1,4 @@
-/** What strangers with a few dollars do to a running service over Solana, from outside. */
+/** Attacks of strangers with a few dollars on a running service over Solana, from outside. */
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from 'solana-web3-v1';
@@ -31,12 +31,12 @@ describe('strangers on Solana', () => {
   };
   const completed = async (id: string) =>
     assert.equal((await sandbox.follow(id)).status, 'payment_payout_completed', sandbox.printed());
-  /** As it is told now: a restarted service has another address. */
+  /** Reads the link again: a restarted service has another address. */
   const again = async (id: string) => {
     const { ordersKey: key } = sandbox.file().wallet;
     return (await sandbox.call('GET', `/payment-api/payments/${id}`, { key })).body;
   };
-  /** How far each pass has come, as it is saved. */
+  /** Saved cursors of all passes. */
   const cursors = async () => {
     const rows = await sandbox.query<{ slot: string }>(
       `SELECT block_number AS slot FROM ops.chain_cursors WHERE chain_id = 501`,
@@ -44,7 +44,7 @@ describe('strangers on Solana', () => {
     return rows.map(({ slot }) => Number(slot));
   };
 
-  it('send a millionth of a dollar and a lamport to a deposit: no pass stands, over a restart neither, and others are paid', async () => {
+  it('send a millionth of a dollar and a lamport to a deposit: no pass stops, over a restart neither, and others are paid', async () => {
     const [attacked, other] = [
       await create(order('exactOut', { chainId: 501 }, onBase)),
       await create(order('exactOut', { chainId: 501 }, onBase)),
@@ -60,7 +60,7 @@ describe('strangers on Solana', () => {
         assert.equal(await sandbox.start(), 'ready', sandbox.printed());
       }
       const slot = await chain.connection.getSlot('confirmed');
-      // Ends by the spec's own time limit when they stand.
+      // The spec's own time limit ends this if the passes stop.
       while (Math.min(...(await cursors())) <= slot) await setTimeout(500);
       const { body } = await sandbox.operations('/readyz');
       assert.deepEqual(body.checks['chain:501'], { ok: true });
@@ -71,7 +71,7 @@ describe('strangers on Solana', () => {
     }
   });
 
-  it('who find a way to leave a balance unexplained leave a note of it, and a service that is ready', async () => {
+  it('leave a note of a balance that they left unexplained, and a service that is ready', async () => {
     const worker = 'payins:501:unexplained';
     await sandbox.query(
       `INSERT INTO ops.work_failures (worker, key, attempts, last_error, failed_at, next_attempt_at, parked_at)
@@ -85,7 +85,7 @@ describe('strangers on Solana', () => {
     await sandbox.query(`DELETE FROM ops.work_failures WHERE worker = '${worker}'`);
   });
 
-  it('name what a payout would bear if that followed from the payment’s id, 110 times: it is paid out all the same', async () => {
+  it('name the reference that a payout would have if it were derived from the payment’s id, 110 times: it is paid out nevertheless', async () => {
     const receiverAddress = Keypair.generate().publicKey.toBase58();
     const payment = await create(
       order('exactOut', { chainId: 8453 }, { chainId: 501, receiverAddress, amount: '1.25' }),

@@ -4,6 +4,10 @@
 export const refusedBeginnings =
   /^(@\w+ \w+ )?(What|Whatever|Who|Whom|Whose|Whoever|Whichever|Of|Told|Those (that|who|of|which)|That (it|a|an|the|all|of)|So (many|much|long|often))\b/;
 
+/** Beginnings of a spec's title that are no predicate and no noun. A title may be in lower case. */
+export const refusedTitles =
+  /^(what|whatever|who|whom|whose|whoever|whichever|that|those|of|told|so (many|much|long|often))\b/i;
+
 /** Words of a private dialect, each of which has a usual word in the guide's table. */
 export const dialect =
   /\b(told|tells? of|whoever|by itself|by themselves|way back|gone back on|made[- ]up|made anew|mend(s|ed|ing)?|reckon(s|ed|ing)?|nobody's|left out|now and then)\b/i;
@@ -30,6 +34,12 @@ export function commentsIn(text: string): readonly string[] {
     if (comment !== '') comments.push(comment);
     lines = [];
   }
+}
+
+/** Returns the titles of the describe and it blocks in a spec's source text. */
+export function titlesIn(text: string): readonly string[] {
+  const calls = text.matchAll(/\b(?:describe\w*|it)(?:\.\w+)?\(\s*(['"`])((?:\\.|(?!\1).)*)\1/gs);
+  return [...calls].map(([, , title = '']) => title.replaceAll(/\\(.)/g, '$1'));
 }
 
 /** Returns the names that a source text declares and exports; names that it passes on are not among them. */

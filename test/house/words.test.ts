@@ -1,15 +1,15 @@
 /**
- * Plain words in code: comments, and one meaning per exported name. Docs pages have a separate spec, which can use
+ * Plain words in code: comments, titles of specs, and one meaning per exported name. Docs pages have a separate spec, which can use
  * `refusedBeginnings` and `dialect` of wordRules.ts.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { commentsIn, dialect, exportsIn, refusedBeginnings } from './wordRules.ts';
+import { commentsIn, dialect, exportsIn, refusedBeginnings, refusedTitles, titlesIn } from './wordRules.ts';
 
 const root = join(import.meta.dirname, '../..');
 const product = ['domain', 'commands', 'projections', 'queries', 'src', 'tools', 'web', 'contracts'];
-const commented = [...product, 'sandbox', 'clients'];
+const commented = [...product, 'sandbox', 'clients', 'test'];
 /** Generated from the OpenAPI document, whose descriptions have specs of their own. */
 const generated = 'clients/typescript/src/api.ts';
 
@@ -38,7 +38,7 @@ describe('comments in code', () => {
     assert.deepEqual(refused(dialect), []);
   });
 
-  it('that break the rules are found, in both forms of comments', () => {
+  it('are found in both forms if they break the rules', () => {
     const text = "/** What came of it. */\nconst a = 'What: /* no comment */';\n  // Whoever may,\n  // and so on.\n";
     assert.deepEqual(commentsIn(text), ['What came of it.', 'Whoever may, and so on.']);
     for (const bad of [
@@ -60,6 +60,36 @@ describe('comments in code', () => {
       commentsIn(text)
         .filter((comment) => pattern.test(comment.replaceAll(/`[^`]*`/g, '')))
         .map((comment) => `${path}: ${comment}`),
+    );
+  }
+});
+
+describe('titles of specs', () => {
+  it('begin with a noun or a predicate', () => {
+    assert.deepEqual(refused(refusedTitles), []);
+  });
+
+  it('use the words of the field', () => {
+    assert.deepEqual(refused(dialect), []);
+  });
+
+  it('are found in each form', () => {
+    const text =
+      "describe('a', () => {\n  it(`b`, () => {});\n  it.skip(\n    'it\\'s',\n  );\n  describeOnReal(\"d\", f);";
+    assert.deepEqual(titlesIn(text), ['a', 'b', "it's", 'd']);
+    for (const bad of ['what a node says', 'that fails', 'of a batch', 'Whose order is late'])
+      assert.match(bad, refusedTitles);
+    for (const good of ['offers a price', 'whether it waits', 'a payment that fails', 'thatched'])
+      assert.doesNotMatch(good, refusedTitles);
+  });
+
+  function refused(pattern: RegExp): readonly string[] {
+    const files = filesOf(['test']);
+    assert.ok(files.flatMap(({ text }) => titlesIn(text)).length > 5_000);
+    return files.flatMap(({ path, text }) =>
+      titlesIn(text)
+        .filter((title) => pattern.test(title.replaceAll(/\$\{[^}]*\}/g, '')))
+        .map((title) => `${path}: ${title}`),
     );
   }
 });

@@ -38,7 +38,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, crc]);
 }
 
-/** A PNG of one bit a pixel that says how large it is, whatever it holds. */
+/** A PNG with one bit per pixel, whose header states this size regardless of its rows. */
 function pngOf(width: number, height: number, rows: number): Buffer {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
@@ -50,7 +50,7 @@ function pngOf(width: number, height: number, rows: number): Buffer {
 }
 
 describe('a logo', () => {
-  it('is a picture of our own making, whichever of three formats it was', async () => {
+  it('is a picture that the service encodes, from any of three formats', async () => {
     for (const bytes of [
       await plain(40, 20).png().toBuffer(),
       await plain(40, 20).jpeg().toBuffer(),
@@ -63,7 +63,7 @@ describe('a logo', () => {
     }
   });
 
-  it('is at most 512 pixels wide and high and 100,000 bytes, whatever is in it', async () => {
+  it('is at most 512 pixels wide and high and 100,000 bytes, whatever it contains', async () => {
     const wide = await taken(await plain(2_000, 1_000).png().toBuffer());
     const large = await sharp(wide.bytes).metadata();
     assert.deepEqual([large.width, large.height], [512, 256]);
@@ -74,7 +74,7 @@ describe('a logo', () => {
     const { type, bytes } = await taken(noise);
     assert.equal(type, 'image/webp');
     assert.ok(bytes.byteLength <= 100_000, String(bytes.byteLength));
-    // As large as a photograph of a phone.
+    // The size of a phone's photograph.
     const photograph = await sharp(randomBytes(2_000 * 1_500 * 3), {
       raw: { width: 2_000, height: 1_500, channels: 3 },
     })
@@ -87,7 +87,7 @@ describe('a logo', () => {
     assert.ok((await taken(photograph)).bytes.byteLength <= 100_000);
   });
 
-  it('holds no word of its sender: no EXIF, no profile, no text, nothing behind its end', async () => {
+  it('contains no data of its sender: no EXIF, no profile, no text, nothing behind its end', async () => {
     const secret = 'geheim-4711';
     const sent = await plain(30, 30)
       .withExif({ IFD0: { ImageDescription: secret }, IFD3: { GPSLatitude: '47/1' } })
@@ -101,13 +101,13 @@ describe('a logo', () => {
     assert.deepEqual([exif, xmp, icc], [undefined, undefined, undefined]);
   });
 
-  it('stands as its camera held it', async () => {
+  it('has its camera’s orientation', async () => {
     const sideways = await plain(40, 20).withMetadata({ orientation: 6 }).jpeg().toBuffer();
     const { width, height } = await sharp((await taken(sideways)).bytes).metadata();
     assert.deepEqual([width, height], [20, 40]);
   });
 
-  it('is no picture that unfolds to more than it should, and none of another format', async () => {
+  it('is no picture that decompresses to more than its limit, and none of another format', async () => {
     const svg = Buffer.from(
       '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>',
     );
@@ -126,7 +126,7 @@ describe('a logo', () => {
       assert.equal(await refused(bytes), 'invalidRequest /logo');
   });
 
-  it('waits for a few others, not for a crowd', async () => {
+  it('waits for a few others, not for many', async () => {
     const bytes = await plain(600, 600).png().toBuffer();
     const answers = await Promise.all(Array.from({ length: 40 }, () => readLogo(bytes)));
     const turnedAway = answers.filter((answer) => isRefusal(answer) && answer.refused === 'unavailable');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { coalesce } from '../../src/lib/coalesce.ts';
 
-describe('what many ask for at a time', () => {
+describe('a value that many request at a time', () => {
   function counted() {
     const begun: { readonly key: string; readonly answer: PromiseWithResolvers<number> }[] = [];
     const ask = coalesce((key) => {
@@ -13,7 +13,7 @@ describe('what many ask for at a time', () => {
   }
   const turn = () => new Promise(setImmediate);
 
-  it('is read once more after it was asked for, for all of them', async () => {
+  it('is read once more after it was requested, for all of them', async () => {
     const { ask, begun } = counted();
     const first = ask('a');
     const later = [ask('a'), ask('a'), ask('a')];
@@ -30,7 +30,7 @@ describe('what many ask for at a time', () => {
     assert.equal(await latest, 3);
   });
 
-  it('is read anew when nobody is reading it, and each key by itself', async () => {
+  it('is read again when nobody is reading it, and each key separately', async () => {
     const { ask, begun } = counted();
     for (const key of ['a', 'b']) void ask(key);
     for (const { answer } of begun) answer.resolve(1);
@@ -42,7 +42,7 @@ describe('what many ask for at a time', () => {
     );
   });
 
-  it('fails for those who asked before, and for nobody after them', async () => {
+  it('fails for earlier callers, and for nobody after them', async () => {
     const { ask, begun } = counted();
     const first = ask('a');
     const second = ask('a');

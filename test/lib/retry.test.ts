@@ -3,7 +3,7 @@ import { type Clock, Unavailable } from '../../commands/ports.ts';
 import { instant } from '../../domain/time.ts';
 import { retryUnavailable } from '../../src/process/retryUnavailable.ts';
 
-describe('the patience of a start', () => {
+describe('the retries of a start', () => {
   function patience() {
     const naps: number[] = [];
     const told: string[] = [];
@@ -16,7 +16,7 @@ describe('the patience of a start', () => {
     return { naps, told, patience: { clock, tell: ({ message }: Error) => told.push(message) } };
   }
 
-  it('waits for a store that comes late, and tells each time', async () => {
+  it('wait for a store that is late, and report each time', async () => {
     const { naps, told, patience: given } = patience();
     let tries = 0;
     const answer = await retryUnavailable(given, async () => {
@@ -29,7 +29,7 @@ describe('the patience of a start', () => {
     assert.equal(told.length, 3);
   });
 
-  it('ends after half a minute of pauses, with what was the matter last', async () => {
+  it('end after half a minute of pauses, with the last cause', async () => {
     const { naps, patience: given } = patience();
     await assert.rejects(
       retryUnavailable(given, async () => {
@@ -44,7 +44,7 @@ describe('the patience of a start', () => {
     );
   });
 
-  it('is for what passes by itself alone', async () => {
+  it('are for temporary causes alone', async () => {
     const { naps, patience: given } = patience();
     await assert.rejects(
       retryUnavailable(given, async () => {

@@ -1,6 +1,6 @@
 import type { NamedMutant } from './mutant.ts';
 
-/** What a mutant replaces stands in its file no more, or more than once. */
+/** The text that a mutant replaces is missing from its file, or occurs more than once. */
 export class StaleMutant extends Error {
   override readonly name = 'StaleMutant';
   constructor({ name, file }: Pick<NamedMutant, 'name' | 'file'>, times: number) {
@@ -10,7 +10,7 @@ export class StaleMutant extends Error {
   }
 }
 
-/** The file's text with the bug in it. @throws StaleMutant */
+/** Returns the file's text with the bug in it. @throws StaleMutant */
 export function changed(mutant: Pick<NamedMutant, 'name' | 'file' | 'from' | 'to'>, text: string): string {
   const parts = text.split(mutant.from);
   if (parts.length !== 2) throw new StaleMutant(mutant, parts.length - 1);

@@ -1,9 +1,9 @@
 /** Promises about money that hold in every situation, with the code that keeps each and the command that checks it on an installation. */
 interface Invariant {
   readonly says: string;
-  /** How, in a sentence. */
+  /** The mechanism, in a sentence. */
   readonly how: string;
-  /** Where. */
+  /** Files with the code. */
   readonly kept: readonly [string, ...string[]];
   readonly command: string;
 }
@@ -61,6 +61,12 @@ export const invariants = {
     says: 'A payer’s authorization is sent for one payment, to its deposit, for the amount that is due; a bill has one under way.',
     how: 'terms decide, not what is sent; the streams number a payment’s relays; the relay key signs authorizations to our deposits alone; payins decide what is paid',
     kept: ['commands/relays.ts', 'domain/relay/result.ts', 'src/chains/evm/signer/relaySigner.ts'],
+    command: 'npm run audit',
+  },
+  onePress: {
+    says: 'One press in a wallet asks for one transfer of the due amount to the payment’s deposit, on its chain. No word of a wallet counts as a payment.',
+    how: 'The page locks the list, checks the chain again before it sends, and keeps the sent transaction. Names and icons are texts and small pictures.',
+    kept: ['web/client/wallets.js', 'web/client/evmWallet.js', 'src/api/preparedPayments.ts'],
     command: 'npm run audit',
   },
   refundsWithinHeld: {

@@ -2,23 +2,23 @@ import type { invariants } from './invariants.ts';
 
 /** A bug that another system had, as a change of one place of this one. */
 export interface Mutant {
-  /** In a few words: what the program does then. */
+  /** Behaviour with the bug, in a few words. */
   readonly bug: string;
-  /** Where it was seen: a system with its issue, or the class of bug that it is. */
+  /** Origin: a system with its issue, or a class of bugs. */
   readonly seenIn: string;
   readonly file: string;
-  /** What stands in the file, exactly once. */
+  /** Text that occurs exactly once in the file. */
   readonly from: string;
   readonly to: string;
-  /** What no longer holds then. */
+  /** The invariant that the bug breaks. */
   readonly breaks: keyof typeof invariants;
-  /** The fastest spec files that fail then. */
+  /** The fastest spec files that fail with the bug. */
   readonly specs: readonly [string, ...string[]];
-  /** A seed of the simulation that finds it, where one is known. */
+  /** A seed of the simulation that finds the bug. Default: none is known. */
   readonly seed?: number;
 }
 
 export interface NamedMutant extends Mutant {
-  /** Its file's. */
+  /** The name of its file. */
   readonly name: string;
 }

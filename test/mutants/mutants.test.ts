@@ -1,4 +1,4 @@
-/** Known bugs are kept so that they can be put in, and docs/contribute/known-bugs.md tells what finds each. That it does: `npm run mutants`. */
+/** Checks that every known bug can be applied, and that docs/contribute/known-bugs.md names its specs. `npm run mutants` checks that these specs fail. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -28,11 +28,11 @@ describe('mutants', () => {
     );
   });
 
-  it('fit the code: what each replaces stands in its file exactly once', () => {
+  it('fit the code: the text that each replaces is in its file exactly once', () => {
     for (const mutant of mutants) assert.notEqual(changed(mutant, read(mutant.file)), read(mutant.file), mutant.name);
   });
 
-  it('name specs that there are', () => {
+  it('name existing specs', () => {
     for (const { name, specs } of mutants)
       for (const spec of specs) assert.ok(existsSync(`${root}${spec}`), `${name}: ${spec}`);
   });
@@ -42,7 +42,7 @@ describe('mutants', () => {
     for (const { name, specs } of mutants) for (const spec of specs) assert.ok(gate.has(spec), `${name}: ${spec}`);
   });
 
-  it('that fit no more, or in two places, are stale', () => {
+  it('are stale if they fit no more, or in two places', () => {
     const bug = { name: 'some', file: 'some.ts', from: 'a', to: 'b' };
     assert.throws(() => changed(bug, 'c'), /mutant some is stale: what it replaces stands 0 times in some.ts/);
     assert.throws(() => changed(bug, 'aa'), /stands 2 times/);
@@ -69,7 +69,7 @@ describe('mutants', () => {
 });
 
 describe('docs/explain/safety.md', () => {
-  it('tells the invariants, and files that there are', () => {
+  it('lists the invariants, and existing files', () => {
     assert.ok(read('docs/explain/safety.md').includes(invariantsTable()), 'run npm run mutants -- --write');
     for (const { kept } of Object.values(invariants)) {
       for (const file of kept) assert.ok(existsSync(`${root}${file}`), file);
@@ -80,7 +80,7 @@ describe('docs/explain/safety.md', () => {
 describe('docs/contribute/known-bugs.md', () => {
   const document = read('docs/contribute/known-bugs.md');
 
-  it('tells of each mutant what its file says, and which test has found it', async () => {
+  it('states of each mutant the content of its file, and the test that has found it', async () => {
     const rows = document.split('\n').filter((line) => /^\| `[A-Za-z]+`: /.test(line));
     const mutants = await knownMutants();
     assert.equal(rows.length, mutants.length, 'run npm run mutants -- --write');
@@ -92,7 +92,7 @@ describe('docs/contribute/known-bugs.md', () => {
     }
   });
 
-  it('is written anew from a run', async () => {
+  it('is written again by a run', async () => {
     const trials: Trial[] = (await knownMutants()).map((mutant) => ({
       mutant,
       run: { ended: 'red', title: 'a | test', took_ms: 500 },

@@ -18,7 +18,7 @@ export const invariantsTable = (): string =>
     ]),
   );
 
-/** What the mutants’ files say, row by row; the last run adds its test behind the spec's name. */
+/** Cells of the mutants' rows, from their files. The last run adds the failed test to the spec's name. */
 export const mutantCells = ({ name, bug, seenIn, breaks, file, specs, seed }: NamedMutant) => ({
   bug: `\`${name}\`: ${bug}`,
   seenIn,
@@ -47,7 +47,7 @@ export const withInvariants = (document: string): string => between(document, 'i
 
 /**
  * Returns the document with the table of this run.
- * @param mutants all of them, in order: those that were not tried keep their rows
+ * @param mutants all of them, in order: untried ones keep their rows
  */
 export function withTrials(
   document: string,
@@ -63,7 +63,7 @@ export function withTrials(
   return between(document, 'mutants', table);
 }
 
-/** Replaces what stands between a document's marks. */
+/** Replaces the text between a document's marks. */
 function between(document: string, name: string, text: string): string {
   const [begin, end] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
   const [from, to] = [document.indexOf(begin), document.indexOf(end)];

@@ -1,6 +1,6 @@
 /**
- * `npm run mutants`: known bugs of other systems are put in one by one, each into a copy of the tree; the specs that are named for it
- * have to fail. A mutant that survives means that a spec is missing.
+ * `npm run mutants`: applies known bugs of other systems one by one, each to a copy of the tree; the specs named for
+ * each must fail. A surviving mutant means that a spec is missing.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

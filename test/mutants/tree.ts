@@ -1,4 +1,4 @@
-/** Copies of the working tree in which a bug can be put: nobody else sees it. */
+/** Copies of the working tree for bugs, separate from all other work. */
 import {
   chmodSync,
   copyFileSync,
@@ -18,21 +18,22 @@ import type { NamedMutant } from './mutant.ts';
 
 export interface Tree {
   readonly folder: string;
-  /** Runs the work on the tree with the bug, then takes it out again. @throws StaleMutant */
+  /** Runs the work on the tree with the bug, then removes it. @throws StaleMutant */
   with<T>(mutant: NamedMutant, work: () => Promise<T>): Promise<T>;
   remove(): void;
 }
 
-/** Folders of the tree that are neither source nor spec, or too much of it. A folder of sources can have the same name deeper down. */
+/** Folders of the tree that are neither source nor spec, or are too large. A source folder further down may have the same name. */
 const leftOut: readonly string[] = ['node_modules', '.git', 'data', 'backup'];
 
 /**
  * @param root of the working tree
- * @param linked files are linked where they are on the same disk; nothing may write into them then. Default: true
+ * @param linked files are hard links if both folders are on the same disk; then nothing may write into them. Default:
+ * true
  */
 export function copyTree(root: string, { linked = true } = {}): Tree {
   const folder = mkdtempSync(join(tmpdir(), 'payment-intents-mutant-'));
-  // Postgres runs as somebody else, and looks at files in it.
+  // Postgres runs as another user and reads files in the tree.
   chmodSync(folder, 0o755);
   const skipped = new Set(leftOut.map((name) => join(root, name)));
   fill(root, folder, { skipped, put: linked ? linkOrCopy : copyFileSync });
@@ -54,7 +55,7 @@ export function copyTree(root: string, { linked = true } = {}): Tree {
   };
 }
 
-/** The link is cut first: the tree that was copied stays as it is. */
+/** Removes the link first, so that the copied tree does not change. */
 function put(file: string, text: string): void {
   rmSync(file);
   writeFileSync(file, text);

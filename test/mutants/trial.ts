@@ -1,11 +1,11 @@
-/** Each mutant is put in and its specs are run: they have to fail, and to be green without it. */
+/** Applies each mutant and runs its specs: they must fail with the mutant and pass without it. */
 import type { NamedMutant } from './mutant.ts';
 import { runSeed, runSpecs, type SpecsRun } from './specs.ts';
 import { copyTree, type Tree } from './tree.ts';
 
 /**
- * `sound`: the specs as they run without the bug; missing where that was not asked for. `simulated`: what the simulation found broken with the
- * mutant's seed; missing where it has none.
+ * `sound`: result of the specs without the bug; missing if it was not requested. `simulated`: the invariant that the
+ * simulation found broken with the mutant's seed; missing without a seed.
  */
 export interface Trial {
   readonly mutant: NamedMutant;
@@ -20,12 +20,12 @@ export const isCaught = ({ run, sound, simulated }: Trial): boolean =>
 interface TryOptions {
   readonly root: string;
   readonly mutants: readonly NamedMutant[];
-  /** So many trees side by side. */
+  /** Number of concurrent trees. */
   readonly atOnce: number;
   readonly done: (what: string) => void;
 }
 
-/** So many runs are made, for whoever shows how far it is. */
+/** Number of runs, for a progress display. */
 export const runsOf = (mutants: readonly NamedMutant[]): number => mutants.length + specsOf(mutants).length;
 
 const specsOf = (mutants: readonly NamedMutant[]): readonly string[] => [
@@ -56,7 +56,7 @@ export async function tryMutants({ root, mutants, atOnce, done }: TryOptions): P
   }
 }
 
-/** Each tree takes the next when it is done with one. */
+/** Each tree takes the next item when it has finished one. */
 async function sideBySide<T, R>(
   trees: readonly Tree[],
   items: readonly T[],

@@ -37,8 +37,8 @@ describe('schema analytics', () => {
   });
   after(() => analyst.close());
 
-  describe('says what happened', () => {
-    it('of each payment, in which order its moments came, and how long each part took', async () => {
+  describe('contains facts', () => {
+    it('about each payment: the order of its moments, and the duration of each part', async () => {
       const rows = await analyst.query<Record<string, string | null>>(
         `SELECT *, created_at < payin_block_at AND payin_block_at < funded_at AND funded_at < signed_at AND signed_at < paid_out_at AND final_at >= seen_at AS ordered,
                 until_paid + (funded_at - payin_block_at) + until_signed + until_paid_out = paid_out_at - created_at
@@ -58,7 +58,7 @@ describe('schema analytics', () => {
       assert.equal(byId.get(paymentIdOf(3))?.['seen_at'], null);
     });
 
-    it('of a payout that waits, why it does', async () => {
+    it('about a waiting payout: the reason', async () => {
       await database.query(
         `INSERT INTO ops.payout_waits VALUES ($1, 1, 'float', 'no USDC', now(), now()), ($2, 1, 'float', 'was so', now(), now())`,
         [paymentIdOf(6), paymentIdOf(1)],
@@ -69,7 +69,7 @@ describe('schema analytics', () => {
       assert.deepEqual(rows, [{ payment_id: paymentIdOf(6), waits_for: 'float' }]);
     });
 
-    it('of a payout that has waited, what for and how long, also once it is paid', async () => {
+    it('about a payout that has waited: the reasons and durations, also once it is paid', async () => {
       await database.query(
         `INSERT INTO ops.payout_waited VALUES
            ($1, 'float', 1, now(), now(), '2 min', 2), ($1, 'gas', 1, now(), now(), '3 min', 1)`,
@@ -94,7 +94,7 @@ describe('schema analytics', () => {
       ]);
     });
 
-    it('of each route, what it earned and what that cost, and of each day how far payments came', async () => {
+    it('about each route: its fees and costs; and about each day: the progress of payments', async () => {
       const [profit] = await analyst.query(
         'SELECT sum(payments)::int AS payments, sum(fees)::text AS fees, sum(cost)::text AS cost, sum(profit)::text AS profit FROM analytics.profit',
       );
@@ -107,7 +107,7 @@ describe('schema analytics', () => {
       assert.deepEqual(days, { created: 6, paid: 2, gone: 1, bounced: 1 });
     });
 
-    it('of what is held, why and since when; of the treasury, what it held each day', async () => {
+    it('about held money: why and since when; about the treasury: its balance each day', async () => {
       const held = await analyst.query('SELECT reason, amount::text FROM analytics.held_money ORDER BY reason');
       assert.deepEqual(held, [
         { reason: 'amountTooLow', amount: '4.00' },
@@ -120,7 +120,7 @@ describe('schema analytics', () => {
       assert.equal(moved?.whole, true);
     });
 
-    it('of each transfer, whose payment it belongs to, in whole tokens and in smallest units', async () => {
+    it('about each transfer: its payment, in whole tokens and in smallest units', async () => {
       const kinds = await analyst.query(
         `SELECT kind, count(*)::int AS count, bool_and(units = amount * 1000000) AS exact FROM analytics.transfers GROUP BY kind ORDER BY kind`,
       );
@@ -146,7 +146,7 @@ describe('schema analytics', () => {
       assert.deepEqual(held, { alike: true });
     });
 
-    it('of held money, how old it is, in the classes of the report', async () => {
+    it('about held money: its age, in the classes of the report', async () => {
       const [{ at } = {}] = await database.query<{ at: string }>('SELECT block_time AS at FROM unmatched');
       for (const [age, means] of [
         ['23 hours', 'under a day'],
@@ -161,7 +161,7 @@ describe('schema analytics', () => {
       await database.query('UPDATE unmatched SET block_time = $1', [at]);
     });
 
-    it('with a word on every column', async () => {
+    it('with a description of every column', async () => {
       const silent = await database.query(
         `SELECT c.relname AS view, a.attname AS column FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
           WHERE c.relnamespace = 'analytics'::regnamespace AND c.relkind = 'v' AND col_description(c.oid, a.attnum) IS NULL`,
@@ -178,7 +178,7 @@ describe('schema analytics', () => {
     });
   });
 
-  describe('is all that an analyst reads', () => {
+  describe('is the only schema that an analyst reads', () => {
     const refused = { code: '42501' };
     const raw = async (text: string, before = 'SELECT 1') => {
       const client = new pg.Client({ connectionString: analyst.url });
@@ -191,7 +191,7 @@ describe('schema analytics', () => {
       }
     };
 
-    it('of every table and view outside of it each is refused, and each in it is readable', async () => {
+    it('so every table and view outside of it is refused, and each in it is readable', async () => {
       const all = await database.query<{ name: string; own: boolean }>(
         `SELECT format('%I.%I', n.nspname, c.relname) AS name, n.nspname = 'analytics' AS own
            FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -224,7 +224,7 @@ describe('schema analytics', () => {
         assert.ok(!names.includes(secret), secret);
     });
 
-    it('and nothing can be written, made or run for long, also by who takes back the settings of his session', async () => {
+    it('and nothing can be written, executed or run for long, also after a reset of the session’s settings', async () => {
       await assert.rejects(raw('CREATE TABLE analytics.mine (a int)'), { code: '25006' });
       const write = 'SET default_transaction_read_only = off';
       for (const statement of [
@@ -248,7 +248,7 @@ describe('schema analytics', () => {
       assert.equal(limit, '1min');
     });
 
-    it('with the password of the configuration, which no statement names, and which the next start may change', async () => {
+    it('with the password of the configuration, which no statement contains, and which the next start may change', async () => {
       const stored = await database.query(`SELECT rolpassword AS kept FROM pg_authid WHERE rolname = 'analyst'`);
       assert.deepEqual(stored, [{ kept: scramOf(password, salt) }]);
       await makeAnalyst(database, 'another-password-of-it', salt);
@@ -259,7 +259,7 @@ describe('schema analytics', () => {
     });
   });
 
-  it('is ended for every analyst where the queue of notifications fills, and for nobody else', async () => {
+  it('until the queue of notifications fills, which ends the session of every analyst and of nobody else', async () => {
     const client = new pg.Client({ connectionString: analyst.url });
     client.on('error', () => {});
     await client.connect();
@@ -272,7 +272,7 @@ describe('schema analytics', () => {
   });
 
   describe('holds up no start', () => {
-    it('though an analyst has taken back the limits of his session and keeps a transaction open', async () => {
+    it('though an analyst has reset the limits of their session and keeps a transaction open', async () => {
       const client = new pg.Client({ connectionString: analyst.url });
       client.on('error', () => {});
       await client.connect();
@@ -283,7 +283,7 @@ describe('schema analytics', () => {
       await makeAnalytics(database, prices);
     });
 
-    it('though somebody else keeps the views: it goes on without, and says so', async () => {
+    it('though another user holds the views: the start continues without them, and reports it', async () => {
       const other = new pg.Client({ connectionString: database.url });
       await other.connect();
       await other.query('BEGIN; LOCK TABLE analytics.payments IN ACCESS SHARE MODE');
@@ -294,8 +294,8 @@ describe('schema analytics', () => {
     });
   });
 
-  describe('stays', () => {
-    it('as it is while nothing has changed: no start waits for a query of an analyst', async () => {
+  describe('remains', () => {
+    it('unchanged while nothing has changed: no start waits for a query of an analyst', async () => {
       const client = new pg.Client({ connectionString: analyst.url });
       await client.connect();
       await client.query('BEGIN; SELECT * FROM analytics.payments');
@@ -304,7 +304,7 @@ describe('schema analytics', () => {
       await client.end();
     });
 
-    it('through a rebuild, which ends what an analyst has open rather than wait for it', async () => {
+    it('through a rebuild, which ends analysts’ queries rather than wait for them', async () => {
       const client = new pg.Client({ connectionString: analyst.url });
       client.on('error', () => {});
       await client.connect();
@@ -318,7 +318,7 @@ describe('schema analytics', () => {
       assert.deepEqual(await analyst.query('SELECT * FROM analytics.payments'), []);
     });
 
-    it('through a version whose views are others: it goes with them and is made again, with the prices that it had', async () => {
+    it('through a version with other views: it is dropped with them and created again, with its prices', async () => {
       const { schema } = await openActive(database, workSet, await ddlOf('work'));
       await database.query(`CREATE SCHEMA other`);
       await database.query(`CREATE TABLE other.payins AS SELECT 1 AS first, t.* FROM ${schema}.payins t`);

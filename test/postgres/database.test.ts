@@ -20,7 +20,7 @@ describe('the database', () => {
   beforeEach(() => database.query('TRUNCATE notes'));
   const notes = () => database.query('SELECT note FROM notes');
 
-  it('answers big numbers as bigint, amounts as text with their places, times as ISO text', async () => {
+  it('returns big numbers as bigint, amounts as text with their places, times as ISO text', async () => {
     const [row] = await database.query(
       `SELECT 9007199254740993::bigint AS big, 10.00::numeric AS amount, '2026-11-21 10:00+01'::timestamptz AS at`,
     );
@@ -38,7 +38,7 @@ describe('the database', () => {
     assert.deepEqual(await notes(), [{ note: 'whole' }]);
   });
 
-  it('runs what a transaction asks for at once in its order, and fails as the first that failed', async () => {
+  it('runs concurrent statements of a transaction in order, and fails as the first that failed', async () => {
     const told = await database.transaction((tx) =>
       Promise.all([
         tx.query(`INSERT INTO notes VALUES ('first')`),
@@ -59,7 +59,7 @@ describe('the database', () => {
     assert.deepEqual(await notes(), [{ note: 'second' }]);
   });
 
-  it('takes nothing that is asked for behind the end of a transaction', async () => {
+  it('accepts no statement behind the end of a transaction', async () => {
     let late = () => Promise.resolve<unknown>(undefined);
     const failed = database.transaction(async (tx) => {
       late = () => tx.query(`INSERT INTO notes VALUES ('late')`);
@@ -70,7 +70,7 @@ describe('the database', () => {
     assert.deepEqual(await notes(), []);
   });
 
-  it('tells an outage from a mistake', async () => {
+  it('distinguishes an outage from a mistake', async () => {
     await assert.rejects(database.query('SELECT mistake'), (error: Error) => error.name !== 'Unavailable');
     const impatient = openDatabase({ url: database.url, statementTimeout_ms: 50 });
     await assert.rejects(impatient.query('SELECT pg_sleep(10)'), Unavailable);
@@ -102,7 +102,7 @@ describe('the database', () => {
     for (const other of others) await other.close();
   });
 
-  it('explains every operational table to whoever reads it', async () => {
+  it('explains every operational table to its readers', async () => {
     const silent = await database.query(
       `SELECT relname FROM pg_class WHERE relnamespace = 'ops'::regnamespace AND relkind = 'r'
           AND relname <> 'migrations' AND obj_description(oid) IS NULL`,
@@ -112,7 +112,7 @@ describe('the database', () => {
 });
 
 describe('notifications', () => {
-  it('reach all who listen, over one connection', async () => {
+  it('reach all listeners, over one connection', async () => {
     const database = await freshDatabase();
     const told = listen(database, ['news']).pipe(filter(({ payload }) => payload !== ''));
     const [one, other] = [firstValueFrom(told), firstValueFrom(told)];
@@ -121,12 +121,12 @@ describe('notifications', () => {
     assert.deepEqual(await Promise.all([one, other]), Array(2).fill({ channel: 'news', payload: 'hello' }));
   });
 
-  it('go on after the connection was lost; what may have been missed is told as news of every channel', async () => {
+  it('continue after the connection was lost; each channel is notified that something may have been missed', async () => {
     const database = await freshDatabase();
     const heard: Notification[] = [];
     const channels = listen(database, ['news', 'rumours']).pipe(tap((news) => heard.push(news)));
     const told = firstValueFrom(channels.pipe(take(5), toArray()));
-    // The server listens a moment before the subscriber is told so.
+    // The server listens a moment before the subscriber knows it.
     const first = await listenerOn(database, 'rumours');
     while (heard.length < 2) await sleep(1);
     await database.query('SELECT pg_terminate_backend($1)', [first]);
@@ -137,7 +137,7 @@ describe('notifications', () => {
     assert.deepEqual(await told, [...each, ...each, { channel: 'rumours', payload: 'hello' }]);
   });
 
-  /** The server's process that listens on the channel, the last that is asked for; another one than `former`. */
+  /** The server process that most recently listened on the channel; another one than `former`. */
   async function listenerOn(database: Database, channel: string, former = 0): Promise<number> {
     for (;;) {
       const [found] = await database.query<{ pid: number }>(
@@ -168,7 +168,7 @@ describe('a database whose server goes away', () => {
     await server.stop();
   });
 
-  it('is unavailable meanwhile, and works again by itself when the server is back', async () => {
+  it('is unavailable meanwhile, and works again automatically when the server is back', async () => {
     await database.query('SELECT 1');
     const port = Number(new URL(server.url).port);
     await server.stop();

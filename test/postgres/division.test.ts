@@ -5,13 +5,13 @@ import { systemClock } from '../../src/process/system.ts';
 import { divideShares } from '../../src/workers/run.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
-/** Pauses are shorter, so that a specification does not wait. */
+/** Shorter pauses, so that the spec does not wait. */
 const clock = { ...systemClock, sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 20, signal) };
 
 describe('a task that is divided over processes', () => {
   let database: Database;
   let processes: { leases: Leases; stop: AbortController; ended: Promise<void>; name: string }[];
-  /** Who works on which share. Two at once are what leases are to prevent. */
+  /** Holder of each share. Leases must prevent two concurrent holders. */
   let working: Map<number, string>;
   let everTwice: string[];
 
@@ -34,7 +34,7 @@ describe('a task that is divided over processes', () => {
       if (other !== undefined) everTwice.push(`${share} by ${other} and ${name}`);
       working.set(share, name);
       await new Promise<void>((resolve) => held.addEventListener('abort', () => resolve(), { once: true }));
-      // What was begun ends, before another process may begin.
+      // Started work ends before another process may begin.
       await systemClock.sleep(20);
       working.delete(share);
     });
@@ -58,7 +58,7 @@ describe('a task that is divided over processes', () => {
     }
   }
 
-  it('is one process’s as long as there is no other; each share is somebody’s, and nobody else’s, as others come and go', async () => {
+  it('belongs to one process as long as there is no other; each share has exactly one holder, as others start and end', async () => {
     start('one', 4);
     await until('one has all', () => of('one') === 4);
     const two = start('two', 4);
@@ -70,11 +70,11 @@ describe('a task that is divided over processes', () => {
     assert.deepEqual(everTwice, []);
   });
 
-  it('is taken over from a process whose connection dies', async () => {
+  it('is continued after a process’s connection dies', async () => {
     const one = start('one', 2);
     start('two', 2);
     await until('both have one', () => of('one') === 1 && of('two') === 1);
-    // Its work stops as well: it learns that its connection is gone.
+    // Its work stops too: it learns that its connection is gone.
     one.stop.abort();
     await one.leases.close();
     await until('the other has both', () => of('two') === 2);

@@ -7,7 +7,7 @@ import { freshDatabase } from '../support/postgres.ts';
 describe('a lease', () => {
   let database: Database;
   let stop: AbortController;
-  /** Of two processes. */
+  /** The leases of two processes. */
   let leases: Leases;
   let others: Leases;
   before(async () => {
@@ -29,7 +29,7 @@ describe('a lease', () => {
       else signal.addEventListener('abort', () => resolve(), { once: true });
     });
 
-  /** Holds the lease until it is aborted; tells when it has it, and who has it. */
+  /** Holds the lease until it is aborted; reports the start, and adds its name to the holders. */
   function hold(of: Leases, name: string, holders: Set<string>, signal = stop.signal) {
     const held = Promise.withResolvers<void>();
     const ended = of.hold('work', signal, async (mine) => {
@@ -56,7 +56,7 @@ describe('a lease', () => {
     await Promise.all([other.ended, same.ended]);
   });
 
-  it('of many names takes one connection, and each is held on its own', async () => {
+  it('for many names takes one connection, and each is held separately', async () => {
     const first = new AbortController();
     const one = leases.hold('one', first.signal, aborted);
     const two = leases.hold('two', stop.signal, aborted);
@@ -75,7 +75,7 @@ describe('a lease', () => {
     await Promise.all([two, heir]);
   });
 
-  it('of a process that says nothing any more, though its connection stands, passes to another', async () => {
+  it('passes to another process if its holder is silent, though its connection is open', async () => {
     const silent = openLeases({ database, clock: { ...clock, sleep: () => new Promise(() => {}) }, silence_ms: 100 });
     const [held, over] = [Promise.withResolvers<void>(), new AbortController()];
     const one = silent.hold('work', over.signal, async (mine) => {
@@ -92,7 +92,7 @@ describe('a lease', () => {
     await silent.close();
   });
 
-  it('is noticed to be lost with its connection, and taken up again', async () => {
+  it('is noticed to be lost with its connection, and acquired again', async () => {
     const held: AbortSignal[] = [];
     const again = Promise.withResolvers<void>();
     const ended = leases.hold('fragile', stop.signal, async (mine) => {
@@ -112,7 +112,7 @@ describe('a lease', () => {
     await ended;
   });
 
-  it('is free again after work that failed, and the failure is told', async () => {
+  it('is free again after work that failed, and the failure is reported', async () => {
     const failed = leases.hold('work', stop.signal, async () => {
       throw new Error('broken');
     });

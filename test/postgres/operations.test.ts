@@ -30,7 +30,7 @@ describe('chain cursors', () => {
   });
   beforeEach(() => database.query('TRUNCATE ops.chain_cursors'));
 
-  it('are null before the first save, then what was saved last, each pass on its own', async () => {
+  it('are null before the first save, then the last saved one, each pass separately', async () => {
     const cursors = createCursors(database);
     assert.equal(await cursors.load(8453, 'head'), null);
     await cursors.save(cursorAt(1), null);
@@ -41,7 +41,7 @@ describe('chain cursors', () => {
     assert.equal(await cursors.load(1, 'head'), null);
   });
 
-  it('are moved only by who knows where they stand', async () => {
+  it('are moved only by a caller who knows their position', async () => {
     const cursors = createCursors(database);
     await cursors.save(cursorAt(5), null);
     await assert.rejects(cursors.save(cursorAt(6), null), CursorMoved);
@@ -50,7 +50,7 @@ describe('chain cursors', () => {
     assert.deepEqual(await cursors.load(8453, 'head'), cursorAt(5));
   });
 
-  it('are forgotten with what their chain’s network was, when it was begun anew; other chains are not', async () => {
+  it('are forgotten with their chain’s old network, when it was restarted; other chains are not', async () => {
     const cursors = createCursors(database);
     await cursors.save(cursorAt(5), null);
     await cursors.save({ ...cursorAt(6), chainId: 1 }, null);
@@ -62,7 +62,7 @@ describe('chain cursors', () => {
     assert.ok(await cursors.load(1, 'head'));
   });
 
-  it('say how far the slowest of some passes has come, once all have begun', async () => {
+  it('state how far the slowest of some passes has advanced, once all have begun', async () => {
     const cursors = createCursors(database);
     await cursors.save(cursorAt(7, 'final'), null);
     assert.equal(await cursors.scannedTo(8453, ['final', 'finalLarge']), null);
@@ -70,12 +70,12 @@ describe('chain cursors', () => {
     assert.equal(await cursors.scannedTo(8453, ['final', 'finalLarge']), minute(3));
   });
 
-  it('tell whoever listens that the end of a payment is passed', () =>
+  it('notify listeners that the end of a payment is passed', () =>
     isHeard(database, endPassedChannel, () => createCursors(database).tellEndPassed()));
 });
 
 describe('the stock of deposit addresses', () => {
-  it('tells whoever listens that it has shrunk', async () => {
+  it('notifies listeners that it has shrunk', async () => {
     const database = await freshDatabase();
     const stock = createDepositOwners(database);
     await stock.add([{ address: 'a', scheme: 's', salt: 't' }]);
@@ -83,7 +83,7 @@ describe('the stock of deposit addresses', () => {
   });
 });
 
-/** Resolves when, after whoever listens is listening, what is done is heard. */
+/** Resolves when a listener that is listening has received the notification of an act. */
 async function isHeard(database: Database, channel: string, act: () => Promise<unknown>): Promise<void> {
   const told = listen(database, [channel]).pipe(
     concatMap(async (_, nth) => {
@@ -125,7 +125,7 @@ describe('failures of work', () => {
     assert.equal((await row())?.last_error, 'Error: no 12');
   });
 
-  it('that are an outage wait a little and never count', async () => {
+  it('wait a little in an outage and never count', async () => {
     const failures = createFailures(database, { attemptsMax: 2 });
     const outages = [
       new Unavailable('away'),
@@ -139,7 +139,7 @@ describe('failures of work', () => {
     assert.ok(waiting.next_attempt_at < plus(minute(5), hour_ms / 60));
   });
 
-  it('that pass by themselves are known by what they are: another name of its class parks no payout', async () => {
+  it('are recognized as temporary by their class: another name parks no payout', async () => {
     const failures = createFailures(database, { attemptsMax: 1 });
     const passing = [
       new Unavailable('away'),

@@ -1,4 +1,4 @@
-/** The service's role in Postgres as the compose files make it: it is no superuser, owns one database, and all that the service does works. */
+/** The service's role in Postgres as the compose files create it: it is no superuser, owns one database, and suffices for all of the service's work. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 const password = "it's the service's";
 const analystPassword = 'reads-and-nothing-else';
 
-/** The script as psql runs it, without psql's own commands. */
+/** The script in psql's reading, without psql's own commands. */
 const script = readFileSync(new URL('../../deploy/compose/postgres-role.sql', import.meta.url), 'utf8')
   .replace(/^\\.*$/gm, '')
   .replaceAll(":'password'", pg.escapeLiteral(password));
@@ -90,14 +90,14 @@ describe('the service’s own role in Postgres', function () {
       await assert.rejects(database.query(forbidden), /permission denied|must be|only roles with/i, forbidden);
   });
 
-  it('runs all migrations, also a second time, and makes each set of read models', async () => {
+  it('runs all migrations, also a second time, and creates each set of read models', async () => {
     await migrate(database);
     await migrate(database);
     for (const set of projectionSets) await openActive(database, set, await ddlOf(set.name));
     await makeAnalytics(database, new Map());
   });
 
-  it('makes the analysts’ role, which reads and holds nothing up, and ends its sessions', async () => {
+  it('creates the analysts’ role, which reads and holds nothing up, and ends its sessions', async () => {
     for (const salt of [1, 2]) await makeAnalyst(database, analystPassword, Buffer.alloc(16, salt));
     const analyst = new pg.Client({ connectionString: withUser(url, 'analyst', analystPassword) });
     await analyst.connect();
@@ -115,7 +115,7 @@ describe('the service’s own role in Postgres', function () {
     await ended;
   });
 
-  it('is enough for each start of the service, the first one and those after it', async () => {
+  it('is enough for each start of the service', async () => {
     await asSuperuser(superuser, async (client) => {
       const { rows } = await client.query<{ schema: string }>(
         `SELECT quote_ident(nspname) AS schema FROM pg_namespace WHERE pg_get_userbyid(nspowner) = 'payments' AND nspname <> 'public'`,

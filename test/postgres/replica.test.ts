@@ -1,4 +1,4 @@
-/** Reads from a replica: on two real servers with streaming replication, and with answers that a test chooses. */
+/** Reads from a replica: on two real servers with streaming replication, and with chosen answers. */
 import assert from 'node:assert/strict';
 import { appendFileSync, chmodSync, cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ describe('reads from a streaming replica', function () {
     await copyDataDirectory(join(directory, 'primary'));
     const first = await startPostgres(at('primary'));
     await first.stop();
-    // A copy of a stopped server that follows the original: what pg_basebackup makes of a running one.
+    // A copy of a stopped server that follows the original, like the result of pg_basebackup on a running server.
     const { dataDir } = at('replica');
     cpSync(join(directory, 'primary'), dataDir, { recursive: true });
     chmodSync(dataDir, 0o700);
@@ -60,7 +60,7 @@ describe('reads from a streaming replica', function () {
     assert.deepEqual([row?.standby, results.at(-1)], [true, 'replica']);
   });
 
-  it('come from the primary while the replica is behind', async () => {
+  it('use the primary while the replica is behind', async () => {
     await replica.query('SELECT pg_wal_replay_pause()');
     try {
       await primary.query('INSERT INTO orders VALUES ($1)', ['late']);
@@ -79,7 +79,7 @@ describe('reads from a replica that fails', () => {
   });
   const primary = answering((text) => (text.includes('insert_lsn') ? [{ position: '0/1' }] : [{ from: 'primary' }]));
 
-  it('come from the primary, which is not slowed by it for the next 5 s', async () => {
+  it('use the primary, which is not slowed by it for the next 5 s', async () => {
     let now_ms = 0;
     let calls = 0;
     const results: ReplicaResult[] = [];
@@ -100,7 +100,7 @@ describe('reads from a replica that fails', () => {
     assert.equal(calls, 2);
   });
 
-  it('show an error of the statement itself, which the primary would have too', async () => {
+  it('report an error of the statement itself, which the primary would have too', async () => {
     const replica = answering((text) => {
       if (text.includes('replay_lsn')) return [{ fresh: true }];
       throw new RangeError('division by zero');

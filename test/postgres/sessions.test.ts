@@ -19,18 +19,18 @@ const isRoot = process.getuid?.() === 0;
 const poll_ms = 50;
 
 describe('connections to Postgres', () => {
-  it('are sessions of their own where nothing is in between', async () => {
+  it('are separate sessions without a pooler', async () => {
     assert.equal(await faultAt((await sharedPostgres()).url), null);
   });
 
   (isInstalled ? describe : describe.skip)(`through ${program}`, () => {
-    it('are sessions of their own in session mode, once they are in UTC', async () => {
+    it('are separate sessions in session mode, once they are in UTC', async () => {
       assert.match(String(await faultThrough('session')), /"unsupported startup parameter: options"/);
       assert.match(String(await faultThrough('session', { ignored: 'options' })), /drops the options of a session/);
       assert.equal(await faultThrough('session', { ignored: 'options', first: 'SET TimeZone TO UTC' }), null);
     });
 
-    it('are no sessions of their own in transaction mode', async () => {
+    it('are not separate sessions in transaction mode', async () => {
       assert.match(String(await faultThrough('transaction')), /"unsupported startup parameter: options"/);
       assert.match(
         String(await faultThrough('transaction', { ignored: 'options' })),
@@ -56,7 +56,7 @@ async function faultAt(url: string): Promise<string | null> {
 interface Pooled {
   /** Startup parameters that the pooler drops. */
   readonly ignored?: string;
-  /** What it says to each new session of the server. */
+  /** Statements that it sends to each new session of the server. */
   readonly first?: string;
 }
 
@@ -79,7 +79,7 @@ async function faultThrough(mode: string, { ignored, first }: Pooled = {}): Prom
       ...(ignored ? [`ignore_startup_parameters = ${ignored}`] : []),
     ].join('\n'),
   );
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const pooler = spawn(program, [...(isRoot ? ['-u', 'nobody'] : []), file], { stdio: 'ignore' });
   const ended = once(pooler, 'exit');
   onStop(() => void pooler.kill());

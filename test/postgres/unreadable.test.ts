@@ -21,7 +21,7 @@ const unreadable = (txHash: string, block = 100, addresses: readonly string[] = 
 const many = (count: number, name: string, addresses: readonly string[] = []) =>
   Array.from({ length: count }, (_, n) => unreadable(`${name} ${n}`, 100 + n, addresses));
 
-describe('transactions that cannot be read', () => {
+describe('unreadable transactions', () => {
   let database: Database;
   before(async () => {
     database = await freshDatabase();
@@ -32,7 +32,7 @@ describe('transactions that cannot be read', () => {
   const listed = async () => (await unreadableTransactions(database, 10_000)).map(({ txHash }) => txHash);
   const worker = unreadableName(8453);
 
-  it('are kept with their evidence and are due to be tried, each once however often it is seen', async () => {
+  it('are kept with their evidence and are due to be tried, each once however often it is detected', async () => {
     const first = await notes().note([unreadable('a'), unreadable('b', 101, ['deposit'])], minute(1));
     assert.deepEqual(
       first.fresh.map(({ txHash }) => txHash),
@@ -54,7 +54,7 @@ describe('transactions that cannot be read', () => {
     );
   });
 
-  it('are one with all whom they may have paid, however many of their events are odd, and whenever each is seen', async () => {
+  it('are one for all possible receivers, however many of their events are odd, and whenever each is detected', async () => {
     const odd = (address: string) => ({
       ...unreadable('a', 100, [address]),
       evidence: `the event of ${address} is odd`,
@@ -81,7 +81,7 @@ describe('transactions that cannot be read', () => {
     assert.equal((await notes().note([unreadable('a')], minute(3))).fresh.length, 1);
   });
 
-  it('of a flood fill no table: one deposit takes no room from the others, and the blocks of the rest are named', async () => {
+  it('fill no table in a flood: one deposit takes no room from the others, and the blocks of the rest are named', async () => {
     const flood = await notes().note(many(unreadablePerDepositMax + 5, 'flood', ['flooded']), minute(1));
     assert.equal(flood.fresh.length, unreadablePerDepositMax);
     assert.deepEqual(flood.beyond, { from: 120n, to: 124n });
@@ -93,7 +93,7 @@ describe('transactions that cannot be read', () => {
     assert.equal((await unreadBlocks(database))[0]?.transactions, 26n);
   });
 
-  it('that were left out stay named until their blocks were read again, from before they were noted on', async () => {
+  it('remain named if they were omitted, until their blocks were read again from before the note on', async () => {
     await notes().note(many(unreadablePerDepositMax + 5, 'flood', ['flooded']), minute(1));
     await notes().readAgain({ from: 121n, to: 200n }, minute(2));
     await notes().readAgain({ from: 1n, to: 200n }, minute(1));

@@ -38,7 +38,7 @@ describe('the feed’s rows', () => {
   const told = (events: Awaited<ReturnType<typeof feed>>) =>
     events.map(({ ordinal, paymentId, revision, type }) => `${ordinal} ${paymentId.at(-1)}:${revision} ${type}`);
 
-  it('count each app’s events on their own, in the order of the log', async () => {
+  it('count each app’s events separately, in the order of the log', async () => {
     await happens(1, p.unpaid);
     await happens(2, p.unpaid, 'wallet_other');
     await happens(3, p.unpaid);
@@ -54,7 +54,7 @@ describe('the feed’s rows', () => {
     assert.deepEqual(await feed('wallet_none'), []);
   });
 
-  it('are the same in whatever batches they were filled', async () => {
+  it('are the same in any batches', async () => {
     await happens(1, p.done);
     await happens(2, p.paid, 'wallet_other');
     await happens(3, [...p.unpaid, p.expired()]);
@@ -62,7 +62,7 @@ describe('the feed’s rows', () => {
     for (const size of [1, 2, 5]) assert.deepEqual(await feed('wallet_demo', size), whole);
   });
 
-  it('say how the payment stood before and after, failures and their reasons included', async () => {
+  it('state the payment’s status before and after, including failures and their reasons', async () => {
     await happens(1, [...p.unpaid, p.detected(), p.confirmed(), p.bounced('amountTooLow', '10.01')]);
     const events = await feed();
     assert.deepEqual(
@@ -88,14 +88,14 @@ describe('the feed’s rows', () => {
     await assert.rejects(feed(), /PaymentPraised .* newer version of this program/);
   });
 
-  it('are told of as they come, each app with its newest ordinal', async () => {
+  it('are notified as they arrive, each app with its newest ordinal', async () => {
     await happens(1, p.paid);
     await happens(2, p.unpaid, 'wallet_other');
     const words: string[] = [];
     const [listening, all] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const heard = listen(database, ['app_events']).subscribe(({ payload }) => {
       words.push(payload);
-      // The first word of a connection is that something may have been missed.
+      // The first message of a connection is that an event may have been missed.
       listening.resolve();
       if (words.length === 3) all.resolve();
     });

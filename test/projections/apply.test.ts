@@ -6,7 +6,7 @@ import type { Database } from '../../src/postgres/database.ts';
 import { batchSizes } from '../../src/readmodels/projections.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
-/** Of tables that only these specs have. */
+/** A change of tables that only these specs have. */
 const change =
   (op: 'upsert' | 'add' | 'number') =>
   (table: string, row: Row): RowChange => ({ op, table, row });
@@ -31,7 +31,7 @@ describe('row changes applied in bulk', () => {
   const apply = (...changes: RowChange[]) => applyChanges(database, tables, changes);
   const things = () => database.query<object>('SELECT * FROM given.things ORDER BY a, b');
 
-  it('keep the last of several rows with one key, and what is not in the row becomes null', async () => {
+  it('keep the last of several rows with one key, and omitted columns become null', async () => {
     await apply(upsert('things', { a: 'x', b: 1, name: 'first', size: '1.50' }));
     await apply(upsert('things', { a: 'x', b: 1, name: 'second' }), upsert('things', { a: 'x', b: 1, name: 'third' }));
     assert.deepEqual(await things(), [{ a: 'x', b: 1, name: 'third', size: null }]);
@@ -66,7 +66,7 @@ describe('row changes applied in bulk', () => {
     assert.deepEqual(await database.query('SELECT day FROM given.sums'), [{ day: 'tuesday' }]);
   });
 
-  it('number new rows on from where their group stands, in the order given, and tell how far each group came', async () => {
+  it('number new rows on from the end of their group, in the given order, and return the end of each group', async () => {
     const row = (shop: string, what: string) => number('told', { shop, what });
     const first = await apply(row('b', 'one'), row('a', 'one'), row('b', 'two'));
     assert.deepEqual(first.get('told')?.toSorted(), ['a 1', 'b 2']);
@@ -82,7 +82,7 @@ describe('row changes applied in bulk', () => {
     ]);
   });
 
-  it('number the largest batch within what Postgres gives a statement, of one group or of thousands', async () => {
+  it('number the largest batch within Postgres’s limits of a statement, of one group or of thousands', async () => {
     for (const groups of [1, 2_000]) {
       await database.query('TRUNCATE given.told');
       const rows = Array.from({ length: batchSizes.eventsMax }, (_, n) =>
@@ -94,14 +94,14 @@ describe('row changes applied in bulk', () => {
     }
   });
 
-  it('refuse to number rows that bring no group, and to number some of a table and replace others', async () => {
+  it('refuse to number rows without a group, and to number some of a table and replace others', async () => {
     await assert.rejects(apply(number('told', { what: 'one' })), /told needs its key shop/);
     await assert.rejects(apply(number('sums', { volume: '1', count: 1 })), /sums has no key to number rows by/);
     const both = apply(number('told', { shop: 'a', what: 'one' }), upsert('told', { shop: 'a', nth: 1, what: 'one' }));
     await assert.rejects(both, /told is either summed up, or numbered, or replaced/);
   });
 
-  it('tell which tables were touched, and refuse one that the generation does not have', async () => {
+  it('return the changed tables, and refuse one that the generation does not have', async () => {
     assert.deepEqual([...(await apply(upsert('things', { a: 'x', b: 1 })))], [['things', []]]);
     await assert.rejects(apply(upsert('gone', { a: 1 })), /no table gone.*rebuild/);
   });
@@ -118,7 +118,7 @@ describe('row changes applied in bulk', () => {
     assert.deepEqual(await things(), [{ ...row, size: null }]);
   });
 
-  it('store any text; only what Postgres cannot hold becomes U+FFFD', async () => {
+  it('store any text; only characters that Postgres cannot hold become U+FFFD', async () => {
     const texts = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({ unit: fc.constantFrom('\\', 'u', '0', 'd', '8', '\0', '\ud83d', '\ude00', '"') }),

@@ -21,9 +21,9 @@ describe('a payment that pays cashback out', () => {
 
   it('is no sale: statistics do not count it', () => assert.deepEqual(hourlyStats.project(seen), []));
 
-  it('earns nobody credit, for nobody paid it', () => assert.deepEqual(todoCredits.project(seen), []));
+  it('earns nobody credit, because nobody paid it', () => assert.deepEqual(todoCredits.project(seen), []));
 
-  it('tells no webhook: its app has asked for it', () => {
+  it('causes no webhook: its app has requested it', () => {
     assert.equal(after.terms.webhookUrl, null);
   });
 });

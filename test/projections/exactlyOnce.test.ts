@@ -31,7 +31,7 @@ describe('a batch of a projection set', () => {
         await assert.rejects(killed);
         assert.ok(died, `${point} was come to`);
 
-        // A new runner knows nothing but the checkpoint, and takes up what lies behind it.
+        // A new runner knows only the checkpoint, and continues behind it.
         const again = await openActive(database, set, ddl);
         const rest = log.filter(({ position }) => position > (again.position ?? 0n));
         if (point !== 'afterCommit') assert.equal(again.position, at.position);
@@ -48,7 +48,7 @@ describe('a batch of a projection set', () => {
     }
   }
 
-  it('is refused to a runner that stands elsewhere than the checkpoint, and none of its rows stay', async () => {
+  it('is refused to a runner whose position differs from the checkpoint, and none of its rows remain', async () => {
     const database = await freshDatabase();
     const { store } = await payments(2);
     const log = await wholeLog(store);
@@ -62,7 +62,7 @@ describe('a batch of a projection set', () => {
     assert.deepEqual(await rowsOf(database, at), rows);
   });
 
-  it('is refused to a runner whose generation was replaced and dropped; that its tables are gone is no event’s fault', async () => {
+  it('is refused to a runner whose generation was replaced and dropped; the missing tables are no event’s fault', async () => {
     const database = await freshDatabase();
     const { store } = await payments(2);
     const log = await wholeLog(store);

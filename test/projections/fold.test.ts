@@ -1,4 +1,4 @@
-/** States of streams are kept in memory, so many and no more; what is not kept is read again. */
+/** The cache of stream states has a maximum size; evicted states are read again. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import type { DomainEvent, StoredEvent } from '../../domain/decider.ts';

@@ -17,7 +17,7 @@ describe('following the log', () => {
     live,
   });
 
-  /** A log that answers these batches, each when it is asked for it, and then `end`s. */
+  /** A log that returns these batches, one per request, and then `end`s. */
   function log(batches: readonly EventBatchRead[], end: () => Promise<void> = async () => {}) {
     const asked = { for: 0 };
     async function* all(): AsyncIterable<EventBatchRead> {
@@ -31,7 +31,7 @@ describe('following the log', () => {
   }
   const options = { after: null, prefixes: [], eventsMin: 3, eventsMax: 4, signal: new AbortController().signal };
 
-  it('hands out whole batches while catching up, and what there is once live', async () => {
+  it('returns whole batches while catching up, and available events once live', async () => {
     const { all } = log([batch(false, 1), batch(false, 2), batch(false, 3), batch(false, 4), batch(true, 5)]);
     const handed: bigint[][] = [];
     for await (const { events } of follow({ all }, options)) handed.push(events.map(({ position }) => position));
@@ -39,7 +39,7 @@ describe('following the log', () => {
     assert.ok(handed[0] && handed[0].length >= 3);
   });
 
-  it('reads no further ahead than it was told', async () => {
+  it('reads no further ahead than its limit', async () => {
     const { all, asked } = log(Array.from({ length: 20 }, (_, n) => batch(false, n)));
     const batches = follow({ all }, options);
     await batches.next();
@@ -48,7 +48,7 @@ describe('following the log', () => {
     await batches.return(undefined);
   });
 
-  it('hands out what came before the subscription broke, then says so', async () => {
+  it('returns the events before the subscription broke, then reports it', async () => {
     const { all } = log([batch(false, 1)], async () => {
       throw new Unavailable('broken');
     });
@@ -71,7 +71,7 @@ describe('waiting until events are projected', () => {
     await projectedWaiter(database, NEVER)(10n, { timeout_ms: 1 });
   });
 
-  it('ends when a notification tells of the position or a later one', async () => {
+  it('ends when a notification reports the position or a later one', async () => {
     await reach(10);
     const told = of({ channel: 'projected', payload: 'reports 30' }, { channel: 'projected', payload: 'work 21' });
     await projectedWaiter(database, told)(20n);
@@ -85,7 +85,7 @@ describe('waiting until events are projected', () => {
     await waited;
   });
 
-  it('gives up after its time, or when it is told to', async () => {
+  it('gives up after its time, or when it is aborted', async () => {
     await reach(10);
     const wait = projectedWaiter(database, NEVER);
     await assert.rejects(wait(20n, { timeout_ms: 1 }), /have not come to 20/);

@@ -1,4 +1,4 @@
-/** Which log the read models were filled from: recognized by their last event, whatever else the store reports. */
+/** The identity of the log that filled the read models: recognized by its last event, whatever else the store reports. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Clock, EventStore } from '../../commands/ports.ts';
@@ -17,7 +17,7 @@ interface Checkpoint {
   readonly applied_id: string | null;
 }
 
-describe('the log that read models were filled from', () => {
+describe('the log that filled the read models', () => {
   const on = runners();
 
   const checkpoint = async () => {
@@ -29,7 +29,7 @@ describe('the log that read models were filled from', () => {
   };
   const others = (count: number) => on.world.store.append(`inventory-${randomUUID()}`, 'no_stream', events(count));
 
-  /** A clock that does not wait, and counts. */
+  /** A clock that counts sleeps and does not wait. */
   function countingClock(): Pick<Clock, 'sleep'> & { readonly sleeps: () => number } {
     let sleeps = 0;
     return {
@@ -51,7 +51,7 @@ describe('the log that read models were filled from', () => {
   }
 
   describe('is recognized', () => {
-    it('by the id and the position of the last event that the rows hold', async () => {
+    it('by the id and the position of the last event in the rows', async () => {
       const { position, applied_position, event_id, applied_id } = await filled();
       const last = (await on.world.store.read(`payment-${paymentIdOf(1)}`)).at(-1);
       assert.deepEqual([position, event_id], [last?.position, last?.id]);
@@ -74,7 +74,7 @@ describe('the log that read models were filled from', () => {
       await refuse(store);
     });
 
-    it('when a leader of the past answers for a moment more, from a log that ends earlier', async () => {
+    it('when a former leader answers for a moment more, from a log that ends earlier', async () => {
       await filled();
       const clock = countingClock();
       const stale: EventStore = {
@@ -95,7 +95,7 @@ describe('the log that read models were filled from', () => {
         return true;
       });
 
-    it('a backup that ends before that event, after it was asked again', async () => {
+    it('a backup that ends before that event, after a second query', async () => {
       await filled();
       const clock = countingClock();
       await isRefused(memoryEventStore(), clock);
@@ -114,7 +114,7 @@ describe('the log that read models were filled from', () => {
       assert.equal(clock.sleeps(), 0);
     });
 
-    it('and a check changes nothing; what is lost is named, and forgotten once', async () => {
+    it('and a check changes nothing; the loss is named, and forgotten once', async () => {
       await filled();
       const other = memoryEventStore();
       for (let left = 10; left > 0; left -= 1)
@@ -138,7 +138,7 @@ describe('the log that read models were filled from', () => {
     });
   });
 
-  describe('that other applications write to', () => {
+  describe('with events of other applications', () => {
     it('is passed at most once a second without events of ours, and once more at the end', async () => {
       let now_ms = 1_000;
       const clock: Clock = {
@@ -169,7 +169,7 @@ describe('the log that read models were filled from', () => {
       assert.deepEqual([position, applied_position], [fourth.position, own]);
     });
 
-    it('is read again from our last event when the event that was passed is gone', async () => {
+    it('is read again from our last event when the passed event is gone', async () => {
       const { applied_position } = await filled();
       assert.ok(applied_position);
       await on.database.query(`UPDATE ops.projections SET position = position + 6400, event_id = 'gone'`);
@@ -182,7 +182,7 @@ describe('the log that read models were filled from', () => {
   });
 
   describe('with a checkpoint of an older version', () => {
-    /** As an instance of that version moves it. */
+    /** Moves the position like an instance of that version. */
     const move = (by: bigint) => on.database.query('UPDATE ops.projections SET position = position + $1', [by]);
 
     it('loses the event beside it, which is not that of the new position', async () => {
@@ -246,7 +246,7 @@ describe('the log that read models were filled from', () => {
     assert.equal((await on.statuses()).length, 2);
   });
 
-  it('is not filled by a runner that meets another one', async () => {
+  it('is not filled by a runner that finds another one', async () => {
     await filled();
     const other = memoryEventStore();
     await other.append(`payment-${randomUUID()}`, 'no_stream', [...events(20), event()]);

@@ -11,7 +11,7 @@ import { runners } from './runners.ts';
 describe('a rebuild beside a running projection set', () => {
   const on = runners();
 
-  it('moves on to the rebuilt generation by itself, and nothing that was visible vanishes meanwhile', async () => {
+  it('moves on to the rebuilt generation automatically, and nothing visible vanishes meanwhile', async () => {
     on.start();
     await on.reach(await on.pay(1));
     let counted = 0;
@@ -50,7 +50,7 @@ describe('a rebuild beside a running projection set', () => {
     assert.match(comments[0]?.comment ?? '', /Every payment/);
   });
 
-  it('is waited out by a runner that had looked up the generation which is dropped then', async () => {
+  it('is waited for by a runner that had looked up the generation which is dropped then', async () => {
     const position = await on.pay(1);
     const { database, world, stop } = on;
     let looked = false;
@@ -76,7 +76,7 @@ describe('a rebuild beside a running projection set', () => {
     await on.reach(await on.pay(1));
     const { database, world, stop } = on;
     const patient = async (tx: Sql, timeout: string) => tx.query(`SET LOCAL deadlock_timeout = '${timeout}'`);
-    // Postgres sends away who has waited for so long: here it is the rebuild.
+    // Postgres cancels the statement that has waited longest: here it is the rebuild's.
     const transaction: typeof database.transaction = (work, options) =>
       database.transaction(async (tx) => {
         await patient(tx, '3s');
@@ -104,7 +104,7 @@ describe('a rebuild beside a running projection set', () => {
     assert.equal((await on.statuses()).length, 2);
   });
 
-  /** A view that somebody holds who waits for another one. */
+  /** A view that is locked by a transaction which waits for another view. */
   async function takenFrom(tx: Sql): Promise<string> {
     for (;;) {
       const [held] = await tx.query<{ name: string }>(
@@ -136,7 +136,7 @@ describe('a rebuild beside a running projection set', () => {
     assert.deepEqual(await on.statuses(), ['payment_payout_completed']);
   });
 
-  it('asks for a rebuild when its rows were filled by another version', async () => {
+  it('requests a rebuild when its rows were filled by another version', async () => {
     const early = on.start();
     await on.reach(await on.pay(1));
     on.stop.abort();

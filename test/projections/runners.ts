@@ -15,30 +15,30 @@ import { append, createWorld, paymentIdOf, type World } from '../support/histori
 import { done } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
-/** Lets projection sets run over a log that a spec writes. */
+/** Runs projection sets over a log that a spec writes. */
 export interface Runners {
   readonly database: Database;
   readonly world: World;
   /** Ends all that run. */
   stopAll(): Promise<void>;
-  /** Until this aborts. */
+  /** Aborts all runners. */
   stop: AbortController;
-  /** Starts a runner, as a process of its own, and tells what it reports. */
+  /** Starts a runner in the role of a separate process, and returns its reports. */
   start(more?: Partial<RunProjections>): {
     readonly ended: Promise<void>;
     readonly reports: readonly ProjectionReport[];
     readonly committed: Promise<void>;
   };
-  /** A payment of its own with this history. @returns the position of its last event */
+  /** Appends a new payment with this history. @returns the position of its last event */
   live(who: number, history: readonly PaymentEvent[]): Promise<bigint>;
-  /** One that is paid out. */
+  /** Appends a payment that is paid out. */
   pay(who: number): Promise<bigint>;
-  /** Resolves when the rows hold everything up to the position. */
+  /** Resolves when the rows contain everything up to the position. */
   reach(position: bigint, set?: string): Promise<void>;
   statuses(): Promise<readonly string[]>;
 }
 
-/** To be called inside a `describe`; each of its specs has its own database and log. */
+/** Called inside a `describe`; each of its specs has its own database and log. */
 export function runners(): Runners {
   const running: Promise<unknown>[] = [];
   const made = {} as { database: Database; world: World; stop: AbortController };

@@ -13,7 +13,7 @@ import { runners } from './runners.ts';
 describe('a running projection set', () => {
   const on = runners();
 
-  it('brings what was there before and what comes after into the public views', async () => {
+  it('brings earlier and later events into the public views', async () => {
     const before = await on.pay(1);
     on.start();
     await on.reach(before);
@@ -21,7 +21,7 @@ describe('a running projection set', () => {
     assert.deepEqual(await on.statuses(), ['payment_payout_completed', 'payment_unpaid']);
   });
 
-  it('goes on where it stood after the store was away', async () => {
+  it('continues where it was after the store was away', async () => {
     let broken = 0;
     const store: EventStore = {
       ...on.world.store,
@@ -40,7 +40,7 @@ describe('a running projection set', () => {
     assert.ok(reports.some(({ kind }) => kind === 'retrying'));
   });
 
-  it('tells the log what its version introduces before it projects, and again until the store takes it', async () => {
+  it('announces in the log the additions of its version before it projects, and again until the store accepts it', async () => {
     await on.live(1, [created({ webhookUrl: 'https://shop.example/hook' }), expired()]);
     let asked = 0;
     const introduce = async () => {
@@ -58,7 +58,7 @@ describe('a running projection set', () => {
     assert.equal(reports[0]?.kind, 'retrying');
   });
 
-  it('is waited for again when Postgres came back from a crash without its last rows', async () => {
+  it('is waited for again when Postgres has restarted after a crash without its last rows', async () => {
     on.start();
     const position = await on.pay(1);
     const projected = projectedWaiter(on.database, listen(on.database, ['projected']), 'work');
@@ -102,6 +102,6 @@ describe('the public views', () => {
       `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'v'`,
     );
     assert.deepEqual(silent, []);
-    assert.equal(shown.length, 30);
+    assert.equal(shown.length, 32);
   });
 });

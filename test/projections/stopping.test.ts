@@ -5,7 +5,7 @@ import { reportsSet } from '../../projections/sets.ts';
 import { created, created_at, event } from '../support/payments.ts';
 import { runners } from './runners.ts';
 
-describe('a projection set that cannot go on', () => {
+describe('a projection set that cannot continue', () => {
   const on = runners();
 
   it('stops loudly at an event that it cannot handle, after everything before it', async () => {

@@ -3,18 +3,18 @@ import { add, remove, upsert } from '../../projections/projection.ts';
 
 const due = { payment_id: 'p1', chain_id: 1, due_at: '2026-11-21T09:00:00.000Z' };
 
-/** What is expected not to compile is told by the type check: a line that compiles after all fails it. */
+/** The type check proves that these lines do not compile: `@ts-expect-error` on a line that compiles is an error. */
 describe('a row that a projection writes', () => {
   it('has every column of its table', () => {
     assert.deepEqual(upsert('todo_payments', due), { op: 'upsert', table: 'todo_payments', row: due });
     const { due_at: _, ...short } = due;
     // @ts-expect-error a column is missing
     upsert('todo_payments', short);
-    // @ts-expect-error what must not be null may not be left undefined
+    // @ts-expect-error a column that is not nullable must not be undefined
     upsert('todo_payments', { ...due, due_at: undefined });
   });
 
-  it('has no field that is no column, even where the row comes in a variable', () => {
+  it('has no field that is no column, even if the row is in a variable', () => {
     // @ts-expect-error misspelt
     upsert('todo_payments', { ...due, due_att: due.due_at });
     const more = { ...due, due_att: due.due_at };
@@ -27,7 +27,7 @@ describe('a row that a projection writes', () => {
     add('hourly_stat', sums);
   });
 
-  it('has values as its columns hold them', () => {
+  it('has values of its columns’ types', () => {
     // @ts-expect-error chain ids are numbers
     upsert('todo_payments', { ...due, chain_id: '1' });
   });

@@ -11,7 +11,7 @@ import { transfersOfPayments } from '../../projections/transfers.ts';
 import { deliveryStart } from '../support/deliveries.ts';
 import * as p from '../support/payments.ts';
 
-/** What a projection makes of a history's last event; each event is written a minute after the one before. */
+/** A projection's changes for a history's last event; events are written a minute apart. */
 function afterLast(projection: Projection, history: readonly PaymentEvent[]): readonly RowChange[] {
   const before = history.slice(0, -1).reduce(paymentDecider.evolve, paymentDecider.initial);
   const last = history.at(-1) as PaymentEvent;
@@ -37,7 +37,7 @@ describe('the to-do list of payments', () => {
     return { chain_id, due_at };
   };
 
-  it('has a payment that waits for its money due at the end of its time, on the source chain', () => {
+  it('has a waiting payment due at the end of its time, on the source chain', () => {
     assert.deepEqual(todo(p.unpaid), { chain_id: 8453, due_at: p.expires_at });
   });
   it('has a payment with a choice due on every chain whose deposit was disclosed, and on no other', () => {
@@ -59,7 +59,7 @@ describe('the to-do list of payments', () => {
       ['remove', 501],
     ]);
   });
-  it('has nothing left of a payment that is funded, expired or bounced', () => {
+  it('has nothing left for a payment that is funded, expired or bounced', () => {
     assert.equal(todo(p.paid), 'remove');
     assert.equal(todo([...p.unpaid, p.expired()]), 'remove');
     assert.equal(todo([...p.unpaid, p.bounced('amountTooLow', '1.00')]), 'remove');
@@ -96,7 +96,7 @@ describe('the list of transfers', () => {
     const again = [...p.done, p.unsettled()];
     assert.deepEqual(listed(again), payout('broadcast', again));
   });
-  it('has each refund, on the chain that the money came on', () => {
+  it('has each refund, on the chain of the money', () => {
     const bounced = [...p.unpaid, p.detected(), p.confirmed(), p.bounced('amountTooLow', '10.01')];
     const ordered = [...bounced, p.refundRequested('10.01')];
     assert.deepEqual(listed(ordered), [{ kind: 'refund', chain_id: 8453, step: 'sign', due_at: at(ordered) }]);
@@ -120,11 +120,11 @@ describe('the to-do list of webhooks', () => {
   it('has nothing where the app has no webhook', () => {
     assert.deepEqual(told(p.paid), []);
   });
-  it('has nothing of what is no news: any other event, or a payout confirmed again', () => {
+  it('has nothing for other events: any other type, or a payout confirmed again', () => {
     assert.deepEqual(told(withHook(p.sent)), []);
     assert.deepEqual(told(withHook([...p.done, p.unsettled(), p.settled(p.attempt(), 201)])), []);
   });
-  it('gains nothing by what an owner asks for: tests and redeliveries are claimed as they are sent', () => {
+  it('gains nothing by an owner’s requests: tests and redeliveries are claimed as they are sent', () => {
     for (const kind of deliveryKinds) {
       const data = deliveryStart({ kind });
       const seen = { category: 'webhook', event: { type: 'WebhookSendStarted', data } } as SeenEventOf<'webhook'>;
@@ -139,11 +139,11 @@ describe('hourly statistics', () => {
   const added = (history: readonly PaymentEvent[]) => rows(afterLast(hourlyStats, history));
   const share = { app_id: 'wallet_demo', hour: '2026-11-21T09:00:00.000Z' };
 
-  it('count a payment at its confirmed payout: what was accepted and what was paid out', () => {
+  it('count a payment at its confirmed payout: the received and the paid-out amount', () => {
     assert.deepEqual(added(p.done), [{ ...share, volume: '10.01', net: '10.00', refunded: '0', count: 1 }]);
     assert.deepEqual(added(p.sent), []);
   });
-  it('take off what left its chain, and count it once more when it is back', () => {
+  it('subtract a payout that left its chain, and count it once more when it is back', () => {
     const away = [...p.done, p.unsettled()];
     assert.deepEqual(added(away), [{ ...share, volume: '-10.01', net: '-10.00', refunded: '0', count: -1 }]);
     assert.deepEqual(added([...away, p.settled(p.attempt(), 201)]), [
@@ -159,7 +159,7 @@ describe('the deposit index', () => {
     assert.equal(row?.agreed_usd, '11');
     assert.equal(row?.memo, '');
   });
-  it('gets the deposit of another family when it is chosen, once, and agrees on the most of all sources', () => {
+  it('gets the deposit of another family when it is chosen, once, and has the largest agreed amount of all sources', () => {
     const created = p.created({ alternatives: [p.solanaUsdc, p.bnbUsdc] });
     const shown = (history: readonly PaymentEvent[]) =>
       rows(afterLast(deposits, history)).map(({ address, chain_id, agreed_usd }) => [address, chain_id, agreed_usd]);
@@ -168,7 +168,7 @@ describe('the deposit index', () => {
     assert.deepEqual(shown([created, p.chose(p.bnbUsdc, p.terms().deposit)]), []);
     assert.deepEqual(shown([created, p.chose(p.solanaUsdc), p.detected()]), []);
   });
-  it('knows no agreed amount of a payment that takes any', () => {
+  it('has no agreed amount for a payment of any amount', () => {
     assert.equal(rows(afterLast(deposits, [p.created({ type: 'anyAmount' })]))[0]?.agreed_usd, null);
   });
 });

@@ -15,7 +15,7 @@ const usdc = p.ethereumUsdc.token.address;
 const signing = p.attempt(1, { account });
 const cost = { payer: account, fee: '21', rent: '5' };
 
-/** The rows that are left after a payment's whole history, by asset and part. */
+/** Remaining rows after a payment's whole history, by asset and part. */
 function rowsAfter(history: readonly PaymentEvent[]): Readonly<Record<string, Row>> {
   const rows: Record<string, Row> = {};
   let before = paymentDecider.initial;
@@ -54,7 +54,7 @@ describe('the movements of the treasury', () => {
   const sent: readonly PaymentEvent[] = [...p.ordered, p.signed(signing)];
   const paymentId = p.paymentAfter(p.unpaid).terms.paymentId;
 
-  it('are what left with a payout, its gas and its rent', () => {
+  it('are the money that left with a payout, its gas and its rent', () => {
     assert.deepEqual(amounts(rowsAfter([...sent, settledWith()])), {
       [`USDC ${paymentId}`]: '-10000000',
       'coin fee': '-21',
@@ -62,19 +62,19 @@ describe('the movements of the treasury', () => {
     });
   });
 
-  it('are none of payins that have addresses of their own: only a sweep brings those', () => {
+  it('exclude payins with addresses of their own: only a sweep moves those', () => {
     assert.deepEqual(rowsAfter(p.paid), {});
     const withMemo = { ...p.payin(), memo: '7' };
     const [row] = Object.values(rowsAfter([...p.unpaid, p.detected(withMemo), p.confirmed(withMemo)]));
     assert.deepEqual([row?.['kind'], row?.['amount'], row?.['account']], ['payin', withMemo.amount, withMemo.to]);
   });
 
-  it('take what a token took besides, or did not take', () => {
+  it('include a token’s own fee, or its shortfall', () => {
     assert.equal(amounts(rowsAfter([...sent, settledWith({ left: '10000003' })]))[`USDC ${paymentId}`], '-10000003');
     assert.equal(`USDC ${paymentId}` in amounts(rowsAfter([...sent, settledWith({ left: '0' })])), false);
   });
 
-  it('go when the block leaves its chain, and come again with the block that has it', () => {
+  it('disappear when the block leaves its chain, and return with the block that has it', () => {
     const orphaned = [...sent, settledWith(), p.unsettled(signing, 200)];
     assert.deepEqual(rowsAfter(orphaned), {});
     const again = rowsAfter([...orphaned, settledWith({}, 201)]);
@@ -90,7 +90,7 @@ describe('the movements of the treasury', () => {
     assert.equal(rows['coin fee']?.['kind'], 'payout');
   });
 
-  it('are what an operator adopted, the cancel of a nonce, and nothing of older events that do not tell', () => {
+  it('are adopted transactions, the cancel of a nonce, and nothing for older events without the data', () => {
     const rows: Record<string, Row> = {};
     const of = (event: DomainEvent, at: number) =>
       put(rows, { category: 'treasury', event, stored: stored(`treasury-1-${account}`, at, event) } as SeenEventOf);
@@ -120,7 +120,7 @@ describe('the movements of a rebalance', () => {
   const minting = [...burned, r.attested(r.move(), fee), r.mintSigned(r.move(), 1, '999999800')];
   const byOther = { hash: p.hashOf('other'), blockHash: p.hashOf('block', 12), seenAt: p.minute(9) };
 
-  /** By chain, the sum of the token and of the coin. */
+  /** Sums of the token and of the coin, by chain. */
   function sumsAfter(history: readonly RebalanceEvent[]): Readonly<Record<string, bigint>> {
     const rows: Record<string, Row> = {};
     let before = rebalance.initial;
@@ -159,7 +159,7 @@ describe('the movements of a rebalance', () => {
     });
   });
 
-  it('are gone with the block that had them, and without gas where somebody else minted', () => {
+  it('disappear with their block, and have no gas if another party minted', () => {
     const settled = [...minting, withCost(r.mintConfirmed('999999800'))];
     const { hash } = r.landed('mint');
     const orphaned: RebalanceEvent = {

@@ -12,7 +12,7 @@ import { done, expired, terms } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { fill, rowsOf, wholeLog } from '../support/readModels.ts';
 
-/** A third type, as a later version would add it. */
+/** A third type, as a later version might add it. */
 const payment_expired: ReportedEvents[string] = ({ event }) => event.type === 'PaymentExpired';
 const laterSet = {
   ...workSet,
@@ -21,7 +21,7 @@ const laterSet = {
   ),
 };
 
-describe('a type of webhook that a later version brings', () => {
+describe('a type of webhook in a later version', () => {
   let database: Database;
   let world: World;
   before(async () => {
@@ -40,7 +40,7 @@ describe('a type of webhook that a later version brings', () => {
   const pay = (who: number) => live(who, done.slice(1));
   const introduce = () => introduceWebhookTypes(world.handle, ['payment_expired']);
 
-  /** What is to be told of which payment, after the log came in pieces of this size, each to a runner that starts anew. */
+  /** Webhooks to send, after the log arrived in batches of this size, each in a new runner. */
   async function todos(set: ProjectionSet = laterSet, size = Number.POSITIVE_INFINITY): Promise<readonly string[]> {
     const log = await wholeLog(world.store);
     const pieces = [];
@@ -50,7 +50,7 @@ describe('a type of webhook that a later version brings', () => {
     return due.map(({ payment_id, event_type }) => `${payment_id.at(-1)} ${event_type}`).sort();
   }
 
-  it('is due from its introduction on: a rebuild makes nothing due of what happened before', async () => {
+  it('is due from its introduction on: a rebuild makes no earlier event due', async () => {
     await expire(1);
     await pay(2);
     const before = await todos(workSet);
@@ -62,7 +62,7 @@ describe('a type of webhook that a later version brings', () => {
     assert.deepEqual(await todos(), [...before, '3 payment_expired']);
   });
 
-  it('is due only of payments whose app had chosen it', async () => {
+  it('is due only for payments whose app had chosen it', async () => {
     await introduce();
     await live(1, [expired()], []);
     await live(2, [expired()], ['payment_bounced']);
@@ -72,7 +72,7 @@ describe('a type of webhook that a later version brings', () => {
     assert.deepEqual(await todos(), [...first, '4 payment_expired']);
   });
 
-  it('is due alike for a runner that goes on, one that starts behind the introduction, and a rebuild', async () => {
+  it('is due alike for a runner that continues, one that starts behind the introduction, and a rebuild', async () => {
     for (const who of [1, 2]) await expire(who);
     await introduce();
     for (const who of [3, 4]) await expire(who);
@@ -91,17 +91,17 @@ describe('a type of webhook that a later version brings', () => {
     assert.equal(todo_webhooks.length, 1);
   });
 
-  it('is none of the first release, which are due from the log’s start and stay as they are', () => {
+  it('is unlike types of the first release, which are due from the log’s start and do not change', () => {
     assert.deepEqual(firstWebhookEventTypes, ['payment_payin_completed', 'payment_payout_completed']);
     assert.deepEqual(Object.keys(news), [...webhookEventTypes]);
   });
 
-  it('is not due before anybody has introduced it', async () => {
+  it('is not due before an instance has introduced it', async () => {
     await expire(1);
     assert.deepEqual(await todos(), []);
   });
 
-  it('is due of everything in a fresh installation, whose log it begins', async () => {
+  it('is due for everything in a fresh installation, whose log it begins', async () => {
     await introduce();
     await expire(1);
     assert.deepEqual(await todos(), ['1 payment_expired']);

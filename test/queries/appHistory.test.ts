@@ -1,4 +1,4 @@
-/** Who changed what of an app: its own stream and those of its links, as one list. */
+/** Changes of an app with their authors: its own stream and those of its links, as one list. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { readStream } from '../../commands/handle.ts';
@@ -80,7 +80,7 @@ describe('the history of an app and its links', () => {
     await fill(database, world.store, workSet, [await wholeLog(world.store)]);
   }
 
-  it('tells who made and closed links, newest first, among the other changes; nothing of other apps', async () => {
+  it('names the people who created and closed links, newest first, among the other changes; nothing of other apps', async () => {
     await given();
     const [all = []] = await pages(100);
     assert.deepEqual(
@@ -97,7 +97,7 @@ describe('the history of an app and its links', () => {
     assert.ok(all.every(({ what }) => !what.includes(idOf(1))));
   });
 
-  it('tells of refunds who ordered them, and who called them off', async () => {
+  it('names the people who ordered and called off refunds', async () => {
     const held = [...p.unpaid, p.confirmed(p.payin({ amount: '3.00' })), p.bounced('amountTooLow', '3.00')];
     const ordered = p.refundRequested('2.95', { networkFee: '0.05' });
     const stream = `payment-${p.terms().paymentId}`;
@@ -124,14 +124,14 @@ describe('the history of an app and its links', () => {
     }
   });
 
-  it('is of links alone, or of the app alone, where there is nothing else', async () => {
+  it('contains links alone, or the app alone, where there is nothing else', async () => {
     await make(1);
     await fill(database, world.store, workSet, [await wholeLog(world.store)]);
     assert.deepEqual((await pages(1)).flat().length, 1);
     assert.deepEqual(await changesPage(deps(), 'merchant_none', { limit: 5 }), { changes: [], nextCursor: null });
   });
 
-  it('refuses a cursor of somebody else’s making', async () => {
+  it('refuses a cursor of another origin', async () => {
     const refused = await changesPage(deps(), appId, { limit: 5, cursor: '3.none' });
     assert.ok(isRefusal(refused) && refused.pointer === '/cursor');
   });

@@ -36,7 +36,7 @@ const adopted = (block: number, amount: string): TreasuryEvent => ({
   },
 });
 
-describe('movements of an account whose network began anew', () => {
+describe('movements of an account whose network was restarted', () => {
   let database: Database;
   const of = (over: Partial<MovementsOf> = {}): MovementsOf => ({
     ...{ chainId: 1500, account, accounts: [account, 'CPAYIN'], networksClosed: 1, after: 5n, upTo: 1_000n },
@@ -71,7 +71,7 @@ describe('movements of an account whose network began anew', () => {
     await assert.rejects(movedBetween(database, of({ networksClosed: 2 })), Unavailable);
   });
 
-  it('show analysts which network each belongs to, and balances of each network', async () => {
+  it('show analysts the network of each, and balances of each network', async () => {
     const moved = await database.query(
       `SELECT network, kind, units::text AS units FROM analytics.treasury_movements
         WHERE kind <> 'networkClosed' ORDER BY network, units::numeric DESC`,

@@ -8,7 +8,7 @@ describe('CSV', () => {
     assert.equal(csvLine(['a', null, 'say "hi", twice']), '"a","","say ""hi"", twice"\r\n');
   });
 
-  it('marks as text what a spreadsheet would take for a formula', () => {
+  it('marks as text every formula of a spreadsheet', () => {
     const marked = (text: string): string => cellsOf(csvLine([text]))[0]?.[0] ?? assert.fail();
     for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1', '－1']) {
       assert.ok(marked(text).startsWith("'"), JSON.stringify(text));
@@ -25,12 +25,12 @@ describe('CSV', () => {
     assert.equal(cellsOf(csvLine(['tea; =1+1']))[0]?.[0], "tea;' =1+1");
   });
 
-  it('leaves a number of our own a number, below zero too, and marks what only says that it is one', () => {
+  it('leaves a number of our own a number, also below zero, and marks a text that only looks like one', () => {
     assert.equal(csvLine([{ figure: '-0.05' }, { figure: '1004' }]), '"-0.05","1004"\r\n');
     assert.equal(csvLine([{ figure: '-1+1' }]), '"\'-1+1"\r\n');
   });
 
-  it('leaves everything else as it is', () => {
+  it('leaves everything else unchanged', () => {
     for (const text of [
       '10.00',
       '0xabc',
@@ -45,7 +45,7 @@ describe('CSV', () => {
     }
   });
 
-  it('can be read back, whatever the texts are, and no cell begins a formula', () => {
+  it('can be read back, for any texts, and no cell begins a formula', () => {
     const texts = fc.string({ unit: fc.constantFrom(...'=+-@\t\r\n;,|"\' aé') });
     fc.assert(
       fc.property(fc.array(fc.array(texts, { minLength: 2, maxLength: 4 }), { maxLength: 5 }), (rows) => {

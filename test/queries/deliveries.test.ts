@@ -18,7 +18,7 @@ describe('the list of deliveries', () => {
   let database: Database;
   let world: World;
 
-  /** @param statusCode undefined: it was claimed, and no more is known */
+  /** @param statusCode undefined: the delivery is claimed, without an outcome */
   async function sent(n: number, statusCode: number | null | undefined, more: Partial<WebhookStart> = {}) {
     const start = deliveryStart({ deliveryId: idOf(n), startedAt: instant(n * 1_000), ...more });
     await world.handle(webhook, start.deliveryId, (state) => startSend(state, start), facts);
@@ -88,13 +88,13 @@ describe('the list of deliveries', () => {
     assert.partialDeepStrictEqual(deliveries[0], { kind: 'test', paymentId: null, eventType: 'webhook_test' });
   });
 
-  it('is that of a payment, or of a status, alone when asked', async () => {
+  it('is that of a payment, or of a status, alone on request', async () => {
     assert.deepEqual(await ids({ paymentId: 'other' }), [idOf(3), idOf(2)]);
     assert.deepEqual(await ids({ status: 'delivered' }), [idOf(5), idOf(1)]);
     assert.deepEqual(await ids({ paymentId: 'other', status: 'delivered' }), []);
   });
 
-  it('goes on where a page ended', async () => {
+  it('continues where a page ended', async () => {
     const pages: string[][] = [];
     let cursor: string | undefined;
     do {
@@ -105,7 +105,7 @@ describe('the list of deliveries', () => {
     assert.deepEqual(pages, [[idOf(5), idOf(4)], [idOf(3), idOf(2)], [idOf(1)]]);
   });
 
-  it('takes no cursor but its own', async () => {
+  it('accepts no cursor but its own', async () => {
     const page = await listDeliveries(database, appId, { limit: 2, cursor: 'A'.repeat(82) });
     assert.ok(isRefusal(page) && page.pointer === '/cursor');
   });

@@ -17,13 +17,13 @@ import { addressOf, givenReadModels } from './given.ts';
 describe('deposits', () => {
   const given = givenReadModels();
 
-  describe('what to look at, where accounts are looked at', () => {
+  describe('the accounts to poll', () => {
     const chainId = 8453;
     const endingSince =
       (since: Instant): typeof openDeposits =>
       (sql, chain, page) =>
         lateDeposits(sql, chain, { ...page, since });
-    /** All of a list, a page of one after the other. */
+    /** Reads a whole list, page by page. */
     const pages = async (list: typeof openDeposits, on = chainId) => {
       const found: ListedDeposit[] = [];
       for (;;) {
@@ -33,14 +33,14 @@ describe('deposits', () => {
       }
     };
 
-    it('is where open payments are paid to', async () => {
+    it('are the deposits of open payments', async () => {
       await given.payments(p.unpaid, [...p.unpaid, p.detected()], p.paid, p.done);
       const open = [addressOf(1), addressOf(2)].map((address) => address.toLowerCase());
       assert.deepEqual((await pages(openDeposits)).toSorted(), open);
       assert.deepEqual(await openDeposits(given.database, 1, { after: null, max: 10 }), []);
     });
 
-    it('is where payers were told, whatever the payment was created on', async () => {
+    it('include disclosed deposits, whatever the payment was created on', async () => {
       const created = p.created({ alternatives: [p.polygonUsdc, p.solanaUsdc] });
       await given.payments([created, p.chose(p.solanaUsdc)], [created]);
       const watched = async () => [await pages(openDeposits, 501), await pages(endingSince(p.minute(59)), 501)];
@@ -50,7 +50,7 @@ describe('deposits', () => {
       assert.deepEqual(await watched(), [[], ['deposit on solana']]);
     });
 
-    it('and for a time where those are that are over', async () => {
+    it('and for a time the deposits of ended payments', async () => {
       await given.payments(p.unpaid, p.done);
       const all = [addressOf(1), addressOf(2)].map((address) => address.toLowerCase());
       assert.deepEqual(await pages(endingSince(p.minute(59))), all.toSorted().toReversed());
@@ -59,12 +59,12 @@ describe('deposits', () => {
     });
   });
 
-  describe('what can be swept', () => {
+  describe('the deposits to sweep', () => {
     const over = { statuses: terminalStatuses, after: '', max: 10 };
 
     const late = p.payin({ tx: 'late', amount: '3' });
 
-    it('is where money came for good, on the chain where it came, of payments that are over', async () => {
+    it('are those with final money, on its chain, of payments that are over', async () => {
       await given.payments(p.unpaid, p.paid, p.done, [...p.done, p.detected(late), p.confirmed(late)]);
       const paid = await paidDeposits(given.database, 8453, over);
       assert.deepEqual(
@@ -81,7 +81,7 @@ describe('deposits', () => {
   });
 
   describe('the deposit index', () => {
-    it('finds many addresses at once, in whichever letter case a chain spells them', async () => {
+    it('finds many addresses at once, in every letter case of a chain', async () => {
       await given.payments(p.unpaid, p.unpaid);
       const asked = [addressOf(1).toLowerCase(), addressOf(2).toUpperCase().replace('0X', '0x'), p.customerWallet];
       const found = await matchDeposits(
@@ -95,7 +95,7 @@ describe('deposits', () => {
       assert.deepEqual(await matchDeposits(given.database, []), []);
     });
 
-    it('finds those that share an address by their memo, and a contract’s at the contract and the treasury', async () => {
+    it('finds deposits that share an address by their memo, and a contract’s at the contract and the treasury', async () => {
       const [first] = p.unpaid;
       assert.ok(first?.type === 'PaymentCreated');
       const account = { address: 'GTREASURY', memo: '17' };

@@ -37,7 +37,7 @@ async function explain(
 }
 
 describe('a payment explained', () => {
-  it('says where it stands, by which events, what is next and when', async () => {
+  it('states its status, its events, the next step and its time', async () => {
     const { summary, because, next, operator } = await explain([p.created(), p.detected()]);
     assert.equal(
       summary,
@@ -53,7 +53,7 @@ describe('a payment explained', () => {
     assert.deepEqual(operator, []);
   });
 
-  it('names number, place and link of each event, as the log has them', async () => {
+  it('names number, place and hash of each event, as the log has them', async () => {
     const world = createWorld();
     await append(world, `payment-${paymentId}`, p.done);
     const events = await readStream(world.store, `payment-${paymentId}`);
@@ -75,7 +75,7 @@ describe('a payment explained', () => {
     assert.deepEqual(next, ['Nothing is due: it has come to its end.']);
   });
 
-  it('says why its payout waits, since when, and what an operator can do', async () => {
+  it('states why its payout waits, since when, and the operator’s options', async () => {
     const since = p.minute(7);
     const wait = { reason: 'float', message: 'the treasury holds 3.00 USDC', since };
     const { next, operator } = await explain(p.ordered, { noted: { wait } });
@@ -87,7 +87,7 @@ describe('a payment explained', () => {
     assert.match(waitAnswer('fromTheFuture').why, /does not know: fromTheFuture/);
   });
 
-  it('says what was parked, held, fell short, or lost its money', async () => {
+  it('states parked, held and short transfers, and lost money', async () => {
     const failure = { attempts: 10, error: 'boom', parked: true, nextAttempt: p.minute(9) };
     const parked = await explain(p.sent, { noted: { failure } });
     assert.match(parked.next.join(), /recorded bytes are sent.*The payout failed 10 times and is left to you: boom/);
@@ -103,7 +103,7 @@ describe('a payment explained', () => {
     );
   });
 
-  it('says what is held and how it goes back', async () => {
+  it('states the held money and its refund', async () => {
     const late = p.payin({ tx: 'late', at: p.minute(61) });
     const { summary, next, operator } = await explain(
       [p.created(), p.expired(), p.detected(late), p.confirmed(late), p.bounced('latePayin', '10.01')],
@@ -117,7 +117,7 @@ describe('a payment explained', () => {
     assert.match(operator.join(), new RegExp(`npm run refunds -- list ${paymentId}`));
   });
 
-  it('says when it ends, by the clocks of the chains', async () => {
+  it('states its end, by the clocks of the chains', async () => {
     assert.match(
       (await explain(p.unpaid, { minute: 61 })).next.join(),
       /It ends once every chain .* read past 2026-11-21T10:00:00\.000Z/,
@@ -136,7 +136,7 @@ describe('a payment explained', () => {
           isSentence(summary);
         }
       }
-      // Completed without a bridge is payout completed under another name.
+      // Without a bridge, completed and payout completed are one status with two names.
       assert.deepEqual(
         paymentStatuses.filter((status) => !seen.has(status) && status !== 'payment_completed'),
         [],
@@ -170,7 +170,7 @@ describe('a payment explained', () => {
   });
 });
 
-/** Lives that hold every event there is: of the golden file of today. */
+/** Histories with every type of event, from the newest golden file. */
 function lives(): readonly (readonly PaymentEvent[])[] {
   const file = new URL(`../domain/golden/payment.${paymentSchemaVersion}.json`, import.meta.url);
   return JSON.parse(readFileSync(file, 'utf8')).map(({ events }: { events: readonly PaymentEvent[] }) => events);

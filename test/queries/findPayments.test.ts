@@ -1,4 +1,4 @@
-/** What an app's people find of its payments, in which order, with which counts and sums. */
+/** Searches of an app's people over its payments: results, order, counts and sums. */
 import assert from 'node:assert/strict';
 import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentEvent } from '../../domain/payment/events.ts';
@@ -21,7 +21,7 @@ const part = p.payin({ tx: 'a part', amount: '1.00' });
 const other = p.payin({ tx: 'another token', in: p.ethereumUsdt, amount: '2.00' });
 const late = p.payin({ tx: 'late', at: p.minute(61) });
 
-/** Payments 1 to 7, one a minute. */
+/** Payments 1 to 7, one per minute. */
 const lives: readonly (readonly [more: object, rest: readonly PaymentEvent[]])[] = [
   [{ orderId: 'NC-1000', display: { title: 'Ethiopia Yirgacheffe, 250 g', description: null, currency: null } }, []],
   [{ orderId: 'NC-1001' }, p.done.slice(1)],
@@ -86,13 +86,13 @@ describe('payments found', () => {
     ['the longest text that there is', 'x'.repeat(10_000), []],
   ];
   for (const [what, search, expected] of searches) {
-    it(`are those of ${what}`, async () => {
+    it(`match ${what}`, async () => {
       assert.deepEqual(numbers(await find({ search })), expected);
       assert.deepEqual(numbers(await find({ search, appId: 'wallet_other' })), []);
     });
   }
 
-  it('are grouped and counted, whichever group is looked at', async () => {
+  it('are grouped and counted, whichever group is open', async () => {
     const { counts } = await find({});
     assert.deepEqual(counts, {
       all: 7,
@@ -134,12 +134,12 @@ describe('payments found', () => {
     }
   });
 
-  it('are summed up by token, due and received apart', async () => {
+  it('are summed up by token, due and received separately', async () => {
     const { sums } = await find({ search: 'nc-' });
     assert.deepEqual(sums, { count: 3, capped: false, tokens: [{ tokenSymbol: 'USDC', due: '30.03', came: '11.01' }] });
   });
 
-  it('say what is missing, and what is held in which token', async () => {
+  it('state the missing amount, and the held amount with its token', async () => {
     const of = async (search: string) => (await find({ search })).payments[0];
     assert.deepEqual((await of('NC-2000'))?.missing, '9.01');
     assert.deepEqual((await of('B_1%'))?.held, [{ chainId: 1, tokenSymbol: 'USDT', amount: '2.00' }]);

@@ -36,7 +36,7 @@ describe('floats of the treasury', () => {
     [`books-8453-${p.treasuryAccount}`]: [opened(8453, base?.address ?? '', '7000000000')],
   };
   const [sent, arrivedTx] = [attemptOf(withdrawal()), p.hashOf('arrived')];
-  /** By hand: 80 USDC left Ethereum and arrived on Base. */
+  /** A manual rebalance: 80 USDC left Ethereum and arrived on Base. */
   const byHand = {
     'operation-r': [
       {
@@ -70,7 +70,7 @@ describe('floats of the treasury', () => {
   const held = async () =>
     (await floatsBefore(given.database, tokens, long.to)).map(({ chainId, held: units }) => [chainId, units]);
 
-  it('are the opening and all that moved since, with burns and mints', async () => {
+  it('are the opening and all movements since, with burns and mints', async () => {
     await write({ ...books, 'rebalance-a': [r.ordered(), r.burnSigned(), r.burnConfirmed()] });
     assert.deepEqual(await held(), [
       [1, 9_000_000_000n],
@@ -95,7 +95,7 @@ describe('floats of the treasury', () => {
     assert.deepEqual(await rebalancesInTransit(given.database, 9), []);
   });
 
-  it('flow by payments: what moves between our own accounts is left out', async () => {
+  it('flow by payments: movements between our own accounts are omitted', async () => {
     const hand = { [`books-8453-${p.treasuryAccount}`]: [...(books[`books-8453-${p.treasuryAccount}`] ?? []), topUp] };
     await write({ ...books, ...hand, ...byHand, 'rebalance-a': [r.ordered(), r.burnSigned(), r.burnConfirmed()] });
     await given.payments(p.done);

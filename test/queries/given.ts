@@ -5,10 +5,10 @@ import { append, createWorld, paymentIdOf, type World } from '../support/histori
 import { freshDatabase } from '../support/postgres.ts';
 import { fill, wholeLog } from '../support/readModels.ts';
 
-/** A database whose read models of "work" hold what a spec has happen; each spec begins with an empty log. */
+/** A database whose read models of "work" contain a spec's history; each spec begins with an empty log. */
 export interface Given {
   readonly database: Database;
-  /** A spec may begin another log. */
+  /** A spec may replace the log. */
   world: World;
   /** Payments 1, 2, … with these histories, each with its own deposit address. */
   payments(...histories: (readonly PaymentEvent[])[]): Promise<void>;
@@ -18,7 +18,7 @@ export interface Given {
 
 export const addressOf = (n: number): string => `0x90F79bf6EB2c4f870365E785982E1f101E93b90${n}`;
 
-/** To be called inside a `describe`; filled before each of its specs. */
+/** Called inside a `describe`; filled before each of its specs. */
 export function givenReadModels(): Given {
   const made = {} as { database: Database; world: World };
   before(async () => {

@@ -16,7 +16,7 @@ const appId = 'merchant_teahouse';
 const facts = { cause: 'worker:spec', appId } as const;
 const idOf = (n: number): string => `link-number_${n}`.padEnd(36, '-');
 
-describe('links asked for', () => {
+describe('the lists of links and of cashback', () => {
   let database: Database;
   let world: World;
   beforeEach(async () => {
@@ -41,7 +41,7 @@ describe('links asked for', () => {
   }
   const read = async () => fill(database, world.store, workSet, [await wholeLog(world.store)]);
 
-  it('are listed newest first, page by page, each as the log has it; those of others are not', async () => {
+  it('links are listed newest first, page by page, each as the log has it; those of others are not', async () => {
     for (const n of [1, 2, 3, 4]) await given(n);
     await given(5, {
       amount_microUsd: null,
@@ -74,7 +74,7 @@ describe('links asked for', () => {
     assert.equal(await countOpenLinks(database, 'merchant_none', 10), 0);
   });
 
-  it('movements of cashback are what came and what was withdrawn, newest first, of one app', async () => {
+  it('movements of cashback are receipts and withdrawals, newest first, of one app', async () => {
     const decide = async <T>(decision: T) => assert.ok(!isRefusal(await decision));
     for (const [ordinal, cents] of [
       [1, 250n],

@@ -18,10 +18,10 @@ interface Schemas {
 }
 
 const sizes = { hundredThousand: 100_000, million: 1_000_000 } as const;
-/** Of one answer, on a machine that does other things too: a scan of a million rows takes longer. */
+/** Maximum of one answer, on a machine with other work: a scan of a million rows takes longer. */
 const answerWithin_ms = 1_500;
 const tries = 5;
-/** Payments of one statement that fills the tables. */
+/** Payments per statement when the tables are filled. */
 const atOnce = 25_000;
 
 describe('an app with a million payments', () => {
@@ -50,7 +50,7 @@ describe('an app with a million payments', () => {
     await withoutTimeout((tx) => tx.query('ANALYZE'));
   });
 
-  /** Indexes of a million rows take longer than any statement of the service may. */
+  /** Creating indexes of a million rows exceeds the service's statement timeout. */
   const withoutTimeout = (steps: (tx: Sql) => Promise<unknown>) =>
     database.transaction(async (tx) => {
       await tx.query('SET LOCAL statement_timeout = 0');
@@ -129,7 +129,7 @@ describe('an app with a million payments', () => {
     });
   }
 
-  it('counts what needs somebody up to its bound', async () => {
+  it('counts up to its bound the payments that need action', async () => {
     const { holding, capped } = await paymentsInNeed(database, 'million');
     assert.deepEqual([holding.count, capped], [foundMax, true]);
   });

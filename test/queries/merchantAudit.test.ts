@@ -67,7 +67,7 @@ describe('the audit trail of an app', () => {
     ...more,
   });
 
-  it('lists its keys as people know them, and when each came and went', async () => {
+  it('lists its keys by their names, and when each was issued and revoked', async () => {
     assert.deepEqual(await listKeys(await log(), appId), [
       key('k1', { name: 'till', createdAt: p.minute(3), revokedAt: p.minute(6) }),
       key('k2', { name: 'head office', scope: 'admin', createdAt: p.minute(4) }),
@@ -80,7 +80,7 @@ describe('the audit trail of an app', () => {
     ]);
   });
 
-  it('tells of each change who made it, when, and what it was', async () => {
+  it('states for each change its author, its time, and its content', async () => {
     const changes = (await listChanges(await log(), appId)) ?? [];
     assert.deepEqual(
       changes.map(({ revision, at, by }) => [revision, at, by]),
@@ -108,12 +108,12 @@ describe('the audit trail of an app', () => {
     );
   });
 
-  it('shows no secret, whatever is asked', async () => {
+  it('contains no secret, for any query', async () => {
     const text = JSON.stringify([await listKeys(await log(), appId), await listChanges(await log(), appId)]);
     for (const secret of [salt, hash, 'v1.sealed', 't0p']) assert.ok(!text.includes(secret));
   });
 
-  it('has nothing to tell of an app that is not there', async () => {
+  it('is empty for an unknown app', async () => {
     assert.equal(await listKeys(await log(), 'merchant_none'), null);
     assert.equal(await listChanges(await log(), 'merchant_none'), null);
   });

@@ -6,10 +6,10 @@ import { createFailures } from '../../src/postgres/failures.ts';
 import * as p from '../support/payments.ts';
 import { givenReadModels } from './given.ts';
 
-describe('what operators and probes ask', () => {
+describe('queries of operators and probes', () => {
   const given = givenReadModels();
 
-  it('says how the read models stand', async () => {
+  it('state the progress of the read models', async () => {
     await given.payments(p.paid, p.unpaid);
     await createFailures(given.database, { attemptsMax: 1 }).failed('payouts', 'x', new Error('no'), p.minute(9));
     const facts = await readModelFacts(given.database, p.minute(30));
@@ -21,14 +21,14 @@ describe('what operators and probes ask', () => {
     assert.equal(facts.held, 0n);
   });
 
-  it('counts the payments whose money has left, which stay in the list of what is to be done', async () => {
+  it('count the payments whose money has left, which remain in the list of work', async () => {
     await given.payments([...p.ordered, p.orphaned(), p.lost()]);
     const facts = await readModelFacts(given.database, p.minute(30));
     assert.equal(facts.held, 1n);
     assert.notEqual(facts.oldestDuePayment, null);
   });
 
-  it('names how far each pass of a chain has come', async () => {
+  it('name how far each pass of a chain has advanced', async () => {
     const cursors = createCursors(given.database);
     const cursor = { chainId: 8453, pass: 'head', blockNumber: 7n, blockHash: '0x7', chainTime: p.minute(7) } as const;
     await given.database.query('TRUNCATE ops.chain_cursors');
@@ -36,7 +36,7 @@ describe('what operators and probes ask', () => {
     assert.deepEqual(await scannedPasses(given.database), [{ chainId: 8453, pass: 'head', chainTime: p.minute(7) }]);
   });
 
-  it('lists failed work, parked work first, each newest first, its errors cut short', async () => {
+  it('list failed work, parked work first, each newest first, with truncated errors', async () => {
     const patient = createFailures(given.database);
     const strict = createFailures(given.database, { attemptsMax: 1 });
     await patient.failed('payouts', 'early', new Error('no'), p.minute(1));

@@ -31,7 +31,7 @@ describe('an app’s overview', () => {
     const data = { ...first?.data, paymentId, createdAt };
     await append(world, `payment-${paymentId}`, [{ ...first, data } as PaymentEvent, ...rest]);
   };
-  /** Seen at a time and paid out so many seconds later. */
+  /** A payment that was detected at a time and paid out this many seconds later. */
   const took = (seconds: number, seenAt: Instant = p.minute(5)) => {
     const transfer = p.payin({ at: seenAt });
     const settled = p.event('PayoutConfirmed', {
@@ -50,7 +50,7 @@ describe('an app’s overview', () => {
   const overview = (period: 'today' | '7d' | '30d' = 'today', app = 'wallet_demo') =>
     getOverview(database, app, period, now);
 
-  it('counts the payments created in the period by how they stand now', async () => {
+  it('counts the payments created in the period by their present status', async () => {
     await pay(p.unpaid);
     await pay([...p.unpaid, p.expired()]);
     await pay([...p.unpaid, p.detected(), p.expired(), p.confirmed(), p.bounced('latePayin', '10.01')]);
@@ -73,7 +73,7 @@ describe('an app’s overview', () => {
     assert.equal((await overview('7d')).created.count, 6);
   });
 
-  it('says within how many seconds half of the payouts came, and 95 of 100', async () => {
+  it('states within how many seconds half of the payouts were made, and 95 of 100', async () => {
     for (const seconds of [10, 20, 24, 30, 61]) await took(seconds);
     await project();
     assert.deepEqual((await overview()).seenToPaidOut, { count: 5, median_s: 24, p95_s: 61 });
@@ -86,7 +86,7 @@ describe('an app’s overview', () => {
     assert.equal((await overview()).seenToPaidOut?.median_s, 0);
   });
 
-  it('forgets how long a payout took that left its chain, or whose payin did', async () => {
+  it('forgets the duration of a payout that left its chain, or whose payin did', async () => {
     await pay([...p.done, p.unsettled()]);
     await pay([...p.done, p.orphaned(), p.lost()]);
     await project();
@@ -103,7 +103,7 @@ describe('an app’s overview', () => {
     assert.deepEqual([week.stats.paymentCount, week.before], [2, { volumeUsdc: '10.01', paymentCount: 1 }]);
   });
 
-  it('is the app’s own, and all zeros for an app without payments', async () => {
+  it('belongs to the app, and is all zeros for an app without payments', async () => {
     await took(10);
     await project();
     const { stats, before, created, seenToPaidOut } = await overview('30d', 'wallet_other');

@@ -20,7 +20,7 @@ describe('recorded payins', () => {
 
   const inBlock = (block: number, tx: string, amount?: string) =>
     p.payin({ tx, block, ...(amount !== undefined && { amount }) });
-  /** What left is over. */
+  /** Selects up to a block. Payins that have left the chain are not pending. */
   const until = (upTo: bigint, largeFrom_usd: bigint) => ({
     ...{ chainId: 8453, upTo, largeFrom_usd },
     leftAfter: p.minute(10_000),
@@ -50,7 +50,7 @@ describe('recorded payins', () => {
     assert.deepEqual(await pendingPayins(given.database, { ...until(200n, 500n), chainId: 1 }), []);
   });
 
-  it('are pending for a while, too, when their block has left: the node that said so may have been wrong', async () => {
+  it('are pending for a while, too, when their block has left: the node that reported it may have been wrong', async () => {
     const [gone, seen] = [inBlock(100, 'a'), inBlock(101, 'b')];
     await given.payments([...p.unpaid, p.detected(gone), p.orphaned(gone), p.detected(seen)]);
     const pendingAfter = async (leftAfter: Instant) =>
@@ -69,7 +69,7 @@ describe('recorded payins', () => {
     assert.equal(await oldestAfter(gone.blockTime), 101n);
   });
 
-  it('are found by the block that held them', async () => {
+  it('are found by their block', async () => {
     const [one, other] = [inBlock(100, 'a'), inBlock(101, 'b')];
     await given.payments([...p.unpaid, p.detected(one), p.detected(other), p.confirmed(other)]);
     const found = await payinsInBlocks(given.database, 8453, [one.blockHash, other.blockHash], 500n);
@@ -99,7 +99,7 @@ describe('recorded payins', () => {
     assert.deepEqual(transfers([first, ...rest]), transfers([{ transferId: transferId(low), large: false }, ...found]));
   });
 
-  it('are unfinalised until the deepest pass has come past their block', async () => {
+  it('are unfinalised until the deepest pass has passed their block', async () => {
     const cursors = createCursors(given.database);
     const cursor = { chainId: 8453, pass: 'finalLarge', blockHash: '0x7', chainTime: p.minute(7) } as const;
     const small = [inBlock(100, 'a', '1.000001'), inBlock(101, 'b', '2.00'), inBlock(102, 'c', '4.00')] as const;
@@ -111,7 +111,7 @@ describe('recorded payins', () => {
     assert.equal(await unfinalised(given.database, 1), 0n);
   });
 
-  it('begin with the oldest payment that still waits for its money, or with the last thing that is known', async () => {
+  it('begin with the oldest waiting payment, or with the last known event', async () => {
     await given.payments(p.done);
     const [last] = await given.database.query<{ at: string }>('SELECT max(updated_at) AS at FROM payments');
     assert.equal(await firstToWatch(given.database), last?.at);
@@ -151,7 +151,7 @@ describe('recorded payins', () => {
       assert.deepEqual(await awaited(8453, 1, 137), [true, true, false]);
     });
 
-    it('until what came for a payment that is over is final or gone', async () => {
+    it('until late money for a payment that is over is final or gone', async () => {
       const late = inBlock(200, 'late');
       await given.payments([...p.done, p.detected(late)]);
       assert.deepEqual(await awaited(8453), [true]);

@@ -44,7 +44,7 @@ describe('a payment’s story', () => {
     (await entries()).find((entry): entry is Extract<StoryEntry, { type: T }> => entry.type === type) ??
     assert.fail(`nothing is ${type}`);
 
-  it('tells every event in order, with the status after it and its amounts in whole tokens', async () => {
+  it('contains every event in order, with the status after it and its amounts in whole tokens', async () => {
     await given(p.done);
     const story = await entries();
     assert.deepEqual(
@@ -77,7 +77,7 @@ describe('a payment’s story', () => {
     assert.equal((await tell())?.payment.status, 'payment_payout_completed');
   });
 
-  it('tells of each attempt what became of it', async () => {
+  it('contains the result of each attempt', async () => {
     const second = p.attempt(2, { nonce: '8' });
     await given([...p.sent, p.died(1), p.signed(second), p.settled(second), p.unsettled(second)]);
     const attempts = (await entries()).filter((entry) => entry.type === 'signed');
@@ -95,7 +95,7 @@ describe('a payment’s story', () => {
     assert.equal((await one('died')).proof, 'nonceUsed');
   });
 
-  it('tells how deep a transfer is that is not final yet, as far as its chain has been read', async () => {
+  it('states the depth of a transfer that is not final yet, as far as its chain has been read', async () => {
     await given([...p.unpaid, p.detected()]);
     assert.equal((await one('payinDetected')).confirmations, null);
     await database.query(`INSERT INTO ops.chain_cursors VALUES (8453, 'head', 102, '0x', now())`);
@@ -104,7 +104,7 @@ describe('a payment’s story', () => {
     assert.equal((await one('payinDetected')).confirmations, null);
   });
 
-  it('tells of money that was held and went back', async () => {
+  it('contains held and refunded money', async () => {
     const back = p.refundAttempt(1, '3.00');
     await given([
       ...p.unpaid,
@@ -126,7 +126,7 @@ describe('a payment’s story', () => {
     assert.equal((await tell())?.payment.refunded, '3.00');
   });
 
-  it('tells of webhooks between the events, how each was taken and how long that took', async () => {
+  it('contains webhooks between the events, with their answers and durations', async () => {
     await given(p.paid);
     world.clock.advance(1_000);
     const start = deliveryStart({ paymentId, appId: 'wallet_demo', startedAt: world.clock.now() });
@@ -145,14 +145,14 @@ describe('a payment’s story', () => {
     assert.deepEqual([delivery, statusCode, duration_ms, kind, status], ['delivered', 204, 12, 'automatic', null]);
   });
 
-  it('names events of types that this version does not know', async () => {
+  it('names events of unknown types', async () => {
     await given(p.paid);
     await append(world, `payment-${paymentId}`, [{ type: 'PayoutPraised', data: {} }]);
     const last = (await entries()).at(-1);
     assert.deepEqual([last?.type, last?.type === 'other' && last.name], ['other', 'PayoutPraised']);
   });
 
-  it('is nobody else’s, and there is none of a payment that is not there', async () => {
+  it('is readable for its owner only, and does not exist for an unknown payment', async () => {
     await given(p.done);
     assert.equal(await tell('wallet_other'), null);
     assert.equal((await tell('wallet_demo', paymentId.toUpperCase()))?.payment.paymentId, paymentId);

@@ -29,7 +29,7 @@ import { isFull } from '../support/suite.ts';
 
 const id = (n: number): string => `0198f3c2-0000-8000-8000-${String(n).padStart(12, '0')}`;
 
-/** A payment created in minute `n`, of one of two apps in turn. */
+/** A payment that was created in minute `n`, of one of two apps in turn. */
 function payment(n: number, more: object = {}, rest: readonly PaymentEvent[] = []): readonly PaymentEvent[] {
   const first = created();
   const data = {
@@ -42,7 +42,7 @@ function payment(n: number, more: object = {}, rest: readonly PaymentEvent[] = [
   return [{ type: 'PaymentCreated', data } as PaymentEvent, ...rest];
 }
 
-describe('payments asked for', () => {
+describe('queries of payments', () => {
   let database: Database;
   let world: World;
   before(async () => {
@@ -105,14 +105,14 @@ describe('payments asked for', () => {
       };
       assert.equal((await getPayment({ ...reading(), history }, id(1)))?.status, 'payment_unpaid');
     });
-    it('are null when nobody created them', async () => {
+    it('are null if nobody created them', async () => {
       await given();
       assert.equal(await ask(id(9)), null);
     });
   });
 
   describe('by order', () => {
-    /** The id that the order’s payment has. */
+    /** Id derived from the order. */
     let derived = '';
     beforeEach(() => {
       derived = id(9);
@@ -131,7 +131,7 @@ describe('payments asked for', () => {
       await append(world, `payment-${id(1)}`, done.slice(1));
       assert.equal((await ask('wallet_odd', 'A-1'))?.status, 'payment_payout_completed');
     });
-    it('are found by any text that an orderId can be', async () => {
+    it('are found by any possible text of an orderId', async () => {
       const odd = 'ä\0\ud800"\\';
       await given(payment(1, { orderId: odd }));
       assert.equal((await ask('wallet_odd', odd))?.paymentId, id(1));
@@ -142,7 +142,7 @@ describe('payments asked for', () => {
       await given(payment(3, { orderId: 'A-1' }));
       assert.equal((await ask('wallet_odd', 'A-1'))?.paymentId, id(3));
     });
-    it('are found by the id that the order’s payment has while the row is not there yet', async () => {
+    it('are found by the derived id of the order’s payment while the row is not there yet', async () => {
       await append(world, 'merchant-wallet_odd', [
         { type: 'MerchantRegistered', data: { appId: 'wallet_odd', idSalt: 'a'.repeat(64), registeredAt: minute(0) } },
       ]);
@@ -170,7 +170,7 @@ describe('payments asked for', () => {
   });
 
   describe('as a list', () => {
-    it('come newest first, only those of the app, with a cursor to the next page', async () => {
+    it('are sorted newest first, only those of the app, with a cursor to the next page', async () => {
       await given(...[1, 2, 3, 4, 5, 7].map((n) => payment(n)));
       const first = await list({ limit: 3 });
       assert.deepEqual(ids(first), [7, 5, 3]);
@@ -180,7 +180,7 @@ describe('payments asked for', () => {
       assert.equal((await list({ limit: 4 })).nextCursor, null);
     });
 
-    it('neither repeat nor miss what was there, whatever is created between the pages', async () => {
+    it('neither repeat nor miss existing ones, whatever is created between the pages', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.integer({ min: 1, max: 4 }),
@@ -221,7 +221,7 @@ describe('payments asked for', () => {
       assert.deepEqual(ids(await list({ status: 'payment_unpaid', createdBefore: minute(4) })), [3]);
     });
 
-    describe('searched', () => {
+    describe('by a search', () => {
       const both = (log: Parameters<typeof fill>[3]) =>
         Promise.all([workSet, reportsSet].map((set) => fill(database, world.store, set, log)));
       const search = async (text: string, more: Partial<PaymentFilter> = {}) =>
@@ -257,19 +257,19 @@ describe('payments asked for', () => {
         assert.deepEqual(await search(attempt().hash), [1]);
         assert.deepEqual(await search(hashOf('announced')), [3]);
       });
-      it('are narrowed by the other filters, and come in pages', async () => {
+      it('are narrowed by the other filters, and returned in pages', async () => {
         assert.deepEqual(await search(payin().txHash, { status: 'payment_started' }), [5]);
         const first = await list({ search: payin().txHash, limit: 1 });
         assert.deepEqual(ids(first), [5]);
         assert.deepEqual(await search(payin().txHash, { cursor: first.nextCursor ?? '' }), [1]);
       });
-      it('are not found by anything else, whatever it is', async () => {
+      it('are not found by anything else', async () => {
         for (const text of ['', ' ', '%', "'", '\0', '\ud800', '*', 'A-1%', '__', id(9)])
           assert.deepEqual(await search(text), []);
       });
     });
 
-    it('refuse a cursor that no list answered', async () => {
+    it('refuse a cursor that no list returned', async () => {
       await given(payment(1));
       for (const cursor of ['', 'x', Buffer.from('yesterday').toString('base64url')]) {
         const refused = await listPayments(database, { appId: 'wallet_odd', limit: 1, cursor });

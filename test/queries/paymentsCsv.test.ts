@@ -20,7 +20,7 @@ import { isFull } from '../support/suite.ts';
 const periods = ['today', '7d', '30d'] as const;
 const apps = [appIdOf(0), appIdOf(1)];
 
-/** Σ of decimal texts; empty ones count nothing. */
+/** Sum of decimal texts; empty ones count as zero. */
 const sum = (amounts: readonly (string | null | undefined)[]): string => {
   const units = amounts.map((amount) => parseAmount(amount || '0', 18));
   return formatAmount(
@@ -61,7 +61,7 @@ describe('an app’s payments as CSV', () => {
     const page = await listPayments(database, { appId, limit: 100 });
     return isRefusal(page) ? assert.fail(page.message) : page.payments;
   };
-  /** Compares what the three say of a period. @returns how many payments that is of */
+  /** Compares the three results for a period. @returns the number of payments in it */
   const agreeing = async (appId: string, period: StatsPeriod): Promise<number> => {
     const now = world.clock.now();
     const { from, until } = periodAt(period, now);
@@ -83,7 +83,7 @@ describe('an app’s payments as CSV', () => {
     return paidOut.length;
   };
 
-  it('agrees with statistics and list, whatever happened: any type, token, refund, orphan and day', async () => {
+  it('agree with statistics and list in any situation: any type, token, refund, orphan and day', async () => {
     let counted = 0;
     await fc.assert(
       fc.asyncProperty(histories, fc.integer({ min: 0, max: 40 }), async (steps, hours) => {
@@ -103,7 +103,7 @@ describe('an app’s payments as CSV', () => {
     assert.ok(counted > 0, 'nothing was paid out, so this says nothing');
   });
 
-  it('has of each funded payment all that was received: payout, fee, excess and dust', async () => {
+  it('have for each funded payment the whole received amount: payout, fee, excess and dust', async () => {
     const received = p.payin({ amount: '12.0100001', in: p.bnbUsdc });
     const split = {
       received: '12.0100001',
@@ -134,7 +134,7 @@ describe('an app’s payments as CSV', () => {
     assert.deepEqual([row['created_at'], row['payin_seen_at']], [p.minute(0), p.minute(5)]);
   });
 
-  it('comes whole and once, in pages of its own, also where many payments share a time', async () => {
+  it('are complete and without repeats, in pages, also where many payments share a time', async () => {
     const many = Array.from({ length: 1_103 }, (_, n) => n + 1);
     for (const n of many) await pay(n, n % 2 ? p.done : p.unpaid);
     await project();
@@ -150,7 +150,7 @@ describe('an app’s payments as CSV', () => {
     );
   });
 
-  it('can be narrowed as a list can be', async () => {
+  it('can be narrowed like a list', async () => {
     await pay(1, p.done, { orderId: 'A-1' });
     await pay(2, p.unpaid, { createdAt: p.minute(9) });
     await project();
@@ -170,7 +170,7 @@ describe('an app’s payments as CSV', () => {
     );
   });
 
-  it('has texts of strangers in it as texts', async () => {
+  it('contain texts of strangers as texts', async () => {
     await pay(1, p.unpaid, {
       orderId: '=HYPERLINK("http://evil.example","pay")',
       display: { title: '+1;=2\r\n"x",=3', description: null, currency: null },
@@ -181,7 +181,7 @@ describe('an app’s payments as CSV', () => {
     assert.equal(row?.['title'], `'+1;'=2\r\n"x",'=3`);
   });
 
-  it('has the note and the tags of its people as texts', async () => {
+  it('contain the note and the tags of its people as texts', async () => {
     const note = '=1+1\n<b>@SUM(A1)</b>';
     await pay(1, [
       ...p.unpaid,
@@ -193,7 +193,7 @@ describe('an app’s payments as CSV', () => {
     assert.equal(row?.['tags'], 'vip wholesale');
   });
 
-  it('is the app’s own; without payments it is its head', async () => {
+  it('belong to the app; without payments there is only the head', async () => {
     await pay(1, p.done);
     await project();
     for (const filter of [{ appId: 'wallet_other' }, { appId: 'wallet_other', period: '30d' }] as const) {

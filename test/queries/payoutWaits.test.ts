@@ -1,14 +1,14 @@
-/** Why a payout is not signed. */
+/** Reasons why a payout is not signed. */
 import assert from 'node:assert/strict';
 import { countPayoutWaits, notePayoutWait, payoutsWaitingSince, payoutWaits } from '../../src/postgres/payoutWaits.ts';
 import { paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { givenReadModels } from './given.ts';
 
-describe('payouts that wait', () => {
+describe('waiting payouts', () => {
   const given = givenReadModels();
 
-  it('say what for, and since when, as long as they are to be signed', async () => {
+  it('state their reason, and since when, as long as they are to be signed', async () => {
     const { database } = given;
     await given.payments(p.paid, p.sent);
     await database.query("UPDATE transfers SET step = 'sign' WHERE reference = $1", [paymentIdOf(1)]);
@@ -28,7 +28,7 @@ describe('payouts that wait', () => {
     assert.deepEqual([await since('appPerHour', 7), await since('float', 8)], [[], []]);
   });
 
-  it('are remembered with how long they waited for what, whatever became of them', async () => {
+  it('are remembered with their durations and reasons, whatever their end', async () => {
     const { database } = given;
     const noted = (reason: string, minute: number) =>
       notePayoutWait(database, { paymentId: paymentIdOf(3), chainId: 1, reason, message: 'so' }, p.minute(minute));

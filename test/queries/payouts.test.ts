@@ -11,7 +11,7 @@ const second = p.payin({ amount: '3.00', tx: 'second' });
 describe('payouts', () => {
   const given = givenReadModels();
 
-  it('sums what is owed per chain and token: the agreed money seen, payout not settled', async () => {
+  it('sums the owed money per chain and token: the agreed money detected, payout not settled', async () => {
     const toBnb = p.created({ to: p.bnbUsdc });
     const short = [...p.unpaid, p.detected(p.payin({ amount: '0.01' }))];
     await given.payments(p.unpaid, short, [...p.unpaid, p.detected()], p.sent, p.done, [toBnb, p.detected()]);
@@ -22,7 +22,7 @@ describe('payouts', () => {
     ]);
   });
 
-  it('sums what is to go back to payers, of payments and of money that no payment takes up', async () => {
+  it('sums the money to refund to payers, of payments and of unmatched money', async () => {
     const back = p.payin({ amount: '7.50', in: p.stellarUsdc });
     const unmatched: readonly UnmatchedEvent[] = [
       { type: 'UnmatchedPayinSeen', data: { transfer: back, seenAt: p.minute(6) } },
@@ -52,7 +52,7 @@ describe('payouts', () => {
     assert.equal((await owedCoin(given.database, 8453)).payouts, 1);
   });
 
-  it('sums what open payments promise, by the app whose key created them', async () => {
+  it('sums the promises of open payments, by the app whose key created them', async () => {
     const stranger = [p.created({ keyless: true }), p.detected(p.payin({ amount: '0.01' }))];
     await given.payments(p.unpaid, stranger, p.unpaid, [...p.unpaid, p.detected()], p.sent, p.done);
     const route = { chainId: 1, tokenAddress: p.ethereumUsdc.token.address };
@@ -63,7 +63,7 @@ describe('payouts', () => {
     ]);
   });
 
-  it('names payouts that are not settled, those that fell short among them', async () => {
+  it('names payouts that are not settled, including short ones', async () => {
     await given.payments(p.unpaid, p.paid, p.sent, p.done, [...p.sent, p.short('0')]);
     const found = await openPayouts(given.database, 5);
     assert.deepEqual(found.map(({ paymentId }) => paymentId).sort(), [2, 3, 5].map(paymentIdOf));

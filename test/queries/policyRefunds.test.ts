@@ -7,7 +7,7 @@ import { append, paymentIdOf } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { givenReadModels } from './given.ts';
 
-/** Paid with too much, which the app's policy sends back. */
+/** An overpaid payment, whose app's policy refunds the excess. */
 function overpaid(tx: string): readonly PaymentEvent[] {
   const created = p.created({ policy: { over: 'refund' } });
   const seen = { transfer: p.payin({ amount: '12.01', tx }), final: true, now: p.minute(6) };
@@ -15,16 +15,16 @@ function overpaid(tx: string): readonly PaymentEvent[] {
   return Array.isArray(events) ? [created, ...events] : assert.fail('it is recorded');
 }
 
-describe('what policies send back', () => {
+describe('refunds by policies', () => {
   const given = givenReadModels();
   const due = () => duePolicyRefunds(given.database, { worker: 'policyRefunds', max: 9, now: p.minute(90) });
 
-  it('is due where a sender has signed where to', async () => {
+  it('are due if a sender has signed an address', async () => {
     await given.payments(overpaid('one'), [...overpaid('two'), p.refundAddressSet()], p.done);
     assert.deepEqual(await due(), [{ paymentId: paymentIdOf(2), proven: true }]);
   });
 
-  it('is due where a sender has paid out of credit, whenever that was; not where he has only earned', async () => {
+  it('are due if a sender has paid by credit at any time; not if they have only earned', async () => {
     await given.payments(overpaid('one'));
     const [earned, spent] = creditSpent(p.customerWallet);
     await append(given.world, `credit-${p.customerWallet}`, earned ? [earned] : []);

@@ -42,7 +42,7 @@ describe('reports', () => {
       return pay([...history, p.event('PayoutConfirmed', { ...p.landed(p.attempt()), confirmedAt })]);
     };
 
-    it('sum up what went back, by when it was final, and take it away again when its block leaves', async () => {
+    it('sum up refunds, by the time of their finality, and subtract them when their block leaves', async () => {
       const back = p.refundAttempt(1, '2.44');
       const held = [p.created(), p.confirmed(p.payin({ amount: '3.00' })), p.bounced('amountTooLow', '3.00')];
       const sent = [...held, p.refundRequested('2.44', { networkFee: '0.05' }), p.refundSigned(1, back)];
@@ -119,7 +119,7 @@ describe('reports', () => {
       assert.deepEqual([none.volumeUsdc, none.paymentCount, none.avgOrderUsdc], ['0.00', 0, '0.00']);
     });
 
-    it('are those of the app alone, and nothing but zeros without payments', async () => {
+    it('concern the app alone, and are all zeros without payments', async () => {
       await pay(p.done);
       await project();
       const other = await getStats(database, 'wallet_other', '7d', now);

@@ -31,7 +31,7 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Rows that scans of tables looked at, those among them that were passed over included. */
+/** Rows that table scans read, including discarded ones. */
 const looked = (plan: Plan): number =>
   (plan['Relation Name'] === undefined
     ? 0
@@ -43,13 +43,13 @@ const tablesOf = (plan: Plan): readonly string[] => [
   ...(plan.Plans ?? []).flatMap(tablesOf),
 ];
 
-/** Different ones of a day. */
+/** Distinct durations of a day. */
 const durations = 20;
 const [few, many] = [300, isFull ? 30_000 : 9_000];
 const apps = { small: few, large: many };
 const now: Instant = instant(Date.UTC(2026, 10, 21, 18, 30));
 
-/** Not how fast it is, which depends on the machine, but how much there is to do, which does not depend on the app. */
+/** Measures work instead of time: time depends on the machine, and the work must not depend on the app's size. */
 describe('an app with very many payments', () => {
   let database: Database;
   before(async () => {
@@ -76,7 +76,7 @@ describe('an app with very many payments', () => {
     await database.query('ANALYZE');
   });
 
-  /** The one payment again and again, spread over the last sixty days. */
+  /** Copies the one payment, spread over the last sixty days. */
   async function copies(work: string, reports: string, appId: string, payments: number): Promise<void> {
     const copy = (table: string, others: string) =>
       database.query(
@@ -131,7 +131,7 @@ describe('an app with very many payments', () => {
     }
   }
 
-  /** Rollups of many apps, so that no index is passed over for a table of a few pages. */
+  /** Rollups of many apps, so that Postgres does not prefer a scan of a small table to an index. */
   async function others(reports: string): Promise<void> {
     for (const table of ['hourly_stats', 'hourly_payments', 'daily_durations']) {
       await database.query(
@@ -145,7 +145,7 @@ describe('an app with very many payments', () => {
 
   const template = (table: string) => `one.ctid = (SELECT min(ctid) FROM ${table} WHERE app_id = 'wallet_demo')`;
 
-  /** What the statements of a query look at. */
+  /** Counts the rows that a query's statements read. */
   async function readBy(ask: (sql: Sql) => Promise<unknown>) {
     const found = { rows: 0, tables: new Set<string>() };
     const explaining: Sql = {
@@ -163,7 +163,7 @@ describe('an app with very many payments', () => {
     await ask(explaining);
     return { rows: found.rows, tables: [...found.tables].sort() };
   }
-  /** Of both apps the same question; the large one may cost no more than a bound that knows nothing of its size. */
+  /** Runs the same query for both apps; the large one may not exceed a bound that is independent of its size. */
   async function bounded(rowsMax: number, ask: (sql: Sql, appId: string) => Promise<unknown>) {
     const large = await readBy((sql) => ask(sql, 'large'));
     const small = await readBy((sql) => ask(sql, 'small'));
@@ -182,7 +182,7 @@ describe('an app with very many payments', () => {
     );
     assert.deepEqual(tables, ['daily_durations', 'hourly_payments', 'hourly_stats']);
   });
-  it('has a page of its feed read, from wherever', async () => {
+  it('has a page of its feed read, from any place', async () => {
     for (const after of ['0', '150', String(many - 50)]) {
       await bounded(101, (sql, appId) => listEvents(sql, appId, { after, limit: 101 }));
     }
@@ -207,7 +207,7 @@ describe('an app with very many payments', () => {
     await bounded(listed + windowMax, find({ sort: 'largest' }));
     await bounded(listed, find({ group: 'needs' }));
     for (const group of ['paid', 'waiting', 'expired'] as const) await bounded(listed, find({ group }));
-    // Every payment has these words: no more than the first of them are looked at, in the index and then in each statement.
+    // Every payment has these words: only the first of them are read, in the index and in each statement.
     for (const search of ['c', '10.01', '#wholesale']) await bounded(5 * (foundMax + 1), find({ search }));
     await bounded(20, find({ search: `large-${many}` }));
     await bounded(needing, (sql, appId) => paymentsInNeed(sql, appId));

@@ -41,7 +41,7 @@ describe('an app’s settings in Postgres', () => {
     assert.deepEqual(await embeddingSites(given.database, 'merchant_none'), []);
   });
 
-  it('show the wallet in force, and the one to come until its time', async () => {
+  it('show the wallet in force, and the next one until its time', async () => {
     await happen(
       'merchant_shop',
       registered('merchant_shop', 'ada'),
@@ -69,7 +69,7 @@ describe('an app’s settings in Postgres', () => {
     }
   });
 
-  it('show the profile as it was kept, and none once it is removed', async () => {
+  it('show the profile as it was saved, and none once it is removed', async () => {
     const store = createProfileStore(given.database);
     const profile = { ...noProfile, name: 'Bäckerei "Süß" \\ Söhne', colour: '#aabbcc' };
     const content = JSON.stringify({ salt: digest, ...profile });
@@ -120,7 +120,7 @@ describe('an app’s settings in Postgres', () => {
     assert.equal(await findLogo(given.database, 'cd'.repeat(32)), null);
   });
 
-  it('tell when a key expires, and its new name', async () => {
+  it('state when a key expires, and its new name', async () => {
     const key = { keyId: 'k1', scope: 'orders', hash: digest, hint: 'pi_live_…1234', name: 'till' } as const;
     await happen(
       'merchant_shop',
@@ -147,7 +147,7 @@ describe('an app’s settings in Postgres', () => {
     const lastUses = async () =>
       (await withLastUse(given.database, ['k1', 'k2', 'k3'].map(listed))).map(({ lastUsedAt }) => lastUsedAt);
 
-    it('is known by the hour, from every instance, and never goes back', async () => {
+    it('is known by the hour, from every instance, and never decreases', async () => {
       let now = p.minute(65);
       const [one, two] = [0, 1].map(() => createKeyUses(given.database, { now: () => now }));
       for (const keyId of ['k1', 'k1', 'k2']) one?.used(keyId);

@@ -82,7 +82,7 @@ describe('teams in the read model', () => {
     for (const none of ['dan', 'bob', 'rex']) assert.deepEqual(await listInvitations(database, none, p.minute(1)), []);
   });
 
-  it('name people in texts of the audit trail, and nobody who left', async () => {
+  it('name people in texts of the audit trail, except former members', async () => {
     const team = await listTeam(database, 'merchant_one', p.minute(1));
     assert.equal(withNames('removed person:bob from the team', team), 'removed bob@shop.example from the team');
     assert.equal(withNames('removed person:rex from the team', team), 'removed a former member from the team');

@@ -1,4 +1,4 @@
-/** Which transfers are next, and what those before take of the treasury and of an hour's limits. */
+/** The next transfers, and the amounts that earlier ones claim of the treasury and of an hour's limits. */
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
 import { BroadcastRefused } from '../../commands/transferPorts.ts';
@@ -29,14 +29,14 @@ describe('outgoing transfers', () => {
     return (await dueTransfers(given.database, asked)).map(({ key }) => referenceOf(key));
   };
 
-  it('are due where their next step is to be taken, those that are done or held are not', async () => {
+  it('are due for their next step; finished and held ones are not', async () => {
     await given.payments(p.unpaid, p.paid, p.sent, p.done, [...p.ordered, p.held()]);
     assert.deepEqual((await due()).sort(), [paymentIdOf(2), paymentIdOf(3)]);
     assert.deepEqual(await due({ chainId: 8453 }), []);
     assert.equal((await due({ max: 1 })).length, 1);
   });
 
-  it('are refunds, too, on the chain that the money came on', async () => {
+  it('include refunds, on the chain of the money', async () => {
     const bounced = [...p.unpaid, p.detected(), p.confirmed(), p.bounced('amountTooLow', '10.01')];
     const ordered = [...bounced, p.refundRequested('10.01')];
     const signing = p.refundAttempt(1, '10.01');
@@ -54,7 +54,7 @@ describe('outgoing transfers', () => {
     );
   });
 
-  it('leaves out what waits after a failure or is parked, for that worker alone', async () => {
+  it('exclude waiting and parked ones after a failure, for that worker alone', async () => {
     await given.payments(p.paid, p.paid);
     const failures = createFailures(given.database, { attemptsMax: 2 });
     await failures.failed('payouts', paymentIdOf(1), new Error('no'), p.minute(10));
@@ -68,7 +68,7 @@ describe('outgoing transfers', () => {
     assert.equal((await due()).length, 2);
   });
 
-  it('never sets aside what waits for a chain or a store, however often it is tried', async () => {
+  it('never exclude transfers that wait for a chain or a store, however often they are tried', async () => {
     await given.payments(p.paid);
     const failures = createFailures(given.database, { attemptsMax: 2 });
     const outages = [
@@ -84,7 +84,7 @@ describe('outgoing transfers', () => {
     }
   });
 
-  it('are taken in turn of their apps: a backlog of one app delays no other', async () => {
+  it('are due in turn of their apps: a backlog of one app delays no other', async () => {
     const busy = of('app_busy', p.paid);
     await given.payments(busy, busy, busy, of('app_other', p.paid));
     const due = await dueTransfers(given.database, { worker: 'payouts', chainId: 1, max: 2, now: p.minute(10) });
@@ -97,7 +97,7 @@ describe('outgoing transfers', () => {
     );
   });
 
-  it('are not among those that take of the hour; what is signed or was settled in it is', async () => {
+  it('are not among those that use the hour’s limit; signed and recently settled ones are', async () => {
     await given.payments(p.paid, p.sent, p.done);
     const taken = async (since: Parameters<typeof p.minute>[0]) =>
       (await recentTransfers(given.database, { since: p.minute(since), max: 10 })).map(({ key }) => key.id);
@@ -105,7 +105,7 @@ describe('outgoing transfers', () => {
     assert.deepEqual(await taken(59), [paymentIdOf(2)]);
   });
 
-  it('sums what signed payouts will take of a token, without those that are named, or have landed short', async () => {
+  it('sum a token’s use by signed payouts, without named ones, or ones that have landed short', async () => {
     await given.payments(p.sent, p.sent, p.done, p.ordered, [...p.sent, p.short('9.90')]);
     const { token } = p.ethereumUsdc;
     const sum = (but: string[], chainId: 1 | 56 = 1) => unsettledOf(given.database, { chainId, token, but });

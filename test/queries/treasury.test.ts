@@ -23,7 +23,7 @@ describe('operations of the treasury', () => {
     await given.project();
   };
 
-  it('are listed with how they stand and their hashes, what is under way first', async () => {
+  it('are listed with their status and their hashes, active ones first', async () => {
     await operations({
       old: [ordered(withdrawal({ orderedAt: p.minute(0) })), signed],
       off: [ordered(coinOrder()), calledOff],

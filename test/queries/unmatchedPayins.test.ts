@@ -46,7 +46,7 @@ describe('the list of unmatched money', () => {
   };
   const unfinished = () => unfinishedMatches(database, { worker: unfinishedMatchesName, max: 10, now: minute(90) });
 
-  it('shows what waits for a decision first, and each decision', async () => {
+  it('shows open decisions first, and each decision', async () => {
     const given = await kept(money('given'));
     const back = await kept(money('back'));
     const older = await kept(money('older', '0.0100001', 'invoice 7'));

@@ -15,7 +15,7 @@ import { addressOf, givenReadModels } from './given.ts';
 describe('the to-do list', () => {
   const given = givenReadModels();
 
-  it('names a payment with several sources once, when the chains of all that were disclosed have come past its end', async () => {
+  it('names a payment with several sources once, when all disclosed chains have passed its end', async () => {
     const created = p.created({ alternatives: [p.polygonUsdc, p.solanaUsdc] });
     await given.payments([created], [created, p.chose(p.solanaUsdc)], p.unpaid);
     const { database } = given;
@@ -41,7 +41,7 @@ describe('the to-do list', () => {
     await database.query('TRUNCATE ops.chain_cursors');
   });
 
-  it('names payments to expire once every final pass of their chain has come past their end, by the chain’s time', async () => {
+  it('names payments to expire once every final pass of their chain has passed their end, by the chain’s time', async () => {
     await given.payments(p.unpaid, p.paid);
     const { database } = given;
     const cursors = createCursors(database);
@@ -70,7 +70,7 @@ describe('the to-do list', () => {
     assert.deepEqual(await expiries(), []);
   });
 
-  it('names no payment to expire whose deposit holds what is not explained, until that was tried often enough; others go on', async () => {
+  it('names no payment to expire whose deposit holds unexplained money, until that was tried often enough; others continue', async () => {
     await given.payments(p.unpaid, p.unpaid);
     const { database } = given;
     const [at, passes] = [
@@ -98,7 +98,7 @@ describe('the to-do list', () => {
     assert.deepEqual(await expiries(), [paymentIdOf(1), paymentIdOf(2)]);
   });
 
-  it('names no payment to expire that a transaction may have paid which cannot be read, while it is tried; others go on', async () => {
+  it('names no payment to expire that an unreadable transaction may have paid, while it is tried; others continue', async () => {
     await given.payments(p.unpaid, p.unpaid);
     const { database } = given;
     const at = { blockNumber: 62n, blockHash: 'hash', chainTime: p.minute(62) };
@@ -146,7 +146,7 @@ describe('the to-do list', () => {
     assert.deepEqual(await webhooks(), rest);
   });
 
-  it('is shared out whole: what is due is in one share, whatever their number, and in no other', async () => {
+  it('is shared out whole: each due item is in one share, whatever their number, and in no other', async () => {
     const { database } = given;
     await given.payments(p.unpaid);
     await database.query('TRUNCATE ops.chain_cursors');

@@ -15,7 +15,7 @@ describe('news of an app’s events', () => {
   const given = (limits?: ListenerLimits) => createAppNews(notifications, limits);
   const full = (of: ListenersFull['of']) => (error: unknown) => error instanceof ListenersFull && error.of === of;
 
-  it('reach those who wait for the app, and nobody else', async () => {
+  it('reach listeners of the app, and nobody else', async () => {
     const hub = given();
     const [mine, others] = [hub.changes('wallet_mine', never), hub.changes('wallet_other', never)];
     tell('wallet_mine 7');
@@ -25,7 +25,7 @@ describe('news of an app’s events', () => {
     assert.deepEqual(await others.next(), { done: false, value: '3' });
   });
 
-  it('are one news for a listener that was busy, the newest', async () => {
+  it('are one message for a listener that was busy, the newest', async () => {
     const mine = given().changes('wallet_mine', never);
     for (const ordinal of [1, 2, 3]) tell(`wallet_mine ${ordinal}`);
     assert.deepEqual(await mine.next(), { done: false, value: '3' });
@@ -34,7 +34,7 @@ describe('news of an app’s events', () => {
     assert.deepEqual(await next, { done: false, value: '4' });
   });
 
-  it('are a reason to look for everybody where nobody knows what was missed', async () => {
+  it('make everybody read again if missed events are unknown', async () => {
     const hub = given();
     const both = [hub.changes('wallet_mine', never), hub.changes('wallet_other', never)];
     tell('');
@@ -54,7 +54,7 @@ describe('news of an app’s events', () => {
     hub.changes('wallet_mine', never);
   });
 
-  it('end for all when the service stops, and for whoever comes then', async () => {
+  it('end for all when the service stops, and for later listeners', async () => {
     const hub = given();
     const waiting = hub.changes('wallet_mine', never).next();
     hub.close();
@@ -63,7 +63,7 @@ describe('news of an app’s events', () => {
     assert.equal(notifications.observed, false);
   });
 
-  it('have room for so many of one app, and for so many in all; who leaves makes room', async () => {
+  it('have room for a number of one app, and for a number in all; a leaving listener frees a place', async () => {
     const hub = given({ perApp: 2, perInstance: 3 });
     const first = hub.changes('wallet_mine', never);
     hub.changes('wallet_mine', never);

@@ -4,7 +4,7 @@ import { ListenersFull, type PageListenerLimits, type PaymentListener } from '..
 import type { Notification } from '../../src/postgres/listen.ts';
 import { appEventsChannel, createPaymentNews } from '../../src/readmodels/paymentNews.ts';
 
-/** An app's feed in memory, heads that are moved by hand, and a clock whose pauses end when the spec says so. */
+/** An app's feed in memory, manually moved heads, and a clock whose pauses the spec ends. */
 function world(limits: Partial<PageListenerLimits> = {}) {
   const notifications = new Subject<Notification>();
   const feeds = new Map<string, string[]>();
@@ -50,7 +50,7 @@ const paused = (pauses: (() => void)[], signal?: AbortSignal): Promise<void> =>
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
-/** How often a listener was told so far. */
+/** Counts the calls of a listener. */
 function counting(listener: PaymentListener): () => number {
   let told = 0;
   void (async () => {
@@ -62,7 +62,7 @@ function counting(listener: PaymentListener): () => number {
 describe('news of payments', () => {
   const open = new AbortController().signal;
 
-  it('reach those who look at the payment, and nobody else, by one look at the feed for all', async () => {
+  it('reach listeners of the payment, and nobody else, by one read of the feed for all', async () => {
     const { news, happens, asked } = world({ perPayment: 2, perInstance: 10 });
     const [tea, more, other, elsewhere] = [
       ['tea', 'a'],
@@ -79,7 +79,7 @@ describe('news of payments', () => {
     assert.equal(asked(), 1);
   });
 
-  it('reach everybody where nobody knows what was missed', async () => {
+  it('reach everybody if missed events are unknown', async () => {
     const { news, lost } = world();
     const told = counting(news.listen({ paymentId: 'tea', appId: 'a', address }, open));
     await soon();
@@ -89,7 +89,7 @@ describe('news of payments', () => {
     assert.equal(told() - before, 1);
   });
 
-  it('are of the chain’s head as well, for as long as somebody waits for it', async () => {
+  it('include the chain’s head as well, for as long as somebody waits for it', async () => {
     const { news, heads, pauses } = world();
     const listener = news.listen({ paymentId: 'tea', appId: 'a', address }, open);
     const told = counting(listener);
@@ -110,7 +110,7 @@ describe('news of payments', () => {
     assert.equal(pauses.length, 0);
   });
 
-  it('have room for so many of one payment, and for so many in all; who leaves makes room', async () => {
+  it('have room for a number of one payment, and for a number in all; a leaving listener frees a place', async () => {
     const { news } = world();
     const leaving = new AbortController();
     news.listen({ paymentId: 'tea', appId: 'a', address }, leaving.signal);
@@ -162,7 +162,7 @@ describe('news of payments', () => {
     at('2001:db8:2:0::/64');
   });
 
-  it('end with the service, for those who wait and for whoever comes then', async () => {
+  it('end with the service, for present and for later listeners', async () => {
     const { news } = world();
     const waiting = news.listen({ paymentId: 'tea', appId: 'a', address }, open)[Symbol.asyncIterator]();
     await soon();

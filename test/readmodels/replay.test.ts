@@ -32,7 +32,7 @@ describe('a replay', () => {
     }
   }
 
-  describe('of all read models', () => {
+  describe('over all read models', () => {
     let database: Database;
     before(async () => {
       database = await freshDatabase();
@@ -42,7 +42,7 @@ describe('a replay', () => {
     const drop = () => dropReplay(database, 'as_then');
     afterEach(drop);
 
-    it('holds the rows that the live ones held then, and tells as of when', async () => {
+    it('holds the rows that the live ones held then, and states its time', async () => {
       const all = await wholeLog(world.store);
       const middle = all[9] ?? assert.fail('no tenth event');
       for (const until of [{ position: middle.position }, { time: middle.metadata.at }]) {
@@ -69,7 +69,7 @@ describe('a replay', () => {
       }
     });
 
-    it('goes on where a crash left it, and forward to a later moment, never back', async () => {
+    it('continues where a crash left it, and forward to a later time, never back', async () => {
       const all = await wholeLog(world.store);
       const [early, late] = [all[4], all[10]];
       assert.ok(early && late);
@@ -87,7 +87,7 @@ describe('a replay', () => {
       assert.equal((await database.query('SELECT 1 FROM as_then.payments')).length, 2);
     });
 
-    /** The store until this position, one event at a time; then the connection dies. */
+    /** The store up to this position, one event per batch; then the connection dies. */
     const dyingAfter = (position: bigint): EventStore => ({
       ...world.store,
       async *all(options) {
@@ -120,7 +120,7 @@ describe('a replay', () => {
       assert.equal(await dropReplay(database, 'nobodys'), false);
     });
 
-    it('sends, signs and appends nothing: the log, the live rows and what is due stay as they are', async () => {
+    it('sends, signs and appends nothing: the log, the live rows and the due work do not change', async () => {
       for (const set of [workSet, reportsSet]) await fill(database, world.store, set, [await wholeLog(world.store)]);
       const listener = await database.connect('spec');
       const told: string[] = [];
@@ -135,7 +135,7 @@ describe('a replay', () => {
       assert.deepEqual(told, []);
     });
 
-    /** Everything in the database but the replay, and the log. */
+    /** Everything in the database except the replay and the log. */
     async function outside(): Promise<object> {
       const [ops, live] = [
         await rowsOf(database, { schema: 'ops' } as never),
@@ -150,7 +150,7 @@ describe('a replay', () => {
     }
   });
 
-  describe('of a stream', () => {
+  describe('over one stream', () => {
     const stream = `payment-${paymentIdOf(1)}`;
     const run = async (until: AsOf | null, of = stream, store: Pick<EventStore, 'read'> = world.store) => {
       const steps: StreamStep[] = [];
@@ -158,7 +158,7 @@ describe('a replay', () => {
       return steps;
     };
 
-    it('tells after each event what it changed, and its link in the chain', async () => {
+    it('contains after each event its changes, and its previous hash', async () => {
       const steps = await run(null);
       assert.deepEqual(
         steps.map(({ stored }) => stored.type),
@@ -180,7 +180,7 @@ describe('a replay', () => {
         assert.equal(stored.metadata.prev, steps[index - 1]?.link ?? null);
     });
 
-    it('ends at the moment', async () => {
+    it('ends at the given time', async () => {
       const all = await run(null);
       const third = all[2] ?? assert.fail('no third event');
       for (const until of [{ position: third.stored.position }, { time: third.stored.metadata.at }])
@@ -188,7 +188,7 @@ describe('a replay', () => {
       assert.deepEqual(await run({ time: '2020-01-01T00:00:00.000Z' as never }), []);
     });
 
-    it('shows no secret, and no stream that was tampered with', async () => {
+    it('contains no secret, and no stream that was tampered with', async () => {
       const salt = 'ab'.repeat(32);
       const registered = { appId: 'wallet_x', developerId: null, idSalt: salt, registeredAt: world.clock.now() };
       await append(world, 'merchant-wallet_x', [{ type: 'MerchantRegistered', data: registered }]);

@@ -8,7 +8,7 @@ import { memoryEventStore } from '../support/memoryEventStore.ts';
 
 const prefixes = ['ours-'];
 
-/** A store that counts who follows it, and whose subscriptions can be broken. It tells of events first, then that there are no more. */
+/** A store that counts its subscriptions, which a spec can break. A subscription delivers events first, then the caught-up signal. */
 function countedStore() {
   const store = memoryEventStore();
   const open = new Set<AbortController>();
@@ -33,7 +33,7 @@ function countedStore() {
   return {
     all: counted.all,
     open,
-    /** @param stream of another prefix: nobody here is told of it */
+    /** @param stream another prefix: no reader here receives it */
     async write(stream = `ours-${written}`): Promise<void> {
       written += 1;
       await store.append(stream, 'no_stream', [event()]);
@@ -48,7 +48,7 @@ const turns = async (count: number): Promise<void> => {
   for (let n = 0; n < count; n += 1) await turn();
 };
 
-/** Follows until it is stopped, with pauses; what broke it is kept. */
+/** Follows until it is stopped, with pauses; keeps the error that broke it. */
 function reader(log: Pick<EventStore, 'all'>, pause: () => number = () => 0, after: bigint | null = null) {
   const stop = new AbortController();
   const seen: string[] = [];
@@ -74,8 +74,8 @@ function reader(log: Pick<EventStore, 'all'>, pause: () => number = () => 0, aft
   };
 }
 
-describe('a log that several follow', () => {
-  it('is followed by one subscription once all have caught up; each is told of everything, once', async () => {
+describe('a log with several followers', () => {
+  it('is followed by one subscription once all have caught up; each receives everything, once', async () => {
     const store = countedStore();
     for (let n = 0; n < 5; n += 1) await store.write();
     const log = sharedLog(store);
@@ -112,7 +112,7 @@ describe('a log that several follow', () => {
           const log = sharedLog(store, kept);
           const started = readers.map(async ({ pause, joins, from }) => {
             await turns(joins);
-            // What the reader has recorded already: the place of an event, or the log's beginning.
+            // Places that the reader has recorded: the position of an event, or the log's beginning.
             const before = reader(store);
             await turns(4);
             await before.end();
@@ -148,7 +148,7 @@ describe('a log that several follow', () => {
     );
   });
 
-  it('that breaks is told to all who follow it; they may follow it again', async () => {
+  it('reports a break to all followers; they may follow it again', async () => {
     const store = countedStore();
     await store.write();
     const log = sharedLog(store);
@@ -164,7 +164,7 @@ describe('a log that several follow', () => {
     await again.end();
   });
 
-  it('that is empty is followed from its first event on', async () => {
+  it('is followed from its first event on if it is empty', async () => {
     const store = countedStore();
     const log = sharedLog(store);
     const readers = [reader(log), reader(log)];

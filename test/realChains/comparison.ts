@@ -1,4 +1,4 @@
-/** Asks an imitation of a node and a real node the same. Each family compares the shapes of its own answers. */
+/** Sends the same requests to an imitation of a node and to a real node. Each family compares the shapes of its own answers. */
 import assert from 'node:assert/strict';
 
 export interface Both<T> {
@@ -12,7 +12,7 @@ export type Nodes = Both<string>;
 export interface HttpAnswer {
   readonly status: number;
   readonly contentType: string | null;
-  /** Parsed JSON, or the text that is none. */
+  /** Parsed JSON, or the text if it is not JSON. */
   readonly body: unknown;
 }
 
@@ -38,7 +38,7 @@ export async function post(url: string, body: string | null, init: RequestInit =
 export const call = (url: string, method: string, params?: unknown): Promise<HttpAnswer> =>
   post(url, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
 
-/** @returns the text where it is no JSON */
+/** @returns the text if it is not JSON */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -64,9 +64,9 @@ export const mapFields = <T>(object: object, map: (value: unknown, field: string
 export type Shape = string | { readonly [field: string]: Shape } | readonly Shape[];
 
 export interface ShapeOptions {
-  /** Names what a text is: content of the same kind is not compared. */
+  /** Names the kind of a text: contents of the same kind are not compared. */
   readonly kindOfText: (text: string) => string;
-  /** A shape of the field's own; undefined where it has none. */
+  /** A separate shape for a field; undefined without one. */
   readonly ofField?: (name: string, value: unknown) => Shape | undefined;
 }
 
@@ -111,7 +111,7 @@ const shown = (value: unknown): string => (JSON.stringify(value) ?? 'undefined')
 
 /**
  * @param reduce an answer to the part that must be equal
- * @param isMeant whether a difference is listed as meant
+ * @param isMeant true if a difference is listed as accepted
  * @throws AssertionError with the request, the differences and both answers
  */
 export function assertSame<T>(

@@ -36,7 +36,7 @@ import { meantDifferences } from './evmDifferences.ts';
 import { generatedCalls, generatedPrograms, generatedTransactions } from './evmGenerated.ts';
 import { type Fields, sent, signed } from './evmTransactions.ts';
 
-/** As the product reads an error. */
+/** Classifies an error like the product. */
 const kindOfError: KindOfError = ({ method }, { code, message }) => {
   const refusal = { code, message, words: message };
   if (isSwitchedOff(refusal)) return 'no such method';
@@ -64,7 +64,7 @@ describe('the differences between anvil and geth', () => {
     assert.deepEqual(rows, rowsOf(meantDifferences));
   });
 
-  it('are looked for in each method that the product calls', () => {
+  it('are searched in each method that the product calls', () => {
     const folder = new URL('src/chains/evm/', root);
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
     const called = files.flatMap((name) =>
@@ -161,7 +161,7 @@ describeOnReal(['GETH'], 'anvil answers as geth does', () => {
     assert.fail(`${hash} was not mined on both nodes`);
   }
 
-  /** Compares all that the nodes say of a transaction. */
+  /** Compares all that the nodes return about a transaction. */
   async function compareTransaction(about: string, hash: Hex): Promise<void> {
     await compare({ method: 'eth_getTransactionByHash', about, params: [hash] });
     await compare({ method: 'eth_getTransactionReceipt', about, params: [hash] });
@@ -329,7 +329,7 @@ describeOnReal(['GETH'], 'anvil answers as geth does', () => {
       await compareTransaction('mined', hash);
     });
 
-    /** Takes blocks back on each node, from a height on. */
+    /** Removes blocks on each node, from a height on. */
     async function removeBlocks([anvilHeight = 0n, gethHeight = 0n]: readonly bigint[]): Promise<void> {
       const [head] = await results({ method: 'eth_blockNumber', about: 'the newest', params: [] });
       const depth = Number(BigInt(String(head)) - anvilHeight + 1n);
@@ -357,22 +357,22 @@ describeOnReal(['GETH'], 'anvil answers as geth does', () => {
       await compare({ method: 'eth_getLogs', about, params: [{ address: usdc, fromBlock: '0x1', toBlock: 'latest' }] });
     });
 
-    it('of a mined transaction', async () => {
+    it('to a mined transaction', async () => {
       await compareTransaction('mined', keccak256(await signed(payingKey, { nonce: 0n })));
     });
 
-    it('of a transaction that waited', async () => {
+    it('to a transaction that waited', async () => {
       const { changes } = sent.find(({ about }) => about === 'a replacement at an eighth more') ?? assert.fail();
       await compareTransaction('waiting before a restart', keccak256(await signed(waitingKey, changes)));
     });
   });
 
-  describe('but for the differences that are meant', () => {
+  describe('except for the accepted differences', () => {
     it('each of which exists', () => assert.deepEqual(comparison.unseen().map(String), []));
   });
 });
 
-/** What a receipt says that is the same on each chain. */
+/** The parts of a receipt that are the same on each chain. */
 function effectsOf(receipt: unknown): unknown {
   const { status, gasUsed, contractAddress, from, to, logs, logsBloom } = receipt as Readonly<Record<string, unknown>>;
   const own = (logs as readonly Readonly<Record<string, unknown>>[]).map(({ address, topics, data }) => ({

@@ -1,4 +1,4 @@
-/** Payouts that are put together on real EVM nodes; the service is killed on the way. */
+/** Batches of payouts on real EVM nodes; the service is killed on the way. */
 import { batchesSurviveCrashes } from '../e2e/batches.ts';
 import { describeOnReal } from '../support/realNodes.ts';
 

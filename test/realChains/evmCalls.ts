@@ -25,7 +25,7 @@ const run = (code: Hex) => [{ data: code }, 'latest'];
 
 type Cases = Readonly<Record<string, unknown>>;
 
-/** What every method of a block answers to the block that it is asked about. */
+/** Cases for methods that answer about a block. */
 const blocks = (paramsOf: (block: unknown) => readonly unknown[]): Cases => ({
   'the newest block': paramsOf('latest'),
   'the first block': paramsOf('earliest'),
@@ -46,7 +46,7 @@ const blocks = (paramsOf: (block: unknown) => readonly unknown[]): Cases => ({
   'a list for the block': paramsOf([]),
 });
 
-/** Of a method that takes a block's number or hash. */
+/** Cases for methods that accept a block's number or hash. */
 const blocksOrHashes = (paramsOf: (block: unknown) => readonly unknown[]): Cases => ({
   ...blocks(paramsOf),
   'an unknown block hash': paramsOf({ blockHash: unknownHash }),
@@ -75,7 +75,7 @@ const accounts = (paramsOf: (account: unknown) => readonly unknown[]): Cases => 
   'null for the account': paramsOf(null),
 });
 
-/** Of a method without parameters. */
+/** Cases for methods without parameters. */
 const bare: Cases = { usual: [], 'no params': undefined, 'a parameter too many': [1], 'an object': {} };
 const missing = (...params: readonly unknown[]): Cases => ({ 'no parameters': [], 'a parameter too few': params });
 
@@ -261,7 +261,7 @@ const many = (count: number) => Array.from({ length: count }, (_, id) => ({ ...r
 
 interface Envelope {
   readonly about: string;
-  /** Sent as it is when it is text. */
+  /** Text is sent unchanged. */
   readonly body: unknown;
   readonly init?: RequestInit;
 }

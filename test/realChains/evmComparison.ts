@@ -28,7 +28,7 @@ export interface Answers extends Both<HttpAnswer> {
 /** A difference that stays, with its reason. It is a row of docs/contribute/real-chains.md. */
 export interface MeantDifference {
   readonly methods: readonly string[];
-  /** The cases that it concerns. Default: all. */
+  /** Affected cases. Default: all. */
   readonly about?: readonly string[];
   /** Each must match a difference that the spec finds, so that no row outlives its difference. */
   readonly differences: readonly RegExp[];
@@ -67,7 +67,7 @@ function kindOfText(text: string): string {
 
 export const shapeOf = createShapes({ kindOfText });
 
-/** What an error means to its reader, in a word. */
+/** Classifies an error by its meaning for the reader, in a word. */
 export type KindOfError = (
   asked: Asked,
   error: { readonly code: number | undefined; readonly message: string },
@@ -93,7 +93,7 @@ function outcomeInFull(fields: Fields): string {
   return code === undefined ? outcomeOf(fields) : `error ${code} (${kind})`;
 }
 
-/** Of a batch: each answer's. Of anything else: the shape, with the error's code and kind in place of its message. */
+/** For a batch, the envelope of each answer. For anything else, the shape with the error's code and kind instead of its message. */
 function envelopeOf(asked: Asked, body: unknown, kindOfError: KindOfError): Fields {
   if (Array.isArray(body)) {
     const shapes = body.map((each) => JSON.stringify(envelopeOf(asked, each, kindOfError)));
@@ -159,7 +159,7 @@ export function createComparison(meant: readonly MeantDifference[], kindOfError:
   };
 }
 
-/** Returns the rows as docs/contribute/real-chains.md has them. */
+/** Returns the rows in the form of docs/contribute/real-chains.md. */
 export const rowsOf = (meant: readonly MeantDifference[]): readonly string[] =>
   meant.map(
     ({ methods, real, imitation, reason }) =>

@@ -1,4 +1,4 @@
-/** Differences between anvil and geth that stay: the project cannot change either. docs/contribute/real-chains.md has the same rows. */
+/** Accepted differences between anvil and geth: the project can change neither. docs/contribute/real-chains.md has the same rows. */
 import type { MeantDifference } from './evmComparison.ts';
 
 const laxer = 'Anvil is more lenient. The product sends numbers and hashes as the specification has them.';
@@ -445,7 +445,7 @@ export const meantDifferences: readonly MeantDifference[] = [
     methods: ['any'],
     about: ['an empty body'],
     differences: [/^outcome: error -32600 \(final\) \| no JSON-RPC$/],
-    real: 'an empty body: an empty body',
+    real: 'an empty request: an empty answer',
     imitation: '-32600',
     reason: unused,
   },

@@ -89,7 +89,7 @@ const push = fc.uint8Array({ minLength: 1, maxLength: 32 }).map((bytes) => {
   const size = (0x5f + bytes.length).toString(16);
   return `${size}${Buffer.from(bytes).toString('hex')}`;
 });
-/** What depends on neither block nor account: arithmetic, memory, storage, jumps, ends, and what is no instruction. */
+/** Instructions that depend on neither block nor account: arithmetic, memory, storage, jumps, ends, and invalid instructions. */
 const instruction = fc.constantFrom(
   ...'00 01 02 03 04 05 06 07 08 09 0a 0b 0c 10 11 14 15 16 19 1a 1b 20 21 35 36 37 39 3d 3e'.split(' '),
   ...'50 51 52 53 54 55 56 57 58 59 5b 5c 5d 5e 5f 80 81 8f 90 91 9f a0 a1 f3 fd fe ef f0 fa'.split(' '),
@@ -113,7 +113,7 @@ export interface Transaction {
   readonly changes: Partial<Fields>;
 }
 
-/** The nonce is the sender's matter: one that occurs twice is a replacement. */
+/** The sender chooses the nonce: a repeated one is a replacement. */
 export const generatedTransactions: fc.Arbitrary<Transaction> = fc.oneof(
   fc.bigInt({ min: 0n, max: 20_999n }).map((gas) => ({ about: 'too little gas', changes: { gas } })),
   fc

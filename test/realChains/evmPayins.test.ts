@@ -39,7 +39,7 @@ describeOnReal(['GETH'], 'EVM payins', () => {
     assert.fail(`${what} never happened`);
   }
 
-  it('are seen at the head, leave it with their block, and are seen again until they are final', async () => {
+  it('are detected at the head, leave it with their block, and are detected again until they are final', async () => {
     const depths = { final: 3, finalLarge: 5, payout: 3 };
     const ingester = createEvmIngester({ ...evmConfig(1, [rpcUrl]), depths });
     const [head, final] = [await observe(ingester, 'head'), await observe(ingester, 'final')];

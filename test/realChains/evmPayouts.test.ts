@@ -66,7 +66,7 @@ describeOnReal(['GETH'], 'EVM payouts', () => {
       return fate.kind === 'pending' || fate.kind === 'unknown' ? undefined : fate;
     });
 
-  it('reach their receiver; a broadcast of what the node has, or has mined, is no failure', async () => {
+  it('reach their receiver; a broadcast of a known or mined transaction is no failure', async () => {
     const rail = railWith();
     const attempt = await signedBy(await rail.numbering.prepare(order, await nonceOf(rail)));
     assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
@@ -142,7 +142,7 @@ describeOnReal(['GETH'], 'EVM payouts', () => {
     ['needs more of the stack', '01'],
     ['reverts', '60006000fd'],
   ] as const) {
-    it(`of coin to a contract that ${what} are refused before they are signed`, async () => {
+    it(`with coin for a contract that ${what} are refused before they are signed`, async () => {
       const receiver = await contractOf(code);
       const toContract = { ...order, token: coinOf(1), receiver, amount: 1n, form: { kind: 'coin' } } as const;
       const rail = railWith();
@@ -151,7 +151,7 @@ describeOnReal(['GETH'], 'EVM payouts', () => {
     });
   }
 
-  it('of more than the treasury holds wait for float', async () => {
+  it('above the treasury’s balance wait for float', async () => {
     const rail = railWith();
     const isFloat = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'float';
     await assert.rejects(rail.numbering.prepare({ ...order, amount: 10n ** 20n }, await nonceOf(rail)), isFloat);

@@ -1,4 +1,4 @@
-/** Transactions of type 2 as bytes, also such as libraries refuse to sign. */
+/** Transactions of type 2 as bytes, including ones that libraries refuse to sign. */
 import { concatHex, type Hex, keccak256, numberToHex, toRlp } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
@@ -46,11 +46,11 @@ export async function signed(key: Hex, changes: Partial<Fields>): Promise<Hex> {
   return concatHex(['0x02', toRlp([...fields, parity === '0x' ? '0x' : '0x01', r ?? '0x', s ?? '0x'])]);
 }
 
-/** Of a refusal, as `refusalKind` names it. Undefined: the node accepts the transaction. */
+/** Kind of the refusal, in the names of `refusalKind`. Undefined: the node accepts the transaction. */
 export interface Sent {
   readonly about: string;
   readonly changes: Partial<Fields>;
-  /** What geth means. */
+  /** Meaning of geth's answer. */
   readonly geth?: string;
 }
 

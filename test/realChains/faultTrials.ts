@@ -1,4 +1,4 @@
-/** A fault of real nodes while payments are under way, and what it may do: each payment completes once; how it went is a row of a table. */
+/** Runs payments during a fault of real nodes and checks the permitted effects: each payment completes once, and each trial is a row of a table. */
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import { type ChainId, chainOf } from '../../domain/chains.ts';

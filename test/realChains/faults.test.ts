@@ -30,16 +30,14 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'a fault of the nodes', () => {
   before(async () => assert.equal(await sandbox.start(), 'ready', sandbox.printed()));
   after(() => sandbox.destroy());
 
-  it('that restart: all chains at once', () =>
-    survive('restarted', chainIds, () => world.restart(chainIds, 'SIGTERM')));
+  it('restarting: all chains at once', () => survive('restarted', chainIds, () => world.restart(chainIds, 'SIGTERM')));
 
-  it('that hang for 20 s: all chains at once', () =>
+  it('hanging for 20 s: all chains at once', () =>
     survive('frozen for 20 s', chainIds, () => world.freeze(chainIds, 20_000)));
 
-  it('that are killed: Solana and Stellar', () =>
-    survive('killed', [501, 1500], () => world.restart([501, 1500], 'SIGKILL')));
+  it('killed: Solana and Stellar', () => survive('killed', [501, 1500], () => world.restart([501, 1500], 'SIGKILL')));
 
-  describe('of two on each chain', () => {
+  describe('with two on each chain', () => {
     const fronts = new Map<ChainId, NodeProxy>();
     const lagging = new Map<ChainId, WeatherNode>();
     const two = [8453, 501, 1500] as const;
@@ -61,14 +59,14 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'a fault of the nodes', () => {
       assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
     });
 
-    it('of which the first is a minute behind', () =>
+    it('with the first a minute behind', () =>
       survive('behind by a minute, one of two', two, async () => {
         for (const [id, node] of lagging) node.change({ lag: { blocks: Math.ceil(minute_ms / chainOf(id).block_ms) } });
         await sleep(behind_ms);
         for (const node of lagging.values()) node.change({ lag: null });
       }));
 
-    it('of which the first reports a hundred times what is paid', () =>
+    it('with the first reporting a hundred times the paid amount', () =>
       survive('lies about amounts, one of two', two, async () => {
         for (const [id, node] of fronts) node.behave(inflating[chainOf(id).family]);
         for (const [from, to] of routes.filter((route) => !route.includes(1)))
@@ -78,7 +76,7 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'a fault of the nodes', () => {
       }));
   });
 
-  describe('of any kind', () => {
+  describe('in any form', () => {
     it('leaves every payment whole', allAreWhole);
   });
 });

@@ -56,7 +56,7 @@ describe('a sandbox on a node that gives it no money', () => {
     assert.match(sandbox.printed(), /Base: the sandbox cannot prepare your node \(.+\)\. Send .* then start again/);
   });
 
-  it('says which variable names no node', async () => {
+  it('names the variable without a node', async () => {
     assert.equal(await sandbox.start({ RPC_URLS_8453: 'http://127.0.0.1:9' }), 'ended');
     assert.match(sandbox.printed(), /RPC_URLS_8453: no node of chain 8453 answers there/);
   });

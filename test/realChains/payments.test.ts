@@ -21,7 +21,7 @@ interface Kind {
   readonly type?: 'exactIn' | 'exactOut' | 'anyAmount';
   readonly pays?: TokenSymbol;
   readonly gets?: TokenSymbol;
-  /** What goes into the order's source, when the payer on Stellar is known. */
+  /** Intent of the order's source, when the payer on Stellar is known. */
   readonly intent?: 'stellar_payin_contracts';
   /** Pays by a plain payment with the memo where the order offers the contract, too. */
   readonly plainly?: boolean;
@@ -105,7 +105,7 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'payments', () => {
     payments.set(kind, payment);
   }
 
-  it('of every kind of token and intent are paid', async () => {
+  it('for every kind of token and intent are paid', async () => {
     // One payer a chain: its nonces and sequence numbers follow one another.
     const lines = Map.groupBy(kinds, ({ from }) => from);
     await Promise.all(
@@ -138,7 +138,7 @@ describeOnReal(['GETH', 'SOLANA', 'STELLAR'], 'payments', () => {
     assert.deepEqual([done.status, done.source.chainId], ['payment_payout_completed', '1']);
   });
 
-  describe('that bring too much', () => excessIsRefunded(overpaid, sandbox, { onRealNodes: true }));
+  describe('with too much money', () => excessIsRefunded(overpaid, sandbox, { onRealNodes: true }));
 
   describe('and the operator’s tools', () => {
     it('withdraw from the treasury on each family', async () => {

@@ -64,7 +64,7 @@ describeOnReal(['GETH'], 'a chain that goes back', () => {
     trials.note({ family: 'evm', scenario: 'killed (SIGKILL)', payments, ready_s, alarms: await raised() });
   });
 
-  it('by 40, past what counted as final: an alarm names the lost payin, nobody is paid twice, and new payments complete', async () => {
+  it('by 40, beyond final blocks: an alarm names the lost payin, nobody is paid twice, and new payments complete', async () => {
     const before = await trials.alarms();
     const lost = customers.newOrder(8453, 1);
     await trials.serve(lost);

@@ -153,7 +153,7 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
       });
     }
 
-    it('that land: simulations, refusals of preflights, results, fees, balances, logs and duplicates', async () => {
+    it('landing: simulations, refusals of preflights, results, fees, balances, logs and duplicates', async () => {
       for (const { name, make, isOtherProgram = false } of world.landing) {
         const bytes = await onBoth(urls, make);
         const bytesFor = (url: string) => (url === urls.real ? bytes.real : bytes.imitation);
@@ -193,7 +193,7 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
       }
     }
 
-    it('that cannot land', async () => {
+    it('never landing', async () => {
       for (const { name, make } of world.refused) {
         const bytes = await onBoth(urls, make);
         const bytesFor = (url: string) => encoded(url === urls.real ? bytes.real : bytes.imitation);
@@ -293,7 +293,7 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
       );
     }
 
-    it('that wait until their payer has an account, and land then', async () => {
+    it('waiting until their payer has an account, and landing then', async () => {
       const bytes = await onBoth(urls, (url) => paymentOf(late, url));
       const signature = (url: string) => signatureOf(of(bytes, url));
       await compareOnBoth('waits: sent', (url) => sendUnchecked(url, of(bytes, url)));
@@ -306,7 +306,7 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
       await compareLanded('waited', signatures, false);
     });
 
-    it('whose blockhash has expired', async () => {
+    it('with an expired blockhash', async () => {
       const hashFor = (url: string) => (url === urls.real ? oldBlockhashes.real : oldBlockhashes.imitation);
       const isOver = async (url: string): Promise<boolean> => {
         const { result } = await call(url, 'isBlockhashValid', [hashFor(url), { commitment: 'confirmed' }]);
@@ -321,7 +321,7 @@ describeOnReal(['SOLANA'], 'the sandbox’s Solana answers as Agave 4.2.0', () =
       await compareOnBoth('expired: sent', sent);
     });
 
-    it('whose blockhash expires while they wait: they never land', async () => {
+    it('with a blockhash that expires while they wait: they never land', async () => {
       await onBoth(urls, (url) => fundOn(url, tooLate));
       await sleep(retry_ms + 10 * slot_ms);
       const signature = (url: string) => signatureOf(of(expiring, url));

@@ -1,4 +1,4 @@
-/** Calls that a Solana node meets: usual parameters, missing ones, wrong types and extreme values. */
+/** Calls of a Solana node: usual parameters, missing ones, wrong types and extreme values. */
 import type { SolanaWorld } from './solanaWorld.ts';
 
 export type CallTable = Readonly<Record<string, readonly unknown[]>>;
@@ -234,7 +234,7 @@ export function callsIn({ payer, receiver, stranger, mint, receivers }: SolanaWo
   };
 }
 
-/** Bodies and headers that are not usual calls. */
+/** Bodies and headers of unusual calls. */
 export function envelopes(): readonly (readonly [string, RequestInit])[] {
   const usual = { jsonrpc: '2.0', id: 1, method: 'getHealth' };
   const notification = { jsonrpc: '2.0', method: 'getHealth' };

@@ -1,4 +1,4 @@
-/** Where the sandbox's Solana answers another thing than Agave on purpose. docs/contribute/real-chains.md has the same rows. */
+/** Intentional differences between the sandbox's Solana and Agave. docs/contribute/real-chains.md has the same rows. */
 import type { Difference } from './comparison.ts';
 
 export interface MeantDifference {
@@ -10,7 +10,7 @@ export interface MeantDifference {
   readonly explains?: (call: { readonly method: string; readonly params: unknown }, difference: Difference) => boolean;
 }
 
-/** Of the validator, its votes and its stake. */
+/** Fields about the validator, its votes and its stake. */
 const ofValidators: readonly string[] = [
   'getBlockCommitment',
   'getBlockProduction',

@@ -1,4 +1,4 @@
-/** The same wallets, token and transactions on two Solana nodes. Only what the network's own transactions can do is used. */
+/** The same wallets, token and transactions on two Solana nodes. It uses only the network's own transactions. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, address, createNoopSigner, getBase58Decoder } from '@solana/kit';
@@ -114,7 +114,7 @@ export const keyOf = ({ publicKey }: Keypair): Address => address(publicKey.toBa
 export interface TransactionCase {
   readonly name: string;
   readonly make: (url: string) => Promise<Uint8Array>;
-  /** True where it calls a program whose code differs between the two machines. */
+  /** True if it calls a program whose code differs between the two machines. */
   readonly isOtherProgram?: boolean;
 }
 

@@ -144,7 +144,7 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
   });
 
   describe('generated parameters', () => {
-    it('of each method', async () => {
+    it('for each method', async () => {
       const facts = await onBoth(async (side) => {
         // No transaction is on its way: pages from here on are empty on both networks.
         const ledger = await pair.latestLedger(side);
@@ -160,7 +160,7 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
     });
   });
 
-  describe('what comes of the same transactions', () => {
+  describe('results of the same transactions', () => {
     it('payments, and other classic operations', () => compareAll(landingScenarios(pair), true));
     it('calls of contracts', () => compareAll(callScenarios(pair), true));
     it('refused transactions', () => compareAll(refusedScenarios(pair), false));
@@ -194,7 +194,7 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
       return outer;
     };
 
-    it('are duplicates until a ledger holds them, not taken again for some ledgers, and then of a used number', () =>
+    it('are duplicates until a ledger holds them, refused for some ledgers, and then of a used number', () =>
       compareOutcomes(async (side) => {
         const transaction = await pair.signed(waiting(), [payment()])(side);
         await pair.closed(side);
@@ -291,19 +291,19 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
 
     for (const method of methods) it(`to ${method}`, () => compareCalls(method));
 
-    it('of a landed transaction and the events until then, as before', async () => {
+    it('to a landed transaction and the events until then, as before', async () => {
       await compareOutcomes(async (side) => {
         const { landed, ledger, ...known } = earlier[side];
         const outcome = await outcomeOf(side, landed);
         const events = await eventsOf(side, ledger);
         assert.deepEqual({ outcome, events }, { outcome: known.outcome, events: known.events });
-        // Nodes that start apply the last ledgers again, and take none of their transactions for a while.
+        // Nodes that start apply the last ledgers again, and accept none of their transactions for a while.
         await pair.reached(side, ledger + 12);
         return { outcome, events, sent: await statusOf(side, landed) };
       });
     });
 
-    it('of a transaction that waited: it is lost, and its number stays free', () =>
+    it('to a transaction that waited: it is lost, and its number remains free', () =>
       compareOutcomes(async (side) => {
         const { lost } = earlier[side];
         await pair.closed(side);
@@ -316,7 +316,7 @@ describeOnReal(['STELLAR'], 'the imitated Stellar answers as a node does', () =>
 /** How long a transaction waits until its time passes. */
 const expiry_s = 4;
 
-/** Of the payment in it. */
+/** Sequence number of the inner payment. */
 function sequenceOf(transaction: AnyTransaction): string {
   return 'innerTransaction' in transaction ? transaction.innerTransaction.sequence : transaction.sequence;
 }

@@ -15,7 +15,7 @@ const guide = 'docs/operate/event-store.md';
 type User = typeof guideUser;
 
 describeOnRealStore('the event store’s user', () => {
-  /** Of the cluster, as its administrator. */
+  /** URL of the cluster, with its administrator's credentials. */
   let url: string;
   let cluster: RealCluster | undefined;
   let operator: EventStoreDBClient;
@@ -48,7 +48,7 @@ describeOnRealStore('the event store’s user', () => {
     { verdict: 'broken', what: 'access', said, todo: `${todo}: ${guide}` },
   ];
 
-  it('of a new cluster may not read or follow $all, which doctor reports', async () => {
+  it('may not read or follow $all in a new cluster, which doctor reports', async () => {
     assert.deepEqual(
       await examine(guideUser),
       broken('User payments may not read or follow $all.', 'add "payments" to "$r" of the access control list of $all'),
@@ -82,7 +82,7 @@ describeOnRealStore('the event store’s user', () => {
     );
   });
 
-  it('has all that the service needs after the commands of the guide, and doctor writes nothing to find out', async () => {
+  it('has all rights for the service after the commands of the guide, and doctor writes nothing to find out', async () => {
     const others = { acl: { readRoles: ['auditors'], metaReadRoles: ['auditors'] } };
     await operator.setStreamMetadata('$all', others);
     await grantGuideUser(url);

@@ -80,7 +80,7 @@ describeWorldOnRealStore('the whole product', (eventStoreUrl, node) => {
         await node().start();
       }));
 
-    it('a store that hangs delays them: what was sent is sent again and written once', () =>
+    it('a store that hangs delays them: requests are sent again and written once', () =>
       whileCustomersCome(async () => {
         node().freeze();
         try {
@@ -138,14 +138,14 @@ describeWorldOnRealStore('the whole product', (eventStoreUrl, node) => {
       await tool('replay', '--drop', 'as_of_now');
     });
 
-    it('rebuild fills both sets of read models, and the service goes on with them', async () => {
+    it('rebuild fills both sets of read models, and the service continues with them', async () => {
       const told = await tool('rebuild');
       for (const set of ['work', 'reports']) assert.match(told, new RegExp(`"${set}": generation \\d+ is live`));
       await untilReady();
       await completesOnEachRoute();
     });
 
-    it('backup copies what came since the last backup', async () => {
+    it('backup copies the events since the last backup', async () => {
       const directory = join(temporaryDirectory(), 'backup');
       assert.match(await tool('backup', directory), /holds (\d+) events, \1 of them new/);
       await completesOnEachRoute();

@@ -1,7 +1,7 @@
 /**
- * The programs that specs start, each bundled once for a whole run: a start then reads a few files instead of a thousand,
- * and a suite starts programs by the hundred. What runs is the same source; where a module asks where it is, it is told
- * the place of its source.
+ * The programs that specs start, each bundled once for a whole run. A bundled program reads a few files at its start
+ * instead of a thousand, and a suite starts programs by the hundred. The source is the same; a module that asks for its
+ * own path gets the path of its source.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -30,7 +30,7 @@ const programs = [
   'sandbox/**/{main,*Main}.ts',
 ];
 
-/** Packages that look for files beside their own. */
+/** Packages that read files beside their own. */
 const left = [
   '@foundry-rs/anvil',
   'ajv-formats',
@@ -43,7 +43,7 @@ const left = [
   'swagger-ui-dist',
 ];
 
-/** Drivers that packages would load for stores that are not ours. */
+/** Drivers that packages would load for stores that the product does not use. */
 const absent = [
   'better-sqlite3',
   'mariadb',
@@ -56,7 +56,7 @@ const absent = [
   'tedious',
 ];
 
-/** `import.meta` of a module of ours speaks of its source. */
+/** `import.meta` of the project's modules refers to their sources. */
 const ownPlaces: Plugin = {
   name: 'own places',
   setup({ onLoad }) {
@@ -73,10 +73,10 @@ const ownPlaces: Plugin = {
 
 /** Within the project, so that the bundles find its packages. Each set of bundles has a folder named after its content. */
 const cache = join(root, 'node_modules/.cache/bundles');
-/** A run that uses older bundles has ended by then. */
+/** Age after which no run uses the bundles. */
 const life_ms = 24 * 3_600_000;
 
-/** Bundles them all. @returns the option of Node with which a process, and those that it starts, run the bundles */
+/** Bundles all programs. @returns the option of Node with which a process and its children run the bundles */
 export async function bundlePrograms(): Promise<string> {
   const entryPoints = globSync(programs, { cwd: root }).map((file) => join(root, file));
   const outdir = join(cache, 'out');
@@ -93,11 +93,11 @@ export async function bundlePrograms(): Promise<string> {
     target: 'node24',
     external: [...left, ...absent],
     plugins: [ownPlaces],
-    // Packages in the older form of modules, which are bundled too, ask for parts of Node by this name.
+    // Bundled CommonJS packages load Node's own modules by this name.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
-    // What is read and decoded at each start is smaller by a fifth.
+    // Saves a fifth of the reading and decoding at each start.
     minifyWhitespace: true,
     legalComments: 'none',
     logLevel: 'error',

@@ -1,4 +1,4 @@
-/** What npm scripts check beside the specs: one after the other, each counted as one test. */
+/** Checks of npm scripts besides the specs: one after the other, each counted as one test. */
 import { execFile } from 'node:child_process';
 import { letOthersFirst } from './letOthersFirst.ts';
 import { type ProcessTree, watchProcesses } from './processorTime.ts';

@@ -29,7 +29,7 @@ describe('circles of folders', () => {
     assert.deepEqual(folderCycles(files, none), []);
   });
 
-  it('do not arise through files that are left out, which import or are imported', () => {
+  it('do not arise through excluded files, which import or are imported', () => {
     const files = [
       { source: 'a/one.ts', imports: ['b/one.ts'] },
       { source: 'b/index.ts', imports: ['a/one.ts'] },

@@ -7,9 +7,8 @@ export interface Imports {
 }
 
 /**
- * Finds circles of folders. A folder imports what any file in it or below it imports from outside of it.
- *
- * @param leftOut files that neither import nor are imported here
+ * Finds cycles of folders. A folder imports what any file in it or below it imports from outside of it.
+ * @param leftOut files that the check ignores as importing and as imported
  * @returns each group of folders that reach each other, sorted by name
  */
 export function folderCycles(files: readonly Imports[], leftOut: RegExp): readonly (readonly string[])[] {

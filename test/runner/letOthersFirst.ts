@@ -4,8 +4,8 @@ import { setPriority } from 'node:os';
 const niceness = 5;
 
 /**
- * A process, and those that it starts from now on, work when others need no processor. For specs that only compute: those of a whole
- * world wait for services which keep deadlines of their own, and what they leave free is most of the time.
+ * Lowers the priority of a process and of its later children. For specs that only compute: services in specs of whole
+ * worlds have deadlines, and leave the processor idle most of the time.
  */
 export function letOthersFirst(pid: number | undefined): void {
   if (pid !== undefined) setPriority(pid, niceness);

@@ -1,20 +1,20 @@
-/** What the runner and its shards say to each other. */
+/** Messages between the runner and its shards. */
 
 /** Run a file; or stop what the specs share, and end. */
 export type Order = { readonly run: string } | { readonly end: true };
 
 export interface Outcome {
   readonly state: 'passed' | 'failed' | 'skipped';
-  /** With the titles around it. */
+  /** Includes the titles of the describes around it. */
   readonly title: string;
   /** Why it failed, with the stack. */
   readonly failure?: string;
 }
 
-/** Each outcome as it comes, and that the file, or the shard, has come to its end. */
+/** Reports each outcome as it occurs, and the end of the file or of the shard. */
 export type Word = { readonly outcome: Outcome } | { readonly done: true };
 
-/** An error as a reader wants it: with its stack, and those that caused it. */
+/** Returns an error as text, with its stack and its causes. */
 export function textOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const parts = thrown instanceof AggregateError ? thrown.errors : [];

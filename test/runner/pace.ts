@@ -1,13 +1,13 @@
-/** How slow this machine is now, for a run to ask less of one that is slow: fewer shards, and chains that make blocks more seldom. */
+/** Measures how slow the machine is, so that a run asks less of a slow one: fewer shards, and longer block times. */
 
 const rounds = 3;
 const objectsPerRound = 200_000;
-/** Milliseconds that a round takes on a usual machine that does nothing else. */
+/** Milliseconds of a round on a usual idle machine. */
 const usual_ms = 80;
 /** Beyond this, specs wait rather than compute. */
 const paceMax = 6;
 
-/** @returns how many times longer work takes here than usual, from 1 to 6: half a second of plain work tells */
+/** @returns the factor by which work is slower than usual, from 1 to 6, measured by half a second of computation */
 export function measuredPace(): number {
   const began_ms = performance.now();
   for (let round = 0; round < rounds; round += 1) work();
@@ -21,7 +21,7 @@ function work(): void {
     texts.set(`key ${at % 5_000}`, JSON.stringify({ at, parts: [at, String(at)] }));
 }
 
-/** From here on a machine counts as slow. */
+/** A machine counts as slow from this factor on. */
 const slowFrom = 2;
 
 /** @param usual shards of a machine that is not slow */

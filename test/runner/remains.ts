@@ -1,4 +1,4 @@
-/** What a run may leave behind: processes that carry its folder in their environment, and files in its shards' directories. */
+/** Remains of a run: processes with its folder in their environment, and files in its shards' directories. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const poll_ms = 100;
 const ending_ms = 3_000;
 
-/** The processes that were started in a folder, by whomever: whatever a shard starts inherits its TMPDIR. */
+/** Processes that were started in a folder, directly or indirectly: every process of a shard inherits its TMPDIR. */
 export function processesIn(folder: string): readonly { readonly pid: number; readonly command: string }[] {
   const environments = processTable(process.platform === 'darwin' ? ['-AE', '-ww'] : ['axeww']);
   const pids = environments.filter(({ text }) => text.includes(`TMPDIR=${folder}/`)).map(({ pid }) => pid);
   if (pids.length === 0) return [];
-  // Once more: an environment may hold secrets, and is not for printing.
+  // Reads the command separately: an environment may contain secrets, and must not be printed.
   return processTable(['-A']).flatMap(({ pid, text }) => (pids.includes(pid) ? [{ pid, command: text }] : []));
 }
 
@@ -21,7 +21,7 @@ function processTable(which: readonly string[]): readonly { readonly pid: number
   return [...table.matchAll(/^\s*(\d+)\s+(.*)$/gm)].map(([, pid, text = '']) => ({ pid: Number(pid), text }));
 }
 
-/** Tells every process of a folder to end, and kills what does not. */
+/** Sends SIGTERM to every process of a folder, and kills those that remain. */
 export async function endProcessesIn(folder: string): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     for (const { pid } of processesIn(folder)) signalTo(pid, signal);
@@ -29,7 +29,7 @@ export async function endProcessesIn(folder: string): Promise<void> {
   }
 }
 
-/** Whether no process of a folder is left, after a moment for those that are just ending. */
+/** True if no process of a folder is left, after a moment for processes that are ending. */
 export async function haveEnded(folder: string): Promise<boolean> {
   const until_ms = performance.now() + ending_ms;
   while (processesIn(folder).length > 0) {
@@ -39,7 +39,7 @@ export async function haveEnded(folder: string): Promise<boolean> {
   return true;
 }
 
-/** What the shards have left in their directories. */
+/** Remaining files in the shards' directories. */
 export function filesIn(folder: string): readonly string[] {
   return readdirSync(folder).flatMap((shard) => readdirSync(join(folder, shard)).map((name) => join(shard, name)));
 }
@@ -48,6 +48,6 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Ended meanwhile.
+    // The process has ended meanwhile.
   }
 }

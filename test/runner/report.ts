@@ -1,4 +1,4 @@
-/** One readable output: a line for each piece of work as it ends, with what failed in it; each failure in full at the end, then the totals. */
+/** One readable output: a line for each piece of work at its end, with its failures; each failure in full at the end, then the totals. */
 import { styleText } from 'node:util';
 import type { Outcome } from './messages.ts';
 import { readAllSeconds } from './processorTime.ts';
@@ -7,7 +7,7 @@ import type { Work } from './shards.ts';
 
 export interface Report {
   add(work: Work): void;
-  /** Something beside the tests went wrong. */
+  /** Reports a failure outside of the tests. */
   fail(name: string, failure: string): void;
   /** Prints the failures, the time of the run and `N passed, N failed`. @returns the exit code */
   close(): 0 | 1;
@@ -18,7 +18,7 @@ const count = (outcomes: readonly Outcome[], state: Outcome['state']): number =>
 
 const indented = (text: string, by: string): string => text.trimEnd().replaceAll(/^/gm, by);
 
-/** @param expected how many pieces of work there will be */
+/** @param expected number of pieces of work */
 export function createReport(expected: number, print: (line: string) => void): Report {
   const done: Work[] = [];
   const began_ms = performance.now();

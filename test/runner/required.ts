@@ -1,4 +1,4 @@
-/** Which specs that need a real server a run has skipped, for a run that must have them all. */
+/** Specs of real servers that a run has skipped although it must run all of them. */
 import type { Work } from './shards.ts';
 
 /** Specs of one kind of server that is not part of the project. */

@@ -1,7 +1,7 @@
 /**
- * `npm run rules`: reads all imports once, then checks them by the rules of .dependency-cruiser.cjs and looks for circles of folders.
- * Folders build on each other in one direction. The files that wire rooms (docs/generate/rooms.json) are left out of that: they know every room,
- * and .dependency-cruiser.cjs says who is allowed to import them.
+ * `npm run rules`: reads all imports once, then checks them by the rules of .dependency-cruiser.cjs and finds cycles of
+ * folders. Folders build on each other in one direction. Files that wire rooms (docs/generate/rooms.json) are exempt:
+ * they know every room, and .dependency-cruiser.cjs lists the files that may import them.
  */
 import { cruise, format, type ICruiseResult } from 'dependency-cruiser';
 import readOptions from 'dependency-cruiser/config-utl/extract-depcruise-options';
@@ -21,7 +21,7 @@ const cycles = folderCycles(ownFiles(output), leftOut);
 for (const cycle of cycles) process.stdout.write(`  error no-folder-cycles: ${cycle.join(', ')} import each other\n`);
 process.exitCode = report.exitCode > 0 || cycles.length > 0 ? 1 : 0;
 
-/** The files of the repository among the modules: no package and nothing of node's own. */
+/** The repository's files among the modules, without packages and Node's own modules. */
 function ownFiles({ modules }: ICruiseResult) {
   return modules
     .filter(

@@ -1,4 +1,4 @@
-/** `npm test` itself, on spec files that are written for it. */
+/** `npm test` itself, on spec files written for this purpose. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { specFiles } from './specFiles.ts';
 
 const program = join(import.meta.dirname, '../run.ts');
 
-/** Returns source text that uses so many seconds of a processor, at whatever pace. */
+/** Returns source text that uses a number of processor seconds at any pace. */
 function compute(seconds: number): string {
   const used = 'Object.values(process.cpuUsage(from)).reduce((sum, part) => sum + part)';
   return `const from = process.cpuUsage(); while (${used} < ${seconds * 1e6});`;
@@ -21,7 +21,7 @@ function compute(seconds: number): string {
 /** Spec files by name. */
 const samples = {
   passing: "describe('a sum', () => { it('is right', () => {}); it('is exact', () => {}); });",
-  skipping: "describe('a sum', () => { it('is right', () => {}); it.skip('of another machine', () => {}); });",
+  skipping: "describe('a sum', () => { it('is right', () => {}); it.skip('on another machine', () => {}); });",
   failing: `describe('a sum', () => {
     it('is right', () => {});
     it('is wrong', () => { throw new Error('1 + 1 is not 3', { cause: new Error('nor 4') }); });
@@ -89,7 +89,7 @@ interface Options {
   readonly start?: string;
 }
 
-/** What `--times` writes. */
+/** Content of the file that `--times` writes. */
 interface Times {
   readonly processor_s: number;
   readonly files: readonly { readonly name: string; readonly processor_s: number }[];
@@ -116,7 +116,7 @@ describe('npm test', () => {
       writeFileSync(file, samples[name]);
       return file;
     });
-    // The runs of these specs are none of the run around them: their remains are looked for here.
+    // The runs of these specs are separate from the run around them: the spec checks their remains.
     const { start: server = '' } = options;
     const env = { ...process.env, TMPDIR: folder, NO_COLOR: '1', SUITE: '', EVENTSTOREDB: server, GETH: server };
     return spawn(process.execPath, [program, '--shards', String(shards), ...(options.args ?? []), ...files], { env });
@@ -134,7 +134,7 @@ describe('npm test', () => {
 
   const lastLine = (lines: readonly string[]) => lines.at(-1);
 
-  it('runs every file once, whichever shard it comes to, and ends with the totals', async () => {
+  it('runs every file once, in any shard, and ends with the totals', async () => {
     const { code, lines } = await run(3, 'passing', 'passing', 'passing', 'passing', 'passing');
     assert.equal(lastLine(lines), '10 passed, 0 failed');
     assert.equal(code, 0);
@@ -142,10 +142,10 @@ describe('npm test', () => {
     assert.deepEqual(named.toSorted(), ['0', '1', '2', '3', '4']);
   });
 
-  it('counts what is skipped, and names it', async () => {
+  it('counts skipped specs, and names them', async () => {
     const { code, printed, lines } = await run(1, 'skipping');
     assert.equal(lastLine(lines), '1 passed, 0 failed, 1 skipped');
-    assert.match(printed, /skipped: .*0-skipping\.mjs: a sum of another machine/);
+    assert.match(printed, /skipped: .*0-skipping\.mjs: a sum on another machine/);
     assert.equal(code, 0);
   });
 
@@ -277,7 +277,7 @@ describe('npm test', () => {
     },
   );
 
-  it('shows what a file has printed with it', async () => {
+  it('shows the output of a file with it', async () => {
     const { lines } = await run(1, 'printing');
     const at = lines.findIndex((line) => line.includes('0-printing.mjs'));
     assert.match(lines[at + 1] ?? '', /│ one and one/);
@@ -292,7 +292,7 @@ describe('npm test', () => {
     leavesNothing();
   });
 
-  it('says what had failed and leaves nothing behind when it is interrupted', async () => {
+  it('prints earlier failures and leaves nothing behind when it is interrupted', async () => {
     const child = start(2, ['failing', 'hanging', 'hanging']);
     let printed = '';
     child.stdout?.on('data', (text) => (printed += text));

@@ -1,4 +1,4 @@
-/** One process of the suite: runs the files that it is told to, one after the other. What specs share is started once in it. */
+/** One process of the suite: runs the requested files one after the other. Specs of one shard share some parts, which it starts once. */
 import Mocha from 'mocha';
 import settings from '../../.mocharc.json' with { type: 'json' };
 import { mochaHooks, stopAll } from '../support/hooks.ts';
@@ -7,7 +7,7 @@ import { type Order, type Outcome, textOf, type Word } from './messages.ts';
 const say = (word: Word): void => void process.send?.(word);
 const tell = (outcome: Outcome): void => say({ outcome });
 
-/** A reporter that says each outcome at once. */
+/** A reporter that sends each outcome at once. */
 class Teller extends Mocha.reporters.Base {
   constructor(runner: Mocha.Runner, options?: Mocha.MochaOptions) {
     super(runner, options);
@@ -24,7 +24,7 @@ process.on('message', async (order: Order) => {
   process.send?.({ done: true } satisfies Word, () => 'end' in order && process.exit());
 });
 
-// Nobody is there to hear of it: the runner was killed.
+// The runner was killed: nobody receives messages.
 process.on('disconnect', () => stopAll().finally(() => process.exit(1)));
 
 await mochaHooks.beforeAll();

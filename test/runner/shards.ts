@@ -1,4 +1,4 @@
-/** The shards as the runner sees them: each gets the next file when it is done with one, so that they end together. */
+/** The shards from the runner's view: each gets the next file when it has finished one, so that they end together. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -9,11 +9,11 @@ import { letOthersFirst } from './letOthersFirst.ts';
 import type { Order, Outcome, Word } from './messages.ts';
 import { watchProcesses } from './processorTime.ts';
 
-/** What came out of one piece of work: a spec file, or a shard's own start and end. */
+/** Result of one piece of work: a spec file, or a shard's own start and end. */
 export interface Work {
   readonly name: string;
   readonly outcomes: readonly Outcome[];
-  /** What the specs and the processes that they started have printed; the end of it when it is much. */
+  /** Output of the specs and of their processes; only the end of a long output. */
   readonly printed: string;
   readonly took_ms: number;
   /** Processor seconds of its whole process tree; undefined where they are unknown. */
@@ -21,14 +21,14 @@ export interface Work {
 }
 
 export interface ShardsOptions {
-  /** Given out in this order. */
+  /** Files in the order of their start. */
   readonly files: readonly string[];
   readonly count: number;
-  /** Files that no more than so many shards run. The other shards let these go first. */
+  /** Files that at most this many shards run. The other shards leave these files to them at first. */
   readonly worlds: { readonly include: (file: string) => boolean; readonly shards: number };
   /** Files that one shard runs, one after the other. */
   readonly together: (file: string) => boolean;
-  /** Each shard's temporary directory is made in here. */
+  /** Each shard's temporary directory is created in this folder. */
   readonly folder: string;
   /** Options of Node for the programs that specs start. */
   readonly programOptions?: readonly string[];
@@ -37,19 +37,19 @@ export interface ShardsOptions {
 
 const program = fileURLToPath(new URL('./shard.ts', import.meta.url));
 const printedMax = 20_000;
-/** A suite starts programs by the hundred: they load their modules with fewer looks at the disk and fewer collections. */
+/** Faster starts, since a suite starts programs by the hundred: fewer disk accesses at loading, and fewer garbage collections. */
 const quickStart = ['--preserve-symlinks', '--max-semi-space-size=64'];
-/** No file takes so long unless it hangs in a way that mocha cannot see. */
+/** No file takes this long, unless it hangs in a way that mocha cannot detect. */
 const workMax_ms = 45 * 60_000;
 
 /**
- * Runs the files. One that is under way when its shard dies has failed; the others go to the other shards.
- * @returns the files that no shard was left for
+ * Runs the files. A file whose shard dies has failed; the other shards take over the rest.
+ * @returns the files for which no shard was left
  */
 export async function runShards(options: ShardsOptions): Promise<readonly string[]> {
   const { files, count, worlds, together, folder, programOptions = [], onWork } = options;
   const queue = [...files];
-  /** Runs the files that belong together. */
+  /** The shard for the files that must run together. */
   let keeper: Shard | undefined;
   const take = (shard: Shard, isSmall: boolean): string | undefined => {
     const isKept = keeper !== undefined && keeper !== shard && keeper.isAlive();
@@ -70,7 +70,7 @@ export async function runShards(options: ShardsOptions): Promise<readonly string
     }
     if (shard.isAlive()) tellFailures(await shard.end());
   };
-  // The start and the end of a shard are no tests: only what goes wrong there counts.
+  // The start and the end of a shard are no tests: only their failures count.
   const tellFailures = (work: Work) => {
     if (work.outcomes.length > 0) onWork(work);
   };
@@ -97,12 +97,12 @@ function openShard(folder: string, programOptions: readonly string[]) {
     });
   }
   const isAlive = () => child.connected && child.exitCode === null && child.signalCode === null;
-  // What it said last arrives before its channel closes.
+  // Its last message arrives before its channel closes.
   const gone = Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
 
   async function obey(name: string, order?: Order): Promise<Work> {
     const began_ms = performance.now();
-    // One that cannot hear it any more has gone, which is seen below.
+    // A failed message means that the shard has ended, which is handled below.
     if (order) child.send(order, () => {});
     const limit = setTimeout(() => child.kill('SIGKILL'), workMax_ms);
     const answered = await Promise.race([heard.promise.then(() => true), gone.then(() => false)]);
@@ -127,7 +127,7 @@ function openShard(folder: string, programOptions: readonly string[]) {
       const work = await obey(file, { run: file });
       return work.outcomes.length > 0 ? work : { ...work, outcomes: [{ state: 'failed', title: 'has no test' }] };
     },
-    /** Stops what the specs have shared. */
+    /** Stops the shared parts of the specs. */
     async end(): Promise<Work> {
       const work = await obey('the end of a shard', { end: true });
       await gone;

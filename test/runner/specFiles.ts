@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 
-/** The folders whose specs start whole worlds, look at many pages, or mostly wait: begun first, so that no shard ends with a long one alone. */
+/** Folders whose specs start whole worlds, load many pages, or mostly wait. They run first, so that no shard ends with a long file alone. */
 const slow = [
   'test/realStore/',
   'test/realChains/',
@@ -22,7 +22,7 @@ export const sharesWorld = (file: string): boolean => /(^|\/)test\/e2e\/shared\/
 /** Runs only in the full suite. */
 export const isFullOnly = (file: string): boolean => file.endsWith('.full.test.ts');
 
-/** Every spec file of the suite; a new one needs no entry anywhere. */
+/** Every spec file of the suite. New files need no entry. */
 export function specFiles({ full }: { readonly full: boolean }): readonly string[] {
   const rank = (file: string): number => {
     const place = slow.findIndex((folder) => file.startsWith(folder));

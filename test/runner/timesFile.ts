@@ -1,4 +1,4 @@
-/** The times of a run as JSON, for comparing runs. */
+/** The times of a run as JSON, for comparisons of runs. */
 import { writeFileSync } from 'node:fs';
 import { readAllSeconds } from './processorTime.ts';
 import type { Work } from './shards.ts';

@@ -43,7 +43,7 @@ describe('sandbox chains', () => {
     );
   });
 
-  it('add money to what is there, and plant again what stands without harm', async () => {
+  it('add money to balances, and plant existing contracts again without harm', async () => {
     const { rpcUrl } = await start({ chainId: 8453 });
     for (let round = 0; round < 2; round++) {
       await plantTokens(rpcUrl, 8453);
@@ -68,7 +68,7 @@ describe('sandbox chains', () => {
     assert.equal(await balance(chainClient(second.rpcUrl), usdc.address), 6n);
   });
 
-  it('go on from the last good start when a kill left half a file', async () => {
+  it('continue from the last good start when a kill left half a file', async () => {
     const first = await start({ stateFile });
     await plantTokens(first.rpcUrl, 8453);
     await fund(first.rpcUrl, 8453, rich, { tokens: { USDC: 3n } });
@@ -80,7 +80,7 @@ describe('sandbox chains', () => {
     assert.equal(await balance(chainClient(again.rpcUrl), usdc.address), 3n);
   });
 
-  it('keep the states of their newest blocks alone where they are told to, and all else of the older ones', async () => {
+  it('keep the states of their newest blocks alone if configured so, and all else of the older ones', async () => {
     const { rpcUrl } = await start({ mining: { blockTime_s: 600 }, statesMax: 4, stateFile });
     await plantTokens(rpcUrl, 8453);
     await fund(rpcUrl, 8453, rich, { tokens: { USDC: 3n } });
@@ -100,7 +100,7 @@ describe('sandbox chains', () => {
     assert.ok(hash && (await client.getTransactionReceipt({ hash })));
   });
 
-  it('say which file to look at when they cannot start, and leave the state alone', async () => {
+  it('name the file to look at when they cannot start, and do not change the state', async () => {
     const first = await start({ stateFile });
     await first.stop();
     const before = readFileSync(stateFile, 'utf8');

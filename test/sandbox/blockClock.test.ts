@@ -35,7 +35,7 @@ describe('the clock of a local EVM chain', () => {
     assert.equal(await passes(awake_ms), 0);
   });
 
-  it('makes one as soon as a transaction waits, and goes on as after its start', async () => {
+  it('makes one as soon as a transaction waits, and continues as after its start', async () => {
     await passes(awake_ms);
     used = true;
     assert.equal(await passes(1), 1);
@@ -44,7 +44,7 @@ describe('the clock of a local EVM chain', () => {
     assert.equal(await passes(1), 0);
   });
 
-  it('makes none for a chain that does not answer, and goes on with one that does again', async () => {
+  it('makes none for a chain that does not answer, and continues when it answers again', async () => {
     let away = true;
     const flaky = createBlockClock(
       {

@@ -1,4 +1,4 @@
-/** The parts of `npm run chaos` that need no world; the whole of it is run by hand. */
+/** The parts of `npm run chaos` that need no world. The whole is run by hand. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ describe('chaos', () => {
     assert.equal(new Set(orders?.map(({ receiver }) => receiver)).size, 400);
   });
 
-  it('does each fault, and of two with one target one at a time', () => {
+  it('causes each fault, and two with one target one at a time', () => {
     const dice = createDice('seed');
     const drawn = new Set(Array.from({ length: 2_000 }, () => dice.weighted(weights)));
     assert.deepEqual([...drawn].toSorted(), Object.keys(faults).toSorted());
@@ -36,7 +36,7 @@ describe('chaos', () => {
     assert.notEqual(targetOf('postgresHung'), targetOf('serviceHung'));
   });
 
-  it('starts a program again that ends unasked, and leaves one down that is wanted so', async () => {
+  it('restarts a program that ends unasked, and leaves a stopped one down', async () => {
     const folder = temporaryDirectory();
     const program = supervised({
       args: ['-e', 'console.log("up"); setInterval(() => {}, 1000)'],
@@ -54,7 +54,7 @@ describe('chaos', () => {
     assert.equal(program.starts(), 2);
   });
 
-  it('has a clock that is ahead by as much as it is told', () => {
+  it('has a clock that is ahead by the configured time', () => {
     const clock = new URL('../../sandbox/chaos/clock.ts', import.meta.url).href;
     const printed = execFileSync(process.execPath, ['--import', clock, '-p', 'Date.now() - new Date().getTime()']);
     const later = execFileSync(process.execPath, ['--import', clock, '-p', 'new Date().toISOString()'], {
@@ -64,7 +64,7 @@ describe('chaos', () => {
     assert.ok(Date.parse(String(later).trim()) > Date.now() + 999 * 24 * 60 * 60_000);
   });
 
-  it('tells what became of webhooks: one whose outcome is not in the log is unknown', () => {
+  it('reports the results of webhooks: one whose outcome is not in the log is unknown', () => {
     const stream = (...types: readonly string[]) => types.map((type) => ({ type })) as unknown as StoredEvent[];
     const log = new Map([
       ['webhook-1', stream('WebhookSendStarted', 'WebhookDelivered')],
@@ -75,7 +75,7 @@ describe('chaos', () => {
     assert.deepEqual(deliveriesIn(log), { begun: 3, delivered: 1, failed: 1, unknown: 1 });
   });
 
-  it('has its summary in docs/explain/chaos.md, and tells there what was found', () => {
+  it('has its summary in docs/explain/chaos.md, which states its findings', () => {
     const document = readFileSync(new URL('../../docs/explain/chaos.md', import.meta.url), 'utf8');
     for (const name of Object.keys(faults)) assert.ok(document.includes(`\`${name}\``), name);
     const [order] = ordersOf(createDice('seed'), 1);

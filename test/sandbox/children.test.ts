@@ -1,4 +1,4 @@
-/** The port of a program that is started again: payments, links and pages keep the address that they were given. */
+/** The port of a restarted program: payments, links and pages keep their address. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -7,12 +7,12 @@ import { onSamePort } from '../../sandbox/children.ts';
 import { freePort } from '../../sandbox/freePort.ts';
 
 describe('the port of a program of the sandbox', () => {
-  it('is the one that it had', async () => {
+  it('is the previous one', async () => {
     const port = await freePort();
     assert.equal(await onSamePort(`http://127.0.0.1:${port}/webhooks`, listened), port);
   });
 
-  it('is another one while somebody else has that', async () => {
+  it('is another one while another program has that', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
@@ -27,7 +27,7 @@ describe('the port of a program of the sandbox', () => {
     assert.ok(port > 0 && port < outgoing, `${port} is not below ${outgoing}`);
   });
 
-  it('is looked for three times, and what the last one says is passed on', async () => {
+  it('is searched three times, and the last error is passed on', async () => {
     const asked: number[] = [];
     const refuse = async (port: number) => {
       asked.push(port);

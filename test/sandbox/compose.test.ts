@@ -1,4 +1,4 @@
-/** The parts of `npm run compose:check` that need no engine; the whole of it is run by hand. */
+/** The parts of `npm run compose:check` that need no container engine. The whole is run by hand. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const program = fileURLToPath(new URL('../../sandbox/compose/main.ts', import.meta.url));
 
 describe('npm run compose:check', () => {
-  it('without an engine says so, tries nothing and ends with 1', async () => {
+  it('without an engine states so, tries nothing and ends with 1', async () => {
     const env = { PATH: temporaryDirectory(), DOCKER_HOST: 'unix:///nowhere/docker.sock' };
     const failed = await run(process.execPath, [program], { env }).then(
       () => assert.fail('it ended well'),
@@ -25,12 +25,12 @@ describe('npm run compose:check', () => {
     assert.match(failed.stderr, /^Nothing was tried: no engine answers .*Install Docker/);
   });
 
-  it('types what docs/operate/containers.md says is typed, and nothing else', () => {
+  it('types exactly the commands of docs/operate/containers.md', () => {
     const page = text('docs/operate/containers.md');
     const commands = [...operatorCommands('<paymentId>'), ...filingCommands('<paymentId>', '<month>')];
     const typed = commands.map(({ command }) => command.replace('wallet_check', 'wallet_shop'));
     for (const command of typed) assert.ok(page.includes(command), `docs/operate/containers.md lacks ${command}`);
-    // What is typed with something of its own, in files beside these lists.
+    // Commands with arguments of the operator: these lists do not contain them.
     const others = /^npm run -s (merchant -- register|restore|rotate-master-key)/;
     const told = [...page.matchAll(/npm run -s [^`\n|]+/g)].map(([said]) => said.trim());
     assert.deepEqual(
@@ -39,13 +39,13 @@ describe('npm run compose:check', () => {
     );
   });
 
-  it('reads words of a command as a shell would', () => {
+  it('reads words of a command like a shell', () => {
     assert.deepEqual(words('npm run -s treasury -- pause "some maintenance"'), [
       ...['npm', 'run', '-s', 'treasury', '--', 'pause', 'some maintenance'],
     ]);
   });
 
-  it('has stand-ins for images that the files name, and no other for those that it starts', () => {
+  it('has stand-ins for the images that the files name, and no others', () => {
     const files = ['Dockerfile', ...Object.values(shapes).map(({ file }) => file)].map(text).join('\n');
     for (const [name, { of }] of Object.entries(standIns)) assert.match(files, new RegExp(of.source), name);
     const left = Object.values(standIns).reduce((all, { of, image }) => all.replaceAll(of, image), files);

@@ -1,4 +1,4 @@
-/** `npm run listen`: a developer's program gets the sandbox's webhooks as they came, and none is lost while it is down. */
+/** `npm run listen`: a developer's program gets the sandbox's webhooks unchanged, and none is lost while it is down. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ describe('npm run listen', () => {
     writeFileSync(join(dataDir, 'sandbox.json'), JSON.stringify({ baseUrl: 'http://127.0.0.1:9', webhook }));
   });
 
-  /** What the receiver of the sandbox writes for a webhook. */
+  /** Writes the record that the sandbox's receiver writes for a webhook. */
   function arrives(deliveryId: string): void {
     const body = JSON.stringify({
       event_id: deliveryId,
@@ -52,7 +52,7 @@ describe('npm run listen', () => {
     );
   }
 
-  /** @param status what the developer's program answers, in turn; 200 after the last */
+  /** @param status answers of the developer's program, in turn; 200 after the last */
   async function developer(...status: number[]) {
     const got: { headers: IncomingHttpHeaders; body: string; path: string | undefined }[] = [];
     const server: Server = createServer(async (request, response) => {
@@ -85,7 +85,7 @@ describe('npm run listen', () => {
     return { says, stop, ended: () => once(child, 'exit'), printed: () => printed };
   }
 
-  it('hands on the bytes and headers as they came, so that the signature is right, and prints a line for each', async () => {
+  it('forwards the original bytes and headers, so that the signature is valid, and prints a line for each', async () => {
     arrives('before');
     const { got } = await developer();
     const listening = listen();
@@ -104,7 +104,7 @@ describe('npm run listen', () => {
     assert.equal(verifyWebhook(sent, Buffer.from(only?.body ?? ''), [secret], Date.now()), 'valid');
   });
 
-  it('says what was not taken, keeps it over a kill, and sends it again when told to, once', async () => {
+  it('reports refused webhooks, keeps them over a kill, and sends them again on request, once', async () => {
     const first = listen();
     await first.says(/→ /);
     arrives('nobody');
@@ -132,7 +132,7 @@ describe('npm run listen', () => {
     assert.deepEqual(ids().slice(7), ['last']);
   });
 
-  it('begins anew where the log was emptied', async () => {
+  it('starts again where the log was emptied', async () => {
     arrives('old');
     const { ids } = await developer();
     const first = listen();
@@ -147,7 +147,7 @@ describe('npm run listen', () => {
     assert.deepEqual(ids(), ['new']);
   });
 
-  it('asks for an address that it can forward to, and for a sandbox', async () => {
+  it('needs an address that it can forward to, and a sandbox', async () => {
     for (const [more, words] of [
       [['--forward', 'ftp://127.0.0.1/'], /Not an http:/],
       [['--forward', 'nowhere'], /Not an http:/],

@@ -16,14 +16,14 @@ describe('the log of a local program', () => {
     closeSync(log);
   }
 
-  it('is gone on with at the next start', () => {
+  it('is continued at the next start', () => {
     say('one\n');
     say('two\n');
     assert.equal(readFileSync(file, 'utf8'), 'one\ntwo\n');
     assert.ok(!existsSync(`${file}.old`));
   });
 
-  it('is begun anew once it is large; the one before is kept, older ones are not', () => {
+  it('is rotated once it is large; the previous one is kept, older ones are not', () => {
     writeFileSync(`${file}.old`, 'ancient\n');
     say('one\n');
     truncateSync(file, 5 * 2 ** 20);

@@ -1,4 +1,4 @@
-/** The mail server that the sandbox brings: what the service sends ends in files and on a page. */
+/** The sandbox's mail server: the service's mails become files and appear on a page. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
@@ -38,7 +38,7 @@ describe('sandbox: mailbox', () => {
     assert.match(await page(`/${name}`), /Your code is 123456/);
   });
 
-  it('shows what mails say as text, under a policy that runs nothing', async () => {
+  it('shows mails as text, under a policy that runs nothing', async () => {
     await smtp.send({
       to: 'eve@shop.example',
       subject: '<script>alert(1)</script>',

@@ -1,4 +1,4 @@
-/** The sandbox's programs come back when the service says so, as any caller should. */
+/** The sandbox's programs obey Retry-After, like any correct caller. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { patientFetch } from '../../sandbox/patientFetch.ts';
 import { onStop } from '../support/hooks.ts';
 
-describe('asking a service that is away for a moment', () => {
+describe('calling a service that is away for a moment', () => {
   async function serve(answers: readonly (readonly [status: number, headers: Record<string, string>])[]) {
     let asked = 0;
     const server = createServer((_request, response) => {
@@ -19,7 +19,7 @@ describe('asking a service that is away for a moment', () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, asked: () => asked };
   }
 
-  it('asks again when a 503 says when', async () => {
+  it('repeats the request at the time that a 503 states', async () => {
     const { url } = await serve([
       [503, { 'retry-after': '0' }],
       [503, { 'retry-after': '0' }],
@@ -29,7 +29,7 @@ describe('asking a service that is away for a moment', () => {
     assert.deepEqual([answer.status, await answer.text()], [200, '3']);
   });
 
-  it('takes every other answer as it is, and a 503 that says nothing of later', async () => {
+  it('accepts every other answer, and a 503 without a time', async () => {
     for (const status of [404, 429, 500, 503]) {
       const { url, asked } = await serve([[status, {}]]);
       assert.deepEqual([(await patientFetch(url)).status, asked()], [status, 1]);

@@ -27,7 +27,7 @@ describe('the sandbox’s customer on Solana', () => {
     (await lab.connection.getTokenAccountBalance(await tokenAccount(owner))).value.amount;
   const newWallet = () => Keypair.generate().publicKey;
 
-  it('pays a wallet that has no token account, again and again, to the last digit', async () => {
+  it('pays a wallet that has no token account, repeatedly, to the last digit', async () => {
     const to = newWallet();
     await pay(to, { amount: 12_345678n });
     await pay(to, { amount: 1n });
@@ -42,7 +42,7 @@ describe('the sandbox’s customer on Solana', () => {
     assert.deepEqual([version, meta.err], [1, null]);
   });
 
-  it('names the references of a Solana Pay link, and makes nothing of other links', async () => {
+  it('names the references of a Solana Pay link, and ignores other links', async () => {
     const [to, one, other] = [newWallet(), newWallet(), newWallet()];
     const walletLink = `solana:${to}?amount=1&spl-token=${usdcMint}&reference=${one}&reference=${other}`;
     const signature = await pay(to, { walletLink });
@@ -55,7 +55,7 @@ describe('the sandbox’s customer on Solana', () => {
     assert.equal(await balance(to), '2');
   });
 
-  it('says when it cannot pay', async () => {
+  it('states when it cannot pay', async () => {
     await assert.rejects(pay(newWallet(), { amount: 10n ** 15n }), /insufficient funds/);
   });
 });

@@ -49,7 +49,7 @@ describe('the sandbox’s customer on Stellar', () => {
     assert.deepEqual(await told(hash, lab.usdcId), [{ amount: 1_0000001n, to_muxed_id: '9123456789' }]);
   });
 
-  it('says when it cannot pay', async () => {
+  it('states when it cannot pay', async () => {
     const tooMuch = 100_000_0000000n;
     await assert.rejects(pay({ amount: tooMuch }), /ended as FAILED/);
     const receiverAddressContract = payinId;

@@ -41,7 +41,7 @@ describe("the sandbox's Postgres", () => {
     }
   }
 
-  /** Ends the server as a power cut would, and waits until it is gone. */
+  /** Ends the server like a power cut, and waits for its end. */
   async function cut({ pid, url }: PostgresServer): Promise<void> {
     const client = new pg.Client({ connectionString: url });
     client.on('error', () => {});
@@ -74,7 +74,7 @@ describe("the sandbox's Postgres", () => {
     await assert.rejects(ask(wrong.href, 'SELECT 1'), /password authentication failed/);
   });
 
-  it('starts after a kill by itself, even when its old pid is now another program', async () => {
+  it('starts after a kill without help, even when its old pid is now another program', async () => {
     const first = await startCopied();
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await cut(first);
@@ -86,14 +86,14 @@ describe("the sandbox's Postgres", () => {
     assert.equal(await ask(second.url, 'SELECT answer FROM kept'), 42);
   });
 
-  it('makes its data directory whole or not at all', async () => {
+  it('creates its data directory whole or not at all', async () => {
     const draft = join(directory, 'postgres.new');
     await writeFile(join(directory, 'postgres.password'), 'left by a start that was killed');
     await writeFile(draft, '');
     assert.equal(await ask((await start()).url, 'SELECT 1'), 1);
   });
 
-  it('says which log tells why it did not start', async () => {
+  it('names the log with the reason of a failed start', async () => {
     const first = await startCopied();
     const { port } = new URL(first.url);
     const dataDir = join(directory, 'other');
@@ -103,7 +103,7 @@ describe("the sandbox's Postgres", () => {
   });
 
   if (process.getuid?.() === 0) {
-    it('runs for root as somebody else, and changes hands when the machine changes what it allows', async () => {
+    it('runs for root as another user, and changes owners when the machine’s rules change', async () => {
       for (const user of [
         asNobody,
         await serverUser(),

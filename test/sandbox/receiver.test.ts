@@ -46,7 +46,7 @@ describe('webhook receiver', () => {
     receiver.setSecrets({ wallet_other: 'ab'.repeat(32), merchant_bakery: secret });
   });
 
-  it('takes what is signed with a known secret, and logs the raw body', async () => {
+  it('accepts webhooks signed with a known secret, and logs the raw body', async () => {
     const body = '{ "title":  "Brötchen 🥐" }\n';
     const headers = signed(body, Date.now());
     assert.deepEqual(await send(receiver, body, headers), { status: 200, body: { received: true } });
@@ -57,7 +57,7 @@ describe('webhook receiver', () => {
     assert.equal(line?.headers['x-service-signature'], headers['x-service-signature']);
   });
 
-  it('refuses a body that is not the one signed, and logs it as not valid', async () => {
+  it('refuses a body other than the signed one, and logs it as not valid', async () => {
     const answer = await send(receiver, '{"amount":"9.00"}', signed('{"amount":"1.00"}', Date.now()));
     assert.deepEqual(answer, { status: 401, body: { error: 'invalid_signature' } });
     assert.equal(receiver.logged().at(-1)?.valid, false);
@@ -70,7 +70,7 @@ describe('webhook receiver', () => {
     }
   });
 
-  it('knows a rotated secret at once, and the old one no more', async () => {
+  it('uses a rotated secret at once, and the old one no more', async () => {
     const next = 'c0'.repeat(32);
     receiver.setSecrets({ merchant_bakery: next });
     assert.equal((await send(receiver, '{}', signed('{}', Date.now(), next))).status, 200);
@@ -78,7 +78,7 @@ describe('webhook receiver', () => {
     receiver.setSecrets({ merchant_bakery: secret });
   });
 
-  it('accepts apps that somebody registered in its sandbox, with the secret that is in force', async () => {
+  it('accepts apps that a merchant registered in its sandbox, with the secret in force', async () => {
     const { url, store } = await sharedEventStore();
     const dataDir = temporaryDirectory();
     const masterKey = 'ab'.repeat(32);
@@ -110,14 +110,14 @@ describe('webhook receiver', () => {
     assert.equal((await send(own, unknown, signed(unknown, Date.now()))).status, 401);
   });
 
-  it('takes no other method and no endless body', async () => {
+  it('accepts no other method and no endless body', async () => {
     assert.equal((await send(receiver, '', {}, 'GET')).status, 405);
     const lines = receiver.logged().length;
     assert.equal((await send(receiver, 'x'.repeat(300_000), {})).status, 413);
     assert.equal(receiver.logged().length, lines);
   });
 
-  it('says why it does not start', async () => {
+  it('states why it does not start', async () => {
     const directory = temporaryDirectory();
     const files = { logFile: `${directory}/log`, secretsFile: `${directory}/secrets`, certificates: directory };
     const second = startReceiver({ port: receiver.port, ...files, errorFile: `${directory}/errors` });
@@ -178,7 +178,7 @@ describe('receiver certificate', () => {
     assert.equal(readFileSync(certFile, 'utf8'), first);
   });
 
-  it('is made anew when its files are broken or do not belong together', async () => {
+  it('is created again when its files are broken or do not belong together', async () => {
     const [directory, other] = [temporaryDirectory(), temporaryDirectory()];
     const { certFile, keyFile } = await keepCertificate(directory);
     const foreign = await keepCertificate(other);

@@ -1,4 +1,4 @@
-/** The demo shop: whoever sends it things, and however often it is killed, it hands over what was paid, once, and loses no order. */
+/** The demo shop: against any sender and any number of kills, it delivers paid orders once and loses no order. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { appendFileSync, readFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ describe('sandbox: the demo shop and webhooks', () => {
     receiveWebhook({ keeper, learning: () => book.now().learning, secret: () => secret }, headers, body, now_ms);
   const done = bodyOf('payment_payout_completed');
 
-  it('believes what the service signed, and hands over when it says so', () => {
+  it('accepts the service’s signed webhooks, and delivers when they say so', () => {
     const shop = shopWithOrder();
     assert.equal(receive(shop, signed(done), done), 200);
     assert.deepEqual(
@@ -52,7 +52,7 @@ describe('sandbox: the demo shop and webhooks', () => {
     );
   });
 
-  it('believes no other: forged, changed, old, unsigned, signed before a secret is known', () => {
+  it('accepts no other: forged, changed, old, unsigned, signed before a secret is known', () => {
     const shop = shopWithOrder();
     const forged: readonly [Record<string, string>, Buffer][] = [
       [signed(done, { key: 'cd'.repeat(32) }), done],
@@ -69,7 +69,7 @@ describe('sandbox: the demo shop and webhooks', () => {
     assert.equal(shop.order().status, 'payment_unpaid');
   });
 
-  it('takes one twice, and one that comes late, without another step', () => {
+  it('accepts one twice, and a late one, without another step', () => {
     const shop = shopWithOrder();
     for (let times = 0; times < 3; times++) assert.equal(receive(shop, signed(done), done), 200);
     const late = bodyOf('payment_payin_completed');
@@ -77,7 +77,7 @@ describe('sandbox: the demo shop and webhooks', () => {
     assert.deepEqual([shop.order().status, shop.order().news.length, shop.lines()], ['payment_payout_completed', 1, 4]);
   });
 
-  it('hands nothing over for what is no order of its own, though the service signed it', () => {
+  it('delivers nothing for an unknown order, though the service signed it', () => {
     const shop = shopWithOrder();
     const others = [
       bodyOf('payment_payout_completed', { keyless: true }),
@@ -90,7 +90,7 @@ describe('sandbox: the demo shop and webhooks', () => {
     assert.deepEqual([shop.order().status, shop.order().news], ['payment_unpaid', []]);
   });
 
-  it('has none while it goes by the feed alone', () => {
+  it('accepts none while it uses the feed alone', () => {
     const shop = shopWithOrder();
     shop.keeper.learnBy('feed');
     assert.equal(receive(shop, signed(done), done), 404);
@@ -108,7 +108,7 @@ describe('sandbox: the demo shop’s book', () => {
     assert.equal(openBook(file).now().learning, 'feed');
   });
 
-  it('holds a page of the feed and its cursor together, and takes nothing from it twice', () => {
+  it('saves a page of the feed together with its cursor, and uses nothing from it twice', () => {
     const { file, book, order } = shopWithOrder();
     const news = { orderId: 'T-1', by: 'feed', status: 'payment_started', at: minute(1) } as const;
     book.write({ type: 'FeedRead', after: '7', news: [news, { ...news, status: 'payment_payout_completed' }, news] });
@@ -118,12 +118,12 @@ describe('sandbox: the demo shop’s book', () => {
 });
 
 describe('sandbox: the demo shop’s process', () => {
-  it('keeps an order that it could make no payment for, over a kill; answers its own pages alone', async () => {
+  it('keeps an order without a payment over a kill; answers its own pages alone', async () => {
     const folder = temporaryDirectory();
     const options = { port: 0, webhookPort: 0, folder, certificates: folder, errorFile: join(folder, 'shop.log') };
     const chains = [{ id: '8453', name: 'Base' }];
     const key = { appId: 'merchant_shop', ordersKey: 'k', adminKey: 'k', webhookSecret: secret, chains };
-    // Nobody listens there.
+    // No server listens there.
     writeSettings(folder, { serviceUrl: 'http://127.0.0.1:9', ...key });
     const shop = await startShop(options);
     const post = (body: string, headers: Record<string, string>, path = '/orders') =>

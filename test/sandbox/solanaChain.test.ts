@@ -53,7 +53,7 @@ describe('the sandbox’s Solana', () => {
     assert.equal(await usdcOf(first, first.treasury), million);
   });
 
-  it('goes on from its file, on the same port, after it was killed', async () => {
+  it('continues from its file, on the same port, after it was killed', async () => {
     const first = await keep();
     const genesis = await connect(first).getGenesisHash();
     const slot = await connect(first).getSlot('processed');
@@ -65,9 +65,9 @@ describe('the sandbox’s Solana', () => {
     assert.equal(await usdcOf(second, second.customer), million);
   });
 
-  it('gives money that no fork takes away', async () => {
+  it('gives money that no fork removes', async () => {
     const chain = await keep();
-    // Where a block has become final meanwhile, the deepest fork is one block shorter.
+    // If a block has become final meanwhile, the deepest fork is one block shorter.
     for (let tries = 1; ; tries += 1) {
       const deepest = await connect(chain).getSlot('finalized');
       const refusal = await forkTo(chain.rpcUrl, deepest).then(
@@ -80,7 +80,7 @@ describe('the sandbox’s Solana', () => {
     assert.equal(await usdcOf(chain, chain.treasury), million);
   });
 
-  it('gets keys of its own where an older version kept none', () => {
+  it('creates separate keys if an older version kept none', () => {
     const older = temporaryDirectory();
     const stellar = { treasury: 'S1', customer: 'S2', merchantWallet: 'S3' };
     const kept = { masterKey: 'aa', treasury: '0x1', customer: '0x2', merchantWallet: '0x3', stellar };

@@ -41,7 +41,7 @@ describe('the sandbox’s Stellar', () => {
     const chain = await keep();
     const used = async (account: string) => {
       const next = (await serverOf(chain).getAccountEntry(account)).seqNum().toString();
-      // The upper half is the ledger that the account began in.
+      // The upper half is the ledger in which the account was created.
       return BigInt(next) & 0xffff_ffffn;
     };
     assert.equal(await used(chain.treasury), 0n);
@@ -56,7 +56,7 @@ describe('the sandbox’s Stellar', () => {
     assert.equal(await usdcOf(first, first.treasury), million);
   });
 
-  it('goes on from its file, on the same port, after it was killed', async () => {
+  it('continues from its file, on the same port, after it was killed', async () => {
     const first = await keep();
     await closeLedgers(first.rpcUrl, 10);
     const { latestLedger } = await serverOf(first).getHealth();
@@ -67,7 +67,7 @@ describe('the sandbox’s Stellar', () => {
     assert.equal(await usdcOf(second, second.customer), million);
   });
 
-  it('gets keys of its own where an older version kept none', () => {
+  it('creates separate keys if an older version kept none', () => {
     const older = temporaryDirectory();
     const kept = { masterKey: 'aa', treasury: '0x1', customer: '0x2', merchantWallet: '0x3' };
     writeFileSync(join(older, 'sandbox-keys.json'), JSON.stringify(kept));

@@ -13,7 +13,7 @@ describe('API keys', () => {
     assert.equal(hint, `pi_live_…${key.slice(-4)}`);
   });
 
-  it('say whether they are for main networks, and are accepted with either prefix', () => {
+  it('state whether they are for main networks, and are accepted with either prefix', () => {
     const { key, hash, hint } = newApiKey('test');
     assert.match(key, /^pi_test_[0-9A-Za-z]{38}$/);
     assert.equal(hint, `pi_test_…${key.slice(-4)}`);
@@ -26,7 +26,7 @@ describe('API keys', () => {
     assert.equal(parseKey(key), hash);
   });
 
-  it('are told from typos without a look-up: any one wrong character', () =>
+  it('are distinguished from typos without a lookup: any one wrong character', () =>
     fc.assert(
       fc.property(fc.nat({ max: 37 }), fc.constantFrom(...base62), (place, character) => {
         const { key } = newApiKey();
@@ -36,14 +36,14 @@ describe('API keys', () => {
       }),
     ));
 
-  it('are told from everything else', () => {
+  it('are distinguished from everything else', () => {
     const { key } = newApiKey();
     for (const text of ['', 'pi_live_', key.slice(1), `${key}x`, `${key}\n`, ` ${key}`, key.replace('live', 'test')]) {
       assert.equal(parseKey(text), undefined, JSON.stringify(text));
     }
   });
 
-  it('use every character alike: bytes that would favour some are thrown away', () => {
+  it('use every character equally often: bytes that would favour some are discarded', () => {
     const bytes = (values: readonly number[]) => () => Uint8Array.from(values);
     const { key } = newApiKey('live', bytes([255, 248, 0, 61, 62, 247]));
     assert(key.startsWith('pi_live_0z0z0z0z'));

@@ -1,4 +1,4 @@
-/** Where no webhook may go, at every place that must say so. */
+/** Forbidden webhook targets, at every place that must refuse them. */
 import assert from 'node:assert/strict';
 import { isRefusal } from '../../domain/decider.ts';
 import { readWebhookUrl } from '../../domain/merchant/webhook.ts';
@@ -51,7 +51,7 @@ describe(`${badUrls.length} bad targets of webhooks`, () => {
         }
       });
 
-      it(`are not sent to when a name stands for them, alone or among good ones: ${kind}`, async () => {
+      it(`are not sent to when a name resolves to them, alone or among good ones: ${kind}`, async () => {
         for (const address of some) {
           for (const answers of [[address], ['8.8.8.8', address], [address, '2606:4700:4700::1111']]) {
             const send = await post(answers);
@@ -61,7 +61,7 @@ describe(`${badUrls.length} bad targets of webhooks`, () => {
       });
     }
 
-    it('are not reached by a name that is good when it is looked up and bad afterwards', async () => {
+    it('are not reached by a name that is good at its lookup and bad afterwards', async () => {
       const [good, bad] = [await startTlsServer(answering200), await startTlsServer(answering200)];
       const isAllowed = createAddressCheck(['127.0.0.1/32']);
       let lookUps = 0;

@@ -8,7 +8,7 @@ const none = { key: null, oldKey: null, lost: null };
 const publicKeys = (keys: ReturnType<typeof headKeysOf>) => keys.former.map(({ publicKey }) => publicKey);
 
 describe('the keys of heads', () => {
-  it('are derived from the master key where none is given, and those of master keys before it still sign for it', () => {
+  it('are derived from the master key unless they are given, and those of earlier master keys still sign for it', () => {
     const old = headKeysOf(none, [before]);
     const changed = headKeysOf(none, [now, before]);
     assert.notEqual(changed.current.publicKey, old.current.publicKey);

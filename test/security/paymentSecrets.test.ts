@@ -1,4 +1,4 @@
-/** Who could guess, forge or read a link to pay. */
+/** Guessing, forging and reading of payment links. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createPaymentSecrets } from '../../src/security/paymentSecrets.ts';
@@ -8,7 +8,7 @@ const secrets = createPaymentSecrets(masterKey);
 const paymentId = '0198f3c2-0000-8000-8000-000000000001';
 
 describe('secrets of links to pay', () => {
-  it('find their payment, and are the same whenever and wherever they are made', () => {
+  it('find their payment, and are the same at any time and place', () => {
     const secret = secrets.secretOf(paymentId);
     assert.equal(secrets.paymentIdOf(secret), paymentId);
     assert.equal(createPaymentSecrets(Uint8Array.from(masterKey)).secretOf(paymentId), secret);
@@ -22,7 +22,7 @@ describe('secrets of links to pay', () => {
     }
   });
 
-  it('show nothing of the id, not even that two ids begin alike', () => {
+  it('reveal nothing of the id, not even that two ids begin alike', () => {
     const [one, other] = [paymentId, paymentId.replace(/1$/, '2')].map((id) =>
       Buffer.from(secrets.secretOf(id), 'base64url'),
     );
@@ -33,7 +33,7 @@ describe('secrets of links to pay', () => {
     assert.ok(same < 8, `${same} of 32 bytes are the same`);
   });
 
-  it('are of one spelling: changed in one character, in case or length, they find nothing', () => {
+  it('have one spelling: changed in one character, in case or length, they find nothing', () => {
     const secret = secrets.secretOf(paymentId);
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     for (let place = 0; place < secret.length; place += 1) {
@@ -53,7 +53,7 @@ describe('secrets of links to pay', () => {
     for (const text of [...others, '', paymentId, `${secret}\n`]) assert.equal(secrets.paymentIdOf(text), null, text);
   });
 
-  it('cannot be put together from two of them, or made up', () => {
+  it('cannot be combined from two of them, or forged', () => {
     const [one, other] = [secrets.secretOf(randomUUID()), secrets.secretOf(randomUUID())].map((text) =>
       Buffer.from(text, 'base64url'),
     );
@@ -63,11 +63,11 @@ describe('secrets of links to pay', () => {
     for (let n = 0; n < 500; n += 1) assert.equal(secrets.paymentIdOf(randomBytes(32).toString('base64url')), null);
   });
 
-  it('are of one installation', () => {
+  it('belong to one installation', () => {
     assert.equal(createPaymentSecrets(randomBytes(32)).paymentIdOf(secrets.secretOf(paymentId)), null);
   });
 
-  it('are made of ids alone', () => {
+  it('are derived from ids alone', () => {
     assert.throws(() => secrets.secretOf('0198f3c2'), TypeError);
   });
 });

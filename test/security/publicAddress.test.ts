@@ -92,7 +92,7 @@ describe('public addresses', () => {
     for (const address of accepted) assert.equal(isPublicAddress(address), true, address);
   });
 
-  it('refuse every IPv4 address in each of its IPv6 dresses', () =>
+  it('refuse every IPv4 address in each of its IPv6 forms', () =>
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         for (const dress of [`::${address}`, `::ffff:${address}`, `64:ff9b::${address}`])
@@ -100,7 +100,7 @@ describe('public addresses', () => {
       }),
     ));
 
-  it('are told from names of private networks, which no public name server answers for', () => {
+  it('are distinguished from names of private networks, which no public name server answers for', () => {
     for (const name of ['shop.example', 'SHOP.EXAMPLE.', 'internal.shop.example', 'localhost.shop.example', 'a.b'])
       assert.ok(isPublicName(name), name);
     for (const name of [
@@ -118,7 +118,7 @@ describe('public addresses', () => {
   describe('with blocks that the operator allows', () => {
     const isAllowed = createAddressCheck(['127.0.0.1/32', '10.1.0.0/16', 'fd00::/8']);
 
-    it('accept those beside the public ones, and nothing else', () => {
+    it('accept those in addition to the public ones, and nothing else', () => {
       for (const address of ['127.0.0.1', '10.1.255.255', 'fd12::1', '8.8.8.8']) assert(isAllowed(address), address);
       for (const address of ['127.0.0.2', '10.2.0.0', 'fe80::1', '', 'localhost']) assert(!isAllowed(address), address);
     });
@@ -129,7 +129,7 @@ describe('public addresses', () => {
     }
   });
 
-  it('are read from a URL however it spells them', () => {
+  it('are read from a URL in any spelling', () => {
     const spelled = (url: string) => literalAddress(new URL(url));
     for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '0177.0.0.1', '127.1', '１２７.0.0.1']) {
       assert.equal(spelled(`https://${host}/`), '127.0.0.1', host);

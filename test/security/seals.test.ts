@@ -5,12 +5,12 @@ const link = 'a'.repeat(64);
 const seals = createSeals(Buffer.alloc(32, 1));
 
 describe('seals', () => {
-  it('are the same for the same link and key, in every process', () => {
+  it('are the same for the same previous hash and key, in every process', () => {
     assert.equal(seals.sealOf(link), createSeals(Buffer.alloc(32, 1)).sealOf(link));
     assert.ok(seals.isSealOf(link, seals.sealOf(link)));
   });
 
-  it('hold for no other link, and under no other key', () => {
+  it('hold for no other previous hash, and under no other key', () => {
     assert.ok(!seals.isSealOf('b'.repeat(64), seals.sealOf(link)));
     const other = createSeals(Buffer.alloc(32, 2));
     assert.ok(!other.isSealOf(link, seals.sealOf(link)));

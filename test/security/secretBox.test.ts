@@ -14,7 +14,7 @@ describe('secret box', () => {
       }),
     ));
 
-  it('never seals the same text twice alike, and never shows it', () => {
+  it('never seals the same text twice alike, and never reveals it', () => {
     const [one, two] = [box.seal('a secret', 'app'), box.seal('a secret', 'app')];
     assert.notEqual(one, two);
     for (const sealed of [one, two]) {
@@ -22,7 +22,7 @@ describe('secret box', () => {
     }
   });
 
-  it('opens a secret only for what it was sealed for', () =>
+  it('opens a secret only for its own purpose', () =>
     assert.throws(
       () => box.open(box.seal('a secret', 'webhookSecret:merchant_a'), 'webhookSecret:merchant_b'),
       SecretBoxError,
@@ -44,7 +44,7 @@ describe('secret box', () => {
       assert.throws(() => box.open(text, 'app'), SecretBoxError));
   }
 
-  it('says which key is missing when it is started with another one', () => {
+  it('states which key is missing when it is started with another one', () => {
     const other = randomBytes(32);
     const sealed = box.seal('a secret', 'app');
     assert.throws(
@@ -56,13 +56,13 @@ describe('secret box', () => {
     );
   });
 
-  it('goes on opening what was sealed before the master key was changed', () => {
+  it('still opens texts that were sealed before the master key was changed', () => {
     const next = createSecretBox(randomBytes(32), [key]);
     assert.equal(next.open(box.seal('a secret', 'app'), 'app'), 'a secret');
     assert.throws(() => box.open(next.seal('a secret', 'app'), 'app'), SecretBoxError);
   });
 
-  it('takes keys of 32 bytes only, and repeats none in its messages', () => {
+  it('accepts keys of 32 bytes only, and repeats none in its messages', () => {
     assert.deepEqual(parseMasterKey('0f'.repeat(32)), Buffer.alloc(32, 0x0f));
     for (const text of ['', '0f', '0f'.repeat(31), 'zz'.repeat(32), `${'0f'.repeat(32)}\n`]) {
       assert.throws(

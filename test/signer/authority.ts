@@ -1,4 +1,4 @@
-/** Certificates of an authority that stands for one test: it signs for both ends of a signer's wire. */
+/** Certificates of a temporary authority for one test: it signs for both ends of a signer's connection. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
@@ -6,7 +6,7 @@ import type { TlsFiles } from '../../src/signer/settings.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 export interface Authority {
-  /** A certificate for a name, with the files that configuration wants. */
+  /** A certificate for a name, with the files that the configuration needs. */
   end(name: string): Promise<TlsFiles>;
 }
 

@@ -1,4 +1,4 @@
-/** An attacker holds the service, its master key and its log, and gets no signature for money that nobody paid. */
+/** An attacker holds the service, its master key and its log, and gets no signature for unpaid money. */
 import assert from 'node:assert/strict';
 import { PayoutBlocked, SigningRefused, type TransferOrder } from '../../commands/transferPorts.ts';
 import type { PaymentEvent, PaymentEventData, Transfer } from '../../domain/payment/events.ts';
@@ -44,14 +44,14 @@ const whole = p.payoutRequested('909.99');
 const zero = { received: '0', sourceAmount: '0', fee: '0', payout: '0' };
 const zeroReceived = { ...zero, payout: '909.99' };
 
-describe('a signer of its own, whose nodes return one payin of 10.01, pays out', () => {
+describe('a separate signer, whose nodes return one payin of 10.01, pays out', () => {
   async function payout(history: readonly PaymentEvent[], requested: ReturnType<typeof p.payoutRequested>) {
     const world = forgedLog([came]);
     await world.appendToPayment([...history, requested]);
     return world.sign('payout', paymentId, orderOf(requested));
   }
 
-  it('what the payment owes for it', async () => {
+  it('the amount that the payment owes for it', async () => {
     await payout(p.paid, p.payoutRequested());
     await payout([...p.unpaid, ...recorded([came, forgedPayin({ amount: '9.00' })]), p.funded()], p.payoutRequested());
   });
@@ -90,11 +90,11 @@ describe('a signer of its own, whose nodes return one payin of 10.01, pays out',
     'received 10.01, and paid out more than that': [...recorded([came]), p.funded([came], { payout: '909.99' })],
   };
   for (const [name, history] of Object.entries(frauds))
-    it(`nothing where the log says: ${name}`, async () => {
+    it(`nothing where the log claims: ${name}`, async () => {
       await assert.rejects(payout([...p.unpaid, ...history], whole), isRefused);
     });
 
-  it('nothing where all that funded the payment is on another chain, as an alternative or not', async () => {
+  it('nothing if all money that funded the payment is on another chain, as an alternative or not', async () => {
     const history = [...recorded([polygon]), p.funded([polygon], { received: '900.00', sourceAmount: '900.00' })];
     await assert.rejects(payout([...p.unpaid, ...history], p.payoutRequested()), isRefused);
     const chosen = p.funded([bnb], { ...bnbSource, received: '10.01', sourceAmount: '10.01' });
@@ -117,7 +117,7 @@ describe('a signer of its own, whose nodes return one payin of 10.01, pays out',
     })),
   };
   for (const [name, terms] of Object.entries(lies))
-    it(`nothing where the terms say that ${name}`, async () => {
+    it(`nothing where the terms claim that ${name}`, async () => {
       for (const paidOut of ['909.99', '10.00'])
         for (const received of ['10.01', '0.00001'])
           await assert.rejects(
@@ -129,7 +129,7 @@ describe('a signer of its own, whose nodes return one payin of 10.01, pays out',
           );
     });
 
-  it('what came of an alternative, and nothing where the terms say that it counts in 6 decimals instead of 18', async () => {
+  it('money of an alternative, and nothing where the terms claim that it counts in 6 decimals instead of 18', async () => {
     const bnbPaid = (in18: Transfer) => {
       const funding = p.funded([in18], { source: p.bnbUsdc, fromAlternative: true });
       return [p.chose(p.bnbUsdc, p.terms().deposit), ...recorded([in18]), funding];
@@ -156,7 +156,7 @@ describe('a signer of its own, whose nodes return one payin of 10.01, pays out',
     await assert.rejects(signs(lying, crumbs, paid), isRefused);
   });
 
-  it('nothing where a payin’s token has other decimals than the catalogue says: fewer nodes would be asked', async () => {
+  it('nothing where a payin’s token has other decimals than in the catalogue: fewer nodes would be queried', async () => {
     const lying = { ...came, token: { ...came.token, decimals: 18 } };
     const world = forgedLog([came]);
     await world.appendToPayment([...p.unpaid, ...recorded([lying]), p.funded([lying]), p.payoutRequested()]);
@@ -172,7 +172,7 @@ describe('a signer of its own, whose nodes return one payin of 10.01, pays out',
     for (const requested of [onBnb, inUsdt, toOther, less]) await assert.rejects(payout(p.paid, requested), isRefused);
   });
 
-  it('nothing of what has gone back, or is about to', async () => {
+  it('nothing of refunded money, or of money to be refunded', async () => {
     const back = p.refundRequested('10.01');
     const world = forgedLog([came]);
     await world.appendToPayment([...p.unpaid, ...recorded([came]), back]);
@@ -182,13 +182,13 @@ describe('a signer of its own, whose nodes return one payin of 10.01, pays out',
   });
 });
 
-describe('a signer of its own whose first request failed', () => {
+describe('a separate signer whose first request failed', () => {
   it('signs the payment’s money away once, whatever amount that request named', async () => {
     const world = forgedLog([came]);
     const unit = p.event('PayoutRequested', { ...p.payoutRequested().data, amount: '1' });
     const less = p.funded([came], { payout: '0.000001' });
     await world.appendToPayment([...p.unpaid, ...recorded([came]), less, unit]);
-    // No event takes this symbol: the request fails after the signer has recorded what it takes of the money.
+    // No event may contain this symbol: the request fails after the signer has recorded the money that it uses.
     const order = orderOf(unit);
     const nameless = { ...order, token: { ...order.token, symbol: 'NONE' as never } };
     await assert.rejects(world.sign('payout', paymentId, nameless));
@@ -203,7 +203,7 @@ describe('a signer of its own whose first request failed', () => {
   });
 });
 
-describe('a signer of its own refunds', () => {
+describe('a separate signer refunds', () => {
   async function refund(history: readonly PaymentEvent[], onChain: readonly Transfer[] = [came], nth = 1) {
     const world = forgedLog(onChain);
     await world.appendToPayment(history);
@@ -215,7 +215,7 @@ describe('a signer of its own refunds', () => {
     return { world, signed: await world.sign('refund', `${paymentId}/refund-${nth}`, refundOrderOf(order)) };
   }
 
-  it('what the payment holds', async () => {
+  it('the money that the payment holds', async () => {
     await refund([...p.unpaid, ...recorded([came]), p.refundRequested('10.01')]);
     const more = p.payin({ tx: 'more', amount: '2.00' });
     const history = [...p.unpaid, ...recorded([came, more]), p.funded(), p.payoutRequested()];
@@ -223,7 +223,7 @@ describe('a signer of its own refunds', () => {
     await world.sign('payout', paymentId, orderOf(p.payoutRequested()));
   });
 
-  it('nothing more, whatever the log says that sending it costs or that the payout took', async () => {
+  it('nothing more, whatever the log states about costs and the payout', async () => {
     const two = [...p.unpaid, ...recorded([came])];
     const excess = p.funded([came], { excess: '10.01' });
     const lies: readonly (readonly PaymentEvent[])[] = [
@@ -250,13 +250,13 @@ describe('a signer of its own refunds', () => {
     await assert.rejects(refund([...history, back]), isRefused);
   });
 
-  it('nothing of a payin on another chain that the nodes do not return', async () => {
+  it('nothing from a payin on another chain that the nodes do not return', async () => {
     const polygon = forgedPayin({ in: p.polygonUsdc, amount: '900.00' });
     const history = [...p.unpaid, ...recorded([came, polygon])];
     await assert.rejects(refund([...history, p.refundRequested('900.00', { in: p.polygonUsdc })]), isRefused);
   });
 
-  it('unmatched money once, under the name that its chain gives it, less what sending costs', async () => {
+  it('unmatched money once, under the name that its chain gives it, less the cost of sending it', async () => {
     const transfer = { ...came, to: p.treasuryAccount };
     const world = forgedLog([transfer], [p.treasuryAccount]);
     const asked = async (seen: Transfer, networkFee: string, id = transferId(seen)) => {
@@ -293,8 +293,8 @@ describe('a signer of its own refunds', () => {
   });
 });
 
-describe('a signer of its own counts a payin', () => {
-  it('for the payment that an operator gave it to, and not for its way back as well', async () => {
+describe('a separate signer counts a payin', () => {
+  it('for the payment that an operator assigned it to, and not for its refund as well', async () => {
     const transfer = { ...came, to: p.treasuryAccount };
     const world = forgedLog([transfer], [p.treasuryAccount]);
     const id = transferId(transfer);

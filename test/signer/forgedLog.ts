@@ -1,4 +1,4 @@
-/** A signer of its own beside a service whose log an attacker writes: only what the signer's own nodes return is true. */
+/** A separate signer beside a service whose log an attacker writes: only the answers of the signer's own nodes are true. */
 import { privateKeyToAddress } from 'viem/accounts';
 import type { Ingester } from '../../commands/chainPorts.ts';
 import type { Fate, Signed, SigningPurpose, TransferOrder, Unsigned } from '../../commands/transferPorts.ts';
@@ -30,7 +30,7 @@ const facts = { cause: 'worker:test', appId: null } as const;
 const { signal } = new AbortController();
 const price = { maxFeePerGas: 1_000_000_000n, maxPriorityFeePerGas: 1n };
 
-/** @param onChain transfers that the signer's nodes return, or what stands for the nodes of a chain */
+/** @param onChain transfers that the signer's nodes return, or a replacement of a chain's nodes */
 export function forgedLog(
   onChain: readonly Transfer[] | ReadonlyMap<ChainId, Witness>,
   shared: readonly string[] = [],
@@ -97,7 +97,7 @@ export function forgedLog(
     handle,
     store: service.store,
     appendToPayment: (events: readonly PaymentEvent[]) => append(paymentDecider, terms().paymentId, events),
-    /** Asks for the transfer as the service does. */
+    /** Requests the transfer like the service. */
     async sign(kind: PurposeKind, reference: string, order: TransferOrder, appId = terms().appId): Promise<Signed> {
       const purpose: SigningPurpose = { kind, reference, ...(appId !== '' && { appId }) };
       const nonce = await nonceFor(order, purpose);
@@ -115,7 +115,7 @@ const evmChainIds = [8453, 137, 56, 1] as const;
 const everywhere = (ingester: Witness): ReadonlyMap<ChainId, Witness> =>
   new Map([...evmChainIds, 501, 1500].map((id) => [id as ChainId, ingester]));
 
-/** The nodes name a token by its contract and know nothing of the log's decimals. */
+/** Nodes identify a token by its contract and do not know the log's decimals. */
 const isShown = (known: Transfer, asked: Transfer): boolean =>
   transferId(known) === transferId(asked) &&
   known.amount === asked.amount &&

@@ -82,8 +82,8 @@ function signerWorld() {
 const refused = (reason: SigningRefused['reason']) => (error: Error) =>
   error instanceof SigningRefused && error.reason === reason;
 
-describe('a signer of its own', () => {
-  it('signs what is ordered and paid, and gives the same again to whoever repeats himself', async () => {
+describe('a separate signer', () => {
+  it('signs ordered and paid transfers, and returns the same signature for a repeated request', async () => {
     const { begin, around } = signerWorld();
     const notary = await begin();
     const first = await notary.sign({ unsigned: unsignedWith(7n), purpose }, signal);
@@ -92,7 +92,7 @@ describe('a signer of its own', () => {
     assert.equal(around.signatures, 3);
   });
 
-  it('signs nothing that the log does not order, or whose money its own nodes do not show', async () => {
+  it('signs nothing that the log does not order, or whose money its own nodes do not return', async () => {
     const { begin, around } = signerWorld();
     const notary = await begin();
     around.ordered = () => {
@@ -107,7 +107,7 @@ describe('a signer of its own', () => {
     assert.equal(around.signatures, 0);
   });
 
-  it('refuses what its key cannot read, and what it cannot sign, like any other that does not fit', async () => {
+  it('refuses unreadable and unsignable requests like any other that does not fit', async () => {
     const { begin, around } = signerWorld();
     const notary = await begin();
     const unreadable = { unsigned: { ...unsignedWith(7n), payload: unreadablePayload }, purpose };
@@ -116,7 +116,7 @@ describe('a signer of its own', () => {
     assert.equal(around.signatures, 0);
   });
 
-  it('signs no second payout while its first could land, whatever the log says, also after a restart', async () => {
+  it('signs no second payout while its first could land, whatever the log states, also after a restart', async () => {
     const { begin, around } = signerWorld();
     const first = await (await begin()).sign({ unsigned: unsignedWith(7n), purpose }, signal);
     const notary = await begin();
@@ -136,7 +136,7 @@ describe('a signer of its own', () => {
     await notary.sign(second, signal);
   });
 
-  it('pays nobody else and no other sum for what it has signed once', async () => {
+  it('pays nobody else and no other sum after its first signature', async () => {
     const { begin } = signerWorld();
     const notary = await begin();
     await notary.sign({ unsigned: unsignedWith(7n), purpose }, signal);
@@ -146,7 +146,7 @@ describe('a signer of its own', () => {
     );
   });
 
-  it('takes money that came in for one payment only, however many the log names it for', async () => {
+  it('uses received money for one payment only, however many the log names it for', async () => {
     const { begin, around } = signerWorld();
     const notary = await begin();
     await notary.sign({ unsigned: unsignedWith(7n), purpose }, signal);
@@ -159,7 +159,7 @@ describe('a signer of its own', () => {
     await assert.rejects(notary.sign(other, signal), refused('signedBefore'));
   });
 
-  it('signs a payout and refunds of one payment for no more than came in together, whatever the log says became of them', async () => {
+  it('signs a payout and refunds of one payment for no more than was received together, whatever the log states about them', async () => {
     const { begin, around } = signerWorld();
     await (await begin()).sign({ unsigned: unsignedWith(7n), purpose }, signal);
     const notary = await begin();
@@ -204,7 +204,7 @@ describe('a signer of its own', () => {
     await assert.rejects(notary.sign({ unsigned, purpose }, signal), refused('chain'));
   });
 
-  it('signs one at a time for a transfer: of two that ask for different ones at once one gets it', async () => {
+  it('signs one at a time for a transfer: of two concurrent different requests one gets it', async () => {
     const { begin } = signerWorld();
     const notary = await begin();
     const both = await Promise.allSettled(

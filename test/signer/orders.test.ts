@@ -51,7 +51,7 @@ const facts = { cause: 'worker:test', appId: null } as const;
 const notOrdered = (asked: Promise<unknown>) =>
   assert.rejects(asked, (error) => error instanceof SigningRefused && error.reason === 'notOrdered');
 
-/** The service's log, which orders a refund, as a signer of its own reads it. */
+/** The service's log, which orders a refund, in the view of a separate signer. */
 function logWorld() {
   const { start, clock, store, time } = processes({ now: minute(1) });
   const handle: Handle = start();
@@ -91,15 +91,15 @@ const numbers = (handle: Handle, account = treasuryAccount) =>
     ),
   );
 
-describe('what the log orders, as a signer of its own reads it', () => {
-  it('is known by one reference alone: one that is spelled otherwise would be signed besides', async () => {
+describe('orders in the log, as a separate signer reads them', () => {
+  it('have one reference alone: one with another spelling would be signed in addition', async () => {
     const { orders } = logWorld();
     await orders.of({ unsigned: unsigned(null), purpose }, 'sign');
     const spelled = { ...purpose, reference: `${paymentId}/refund-01` };
     await notOrdered(orders.of({ unsigned: unsigned(null), purpose: spelled }, 'sign'));
   });
 
-  it('is signed under its own nonce; only before it has one may it be looked at under another', async () => {
+  it('are signed under their own nonce; only before they have one may they be checked under another', async () => {
     const { orders, handle } = logWorld();
     await numbers(handle);
     await orders.of({ unsigned: unsigned(7n), purpose }, 'sign');
@@ -107,7 +107,7 @@ describe('what the log orders, as a signer of its own reads it', () => {
     await notOrdered(orders.of({ unsigned: unsigned(23n), purpose }, 'sign'));
   });
 
-  it('waits while the treasury is paused, whichever account numbers it', async () => {
+  it('wait while the treasury is paused, whichever account numbers them', async () => {
     const { orders, handle } = logWorld();
     for (const account of [treasuryAccount, channel]) await numbers(handle, account);
     await orders.of({ unsigned: unsigned(7n, channel), purpose }, 'sign');
@@ -116,7 +116,7 @@ describe('what the log orders, as a signer of its own reads it', () => {
     await notOrdered(orders.of({ unsigned: unsigned(7n, channel), purpose }, 'sign'));
   });
 
-  it('is the anchor of a head, with that hash for its memo alone, and no money leaves by it', async () => {
+  it('include the anchor of a head, with that hash for its memo alone, and no money leaves by it', async () => {
     const { handle, backing, owed } = logWorld();
     const form = { kind: 'anchor', hash: '9f'.repeat(32) } as const;
     const nothing: Order = { ...order, token: coinOf(1), receiver: treasuryAccount, amount: 0n, form };
@@ -137,7 +137,7 @@ describe('what the log orders, as a signer of its own reads it', () => {
     await notOrdered(orders.of({ unsigned: asked(), purpose: { ...anchor, kind: 'deployment' } }, 'check'));
   });
 
-  it('is not cancelled under its own reference, which limits know what it takes by', async () => {
+  it('are not cancelled under their own reference, under which limits count their amount', async () => {
     const { orders, handle } = logWorld();
     await numbers(handle);
     const cancel = { kind: 'cancel', reference: cancelReference(7n) } as const;
@@ -147,8 +147,8 @@ describe('what the log orders, as a signer of its own reads it', () => {
   });
 });
 
-describe('what pays for a transfer, as a signer of its own sees it', () => {
-  it('is money that came to us: not what strangers paid each other', async () => {
+describe('the money of a transfer, as a separate signer sees it', () => {
+  it('was received by us: transfers between strangers do not count', async () => {
     const { handle, append, backs } = logWorld();
     await append(paymentDecider, paymentId, [created()]);
     const refunds = async (transfer: Transfer, id = transferId(transfer)) => {

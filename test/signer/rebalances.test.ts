@@ -1,4 +1,4 @@
-/** A signer of its own burns and mints only what its reading of the log orders. */
+/** A separate signer burns and mints only what its own reading of the log orders. */
 import assert from 'node:assert/strict';
 import { SigningRefused, type TransferOrder } from '../../commands/transferPorts.ts';
 import { fold } from '../../domain/decider.ts';
@@ -10,7 +10,7 @@ import { forgedLog } from './forgedLog.ts';
 
 const notOrdered = (error: unknown): boolean => error instanceof SigningRefused && error.reason === 'notOrdered';
 
-describe('a rebalance, asked of a signer of its own', () => {
+describe('a rebalance, requested from a separate signer', () => {
   const world = forgedLog([]);
   const { account } = world;
   const own = (change: Partial<RebalanceOrdered> = {}): RebalanceOrdered =>
@@ -22,7 +22,7 @@ describe('a rebalance, asked of a signer of its own', () => {
   ];
   let count = 0;
 
-  /** Writes the stream and asks for one of its transfers. */
+  /** Writes the stream and requests one of its transfers. */
   async function signs(events: readonly RebalanceEvent[], part: 'burn' | 'mint', change: Partial<TransferOrder> = {}) {
     count += 1;
     const id = `r${count}`;

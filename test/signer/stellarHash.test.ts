@@ -1,4 +1,4 @@
-/** Stellar nodes accept a hash in capital letters: a payin has one identity all the same. */
+/** Stellar nodes accept a hash in capital letters; a payin still has one identity. */
 import assert from 'node:assert/strict';
 import { Memo } from '@stellar/stellar-sdk';
 import { transferOf } from '../../commands/chainPorts.ts';
@@ -29,7 +29,7 @@ function inCapitals(transfer: Transfer, n: number): Transfer {
   return { ...transfer, txHash: transfer.txHash.replace(/[a-f]/g, capital) };
 }
 
-describe('a payin on Stellar whose hash is written otherwise', () => {
+describe('a payin on Stellar with another spelling of its hash', () => {
   let world: StellarWorld;
   let proxy: Awaited<ReturnType<typeof startProxy>>;
   let came: Transfer;
@@ -44,7 +44,7 @@ describe('a payin on Stellar whose hash is written otherwise', () => {
   });
   after(() => world?.lab.stop());
 
-  it('is another transfer for its nodes, and looked up it has the hash that the ledger gives it', async () => {
+  it('is another transfer for its nodes, and its lookup returns the ledger’s spelling', async () => {
     const ingester = createStellarIngester(world.config([proxy.url]));
     const stake = { pass: 'final', usd: 10n } as const;
     assert.equal((await ingester.agreed(came, stake, signal)).agreed, true);
@@ -53,7 +53,7 @@ describe('a payin on Stellar whose hash is written otherwise', () => {
     assert.equal(found?.txHash, came.txHash);
   });
 
-  it('pays for nothing beside the one that it is', async () => {
+  it('pays for only one payment', async () => {
     const world1500 = forgedLog(new Map([[1500, createStellarIngester(world.config([proxy.url]))]]));
     const [created] = [p.created({ from: p.stellarUsdc })];
     assert.ok(created?.type === 'PaymentCreated');

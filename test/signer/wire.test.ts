@@ -30,7 +30,7 @@ const unsigned: Unsigned = {
 };
 const purpose = { kind: 'payout', reference: 'one', appId: 'shop' } as const;
 
-describe('a signer of its own, over its wire', () => {
+describe('a separate signer, over its wire', () => {
   let authority: Authority;
   let server: SignerServer;
   let remote: RemoteSigner;
@@ -69,7 +69,7 @@ describe('a signer of its own, over its wire', () => {
     told.length = 0;
   });
 
-  it('answers while silent connections without a certificate come in', async () => {
+  it('answers while silent connections without a certificate are open', async () => {
     const sockets = Array.from({ length: 300 }, () => connect(Number(new URL(server.url).port), '127.0.0.1'));
     for (const socket of sockets) socket.on('error', () => {});
     await Promise.all(sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])));
@@ -84,7 +84,7 @@ describe('a signer of its own, over its wire', () => {
     }
   });
 
-  it('is asked with all that a transaction is, and answers with its signature', async () => {
+  it('receives everything about a transaction, and answers with its signature', async () => {
     const signer = remote.signerOf(treasuryAccount);
     await signer.check(unsigned, purpose);
     assert.deepEqual(await signer.sign(unsigned, purpose), { bytes: '0x02', hash: '0xabc' });
@@ -97,7 +97,7 @@ describe('a signer of its own, over its wire', () => {
     assert.deepEqual(new Set(told.map(({ caller }) => caller)), new Set(['subscribers']));
   });
 
-  it('refuses by the reasons of a signer that is here, with its own words', async () => {
+  it('refuses with the reasons of a local signer, in its own words', async () => {
     const signer = remote.signerOf(treasuryAccount);
     failure = new SigningRefused('perHour', 'the limit of 10 per hour is reached');
     await assert.rejects(async () => signer.sign(unsigned, purpose), failure);
@@ -105,7 +105,7 @@ describe('a signer of its own, over its wire', () => {
     await assert.rejects(async () => signer.check(unsigned, purpose), failure);
   });
 
-  it('is not asked again and again for what it cannot read', async () => {
+  it('is not called repeatedly for an unreadable request', async () => {
     const signer = remote.signerOf(treasuryAccount);
     const unreadable: readonly [Partial<Unsigned>, Partial<SigningPurpose>][] = [
       [{ nonce: -1n }, {}],
@@ -120,7 +120,7 @@ describe('a signer of its own, over its wire', () => {
     assert.equal(told.filter(({ status, refused }) => status === 400 && refused?.refused === 'malformed').length, 3);
   });
 
-  it('that fails, or is away, makes payouts wait, and tells nothing of what it holds', async () => {
+  it('delays payouts when it fails or is away, and reveals nothing that it holds', async () => {
     const signer = remote.signerOf(treasuryAccount);
     failure = new Error('key 0x0123');
     await assert.rejects(
@@ -150,7 +150,7 @@ describe('a signer of its own, over its wire', () => {
     assert.deepEqual(told, []);
   });
 
-  it('is believed by nobody where another authority signed for it', async () => {
+  it('is trusted by nobody if another authority signed for it', async () => {
     const { cert, key } = loadTls(await authority.end('subscribers'));
     const { ca } = loadTls(await (await testAuthority()).end('x'));
     const doubting = createRemoteSigner(server.url, { ca, cert, key });
@@ -158,7 +158,7 @@ describe('a signer of its own, over its wire', () => {
     doubting.close();
   });
 
-  it('says what is wrong with a request, reads no more of one than it may, and goes on', async () => {
+  it('states the fault of a request, reads no more of one than it may, and continues', async () => {
     const tls = loadTls(await authority.end('subscribers'));
     const post = (body: string, path = '/v1/sign') =>
       new Promise<number>((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** A signer of its own pays a merchant's credit out, however many buyers paid by credit. */
+/** A separate signer pays a merchant's credit out, for any number of buyers who paid by credit. */
 import assert from 'node:assert/strict';
 import { SigningRefused, type TransferOrder } from '../../commands/transferPorts.ts';
 import {
@@ -82,7 +82,7 @@ const createsPayment = ({ handle }: World, change: Partial<typeof terms> = {}) =
 const signs = (world: World, asked: TransferOrder = order) => world.sign('payout', paymentId, asked);
 const notOrdered = (error: unknown): boolean => error instanceof SigningRefused && error.reason === 'notOrdered';
 
-describe('a withdrawal of credit, asked of a signer of its own', () => {
+describe('a withdrawal of credit, requested from a separate signer', () => {
   it('is signed for a merchant with more than 100,000 credit payments before it, and more after it', async function () {
     this.timeout(120_000);
     const world = forgedLog([]);
@@ -93,7 +93,7 @@ describe('a withdrawal of credit, asked of a signer of its own', () => {
     await signs(world);
   });
 
-  it('is refused where the merchant has made none, or none of that name', async () => {
+  it('is refused if the merchant has made none, or none with that name', async () => {
     const world = forgedLog([]);
     await createsPayment(world);
     await assert.rejects(signs(world), notOrdered);
@@ -102,7 +102,7 @@ describe('a withdrawal of credit, asked of a signer of its own', () => {
     await assert.rejects(signs(world), notOrdered);
   });
 
-  it('is refused where its payment pays more than was withdrawn, somebody else, or in another token', async () => {
+  it('is refused if its payment pays more than was withdrawn, another receiver, or another token', async () => {
     const lies: readonly Partial<Withdrawal>[] = [
       { cents: '998' },
       { cents: '1' },

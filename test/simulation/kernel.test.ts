@@ -19,7 +19,7 @@ const outcomeOf = (faults: readonly string[], payments: number, fails: boolean):
 });
 
 describe('kernel of the simulation', () => {
-  it('takes up what is due in the order of its time, and of one moment in the order in which it was put down', () => {
+  it('runs due events in the order of their times, and events of one moment in the order of scheduling', () => {
     const agenda = createAgenda(0);
     const taken: string[] = [];
     for (const [name, wait_ms] of [
@@ -48,7 +48,7 @@ describe('kernel of the simulation', () => {
     );
   });
 
-  it('draws the same from the same seed, and another course from another', () => {
+  it('draws the same from the same seed, and another sequence from another', () => {
     const drawn = (seed: string) => Array.from({ length: 5 }, randomOf(seed).next);
     assert.deepEqual(drawn('1'), drawn('1'));
     assert.notDeepEqual(drawn('1'), drawn('2'));

@@ -20,7 +20,7 @@ const counts = isFull
 /** Fewer faults mean that the worlds are too quiet to prove anything. */
 const faultsPerWorld = 50;
 
-/** Traces of the seeds from 1 on, without habits. A change to the service changes them: write the new ones here, and say why. */
+/** Traces of the first seeds, without habits. A change of the service changes them: write the new ones here, and state the reason. */
 const pinned: readonly string[] = ['ab334384de7c93d6', 'e0c46facc94a7050', 'c05a131fd2766e06'];
 
 /** Event types of worlds with all habits, besides those of all worlds. */
@@ -57,7 +57,7 @@ describe('the service in a simulated world', function () {
   this.timeout(1_800_000);
   let told: readonly Told[];
 
-  it('keeps its promises in the first courses of things', async () => {
+  it('keeps its promises in the first seeds', async () => {
     told = await simulate({ from: 1, seeds: counts.worlds });
     assert.deepEqual(failed(told), []);
     const wrong = told.reduce((sum, { faults }) => sum + faults, 0);

@@ -20,7 +20,7 @@ const good = {
   EVENTSTORE_URL: 'embedded',
 };
 
-/** Every problem that is named, one a line. */
+/** All reported problems, one per line. */
 function problemsOf(env: Readonly<Record<string, string>>): string[] {
   try {
     readConfig(env);
@@ -34,7 +34,7 @@ function problemsOf(env: Readonly<Record<string, string>>): string[] {
 const base58Of = (bytes: Uint8Array): string => getBase58Decoder().decode(bytes);
 
 describe('configuration', () => {
-  it('is read with defaults for all that is not required', () => {
+  it('is read with defaults for all optional values', () => {
     const config = readConfig(good);
     assert.equal(config.port, 3000);
     assert.equal(config.host, '127.0.0.1');
@@ -82,7 +82,7 @@ describe('configuration', () => {
     );
   });
 
-  it('takes a relay account, by its key or its address, that is not the treasury; none by default', () => {
+  it('accepts a relay account, by its key or its address, that is not the treasury; none by default', () => {
     const relay = `0x${'fedcba9876543210'.repeat(4)}` as const;
     const address = privateKeyToAddress(relay);
     const of = (env: object) => readConfig({ ...good, ...env }).treasuries.evm?.relay;
@@ -99,7 +99,7 @@ describe('configuration', () => {
     assert.equal(readConfig(good).relays.perRelay_microUsd, 1_000_000n);
   });
 
-  it('takes WebSockets of nodes that push, beyond this machine encrypted ones, and none of a chain that is polled', () => {
+  it('accepts WebSockets of nodes that push, beyond this machine encrypted ones, and none of a chain that is polled', () => {
     const chains = {
       ...{ RPC_URLS_501: 'https://solana.example.com', RPC_URLS_1500: 'https://stellar.example.com' },
       WS_URLS_8453: 'wss://base.example.com/key',
@@ -114,7 +114,7 @@ describe('configuration', () => {
     ]);
   });
 
-  it('puts heads on Stellar when that is asked for, and Stellar is there', () => {
+  it('puts heads on Stellar on request, if Stellar is configured', () => {
     assert.equal(readConfig(good).heads.anchor, null);
     assert.deepEqual(problemsOf({ ...good, HEADS_ANCHOR: 'stellar' }), [
       'HEADS_ANCHOR: Stellar is not configured: set RPC_URLS_1500 and its treasury, or unset it',
@@ -129,7 +129,7 @@ describe('configuration', () => {
     assert.equal(problemsOf({ ...secret, HEADS_ANCHOR: 'bitcoin' }).length, 1);
   });
 
-  it('believes as many nodes as there are, up to two, and large sums to two always; but for trying out', () => {
+  it('requires agreement of all nodes, up to two, and of two for large sums; except for trials', () => {
     const agreeOf = (env: Readonly<Record<string, string>>) => readConfig({ ...good, ...env }).chains[0]?.agree;
     const three = 'https://a.example.com,https://b.example.com,https://c.example.com';
     assert.deepEqual(agreeOf({ RPC_URLS_8453: three }), { usual: 2, large: 2 });
@@ -143,13 +143,13 @@ describe('configuration', () => {
     assert.match(problemsOf({ ...good, ...twice }).join(), /RPC_URLS_8453: a node is listed twice/);
   });
 
-  it('takes depths as time, alone or with a tag', () => {
+  it('accepts depths as time, alone or with a tag', () => {
     const [base] = readConfig({ ...good, CONFIRMATIONS_8453: '20s', CONFIRMATIONS_LARGE_8453: 'finalized+7s' }).chains;
     assert.deepEqual(base?.confirmations, { blocks: 0, tag: null, after_ms: 20_000 });
     assert.deepEqual(base?.confirmationsLarge, { blocks: 0, tag: 'finalized', after_ms: 7_000 });
   });
 
-  it('takes depths as blocks, a tag, or both', () => {
+  it('accepts depths as blocks, a tag, or both', () => {
     const [base] = readConfig({
       ...good,
       CONFIRMATIONS_8453: '12',
@@ -171,14 +171,14 @@ describe('configuration', () => {
     assert.equal(readConfig({ ...good, MODE: 'sandbox', SETTLEMENT_COOLDOWN_HOURS: '0' }).settlementCoolDown_hours, 0);
   });
 
-  it('lets no money go at once to an address that was just written down, in production', () => {
+  it('lets no money go at once to a newly added address, in production', () => {
     assert.deepEqual(readConfig(good).withdrawals, { addressCoolDown_hours: 24, approval_usd: 1_000n });
     const atOnce = { TREASURY_ADDRESS_COOLDOWN_HOURS: '0' };
     assert.match(problemsOf({ ...good, ...atOnce }).join(), /TREASURY_ADDRESS_COOLDOWN_HOURS: 0 is for tests/);
     assert.equal(readConfig({ ...good, MODE: 'sandbox', ...atOnce }).withdrawals.addressCoolDown_hours, 0);
   });
 
-  it('does not start an API in production that would give out links to an address of its own', () => {
+  it('does not start an API in production that would publish links to an address of its own', () => {
     assert.equal(readConfig(good).publicUrl, 'https://pay.example.com');
     const { PUBLIC_URL: _, ...without } = good;
     for (const env of [without, { ...without, ROLES: 'api' }, { ...good, PUBLIC_URL: ' ' }])
@@ -268,7 +268,7 @@ describe('configuration', () => {
     });
   }
 
-  it('never prints what may be secret', () => {
+  it('never prints a possible secret', () => {
     const secrets = {
       MASTER_KEY: `${'0123456789abcdef'.repeat(4)}zz`,
       TREASURY_PRIVATE_KEY: `0x${'fedcba9876543210'.repeat(4)}zz`,
@@ -298,7 +298,7 @@ describe('configuration', () => {
     assert.match(problemsOf({ ...good, TREASURY_ADDRESS: other }).join(), /not the account of TREASURY_PRIVATE_KEY/);
   });
 
-  describe('with a signer of its own', () => {
+  describe('with a separate signer', () => {
     const tls = { SIGNER_CA_FILE: 'ca.pem', SIGNER_CERT_FILE: 'own.pem', SIGNER_KEY_FILE: 'own.key' };
     const { TREASURY_PRIVATE_KEY: key, DATABASE_URL: database, ...others } = good;
     const asking = {
@@ -325,7 +325,7 @@ describe('configuration', () => {
       assert.equal(readConfig(signing).databaseUrl, '', 'it needs no Postgres');
     });
 
-    it('stands alone, reads the log by itself, and shows a certificate as those do who ask', () => {
+    it('runs alone, reads the log itself, and presents a certificate like its callers', () => {
       assert.match(
         problemsOf({ ...signing, ROLES: 'signer,api', DATABASE_URL: database }).join(),
         /signer must be the only role/,
@@ -340,7 +340,7 @@ describe('configuration', () => {
       );
     });
 
-    it('needs the key of references where it prepares payouts on Solana: without it none would ever be paid', () => {
+    it('needs the key of references if it prepares payouts on Solana: without it none would ever be paid', () => {
       const address = SolanaKeypair.fromSeed(new Uint8Array(32).fill(9)).publicKey.toBase58();
       const onSolana = { ...asking, RPC_URLS_501: 'https://solana.example.com', SOLANA_TREASURY_ADDRESS: address };
       assert.match(problemsOf(onSolana).join(), /SOLANA_REFERENCE_KEY is required with SIGNER_URL/);
@@ -356,7 +356,7 @@ describe('configuration', () => {
     const solana = { ...plain, RPC_URLS_501: 'https://solana.example.com' };
     const keys = { SOLANA_TREASURY_PRIVATE_KEY, SOLANA_DEPOSIT_SEED: 'AB'.repeat(32) };
 
-    it('takes the wallet’s key with the seed of deposits, or the address alone where nothing is signed', () => {
+    it('accepts the wallet’s key with the seed of deposits, or the address alone if nothing is signed', () => {
       const priorityMax_lamports = 1_000_000n;
       const depositSeed = 'ab'.repeat(32);
       const expected = {
@@ -372,7 +372,7 @@ describe('configuration', () => {
       assert.equal(readConfig(good).treasuries.solana, null);
     });
 
-    it('names what is missing or wrong, and no secret', () => {
+    it('names missing and wrong values, and no secret', () => {
       assert.match(problemsOf(solana).join(), /^SOLANA_TREASURY_ADDRESS or SOLANA_TREASURY_PRIVATE_KEY is required$/);
       assert.match(problemsOf({ ...solana, SOLANA_TREASURY_PRIVATE_KEY }).join(), /^SOLANA_DEPOSIT_SEED is required/);
       const wrong = {
@@ -411,13 +411,13 @@ describe('configuration', () => {
       assert.equal(readConfig({ ...good, ...key }).treasuries.stellar, null);
     });
 
-    it('takes the address alone where nothing is signed', () => {
+    it('accepts the address alone if nothing is signed', () => {
       const env = { ...stellar, STELLAR_TREASURY_ADDRESS: treasury.publicKey(), STELLAR_PAYIN_CONTRACT: contract };
       const expected = { address: treasury.publicKey(), key: null, payinContract: contract, channels: [] };
       assert.deepEqual(readConfig(env).treasuries.stellar, expected);
     });
 
-    it('names what is missing or wrong, and no secret', () => {
+    it('names missing and wrong values, and no secret', () => {
       assert.match(problemsOf(stellar).join(), /^STELLAR_TREASURY_ADDRESS or STELLAR_TREASURY_SECRET is required$/);
       const wrong = {
         STELLAR_TREASURY_SECRET: `${treasury.secret().slice(0, -1)}x`,
@@ -435,7 +435,7 @@ describe('configuration', () => {
       );
     });
 
-    it('takes channels beside the treasury, each an account of its own, where payouts are signed', () => {
+    it('accepts channels beside the treasury, each an account of its own, where payouts are signed', () => {
       const pairs = [Keypair.random(), Keypair.random()];
       const channels = pairs.map((pair) => pair.secret());
       const channelsOf = (env: Record<string, string>) => readConfig(env).treasuries.stellar?.channels;
@@ -493,7 +493,7 @@ describe('configuration', () => {
       assert.deepEqual(problemsOf({ ...good, MASTER_KEY: '0'.repeat(64), MODE: 'sandbox' }), []);
     });
 
-    it('takes the store of its surroundings only where none is named, by variable or file', () => {
+    it('uses the store of its surroundings only if none is named, by variable or file', () => {
       const beside = { EVENTSTORE_DEFAULT_URL: 'esdb://eventstore:2113?tls=false' };
       const storeOf = (env: Readonly<Record<string, string>>) =>
         readConfig({ ...good, EVENTSTORE_URL: '', ...beside, ...env }).eventStoreUrl;
@@ -544,7 +544,7 @@ describe('configuration', () => {
         assert.deepEqual(at(url), [], url);
     });
 
-    it('takes registrations only where mail can be sent, and nobody registers unless that is asked for', () => {
+    it('accepts registrations only where mail can be sent, and registration is off by default', () => {
       const mail = { SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: 'Payments <no-reply@example.com>' };
       assert.equal(readConfig(good).registration, 'closed');
       assert.match(

@@ -17,7 +17,7 @@ describe('a secret', () => {
     return { value: createReader(env, problems).text(name, ''), problems };
   }
 
-  it('may come from a file, without the line’s end', () => {
+  it('may be read from a file, without the trailing line break', () => {
     for (const name of ['MASTER_KEY', 'SMTP_URL', 'RPC_URLS_8453', 'STELLAR_CHANNEL_SECRETS', 'DEPLOYER_PRIVATE_KEY'])
       assert.deepEqual(read({ [`${name}_FILE`]: file('a secret\r\n') }, name), { value: 'a secret', problems: [] });
   });
@@ -28,7 +28,7 @@ describe('a secret', () => {
     assert.deepEqual(problems, ['MASTER_KEY_FILE is set in addition to MASTER_KEY: set only one of them']);
   });
 
-  it('is not in a file that is missing, empty, a directory or too large; the problem shows none of it', () => {
+  it('is not read from a file that is missing, empty, a directory or too large; the error reveals none of it', () => {
     const of = (path: string) => read({ MASTER_KEY_FILE: path }).problems.join();
     assert.match(of(join(directory, 'none')), /none, which cannot be read \(ENOENT\)/);
     assert.match(of(directory), /cannot be read \(EISDIR\)/);
@@ -44,7 +44,7 @@ describe('a secret', () => {
 });
 
 describe('a child process', () => {
-  it('gets what a program needs to run, and nothing of the configuration', () => {
+  it('gets the variables that a program needs to run, and nothing of the configuration', () => {
     const environment = { PATH: '/bin', TZ: 'UTC', LC_ALL: 'C', MASTER_KEY: 'a', SMTP_URL: 'b', RPC_URLS_1: 'c' };
     assert.deepEqual(childEnvironment(environment), { PATH: '/bin', TZ: 'UTC', LC_ALL: 'C' });
   });
@@ -57,5 +57,5 @@ describe('the URL of a store in a message', () => {
     ['esdb+discover://ops:p@s/s@a:2113,b:2113?tlsCaFile=/etc/ca.crt', 'esdb+discover://a:2113,b:2113'],
     ['esdb+unix:///data/socket', 'esdb+unix:///data/socket'],
   ] as const)
-    it(`shows of ${url} no user, no password and no option`, () => assert.equal(withoutSecrets(url), shown));
+    it(`reveals of ${url} no user, no password and no option`, () => assert.equal(withoutSecrets(url), shown));
 });

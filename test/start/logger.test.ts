@@ -1,4 +1,4 @@
-/** The service's own log, as its operator sees it in a terminal. */
+/** The service's own log as its operator reads it in a terminal. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -7,7 +7,7 @@ import { hostile, steering } from '../support/hostileText.ts';
 const telemetry = new URL('../../src/process/telemetry.ts', import.meta.url).href;
 
 describe('the log of the service', () => {
-  it('says in JSON what strangers have written, and steers no terminal by it', async () => {
+  it('contains texts of strangers in JSON, and controls no terminal by it', async () => {
     const program = `import { createLogger } from ${JSON.stringify(telemetry)};
       const text = ${JSON.stringify(hostile)};
       createLogger('info').warn({ orderId: text, [text]: 1, err: new Error(text) }, text);`;

@@ -9,7 +9,7 @@ import { createLogger, createTelemetry } from '../../src/process/telemetry.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 describe('metrics', () => {
-  it('show what the database knows, and the last of it while Postgres is away', async () => {
+  it('show the database’s state, and the last one while Postgres is away', async () => {
     const database = openDatabase({ url: (await freshDatabase()).url });
     const telemetry = createTelemetry(createLogger('silent'));
     for (const set of projectionSets) await openActive(database, set, await ddlOf(set.name));

@@ -46,7 +46,7 @@ const told = () => {
   });
 };
 
-describe('what an instance tells at its start', () => {
+describe('an instance’s log line at its start', () => {
   it('names roles, chains, treasuries and stores', () => {
     assert.deepEqual(told(), {
       url: 'http://127.0.0.1:3000',

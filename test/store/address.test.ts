@@ -84,7 +84,7 @@ describe('the official client', () => {
     assert.deepEqual(printed, []);
   });
 
-  it('is not opened with a certificate that is not there; the variable and the file are named', () => {
+  it('is not opened with a missing certificate; the variable and the file are named', () => {
     assert.throws(() => openClient('esdb://a?tlsCaFile=/nowhere/ca.crt'), {
       name: 'RangeError',
       message: 'EVENTSTORE_URL has tlsCaFile name /nowhere/ca.crt, which cannot be read (ENOENT)',

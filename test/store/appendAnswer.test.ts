@@ -32,7 +32,7 @@ function written({ id, structured, revision, position, stream }: Answer): Buffer
 }
 
 describe('the answer to an append', () => {
-  it('is what the server wrote, however it spells ids and whatever it leaves out', () => {
+  it('is what the server wrote, in any spelling of ids and with any omitted fields', () => {
     fc.assert(
       fc.property(anAnswer, (answer) => {
         const { correlationId, outcome } = appendAnswer(written(answer));
@@ -42,7 +42,7 @@ describe('the answer to an append', () => {
     );
   });
 
-  it('is no success when an error stands behind it: of two outcomes the last one counts', () => {
+  it('is no success when an error follows it: of two outcomes the last one counts', () => {
     const success = { id: crypto.randomUUID(), structured: false, revision: 1n, position: 2n, stream: 's' };
     const error = Buffer.from(new BatchAppendResp().setError(new statuses.Status().setCode(2)).serializeBinary());
     const { correlationId, outcome } = appendAnswer(Buffer.concat([written(success), error]));

@@ -18,7 +18,7 @@ const appends = fc.record({
 });
 
 describe('the request of an append', () => {
-  it('says to the generated messages what was meant', () => {
+  it('has the intended content for the generated messages', () => {
     fc.assert(
       fc.property(appends, fc.uuid(), fc.integer({ min: 0, max: 2 ** 33 }), (append, id, deadline_s) => {
         const request = messages.BatchAppendReq.deserializeBinary(appendRequest(id, append, deadline_s));

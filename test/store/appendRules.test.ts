@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type Expected, judgeAppend, type StreamView } from '../../src/store/node/changes.ts';
 
-/** A stream as the specification tells of it: just the ids in it. */
+/** A stream in the specification's terms: only its ids. */
 interface Model {
   readonly ids: readonly string[];
   readonly tombstoned: boolean;
   readonly softDeleted: boolean;
   readonly hasMetadata: boolean;
-  /** How many of the newest events are still remembered by id. */
+  /** Number of the newest events that the store remembers by id. */
   readonly remembered: number;
 }
 
@@ -34,19 +34,19 @@ const verdict = (model: Model, expected: Expected, ...ids: string[]): string => 
   return 'last' in rest ? `${kind} ${rest.last}` : kind;
 };
 
-describe('what an append may do', () => {
-  it('writes at the exact end, whatever the ids are', () => {
+describe('the rules of an append', () => {
+  it('write at the exact end, whatever the ids are', () => {
     assert.equal(verdict(stream(), 'no_stream', 'a'), 'write');
     assert.equal(verdict(stream('a'), 0n, 'a'), 'write');
     assert.equal(verdict(stream('a', 'b'), 1n, 'c', 'd'), 'write');
   });
 
-  it('finds the identical append behind the end', () => {
+  it('find the identical append behind the end', () => {
     assert.equal(verdict(stream('a', 'b', 'c'), 'no_stream', 'a', 'b'), 'repeated 1');
     assert.equal(verdict(stream('a', 'b', 'c'), 0n, 'b', 'c'), 'repeated 2');
   });
 
-  it('refuses any other append behind or past the end', () => {
+  it('refuse any other append behind or past the end', () => {
     assert.equal(verdict(stream('a', 'b', 'c'), 'no_stream', 'x'), 'wrongVersion');
     assert.equal(verdict(stream('a', 'b', 'c'), 'no_stream', 'a', 'x'), 'wrongVersion');
     assert.equal(verdict(stream('a', 'b', 'c'), 1n, 'c', 'd'), 'wrongVersion', 'runs past the end');
@@ -55,7 +55,7 @@ describe('what an append may do', () => {
     assert.equal(verdict(stream('a'), 2n ** 63n - 1n, 'b'), 'wrongVersion');
   });
 
-  it('goes by remembered ids when no exact version is expected', () => {
+  it('use remembered ids when no exact version is expected', () => {
     assert.equal(verdict(stream(), 'any', 'a'), 'write');
     assert.equal(verdict(stream('a', 'b'), 'any', 'a', 'b'), 'repeated 1');
     assert.equal(verdict(stream('a', 'b'), 'any', 'a', 'x'), 'wrongVersion');
@@ -66,7 +66,7 @@ describe('what an append may do', () => {
     assert.equal(verdict({ ...stream(), hasMetadata: true }, 'stream_exists', 'a'), 'write');
   });
 
-  it('brings a soft-deleted stream back, but not for those who need it to exist', () => {
+  it('restore a soft-deleted stream, but not for appends that need it to exist', () => {
     const deleted: Model = { ...stream('a', 'b'), softDeleted: true, hasMetadata: true };
     assert.equal(verdict(deleted, 'stream_exists', 'c'), 'deleted');
     assert.equal(verdict(deleted, 'any', 'c'), 'write');
@@ -76,19 +76,19 @@ describe('what an append may do', () => {
     assert.equal(verdict(deleted, 'no_stream', 'a'), 'repeated 0', 'still physically there');
   });
 
-  it('never writes to a tombstoned stream', () => {
+  it('never write to a tombstoned stream', () => {
     for (const expected of ['any', 'no_stream', 'stream_exists', 0n] as const) {
       assert.equal(verdict({ ...stream('a'), tombstoned: true }, expected, 'b'), 'deleted');
     }
   });
 
-  it('treats an append of nothing as a question about the version', () => {
+  it('treat an append of nothing as a question about the version', () => {
     assert.equal(verdict(stream('a'), 0n), 'write');
     assert.equal(verdict(stream('a'), 'any'), 'write');
     assert.equal(verdict(stream('a'), 'no_stream'), 'wrongVersion');
   });
 
-  it('agrees with the specification in every case', () => {
+  it('agree with the specification in every case', () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd', 'e');
     const model: fc.Arbitrary<Model> = fc.record({
       ids: fc.uniqueArray(id, { maxLength: 4 }),
@@ -110,7 +110,7 @@ describe('what an append may do', () => {
   });
 });
 
-/** The same rules once more, straight from the description of the protocol, by comparing lists. */
+/** The same rules written directly from the protocol's description, by comparing lists. */
 function specified(model: Model, expected: Expected, ids: readonly string[]): string {
   const current = model.ids.length - 1;
   if (model.tombstoned) return 'deleted';

@@ -23,7 +23,7 @@ describe('the event store client at a cluster', () => {
     for (const node of cluster.nodes) await node.stop();
   });
 
-  /** Until it succeeds: a cluster that chooses a leader is asked again, as workers do. */
+  /** Repeats the work until it succeeds, like workers while a cluster elects a leader. */
   async function until<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       await nextTurn();
@@ -35,7 +35,7 @@ describe('the event store client at a cluster', () => {
     }
   }
 
-  /** What is told from the start until the log's end, then the subscription. */
+  /** Collects everything from the start to the log's end, then the subscription. */
   async function followed(store: OpenEventStore) {
     const batches = store
       .all({ after: null, prefixes: ['x-'], signal: new AbortController().signal })
@@ -57,7 +57,7 @@ describe('the event store client at a cluster', () => {
     assert.equal(revision, 1n);
   });
 
-  it('asks the leader alone, whichever node it is pointed at: to append, to read, for the end and to follow', async () => {
+  it('calls the leader alone, whatever node its URL names: to append, to read, for the end and to follow', async () => {
     const [a, b] = cluster.nodes;
     const { position } = await open({ url: a.url }).append('x-1', 'no_stream', [event()]);
     assert.equal((await open({ url: b.url }).append('x-2', 'no_stream', [event()])).revision, 0n);
@@ -67,7 +67,7 @@ describe('the event store client at a cluster', () => {
     assert.deepEqual((await until(() => followed(store))).streams, ['x-1', 'x-2']);
   });
 
-  it('does not take a follower’s word, whose log may end earlier', async () => {
+  it('does not trust a follower, whose log may end earlier', async () => {
     const [a, b] = cluster.nodes;
     const store = open({ url: a.url });
     await store.append('x-1', 'no_stream', [event()]);
@@ -81,7 +81,7 @@ describe('the event store client at a cluster', () => {
     assert.equal(await open({ url: b.url }).tail(), position);
   });
 
-  it('goes to the new leader when the old one is deposed, and what was followed is followed there', async () => {
+  it('uses the new leader when the old one is deposed, and continues its subscriptions there', async () => {
     const [a, b] = cluster.nodes;
     const store = open({ url: cluster.url });
     await store.append('x-1', 'no_stream', [event()]);
@@ -94,7 +94,7 @@ describe('the event store client at a cluster', () => {
     assert.deepEqual((await until(() => followed(store))).streams, ['x-1', 'x-1']);
   });
 
-  it('does not find an event at a new leader that the old one had alone: it is cut off', async () => {
+  it('does not find an event at a new leader that the old one had alone: it was truncated', async () => {
     const [a, b] = cluster.nodes;
     const store = open({ url: cluster.url });
     await store.append('x-1', 'no_stream', [event()]);
@@ -105,7 +105,7 @@ describe('the event store client at a cluster', () => {
     assert.equal(await until(() => store.eventAt(position)), null);
   });
 
-  it('says at once that nothing was appended while nobody leads, and goes on when somebody does', async () => {
+  it('reports at once that nothing was appended while nobody leads, and continues with a leader', async () => {
     const store = open({ url: cluster.url, append_ms: 600_000, attempt_ms: 600_000 });
     await store.append('x-1', 'no_stream', [event()]);
     for (const standing of ['electing', 'leaderless'] as const) {
@@ -143,7 +143,7 @@ describe('the event store client at a cluster', () => {
     await assert.rejects(batches.next(), { name: 'Unavailable' });
   });
 
-  it('takes a cluster that nobody can find for a store that is away, for as long as that is so', async () => {
+  it('treats a cluster that nobody can find as a store that is away, for as long as that lasts', async () => {
     const store = open({ url: cluster.url });
     await store.append('x-1', 'no_stream', [event()]);
     const { batches } = await followed(store);

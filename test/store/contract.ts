@@ -4,7 +4,7 @@ import { type EventBatchRead, type EventStore, StreamConflict } from '../../comm
 import type { StoredEvent } from '../../domain/decider.ts';
 import { event, events, freshCategory, idsOf } from './events.ts';
 
-/** What every adapter of the EventStore port must do. */
+/** Duties of every adapter of the EventStore port. */
 export function eventStoreContract(open: () => Promise<EventStore>): void {
   let store: EventStore;
   let category: string;
@@ -27,7 +27,7 @@ export function eventStoreContract(open: () => Promise<EventStore>): void {
       assert.ok(second.position > first.position);
     });
 
-    it('refuses any other revision and says where the stream is', async () => {
+    it('refuses any other revision and states the stream’s revision', async () => {
       const name = stream();
       const conflict = async (expected: bigint | 'no_stream', actual: bigint | null): Promise<void> => {
         await assert.rejects(store.append(name, expected, [event()]), (error) => {
@@ -53,7 +53,7 @@ export function eventStoreContract(open: () => Promise<EventStore>): void {
       assert.deepEqual(idsOf(await store.read(name)), idsOf([...first, ...second]));
     });
 
-    it('takes a partly known append for another one', async () => {
+    it('treats a partly known append as another one', async () => {
       const name = stream();
       const [a, b] = [event(), event()];
       await store.append(name, 'no_stream', [a]);
@@ -78,7 +78,7 @@ export function eventStoreContract(open: () => Promise<EventStore>): void {
   });
 
   describe('read', () => {
-    it('gives back what was stored', async () => {
+    it('returns stored events', async () => {
       const name = stream();
       const data = { text: 'ü€\u0000💶', list: [1, null, { deep: true }], amount: '100000000000000000000' };
       const written = event('Described', data);
@@ -106,7 +106,7 @@ export function eventStoreContract(open: () => Promise<EventStore>): void {
   });
 
   describe('all', () => {
-    /** Takes batches until `enough` says so, then leaves. */
+    /** Reads batches until `enough` returns true, then stops. */
     async function follow(
       after: bigint | null,
       enough: (events: readonly StoredEvent[], batch: EventBatchRead) => boolean,
@@ -162,7 +162,7 @@ export function eventStoreContract(open: () => Promise<EventStore>): void {
       assert.deepEqual(seen, await store.read(name));
     });
 
-    it('never tells a position that runs ahead of its events, and always moves on', async () => {
+    it('never reports a position ahead of its events, and always advances', async () => {
       const writers = Array.from({ length: 20 }, async () => {
         const name = stream();
         for (let n = 0; n < 20; n++) await store.append(name, n === 0 ? 'no_stream' : BigInt(3 * n - 1), events(3));
@@ -170,7 +170,7 @@ export function eventStoreContract(open: () => Promise<EventStore>): void {
       const seen: StoredEvent[] = [];
       let position: bigint | null = null;
       while (seen.length < 1_200) {
-        // Leave after each batch and come back at its position, as a consumer that crashes would.
+        // Stops after each batch and continues at its position, like a consumer that crashes.
         const { batches } = await follow(position, (list) => list.length > 0);
         for (const batch of batches) {
           assert.ok(batch.position >= (position ?? 0n));
@@ -199,7 +199,7 @@ export function eventStoreContract(open: () => Promise<EventStore>): void {
       assert.ok(batches.at(-1)!.position >= later);
     });
 
-    it('ends at once when it is told to before it began', async () => {
+    it('ends at once when it was aborted before it began', async () => {
       const batches = store.all({ after: null, prefixes: ['x'], signal: AbortSignal.abort() });
       for await (const batch of batches) assert.fail(`${batch.events.length} events after the end`);
     });
@@ -224,7 +224,7 @@ export function eventStoreContract(open: () => Promise<EventStore>): void {
       assert.deepEqual(await store.lastEvent([other, own], position - 1n), await store.lastEvent([other]));
     });
 
-    it('is none where the newest of these streams is no later than the position', async () => {
+    it('is none if the newest of these streams is no later than the position', async () => {
       const [own, other] = [stream(), `other${stream()}`];
       const first = await store.append(own, 'no_stream', events(1));
       await store.append(other, 'no_stream', events(3));

@@ -4,7 +4,7 @@ import { instant } from '../../domain/time.ts';
 
 const metadata = { prev: null, at: instant(0), cause: 'test', appId: null, schemaVersion: 1 };
 
-/** One event ready to append; each has an id of its own. */
+/** One event to append, with a new id. */
 export const event = (type = 'Happened', data: object = {}): SealedEvent => ({
   id: randomUUID(),
   type,
@@ -15,7 +15,7 @@ export const event = (type = 'Happened', data: object = {}): SealedEvent => ({
 export const events = (count: number): SealedEvent[] =>
   Array.from({ length: count }, (_, n) => event('Happened', { n }));
 
-/** A category nobody else uses, so that tests may share one store. */
+/** A category without other users, so that tests may share one store. */
 export const freshCategory = (): string => `test${randomUUID().replaceAll('-', '')}`;
 
 export const idsOf = (list: readonly { readonly id: string }[]): string[] => list.map(({ id }) => id);

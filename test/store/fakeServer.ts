@@ -20,7 +20,7 @@ export interface Misbehaviour {
   readonly getSupportedMethods?: handleUnaryCall<any, any>;
 }
 
-/** A server that says it is an event store and then does what a test wants it to; over TLS when it is given a certificate. */
+/** A server that acts as an event store and then behaves as a test needs; over TLS if it has a certificate. */
 export async function fakeServer(
   { getSupportedMethods = featuresService, ...calls }: Misbehaviour,
   tls?: { readonly cert: string; readonly key: string },

@@ -3,7 +3,7 @@ import { onStop } from '../support/hooks.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { idleRestartContract } from './idleRestart.ts';
 
-describe('an embedded node that is started again while it is idle', () => {
+describe('an embedded node that is restarted while it is idle', () => {
   idleRestartContract(async () => {
     const dataDir = temporaryDirectory();
     let node = await spawnEmbeddedNode({ dataDir });

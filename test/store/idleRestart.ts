@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { type OpenEventStore, openEventStore } from '../../src/store/client.ts';
 import { events, freshCategory, idsOf } from './events.ts';
 
-/** A store that a spec starts again while nothing is written to it. */
+/** A store that a spec restarts while nothing is written to it. */
 export interface RestartableStore {
   readonly url: string;
   restart(): Promise<void>;
 }
 
-/** A restart, or an election, writes a record that is no event: followers continue over it, in whatever order they meet it. */
+/** A restart or an election writes a record that is no event: followers continue over it in any order. */
 export function idleRestartContract(start: () => Promise<RestartableStore>, restartsMax = 2): void {
   let target: RestartableStore;
   let store: OpenEventStore;
@@ -30,7 +30,7 @@ export function idleRestartContract(start: () => Promise<RestartableStore>, rest
     return idsOf(appended);
   };
 
-  /** Follows with a connection of its own until `enough` ids are there, or until it has caught up. */
+  /** Follows on a separate connection until `enough` ids have arrived, or until it has caught up. */
   async function follow(after: bigint | null, enough = 0) {
     const follower = openEventStore({ url: target.url });
     const leave = new AbortController();

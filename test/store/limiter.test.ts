@@ -4,7 +4,7 @@ import { createCallQueue } from '../../src/store/client.ts';
 
 describe('a limiter', () => {
   const limits = { inFlight: 2, queued: 2, wait_ms: 60_000 };
-  /** Work that ends when told to. */
+  /** Work that ends on request. */
   function work() {
     const started: number[] = [];
     const ends: PromiseWithResolvers<void>[] = [];
@@ -16,7 +16,7 @@ describe('a limiter', () => {
     return { started, ends, task };
   }
 
-  it('runs so many side by side and the others in their order', async () => {
+  it('runs a number concurrently and the others in their order', async () => {
     const limited = createCallQueue('test', limits);
     const { started, ends, task } = work();
     const all = [0, 1, 2, 3].map((n) => limited(task(n)));
@@ -34,7 +34,7 @@ describe('a limiter', () => {
     await Promise.all([all[2], all[3]]);
   });
 
-  it('refuses more than may wait, before anything of it has begun', async () => {
+  it('refuses work beyond its queue, before any of it has begun', async () => {
     const limited = createCallQueue('test', limits);
     const { started, ends, task } = work();
     const all = [0, 1, 2, 3].map((n) => limited(task(n)));
@@ -48,7 +48,7 @@ describe('a limiter', () => {
     await limited(async () => {});
   });
 
-  it('lets nobody wait for ever', async () => {
+  it('lets no work wait for ever', async () => {
     const limited = createCallQueue('test', { inFlight: 1, queued: 5, wait_ms: 5 });
     const { ends, task } = work();
     const first = limited(task(0));

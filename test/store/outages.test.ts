@@ -22,7 +22,7 @@ import { fakeServer, type Misbehaviour } from './fakeServer.ts';
 type BatchCall = ServerDuplexStream<messages.BatchAppendReq, Buffer>;
 type ReadCall = ServerWritableStream<messages.ReadReq, Buffer>;
 
-/** An event that somebody wrote before. */
+/** An event that was written before. */
 const recordAt = (position: number): Buffer =>
   bareRecord(
     encodeRecord({
@@ -54,7 +54,7 @@ describe('the event store client in an outage', () => {
     stops.push(stop);
     return url;
   }
-  /** The node's own BatchAppend over real storage, with each call changed by `spoil`. */
+  /** The node's own BatchAppend over real storage; `spoil` changes each call. */
   async function spoiled(spoil: (call: BatchCall) => void) {
     const storage = await openStorage(join(temporaryDirectory(), 'events'));
     stops.push(() => storage.close());
@@ -71,7 +71,7 @@ describe('the event store client in an outage', () => {
     return { url, records };
   }
 
-  it('resends an append whose answer never came, and it is there once', async () => {
+  it('resends an append whose answer never arrived, and it is there once', async () => {
     let answers = 0;
     const { url, records } = await spoiled((call) => {
       const write = call.write.bind(call) as (reply: unknown) => boolean;
@@ -101,7 +101,7 @@ describe('the event store client in an outage', () => {
     assert.equal(records(), 2);
   });
 
-  it('says that the outcome is unknown when no answer comes in time', async () => {
+  it('reports that the outcome is unknown when no answer arrives in time', async () => {
     const seen: string[] = [];
     const url = await serve({
       batchAppend: (call: BatchCall) => {
@@ -136,7 +136,7 @@ describe('the event store client in an outage', () => {
     await Promise.all(accepted);
   });
 
-  it('turns callers away at once while the store is down, and goes on when it is back', async () => {
+  it('refuses callers at once while the store is down, and continues when it is back', async () => {
     const dataDir = temporaryDirectory();
     const first = await startNode({ dataDir });
     const store = open({ url: first.url });
@@ -173,7 +173,7 @@ describe('the event store client in an outage', () => {
     for (const { revision } of await Promise.all(flying)) assert.equal(revision, 1n);
   });
 
-  it('tells a subscriber that the connection is lost', async () => {
+  it('notifies a subscriber that the connection is lost', async () => {
     const node = await startNode({ dataDir: temporaryDirectory() });
     const store = open({ url: node.url });
     const following = (async () => {
@@ -184,7 +184,7 @@ describe('the event store client in an outage', () => {
     await assert.rejects(following, { name: 'Unavailable' });
   });
 
-  it('tells a subscriber that its position is none of this store', async () => {
+  it('notifies a subscriber that its position is none of this store', async () => {
     const node = await startNode({ dataDir: temporaryDirectory() });
     stops.push(() => node.close());
     const store = open({ url: node.url });
@@ -193,7 +193,7 @@ describe('the event store client in an outage', () => {
     await assert.rejects(store.all(elsewhere)[Symbol.asyncIterator]().next(), { name: 'ForeignPosition' });
   });
 
-  it('follows from behind the last event: records of the store’s own lie there after a restart', async () => {
+  it('follows from behind the last event, where records of the store’s own are after a restart', async () => {
     const url = await serve({
       read: (call: ReadCall) => {
         const answers = call.request.getOptions()?.hasSubscription() ? [confirmation('1'), caughtUp()] : [recordAt(7)];
@@ -238,14 +238,14 @@ describe('the event store client in an outage', () => {
     });
 
     for (const form of ['esdb', 'esdb+discover'])
-      it(`when the certificate is not believed: ${form}`, async () => {
+      it(`when the certificate is not trusted: ${form}`, async () => {
         const { url, stop } = await fakeServer({}, await testCertificate());
         stops.push(stop);
         const named = url.replace('127.0.0.1', 'localhost').replace('esdb', form);
         assert.match(await refusal(named), /certificate is not believed \(.*\): see tlsCaFile/);
       });
 
-    it('and not when its tlsCaFile has the one who signed the certificate', async () => {
+    it('and not when its tlsCaFile has the issuer of the certificate', async () => {
       const certificate = await testCertificate();
       const caFile = join(temporaryDirectory(), 'ca.crt');
       writeFileSync(caFile, certificate.cert);
@@ -268,7 +268,7 @@ describe('the event store client in an outage', () => {
     });
   });
 
-  it('ends a reading that is under way when it is closed, and takes no stream for missing', async () => {
+  it('ends a running read when it is closed, and reports no stream as missing', async () => {
     const begun = Promise.withResolvers<void>();
     const store = openEventStore({ url: await serve({ read: () => begun.resolve() }) });
     const reading = store.read('a-1');
@@ -293,7 +293,7 @@ describe('the event store client in an outage', () => {
       (call: ReadCall): void => {
         for (const reply of replies) call.write(reply);
       };
-    /** @param tail called when the log's end is asked for, which is 9, before it is answered */
+    /** @param tail called when the end of the log, which is 9, is requested, before the answer */
     const either =
       ({ subscription, tail }: { subscription: (call: ReadCall) => void; tail: () => void }) =>
       (call: ReadCall): void => {
@@ -314,7 +314,7 @@ describe('the event store client in an outage', () => {
       return batches;
     }
 
-    it('one that never says caughtUp is taken to be silent because there is nothing more', async () => {
+    it('one that never sends caughtUp is treated as silent because there is nothing more', async () => {
       const subscription = saying(confirmation('1'), recordAt(7), recordAt(9));
       const batches = await untilLive(await serve({ read: either({ subscription, tail: () => {} }) }));
       assert.equal(batches.at(-1)?.position, 9n);

@@ -14,7 +14,7 @@ const readings = fc.record({
   }),
 });
 
-/** Where it begins, as the generated message has it. */
+/** Start of the read in the generated message. */
 function beginningIn(options: messages.ReadReq.Options | undefined): string {
   const of = options?.getStream() ?? options?.getAll();
   if (of?.hasStart()) return 'start';
@@ -25,7 +25,7 @@ function beginningIn(options: messages.ReadReq.Options | undefined): string {
 }
 
 describe('the request of a reading', () => {
-  it('says to the generated messages what was meant', () => {
+  it('has the intended content for the generated messages', () => {
     fc.assert(
       fc.property(readings, ({ stream, from, backwards, max, ...rest }) => {
         const prefixes = stream === null ? rest.prefixes : undefined;

@@ -19,7 +19,7 @@ const record: LogRecord = {
 };
 
 describe('an event out of the bytes of an answer', () => {
-  it('is what was written', () => {
+  it('is the written one', () => {
     const written = fc.record({
       stream: name,
       type: name,
@@ -46,7 +46,7 @@ describe('an event out of the bytes of an answer', () => {
     );
   });
 
-  it('has no metadata when none was written, and keeps what is no JSON', () => {
+  it('has no metadata when none was written, and keeps a text that is not JSON', () => {
     const read = recordedEvent(
       bareRecord(encodeRecord({ ...record, metadata: Buffer.alloc(0), data: Buffer.from('{"half') })),
     );
@@ -56,7 +56,7 @@ describe('an event out of the bytes of an answer', () => {
     assert.deepEqual(binary?.data, Uint8Array.of(1, 2, 255));
   });
 
-  it('is not found in what the server says between events', () => {
+  it('is not found in the server’s messages between events', () => {
     for (const said of [confirmation('1'), checkpointAt(64), caughtUp()]) {
       assert.equal(recordedEvent(said), null);
     }

@@ -14,7 +14,7 @@ const stream = 'webhookTypes-introduced';
 const masterKey = randomBytes(32);
 const deciding = { clock: systemClock, ids: randomIds, codec: eventCodec };
 
-/** A service on a log: what it believes, what it was told is not its own. */
+/** A service on a log: the events that it accepts, and the foreign events that it reports. */
 function serviceOn(log: EventStore, key: Uint8Array = masterKey) {
   const told: ChainBroken[] = [];
   const tell = (broken: ChainBroken) => void told.push(broken);
@@ -56,7 +56,7 @@ describe('an event log that others can write to', () => {
     service = serviceOn(log);
   });
 
-  it('takes what the service writes: it is read, decided on, and the same for its other instances', async () => {
+  it('accepts the service’s events: they are read, decided on, and the same for its other instances', async () => {
     await service.introduce('one_type');
     await service.introduce('another_type');
     const other = serviceOn(log);
@@ -66,7 +66,7 @@ describe('an event log that others can write to', () => {
     assert.deepEqual([service.told, other.told], [[], []]);
   });
 
-  it('is not believed when a stranger begins a stream', async () => {
+  it('is not trusted when a stranger begins a stream', async () => {
     await service.store.sealed();
     await log.append(stream, 'no_stream', forged(null));
     await assert.rejects(service.introduce('ours'), at(0n));
@@ -74,17 +74,17 @@ describe('an event log that others can write to', () => {
     assert.equal(service.told[0]?.stream, stream);
   });
 
-  it('is not believed when a stranger goes on with a stream, though he read its end and links to it', async () => {
+  it('is not trusted when a stranger continues a stream, though they read its end and link to it', async () => {
     await service.introduce('ours');
     const [ours] = await log.read(stream);
     invariant(ours !== undefined, 'one is there');
     await log.append(stream, 0n, forged(ours));
-    // What is in memory does not help: the next decision is made on it, and its append finds the stranger's event.
+    // The cached state does not help: the next decision uses it, and its append finds the foreign event.
     await assert.rejects(service.introduce('ours_too'), at(1n));
     await assert.rejects(serviceOn(log).introduce('ours_too'), at(1n));
   });
 
-  it('is not believed when a seal is moved to another event, place or stream', async () => {
+  it('is not trusted when a seal is moved to another event, place or stream', async () => {
     await service.introduce('ours');
     const [ours] = await log.read(stream);
     invariant(ours !== undefined, 'one is there');
@@ -98,7 +98,7 @@ describe('an event log that others can write to', () => {
     await assert.rejects(readStream(service.store, 'webhookTypes-other'), ChainBroken);
   });
 
-  it('loses only the stream that was written to: subscriptions leave the forged event out and go on', async () => {
+  it('loses only the affected stream: subscriptions omit the forged event and continue', async () => {
     await service.introduce('ours');
     const [ours] = await log.read(stream);
     invariant(ours !== undefined, 'one is there');
@@ -123,7 +123,7 @@ describe('an event log that others can write to', () => {
     await assert.rejects(readStream(service.store, stream), at(2n));
   });
 
-  it('is refused under another master key, by name of both keys', async () => {
+  it('is refused under another master key, with the names of both keys', async () => {
     await service.store.sealed();
     const stranger = serviceOn(log, randomBytes(32));
     const [one, other] = [createSeals(masterKey).keyId, /seal of key [0-9a-f]{8}, but has one of key/];
@@ -133,17 +133,17 @@ describe('an event log that others can write to', () => {
     );
   });
 
-  it('is refused when a stranger said himself where seals begin', async () => {
+  it('is refused when a stranger stated where seals begin', async () => {
     const began = { type: 'SealingBegun', data: { keyId: createSeals(masterKey).keyId } };
     const facts = { at: systemClock.now(), cause: 'worker:sealing', appId: null, schemaVersion: 1 };
     await log.append('sealing-begun', 'no_stream', seal('sealing-begun', null, [began], facts, randomIds));
     await assert.rejects(service.store.sealed(), ChainBroken);
-    // It is no failure of whose work meets it: nobody's is possible.
+    // The work that meets it has not failed: the stream is unusable for all.
     const ofTheWhole = (error: Error) => error instanceof Unavailable && error.cause instanceof ChainBroken;
     await assert.rejects(service.introduce('ours'), ofTheWhole);
   });
 
-  it('is not gone on with where a deleted stream would begin again', async () => {
+  it('is not continued where a deleted stream would begin again', async () => {
     await service.introduce('ours');
     const emptied: EventStore = {
       ...log,
@@ -154,7 +154,7 @@ describe('an event log that others can write to', () => {
     await assert.rejects(serviceOn(emptied).introduce('ours'), at(1n));
   });
 
-  it('asks again where seals begin when the store was away at the first time', async () => {
+  it('queries again where seals begin when the store was away at the first time', async () => {
     let away = true;
     const flaky = memoryEventStore({
       at: () => {

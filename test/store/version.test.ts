@@ -6,7 +6,7 @@ import { serverVersion } from '../../tools/doctor/stores.ts';
 import { fakeServer } from './fakeServer.ts';
 
 describe('the version of the event store', () => {
-  it('is the one that the server names, on any form of URL', async () => {
+  it('is the one that the server reports, on any form of URL', async () => {
     const answer = new features.SupportedMethods().setEventStoreServerVersion('26.0.3');
     const { url, stop } = await fakeServer({ getSupportedMethods: (_call, callback) => callback(null, answer) });
     assert.equal(await readServerVersion(url), '26.0.3');

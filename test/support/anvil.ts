@@ -1,4 +1,4 @@
-/** Local chains for tests: one shared process per chain and way of mining in a run, or one of its own where a test reorganises it. */
+/** Local chains for tests: one shared process per chain and way of mining in a run, or a separate one for a test that reorganises it. */
 import { type Address, createTestClient, type Hex, publicActions, walletActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { ChainId } from '../../domain/chains.ts';

@@ -1,4 +1,4 @@
-/** Forbidden webhook targets. One list for all code that must refuse them: settings, however made, and each delivery. */
+/** Forbidden webhook targets. One list for all code that must refuse them: every way to change the setting, and each delivery. */
 
 /** Addresses of no public server, as a name server may answer them: four digits dotted, or IPv6. */
 export const badAddresses: Readonly<Record<string, readonly string[]>> = {

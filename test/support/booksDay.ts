@@ -50,9 +50,9 @@ export interface Ground {
   force(bytes: string): Promise<void>;
   /** Everything that was sent lands and becomes final. */
   settle(): Promise<void>;
-  /** A stranger's gift. @returns the ingester's transfer, if the treasury itself receives payins */
+  /** A gift of a stranger. @returns the ingester's transfer, if the treasury itself receives payins */
   give(asset: 'token' | 'coin', units: bigint): Promise<Transfer | undefined>;
-  /** Somebody uses the treasury's key for himself. */
+  /** Another program uses the treasury's key. */
   byHand(): Promise<void>;
 }
 

@@ -11,8 +11,8 @@ export interface Visitor {
   newTab(): Promise<Page>;
   /**
    * Ends the visit.
-   * @param expected texts of faults that had to occur: a browser's messages when it refuses something that a rule forbids
-   * @throws AssertionError if a page broke its own rules: its CSP, an error in a script, a request to another origin
+   * @param expected texts of faults that must occur, such as a browser's messages about a refusal that a rule requires
+   * @throws AssertionError if a page violated its own rules: its CSP, an error in a script, a request to another origin
    */
   leave(...expected: readonly RegExp[]): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** A cluster of event stores as its clients see it. What one node has another gets by a copy, when a spec says so. */
+/** A cluster of event stores from its clients' view. A node gets another node's data by a copy, when a spec makes one. */
 import { subscribe } from 'node:diagnostics_channel';
 import { cpSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -15,7 +15,7 @@ export interface ClusterNode extends Endpoint {
   /** Stops answering, including connections. */
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** Has the log that another one has now, and no other; both are up afterwards. */
+  /** Copies the present log of another node and replaces its own; both are up afterwards. */
   copy(from: ClusterNode): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface Cluster {
   readonly nodes: readonly [ClusterNode, ClusterNode, ClusterNode];
   /** Every node as a seed. */
   readonly url: string;
-  /** This one leads from now on; those that are up follow it. */
+  /** Makes this node the leader; running nodes follow it. */
   lead(leader: ClusterNode): void;
   all(standing: NodeRole): void;
   /** Number of clients' connections to the nodes. */

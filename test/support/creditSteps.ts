@@ -36,7 +36,7 @@ export function onCredit(state: CreditState, step: CreditStep, now: Instant): De
   return spend(state, order, 'key', now).events;
 }
 
-/** Any payment may arrive here: whether it was spent is another spec's matter. */
+/** Any payment may arrive here: another spec checks whether it was spent. */
 export function onCashback(state: CashbackState, { kind, who }: CreditStep, now: Instant): Decision<CashbackEvent> {
   const { received, open, withdrawn_cents } = state;
   if (kind === 'receive') {

@@ -60,7 +60,7 @@ export function createWorld(crash?: CrashPoint): World {
   };
 }
 
-/** The straight ways of four payments, in turn, with anything else strewn in. */
+/** The straight ways of four payments, in turn, with random steps in between. */
 export const histories: fc.Arbitrary<readonly Step[]> = fc
   .array(fc.record({ kind: fc.constantFrom(...kinds), who: fc.nat(5), n: fc.nat(5) }), { maxLength: 60 })
   .map((strewn) => straight.flatMap((step, index) => [step, ...strewn.slice(index * 2, index * 2 + 2)]));
@@ -93,13 +93,13 @@ const straight: readonly Step[] = (
     { kind: 'operate', who: 0, n: 0 },
     { kind: 'operate', who: 0, n: 0 },
   ])
-  // One more is paid out that its buyer has earned nothing for yet, and one is not paid.
+  // One more is paid out for which its buyer has earned nothing yet, and one is not paid.
   .concat(
     (['create', 'confirm', 'requestPayout', 'sign', 'confirmPayout'] as const).map((kind) => ({ kind, who: 4, n: 0 })),
     { kind: 'create', who: 5, n: 0 },
   );
 
-/** Carries a step out if the decision allows it; a refusal is part of life. */
+/** Carries a step out if the decision allows it; refusals are normal. */
 export async function play({ handle, clock, store }: World, step: Step): Promise<void> {
   clock.advance(minute_ms / 2);
   const now = clock.now();
@@ -149,7 +149,7 @@ export async function play({ handle, clock, store }: World, step: Step): Promise
   }
 }
 
-/** Puts events straight into a stream, sealed as the handle seals them, or as an older version did. */
+/** Puts events straight into a stream, sealed like the handle's, or like an older version's. */
 export async function append(
   world: World,
   stream: string,

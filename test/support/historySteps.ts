@@ -3,6 +3,7 @@ import type { LinkTerms } from '../../domain/link.ts';
 import { register, setKeylessCreation } from '../../domain/merchant/app.ts';
 import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { issueKey, renameKey, revokeKey } from '../../domain/merchant/keys.ts';
+import { defaultChoice, setNotifications } from '../../domain/merchant/notifications.ts';
 import { requestSettlement } from '../../domain/merchant/settlement.ts';
 import type { MerchantState } from '../../domain/merchant/state.ts';
 import { acceptInvitation, inviteMember, removeMember } from '../../domain/merchant/team.ts';
@@ -95,7 +96,7 @@ export const transferOf = (state: PaymentState, { who, n }: Step) => {
 
 export const named = (step: Step) => ({ ...step, appId: appIdOf(step.who), paymentId: paymentIdOf(step.who) });
 
-/** Seen first, then decided about. */
+/** Detected first, then decided. */
 export function onUnmatched(state: UnmatchedState, { who, n }: Step, transfer: Transfer, now: Instant) {
   if (!state) return see(state, transfer, now);
   const order = { receiverAddress: transfer.from, receiverMemo: null, reason: 'no order', networkFee: 1n };
@@ -189,6 +190,8 @@ export function settings(state: MerchantState, step: Step, now: Instant): Decisi
     const key = { keyId, scope: 'orders', hash, hint: 'pi_live_…', name: 'till', expiresAt: null } as const;
     if (n === 4) return revokeKey(state, keyId);
     if (n === 5 || n === 2) return teamStep(state, now);
+    if (n === 3 && state.notifications.length === 0 && state.developerId !== null)
+      return setNotifications(state, state.developerId, { ...defaultChoice, mail: ['largePayment'] });
     return n === 3 ? renameKey(state, keyId, 'new till') : issueKey(state, key, now);
   }
   switch (n) {

@@ -1,7 +1,7 @@
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-// A run starts some two hundred processes of the same code: what one has compiled the others read.
+// A run starts some two hundred processes of the same code: they share compiled code.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 enableCompileCache(process.env['NODE_COMPILE_CACHE']);
 
@@ -19,7 +19,7 @@ export function onStop(stopper: Stopper): void {
   stoppers.push(stopper);
 }
 
-/** Stops the youngest first, and the others also when one cannot be stopped. @throws AggregateError of what went wrong */
+/** Stops the youngest first, and the others even if one cannot be stopped. @throws AggregateError of all failures */
 export async function stopAll(): Promise<void> {
   const errors: unknown[] = [];
   for (let stop = stoppers.pop(); stop; stop = stoppers.pop()) {

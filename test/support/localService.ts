@@ -9,7 +9,8 @@ import { createShop, type Shop } from './shop.ts';
 
 export interface LocalService extends Shop {
   url(): string;
-  /** The demo app whose payments say themselves whom they pay. */
+  eventStoreUrl(): string;
+  /** The demo app whose payments name their receivers. */
   wallet(): DemoApps['wallet'];
   /** Its chains and keys. */
   world(): LocalWorld;
@@ -54,6 +55,7 @@ export function createLocalService(
   return {
     ...shop,
     url: () => running().url,
+    eventStoreUrl: () => running().eventStoreUrl,
     wallet: () => its().wallet,
     world: () => its().world,
     async open() {

@@ -13,13 +13,13 @@ import { assert, placeOf, type StoredEvent } from '../../domain/decider.ts';
 const positionStep = 64n;
 const maxBatch = 500;
 
-/** An event as a store returns it: through JSON, so nothing survives here that would not survive there. */
+/** Converts an event through JSON like a store, so that only storable values survive. */
 const stored = (stream: string, revision: bigint, position: bigint, event: SealedEvent): StoredEvent => {
   const { data, metadata } = JSON.parse(JSON.stringify({ data: event.data, metadata: event.metadata }));
   return { stream, revision, position, id: event.id, type: event.type, data, metadata };
 };
 
-/** Answer of the identical append that wrote `there`, if it was one: ids count, not contents. */
+/** Answer of the identical append that wrote `there`, if there was one: ids are compared, not contents. */
 function writtenBefore(there: readonly StoredEvent[], events: readonly SealedEvent[]): Appended | null {
   const last = there.at(-1);
   const same = there.length === events.length && there.every((event, i) => event.id === events[i]?.id);

@@ -25,11 +25,11 @@ export function sharedBySigners(clock: Pick<Clock, 'now'>) {
 }
 
 interface FakeNumbers {
-  /** Null where transfers expire. */
+  /** Null on chains whose transfers expire. */
   readonly minedNonce: () => bigint | null;
-  /** Default: what `minedNonce` says. */
+  /** Default: the result of `minedNonce`. */
   readonly provenNonce?: () => bigint | null;
-  /** Accounts with sequence numbers, the treasury's own among them; null: it has nonces alone. */
+  /** Accounts with sequence numbers, including the treasury's own; null: it has only nonces. */
   readonly accounts?: readonly NumberingAccount[] | null;
 }
 

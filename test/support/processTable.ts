@@ -11,7 +11,7 @@ export function processesOf(text: string): readonly { readonly pid: number; read
   });
 }
 
-/** A process and all that it has started, and they in turn. */
+/** A process and all of its descendants. */
 export function familyOf(pid: number): readonly number[] {
   const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
   const parents = table.split('\n').map((line) => line.trim().split(/\s+/).map(Number) as [number, number]);

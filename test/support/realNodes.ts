@@ -16,7 +16,7 @@ import {
 import { onStop } from './hooks.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
-/** Programs that the run was given. */
+/** Programs of the run's environment. */
 export const realNodes = realNodePrograms(process.env);
 
 /** Describes specs that need real nodes. Unless all of them are given, each spec counts as skipped. */

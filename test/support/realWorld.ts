@@ -33,7 +33,7 @@ export function createRealWorld(sandbox: Sandbox): RealWorld {
   /** Pids of the nodes that this spec has started in place of the sandbox's. */
   const started = new Map<ChainId, number>();
 
-  /** The processes that are the node: the start program of Stellar's starts what ends again. */
+  /** The processes of the node itself: the start program of Stellar supervises them. */
   function pidsOf(chainId: ChainId): readonly number[] {
     if (chainId === 1500) return ['core', 'rpc'].map((name) => pidIn(join(folder(1500), `${name}.pid`)));
     if (chainId === 501) return [pidIn(join(folder(501), 'pid'))];

@@ -1,9 +1,11 @@
-/** A payment on Base whose payers sign real authorizations, over a store in memory and a chain that does what a spec says. */
+/** A payment on Base whose payers sign real authorizations, over a store in memory and a chain that the spec controls. */
+import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
 import type { RelayOrder } from '../../commands/relayPorts.ts';
 import {
   type Accepted,
   createRelays,
+  type RelayDraft,
   type RelayRefusal,
   type Relays,
   type SignedAuthorization,
@@ -12,7 +14,7 @@ import { PayoutBlocked } from '../../commands/transferPorts.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { PaymentEvent, Transfer } from '../../domain/payment/events.ts';
-import { paymentDecider } from '../../domain/payment/state.ts';
+import { type PaymentState, paymentDecider } from '../../domain/payment/state.ts';
 import type { RelayEnd } from '../../domain/relay/events.ts';
 import type { RelayLimits } from '../../domain/relay/gas.ts';
 import { relay, relayIdOf } from '../../domain/relay/relay.ts';
@@ -38,21 +40,29 @@ export const wide: RelayLimits = {
   aboveFee_microUsd: usd(1),
 };
 
-export async function relayDesk({ sketch = {} as TermsSketch, limits = {} as Partial<RelayLimits> } = {}) {
+/** @param stored false: the payment is only drafted */
+export async function relayDesk({
+  sketch = {} as TermsSketch,
+  limits = {} as Partial<RelayLimits>,
+  stored = true,
+} = {}) {
   const world = processes({ now: minute(1) });
   const { start, time, clock } = world;
   const around = {
-    /** What a relay costs now, in millionths of a coin that is worth a dollar. */
+    /** Present cost of a relay, in millionths of a coin that is worth a dollar. */
     cost: 1_000n,
     ends: null as RelayEnd | 'gas' | null,
     offers: true,
     simulated: [] as RelayOrder[],
+    /** Transaction of somebody else that moved the money. */
+    movedBy: null as string | null,
+    registered: [] as string[],
     limits: { ...wide, ...limits },
   };
   const handle = start();
   const record = (events: readonly PaymentEvent[]) =>
     accepted(handle(paymentDecider, paymentId, () => events, { cause: 'worker:test', appId }));
-  await record([created(sketch)]);
+  if (stored) await record([created(sketch)]);
 
   const relaysWith = (point = '') =>
     createRelays({
@@ -70,7 +80,8 @@ export async function relayDesk({ sketch = {} as TermsSketch, limits = {} as Par
               async simulate(order) {
                 around.simulated.push(order);
                 if (around.ends === 'gas') throw new PayoutBlocked('gas', 'the chain is dear');
-                if (around.ends) throw new PayoutBlocked('refusedByToken', `it is ${around.ends}`, around.ends);
+                if (around.ends)
+                  throw new PayoutBlocked('refusedByToken', `it is ${around.ends}`, around.ends, around.movedBy);
                 return around.cost;
               },
             }
@@ -79,9 +90,10 @@ export async function relayDesk({ sketch = {} as TermsSketch, limits = {} as Par
       limits: around.limits,
       depositOf: async () => ({ ...terms().deposit, address: depositAddress }),
       chooseSource: async () => ({ refused: 'conflict', message: 'nothing is chosen here' }),
+      registerPayin: async (_own, { txHash }) => void around.registered.push(txHash),
     });
 
-  /** Signs what is due, by the clock of the spec. */
+  /** Signs the amount due, by the clock of the spec. */
   async function signed(payer = anyPayer(), altered: Partial<SignedFields> = {}): Promise<SignedAuthorization> {
     const requirement = {
       scheme: 'exact',
@@ -106,21 +118,34 @@ export async function relayDesk({ sketch = {} as TermsSketch, limits = {} as Par
     record,
     signed,
     accept,
-    /** As an instance has them, with what costs may be now. */
+    draftOf: (): RelayDraft => ({
+      payment: paymentDecider.evolve(null, created(sketch)) ?? assert.fail(),
+      isFresh: true,
+      async create() {
+        const decide = (state: PaymentState) => (state ? [] : [created(sketch)]);
+        return (
+          (await accepted(start()(paymentDecider, paymentId, decide, { cause: 'payer', appId }))).state ?? assert.fail()
+        );
+      },
+    }),
+    crashing: relaysWith,
+    /** The relays of an instance, with the present costs. */
     relays: {
       desk: (...asked) => relaysWith().desk(...asked),
+      draftDesk: (...asked) => relaysWith().draftDesk(...asked),
       find: (...asked) => relaysWith().find(...asked),
       accept: (...asked) => relaysWith().accept(...asked),
+      verify: (...asked) => relaysWith().verify(...asked),
     } satisfies Relays as Relays,
     desk: () => relaysWith().desk(paymentId, signal),
     find: (sent: SignedAuthorization) => relaysWith().find(paymentId, sent),
-    /** The fault of a refusal, or how the relay stands. */
+    /** The fault of a refusal, or the relay's status. */
     async outcome(sent: SignedAuthorization): Promise<string> {
       const answer = await accept(sent);
       return isRefusal(answer) ? answer.fault : answer.result.kind;
     },
     relay: (number: number) => currentState(start(), relay, relayIdOf(paymentId, number)),
-    /** The payer's money, as the chain shows it. */
+    /** The payer's money in the form of the chain. */
     paidBy: (payer: string): Transfer => ({ ...payin({ amount: '10.01' }), from: payer }),
     pass(duration_ms: number) {
       time.now = plus(time.now, duration_ms);

@@ -10,7 +10,7 @@ import { authorize, type SignedFields } from './x402.ts';
 export const usdcOf = (chainId: ChainId): Token => findToken(chainOf(chainId), 'USDC') as Token;
 export const relayedPayment = '0198f3c2-0000-8000-8000-000000000001';
 
-/** @param altered fields that the payer signs in place of those that are due */
+/** @param altered fields that the payer signs instead of the expected ones */
 export async function relayOrder(
   payer: PrivateKeyAccount,
   { chainId = 8453 as ChainId, amount = 3_000000n, name = 'USD Coin', paymentId = relayedPayment } = {},

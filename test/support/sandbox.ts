@@ -1,4 +1,4 @@
-/** The real product as a newcomer starts it: `sandbox/start.ts` in its own process, on its own data directory. */
+/** The real product as a newcomer starts it: `sandbox/start.ts` in a separate process, on a separate data directory. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
@@ -66,7 +66,7 @@ export interface Sandbox extends Shop {
 export interface SandboxOptions {
   /** Default: a new one. */
   readonly dataDir?: string;
-  /** Default: all of them. */
+  /** Default: all chains. */
   readonly chains?: readonly ChainId[];
   /** EVENTSTORE_URL of the service, read at each start. Default: an embedded node of its own. */
   readonly eventStoreUrl?: (() => string) | undefined;

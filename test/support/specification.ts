@@ -10,10 +10,9 @@ import {
 } from '../../domain/decider.ts';
 
 /**
- * Given what happened, when this is decided, then these events follow.
- *
- * Every event of a specification, before and after, must fit its stored schema; and deciding the same again on what
- * followed must add nothing, because every caller may repeat itself after a crash.
+ * Given what happened, when this is decided, then these events follow. Every event of a specification must fit its
+ * stored schema. A repeated decision on the result must add nothing, because every caller may repeat itself after a
+ * crash.
  */
 export function specification<S, E extends DomainEvent>(decider: Decider<S, E>) {
   const check = (events: readonly E[]) => {

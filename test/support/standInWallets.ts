@@ -2,15 +2,17 @@
  * Wallets that stand in for browser extensions: the page's half speaks the wallet's own protocol (EIP-6963, Wallet Standard, Freighter's
  * messages), and the half in this process holds the key and sends to a local chain.
  */
+import { base58 } from '@scure/base';
 import { Keypair, TransactionBuilder } from '@stellar/stellar-sdk';
 import type { BrowserContext, Page } from 'playwright-core';
 import { Connection, VersionedTransaction } from 'solana-web3-v1';
 import { createWalletClient, type Hex, numberToHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { localRpc } from '../../sandbox/localRpc.ts';
+import { messageSigner } from '../../sandbox/signMessage.ts';
 import { keypairOf } from '../../sandbox/solana/wallet.ts';
 
-/** What a wallet does in place of its usual answer. Throws `WalletError`, answers, or returns undefined for the usual answer. */
+/** A wallet's answer in place of the usual one. Throws `WalletError`, answers, or returns undefined for the usual answer. */
 export type Behaviour = (method: string, params: readonly unknown[]) => unknown;
 
 /** An error as wallets throw it. */
@@ -115,6 +117,15 @@ export async function evmWallet(context: BrowserContext | Page, options: EvmWall
       case 'wallet_addEthereumChain':
         known?.add(Number(first['chainId']));
         return null;
+      case 'eth_signTypedData_v4': {
+        const [signer, text] = params as [string, string];
+        if (signer !== account.address) throw new WalletError(4100, 'unknown account');
+        const { types, ...typedData } = JSON.parse(text);
+        const { EIP712Domain: _, ...own } = types;
+        if (typedData.domain.chainId !== on)
+          throw new WalletError(-32603, 'the chain of the domain is not the active one');
+        return account.signTypedData({ ...typedData, types: own });
+      }
       case 'eth_sendTransaction': {
         const { from, to, data, value, chainId } = first;
         if (Number(chainId) !== on) throw new WalletError(-32602, 'chainId does not match the active network');
@@ -128,6 +139,11 @@ export async function evmWallet(context: BrowserContext | Page, options: EvmWall
         });
         sent.push(hash);
         return hash;
+      }
+      case 'personal_sign': {
+        const [text, from] = params as [Hex, string];
+        if (from !== account.address) throw new WalletError(4100, 'unknown account');
+        return account.signMessage({ message: { raw: text } });
       }
       default:
         return node(method, params);
@@ -153,7 +169,7 @@ export async function evmWallet(context: BrowserContext | Page, options: EvmWall
   };
 }
 
-/** What a behaviour returns so that the wallet answers nothing. */
+/** Result of a behaviour that makes the wallet answer nothing. */
 export const nothing = Symbol('nothing');
 
 /** Registers a wallet of the Wallet Standard (github.com/wallet-standard, `registerWallet`). */
@@ -174,7 +190,7 @@ function register({
     if (error) throw Object.assign(new Error(error.message), { code: error.code });
     return value;
   };
-  const features = ['solana:signAndSendTransaction'];
+  const features = ['solana:signAndSendTransaction', 'solana:signMessage'];
   const account = { address, publicKey: new Uint8Array(32), chains, features };
   const wallet = {
     version: '1.0.0',
@@ -197,6 +213,13 @@ function register({
         async signAndSendTransaction({ transaction, chain }: { transaction: Uint8Array; chain: string }) {
           const signature = (await own('signAndSendTransaction', [[...transaction], chain])) as number[];
           return [{ signature: Uint8Array.from(signature) }];
+        },
+      },
+      'solana:signMessage': {
+        version: '1.0.0',
+        async signMessage({ message }: { message: Uint8Array }) {
+          const signature = (await own('signMessage', [[...message]])) as number[];
+          return [{ signedMessage: message, signature: Uint8Array.from(signature) }];
         },
       },
     },
@@ -230,6 +253,8 @@ export async function solanaWallet(
     if (instead !== undefined) return instead;
     if (method === 'connect') return null;
     const [bytes] = params as [number[]];
+    if (method === 'signMessage')
+      return [...base58.decode(await messageSigner(secret).sign(Buffer.from(bytes).toString()))];
     const transaction = VersionedTransaction.deserialize(Uint8Array.from(bytes));
     transaction.sign([keypair]);
     await connection.sendRawTransaction(transaction.serialize());
@@ -267,7 +292,7 @@ export async function freighter(
     asked.push(type);
     const instead = await behaviour?.(type, params);
     if (instead !== undefined) return instead;
-    const [{ transactionXdr, networkPassphrase }] = params as [Record<string, string>];
+    const [{ transactionXdr, networkPassphrase, blob }] = params as [Record<string, string>];
     switch (type) {
       case 'REQUEST_CONNECTION_STATUS':
         return { isConnected: true };
@@ -285,6 +310,8 @@ export async function freighter(
         transaction.sign(keypair);
         return { signedTransaction: transaction.toXDR(), signerAddress: publicKey };
       }
+      case 'SUBMIT_BLOB':
+        return { signedBlob: await messageSigner(secret).sign(String(blob)), signerAddress: publicKey };
       default:
         throw new WalletError(-3, `unknown request ${type}`);
     }

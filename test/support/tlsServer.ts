@@ -1,4 +1,4 @@
-/** An HTTPS host that behaves as badly as a test wants: the handler writes raw bytes. */
+/** An HTTPS host with any misbehaviour that a test needs: the handler writes raw bytes. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';

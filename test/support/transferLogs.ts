@@ -1,4 +1,4 @@
-/** Transfers as the logs of a chain show them. */
+/** Transfers in the form of a chain's logs. */
 import type { TransferLog } from '../../commands/chainPorts.ts';
 import type { Transfer } from '../../domain/payment/events.ts';
 

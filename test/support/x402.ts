@@ -1,4 +1,4 @@
-/** A payer who has tokens and no coin for gas: signs what an x402 answer asks for. Written from the specification, without its libraries. */
+/** A payer who has tokens and no coin for gas: signs the terms of an x402 answer. Written from the specification, without its libraries. */
 import { randomBytes } from 'node:crypto';
 import type { Address, Hex } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
@@ -46,7 +46,7 @@ const networkOf = ({ network }: Pick<Requirement, 'network'>): number => Number(
 
 export const nowSeconds = (): number => Math.floor(Date.now() / 1_000);
 
-/** @param altered fields that are signed in place of those that were asked for */
+/** @param altered fields that are signed instead of the requested ones */
 export async function authorize(
   payer: PrivateKeyAccount,
   requirement: Requirement,
@@ -94,7 +94,8 @@ export interface Asked {
 
 /** Calls the endpoint of a payment's link. */
 export async function ask402(link: string, header?: string, init: RequestInit = {}): Promise<Asked> {
-  const answer = await fetch(`${link}/x402`, {
+  const at = new URL(link);
+  const answer = await fetch(`${at.origin}${at.pathname}/x402${at.search}`, {
     ...init,
     headers: { ...(header !== undefined && { 'PAYMENT-SIGNATURE': header }), ...(init.headers as object) },
   });

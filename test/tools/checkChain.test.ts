@@ -26,7 +26,7 @@ describe('npm run check-chain', () => {
   before(async () => {
     ({ rpcUrl } = await isolatedAnvil(8453, { mining: { blockTime_s: 0.2 } }));
     client = chainClient(rpcUrl);
-    // What is final on a chain of some blocks is its first one.
+    // On a chain of a few blocks only the first one is final.
     await client.mine({ blocks: 10 });
     await fund(rpcUrl, 8453, treasury, { gas: parseEther('1'), tokens: { USDC: 1_000_000n } });
     poor = await startProxy(rpcUrl, (method, params, forward) =>
@@ -47,7 +47,7 @@ describe('npm run check-chain', () => {
   ): Promise<Told> =>
     runTool('checkChain', [chain, ...args], { database, env: { RPC_URLS_8453: rpcUrl, ...env }, options });
 
-  it('says of each node what it is, what it can and how far it has come; the address of a node may hold a key and is not said', async () => {
+  it('states of each node its kind, its methods and its head; the address of a node may contain a key and is not printed', async () => {
     const { code, said } = await check([], { RPC_URLS_8453: `${rpcUrl}/?key=secret` });
     const { hash } = await client.getBlock({ blockNumber: 0n });
     assert.equal(code, 0, said);
@@ -81,7 +81,7 @@ describe('npm run check-chain', () => {
     const cursorAt = (blockNumber: bigint) =>
       ({ chainId: 8453, pass: 'head', blockNumber, blockHash: '0x', chainTime: minute(1) }) as const;
 
-    /** Of the log that the tool used. */
+    /** Events of the log that the tool used. */
     async function eventsIn(stream: string) {
       const { eventStoreUrl, close } = await eventStoreOf({ data }, 'join');
       const store = openEventStore({ url: eventStoreUrl });
@@ -91,7 +91,7 @@ describe('npm run check-chain', () => {
       return events;
     }
 
-    it('closes the books of the old network and forgets how far it was read', async () => {
+    it('closes the books of the old network and forgets its cursors', async () => {
       const { code, said } = await begin();
       assert.equal(code, 0, said);
       assert.match(said, new RegExp(`the books of ${treasury} are closed`));
@@ -114,7 +114,7 @@ describe('npm run check-chain', () => {
       assert.equal((await eventsIn(books)).length, 1);
     });
 
-    it('goes on where it died before', async () => {
+    it('continues where it died before', async () => {
       const died = await check(['--begun-anew'], { DATA_DIR: data, CRASH_AT: 'BooksNetworkClosed.afterAppend' });
       assert.notEqual(died.code, 0);
       assert.ok(await createCursors(database).load(8453, 'head'));
@@ -124,7 +124,7 @@ describe('npm run check-chain', () => {
       assert.equal(await createCursors(database).load(8453, 'head'), null);
     });
 
-    it('refuses while a node shows the network that was read, unless it is forced', async () => {
+    it('refuses while a node returns the known network, unless it is forced', async () => {
       const { hash } = await client.getBlock({ blockNumber: 0n });
       await forgetChain(database, 8453);
       await rememberIdentity(database, 8453, hash, systemClock.now());
@@ -154,7 +154,7 @@ describe('npm run check-chain', () => {
     assert.equal(await client.getTransactionCount({ address: treasury }), 1);
   });
 
-  it('spends real money only for who names how much, and never more than a whole token', async () => {
+  it('spends real money only with a stated amount, and never more than a whole token', async () => {
     const production = {
       ...{ MODE: 'production', PUBLIC_URL: 'https://pay.example.com', EVENTSTORE_URL: 'embedded' },
       SETTLEMENT_COOLDOWN_HOURS: '48',
@@ -193,7 +193,7 @@ describe('npm run check-chain', () => {
     assert.match(foreign.said, /serves chain 8453, configured for 84532/);
   });
 
-  it('takes a chain by its name as well, and says which there are', async () => {
+  it('accepts a chain by its name as well, and lists the chains', async () => {
     const { code, said } = await check([], {}, [], 'base');
     assert.equal(code, 0, said);
     assert.match(said, /^Base; its network/);
@@ -202,7 +202,7 @@ describe('npm run check-chain', () => {
     assert.match(unknown.said, /bitcoin is not a chain of the catalogue: use one of Base \(8453\)/);
   });
 
-  it('says what to set for a chain that is not configured', async () => {
+  it('names the settings for a chain that is not configured', async () => {
     const { code, said } = await check([], { RPC_URLS_8453: '', RPC_URLS_1: rpcUrl });
     assert.equal(code, 1);
     assert.match(said, /Base is not configured: set RPC_URLS_8453/);

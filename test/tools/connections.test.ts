@@ -5,7 +5,7 @@ import { writeConnections } from '../../src/lib/connections.ts';
 import { connections } from '../../tools/connections.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
-describe('where a tool finds the stores', () => {
+describe('the stores that a tool finds', () => {
   const databaseUrl = 'postgres://payments:secret@db/payments';
   const names = [
     'EVENTSTORE_URL',
@@ -30,12 +30,12 @@ describe('where a tool finds the stores', () => {
   const storeOf = async (eventstore?: string) =>
     (await connections({ data, ...(eventstore && { eventstore }) }, 'join')).eventStoreUrl;
 
-  it('is where the last service had them: it starts no empty one beside a store elsewhere', async () => {
+  it('are those of the last service: it starts no empty one beside a store elsewhere', async () => {
     assert.equal(await storeOf(), 'esdb://last:2113');
     assert.equal((await connections({ data }, 'refuse')).databaseUrl, databaseUrl);
   });
 
-  it('is what the environment names, or its files, before that', async () => {
+  it('are those that the environment names, or its files, before that', async () => {
     process.env['EVENTSTORE_DEFAULT_URL'] = 'esdb://beside:2113?tls=false';
     assert.equal(await storeOf(), 'esdb://beside:2113?tls=false');
     process.env['EVENTSTORE_URL_FILE'] = join(data, 'url');
@@ -46,7 +46,7 @@ describe('where a tool finds the stores', () => {
     assert.equal((await connections({ data }, 'join')).databaseUrl, 'postgres://elsewhere/payments');
   });
 
-  it('is a node that it starts itself where the service has one of its own and does not run', async () => {
+  it('are a node that it starts itself if the service has one of its own and does not run', async () => {
     const url = 'esdb+unix:///somewhere/eventstore/socket';
     await writeConnections(data, { databaseUrl, eventStoreUrl: url });
     process.env['EVENTSTORE_URL'] = url;
@@ -55,7 +55,7 @@ describe('where a tool finds the stores', () => {
     assert.ok(eventStoreUrl.includes(data), eventStoreUrl);
   });
 
-  it('is the embedded node where EVENTSTORE_URL names it, whatever was used before or stands beside it', async () => {
+  it('are the embedded node if EVENTSTORE_URL names it, whatever was used before', async () => {
     process.env['EVENTSTORE_DEFAULT_URL'] = 'esdb://beside:2113?tls=false';
     process.env['EVENTSTORE_URL'] = 'embedded';
     const { eventStoreUrl, close } = await connections({ data }, 'refuse');
@@ -63,7 +63,7 @@ describe('where a tool finds the stores', () => {
     assert.ok(eventStoreUrl.includes(data), eventStoreUrl);
   });
 
-  it('is what is given, before all', async () => {
+  it('are the given ones, before all others', async () => {
     process.env['EVENTSTORE_URL'] = 'esdb://cluster:2113';
     assert.equal(await storeOf('esdb://given:2113'), 'esdb://given:2113');
   });

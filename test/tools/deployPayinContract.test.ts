@@ -39,7 +39,7 @@ describe('npm run deploy:payin', () => {
     assert.equal(contractIn(second), contractIn(first));
   });
 
-  it('deploys what takes a customer’s payment to the treasury', async () => {
+  it('deploys a contract that takes a customer’s payment to the treasury', async () => {
     const { contractId } = await order();
     const payer = await lab.person(5_0000000n);
     const args = [addressArg(payer.publicKey()), i128Arg(2_0000000n), stringArg('order 7')];
@@ -64,7 +64,7 @@ describe('npm run deploy:payin', () => {
     assert.equal(scValToNative(told.returnValue), other.publicKey());
   });
 
-  it('goes on where a run was cut off: after the upload, after the creation', async () => {
+  it('continues where a run was interrupted: after the upload, after the creation', async () => {
     const fresh = await stellarLab();
     const { rpcUrl } = fresh.stellar;
     const [payer, owner] = [await fresh.person(0n), await fresh.person(0n)];
@@ -79,14 +79,14 @@ describe('npm run deploy:payin', () => {
     assert.equal(fresh.stellar.chain.history.transactions().length, 2);
   });
 
-  it('tells when the treasury cannot receive the token yet', async () => {
+  it('states that the treasury cannot receive the token yet', async () => {
     const fresh = Keypair.random().publicKey();
     assert.equal((await order()).treasuryTrusts, true);
     assert.equal((await order({ treasury: fresh })).treasuryTrusts, false);
     assert.match(await run(fresh), /no trustline for USDC:/);
   });
 
-  it('says what is wrong: no secret, no money for the fee, a busy node, no node', async () => {
+  it('states the fault: no secret, no money for the fee, a busy node, no node', async () => {
     await assert.rejects(
       run(treasury.publicKey(), { STELLAR_DEPLOYER_SECRET: '' }),
       /STELLAR_DEPLOYER_SECRET must contain/,

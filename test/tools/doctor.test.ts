@@ -20,7 +20,7 @@ describe('npm run doctor', () => {
   let database: Database;
   before(async () => {
     ({ rpcUrl } = await isolatedAnvil(8453, { mining: { blockTime_s: 0.2 } }));
-    // What is final on a chain of some blocks is its first one.
+    // On a chain of a few blocks only the first one is final.
     await chainClient(rpcUrl).mine({ blocks: 10 });
     await fund(rpcUrl, 8453, treasury, { gas: parseEther('1'), tokens: { USDC: 2_000_000n } });
     ({ url: eventStoreUrl } = await sharedEventStore());
@@ -48,7 +48,7 @@ describe('npm run doctor', () => {
     return { code, verdict, lines: new Map(lines) };
   }
 
-  it('looks at everything that an installation stands on, says what to do about what it finds, and changes nothing', async () => {
+  it('checks all needs of an installation, states the next step for each finding, and changes nothing', async () => {
     const { code, said } = await examine();
     assert.equal(code, 0, said);
     assert.match(said, /This machine\n {2}✔ Node: 24\./);
@@ -79,7 +79,7 @@ describe('npm run doctor', () => {
     assert.doesNotMatch(said, /short/);
   });
 
-  it('still looks at the others when one does not answer, and shows no password or key of an address', async () => {
+  it('still checks the others when one does not answer, and prints no password or key of an address', async () => {
     const { said, code } = await examine({
       DATABASE_URL: 'postgres://clerk:hunter2@127.0.0.1:1/payments',
       RPC_URLS_8453: `${rpcUrl}/?key=hunter3`,
@@ -111,7 +111,7 @@ describe('npm run doctor', () => {
     assert.match(lines.get('Base (8453): USDC of the treasury')?.todo ?? '', /send some to 0x[0-9a-fA-F]{40}/);
   });
 
-  it('finds a log that is older than what Postgres remembers of it, and read models of another version', async () => {
+  it('finds a log that is older than the last state in Postgres, and read models of another version', async () => {
     await openActive(database, workSet, await ddlOf('work'));
     await database.query(
       `UPDATE ops.projections SET position = 9000000000000000, event_id = 'lost', applied_position = 9000000000000000,
@@ -124,7 +124,7 @@ describe('npm run doctor', () => {
     assert.equal(lines.get('Postgres: read models "work"')?.todo, 'npm run rebuild -- --set work');
   });
 
-  it('asks the running service whether it is ready, and a mail server whether it takes mail', async () => {
+  it('checks whether the running service is ready, and whether the mail server accepts mail', async () => {
     const { code, lines } = await linesOf({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Pay <pay@example.com>' });
     assert.equal(code, 1);
     assert.match(lines.get('The service: mail')?.todo ?? '', /look at SMTP_URL/);

@@ -13,11 +13,11 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const paymentId = '0198f3c2-0000-8000-8000-000000000001';
 
-/** Its order's id is its creator's word. */
+/** The creator of an order chooses its id. */
 const history = [created({ orderId: hostile }), ...sent.slice(1)];
 
 describe('npm run explain', () => {
-  it('tells where a payment is, by which events, and what comes next', async () => {
+  it('states the place of a payment, its events, and the next step', async () => {
     const [DATA_DIR, database] = [temporaryDirectory(), await freshDatabase()];
     const node = await spawnEmbeddedNode({ dataDir: join(DATA_DIR, 'eventstore') });
     const store = openEventStore({ url: node.url });

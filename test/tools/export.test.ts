@@ -54,7 +54,7 @@ describe('npm run export', () => {
 
   const tool = (...args: string[]) => runTool('export', args, { database, env });
 
-  it('writes payments as Parquet, tells how many, and a night later only what has changed', async () => {
+  it('writes payments as Parquet, states their number, and a night later only the changes', async () => {
     const out = join(temporaryDirectory(), 'warehouse');
     const first = await tool('payments', '--format', 'parquet', '--out', out);
     assert.equal(first.code, 0, first.said);
@@ -70,7 +70,7 @@ describe('npm run export', () => {
     assert.match(again.said, /150 rows in 1 files, 0 of them new/);
   });
 
-  it('that is killed while it writes events goes on, and has each event once, in the order of the log', async () => {
+  it('continues after it is killed while it writes events, and has each event once, in the order of the log', async () => {
     const out = join(temporaryDirectory(), 'events');
     const args = ['events', '--format', 'ndjson', '--part-rows', '500', '--out', out];
     await killedOnceItHasWritten(join(out, 'manifest.json'), args);
@@ -83,7 +83,7 @@ describe('npm run export', () => {
     assert.ok(positions.every((position, index) => index === 0 || position > (positions[index - 1] ?? 0n)));
   });
 
-  it('takes a period of transfers, and refuses what makes no sense in words', async () => {
+  it('exports a period of transfers, and explains the refusal of invalid options', async () => {
     const out = join(temporaryDirectory(), 'november');
     const month = ['--from', '2026-11-01', '--to', '2026-12-01'];
     const { code, said } = await tool('transfers', ...month, '--out', out);

@@ -23,7 +23,7 @@ describe('every command’s --help', () => {
   });
 
   for (const { name, options, file } of programs) {
-    it(`of npm run ${name}`, async () => {
+    it(`explains npm run ${name}`, async () => {
       const helpOf = async (...words: readonly string[]): Promise<void> => {
         const { stdout } = await run(process.execPath, [...options, file, ...words, '--help'], { cwd: root });
         assert.match(stdout, /^Usage: /, words.join(' '));

@@ -1,4 +1,4 @@
-/** `--help` of every command, in one process. `help.full.test.ts` runs each program as operators do. */
+/** `--help` of every command, in one process. `help.full.test.ts` runs each program like an operator. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ describe('--help of every command', () => {
     helped = JSON.parse(stdout) as readonly Helped[];
   });
 
-  it('says how the command is used', () => {
+  it('states the usage of the command', () => {
     for (const { name, words, said } of helped) {
       const command = [name, ...words].join(' ');
       assert.match(said, /^Usage: /, command);
@@ -24,7 +24,7 @@ describe('--help of every command', () => {
     }
   });
 
-  it('is called of every program, and of commands within commands', () => {
+  it('is called for every program, and for commands within commands', () => {
     const files = new Set(programs.map(({ file }) => file));
     assert.equal(new Set(helped.map(({ name }) => name)).size, files.size);
     const called = helped.map(({ name, words }) => [name, ...words].join(' '));

@@ -20,7 +20,7 @@ const key = `0x${'0123456789abcdef'.repeat(4)}` as const;
 const sealed = sealKeystore({ TREASURY_PRIVATE_KEY: key }, phrase);
 
 describe('a keystore', () => {
-  it('opens with its passphrase alone, however that is composed', () => {
+  it('opens with its passphrase alone, in any Unicode composition', () => {
     assert.deepEqual(openKeystore(sealed, phrase), { TREASURY_PRIVATE_KEY: key });
     assert.throws(() => openKeystore(sealed, `${phrase}!`), {
       name: 'KeystoreError',
@@ -30,12 +30,12 @@ describe('a keystore', () => {
     assert.deepEqual(openKeystore(accented, 'cafe\u0301 con leche'), {});
   });
 
-  it('shows neither keys nor their names, and is another text each time', () => {
+  it('reveals neither keys nor their names, and is another text each time', () => {
     assert.ok(!sealed.includes('TREASURY') && !sealed.includes(key.slice(2)));
     assert.notEqual(sealKeystore({ TREASURY_PRIVATE_KEY: key }, phrase), sealed);
   });
 
-  it('does not open once anything of it was changed', () => {
+  it('does not open after any change of it', () => {
     const file = JSON.parse(sealed);
     const flipped = (text: string) => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`;
     const changed = [
@@ -49,7 +49,7 @@ describe('a keystore', () => {
       assert.throws(() => openKeystore(JSON.stringify(each), phrase), { name: 'KeystoreError' });
   });
 
-  it('is refused before any work when it asks for too little of it, or for all memory', () => {
+  it('is refused before any work when it requires too little of it, or all memory', () => {
     const file = JSON.parse(sealed);
     for (const N of [2, 2 ** 16, 2 ** 21, 2 ** 17 + 0.5, -1])
       assert.throws(() => openKeystore(JSON.stringify({ ...file, scrypt: { ...file.scrypt, N } }), phrase), {
@@ -59,7 +59,7 @@ describe('a keystore', () => {
       assert.throws(() => openKeystore(text, phrase), { message: /no keystore of this program/ });
   });
 
-  it('is not made with a passphrase that is soon guessed', () => {
+  it('is not made with an easily guessed passphrase', () => {
     assert.throws(() => sealKeystore({}, 'short'), { message: /under 12 characters/ });
   });
 });
@@ -78,7 +78,7 @@ describe('KEYSTORE', () => {
     return { env: withKeystore(env, problems), problems };
   };
 
-  it('gives the keys that are in it, with the passphrase from a file or a descriptor, and leaves the process’s environment alone', () => {
+  it('provides its keys, with the passphrase from a file or a descriptor, and does not change the process’s environment', () => {
     const byFile = read({ KEYSTORE: store, KEYSTORE_PASSPHRASE_FILE: passphraseFile, PORT: '1' });
     assert.deepEqual(byFile.problems, []);
     assert.equal(byFile.env['TREASURY_PRIVATE_KEY'], key);
@@ -90,7 +90,7 @@ describe('KEYSTORE', () => {
     assert.equal(process.env['TREASURY_PRIVATE_KEY'], undefined);
   });
 
-  it('says what is wrong, and nothing of what is secret', () => {
+  it('states the fault, and no secret', () => {
     const other = file('other', 'another passphrase');
     const wrong: readonly [Record<string, string>, RegExp][] = [
       [{ KEYSTORE: store }, /set one of KEYSTORE_PASSPHRASE_FILE and KEYSTORE_PASSPHRASE_FD/],
@@ -110,7 +110,7 @@ describe('KEYSTORE', () => {
     }
   });
 
-  it('gives nothing but treasury keys: a sealed backup of secrets in its place sets no master key', () => {
+  it('provides nothing but treasury keys: a sealed backup of secrets in its place sets no master key', () => {
     const secrets = sealKeystore({ TREASURY_PRIVATE_KEY: key, MASTER_KEY: 'c'.repeat(64) }, phrase);
     const env = { KEYSTORE: file('secrets.sealed', secrets), KEYSTORE_PASSPHRASE_FILE: passphraseFile };
     const { env: given, problems } = read({ ...env, MASTER_KEY: 'own' });
@@ -149,6 +149,6 @@ describe('KEYSTORE', () => {
     chmodSync(path, 0o400);
   });
 
-  it('takes nothing but treasury keys', () =>
+  it('accepts nothing but treasury keys', () =>
     assert.ok(keystoreNames.every((name) => /TREASURY|CHANNEL|DEPOSIT|RELAY/.test(name))));
 });

@@ -1,4 +1,4 @@
-/** What strangers have written reaches the operator's terminal as text alone. */
+/** Texts of strangers appear in the operator's terminal only as text. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { ConfigError } from '../../src/config.ts';
@@ -7,7 +7,7 @@ import { print, printError, printJson, printTable } from '../../tools/print.ts';
 import { runProgram } from '../../tools/program.ts';
 import { hostile, steering } from '../support/hostileText.ts';
 
-/** Letters, and whatever a terminal or a reader might take for something else. */
+/** Letters, and characters that a terminal or a reader may treat specially. */
 const anybodys = fc.string({
   unit: fc.oneof(
     fc.constantFrom(
@@ -34,8 +34,8 @@ const anybodys = fc.string({
   ),
 });
 
-describe('what tools of the operator print', () => {
-  it('of any text nothing is left that steers a terminal, and no two texts look the same', () => {
+describe('output of the operator’s tools', () => {
+  it('contains nothing of any text that controls a terminal, and no two texts look the same', () => {
     const read = (shown: string) =>
       shown.replaceAll(/\\u\{([0-9a-f]+)\}/g, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 16)));
     fc.assert(
@@ -49,7 +49,7 @@ describe('what tools of the operator print', () => {
     assert.equal(printable('\u001b[2J'), '\\u{1b}[2J');
   });
 
-  it('JSON says to programs what it said before', () => {
+  it('contains the same JSON for programs as before', () => {
     fc.assert(
       fc.property(fc.dictionary(anybodys, fc.oneof(anybodys, fc.array(anybodys))), (value) => {
         for (const space of [undefined, 2]) {
@@ -61,7 +61,7 @@ describe('what tools of the operator print', () => {
     );
   });
 
-  describe('by their own lines alone', () => {
+  describe('contains only its own lines', () => {
     const said = { log: '', error: '' };
     const { log, error, table } = console;
     const codeBefore = process.exitCode;
@@ -96,7 +96,7 @@ describe('what tools of the operator print', () => {
       assert.ok(!steering.test(said.log + said.error), JSON.stringify(said));
     });
 
-    it('the last words of a tool: what a node answered is one line, the problems of a configuration are several', async () => {
+    it('ends with a tool’s last words: a node’s answer is one line, the problems of a configuration are several', async () => {
       await runProgram(() => Promise.reject(new Error(`node 1 refused: ${hostile}`)));
       assert.match(said.error, /^node 1 refused: pay \\u\{1b\}\[2J.*\n$/);
       said.error = '';

@@ -48,7 +48,7 @@ describe('npm run rebuild', () => {
     });
   }
 
-  /** Runs `work` on a store that has one whole payment more. */
+  /** Runs `work` on a store with one additional payment. */
   async function withPayment(work: (url: string) => Promise<void>, paymentId = first): Promise<void> {
     const node = await startStore();
     const store = openEventStore({ url: node.url });
@@ -85,7 +85,7 @@ describe('npm run rebuild', () => {
     assert.deepEqual(await statuses(), [{ status: 'payment_payout_completed' }]);
   });
 
-  it('goes on with a log that was restored from a backup: nothing starts on it before, and scans begin again', async () => {
+  it('continues with a log that was restored from a backup: nothing starts on it before, and scans begin again', async () => {
     const store = join(dataDir, 'eventstore');
     const [backup, second] = [join(dataDir, 'backup'), '0198f3c2-0000-8000-8000-000000000002'];
     await withPayment(async () => {});
@@ -99,7 +99,7 @@ describe('npm run rebuild', () => {
     rmSync(store, { recursive: true });
     cpSync(backup, store, { recursive: true });
     await withStore((log) => assert.rejects(refuseSetBack(database, log), LogSetBack));
-    // A rebuild that knows nothing of it would wait for what is lost.
+    // A rebuild without this knowledge would wait for the lost events.
     await database.query(
       `INSERT INTO ops.projections (set_name, generation, version, status, position)
        SELECT set_name, 99, version, 'building', position FROM ops.projections WHERE status = 'active'`,
@@ -111,7 +111,7 @@ describe('npm run rebuild', () => {
     await withStore((log) => refuseSetBack(database, log));
   });
 
-  it('says what it needs when it cannot find the stores', async () => {
+  it('states its needs when it cannot find the stores', async () => {
     await assert.rejects(rebuild(), /start one, or set DATABASE_URL and EVENTSTORE_URL/);
     await assert.rejects(rebuild('--set', 'other'), /Allowed choices are work, reports/);
   });

@@ -70,7 +70,7 @@ describe('npm run sweep -- recover, on EVM', () => {
     assert.equal((await client.getTransactionReceipt({ hash })).status, 'success');
   }
 
-  it('prints a transaction that moves the token to the treasury, whoever sends it', async () => {
+  it('prints a transaction that moves the token to the treasury for any sender', async () => {
     const minting = { address: foreign, abi: sandboxTokenAbi, functionName: 'mint', args: [deposit, 1_234n] } as const;
     const minter: Address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
     const minted = await client.writeContract({ ...minting, account: minter, chain: null });
@@ -88,7 +88,7 @@ describe('npm run sweep -- recover, on EVM', () => {
     assert.equal((await balance(treasury)) - before, 1_234n);
   });
 
-  it('refuses a token that is no address, a payment that is not there, and a call that names neither', async () => {
+  it('refuses an invalid token address, an unknown payment, and a call that names neither', async () => {
     for (const [args, says] of [
       [[paymentId, '--token', 'USDC'], /USDC is not an address/],
       [['0198f3c2-0000-8000-8000-0000000000ff', '--token', foreign], /no payment has the id/],
@@ -105,7 +105,7 @@ describe('npm run sweep -- recover, on Solana', () => {
   const mint = '2KW2XRd9kwqet15Aha2oK3tYvd3nWbTFH1MBiRAv1BE1';
   const [seed, salt] = ['5e'.repeat(32), '0f'.repeat(32)];
 
-  it('moves every token outside the catalogue to the treasury, and says so', async () => {
+  it('moves every token outside the catalogue to the treasury, and reports it', async () => {
     const { solana, connection } = await solanaLab({ slot_ms: 25 });
     const [treasury, payer] = [Keypair.generate(), Keypair.generate()];
     const { address } = ownerKey(seed, salt);

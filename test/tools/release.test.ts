@@ -1,4 +1,4 @@
-/** `npm run release`, in a repository of its own with the files that it reads. */
+/** `npm run release` in a separate repository with the files that it reads. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -20,7 +20,7 @@ const old = '0123456789abcdef'.repeat(4);
 const masterKey = 'fedcba9876543210'.repeat(4);
 const deciding = { clock: systemClock, ids: randomIds, codec: eventCodec };
 
-/** A data directory whose log is opened by one key and changed to another. */
+/** A data directory whose log starts with one key and changes to another. */
 function installation(databaseUrl: string | null) {
   const dataDir = temporaryDirectory();
   const oldFile = join(dataDir, 'old-key');
@@ -49,7 +49,7 @@ function installation(databaseUrl: string | null) {
 }
 
 describe('npm run rotate-master-key', () => {
-  it('puts a new key in the place of the old one, while nothing else runs on the log', async () => {
+  it('replaces the old key by a new one, while nothing else runs on the log', async () => {
     const { url } = await freshDatabase();
     const { started, rotate } = installation(url);
     await started(old, () => assert.rejects(rotate(), /already|in use|uses/i));

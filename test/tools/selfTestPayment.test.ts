@@ -23,7 +23,7 @@ const spending = createSpending({ perTransfer_usd: 10n, perHour_usd: 1_000n }, {
 const tokenOf = (chainId: ChainId): TokenRef => chainOf(chainId).tokens[0] as TokenRef;
 const cent = (chainId: ChainId) => 10n ** BigInt(tokenOf(chainId).decimals - 2);
 
-/** @param go what happens on the chain between two looks */
+/** @param go advances the chain between two polls */
 function operator(rail: PayoutRail, signer: Signer, go: () => Promise<unknown>) {
   const { start, store, typesIn, clock, time } = processes({ now: instant(Date.now()) });
   const steps: string[] = [];
@@ -68,7 +68,7 @@ describe('paying a cent to oneself', () => {
       return { client, rail, signer, ...operator(rail, signer, () => client.mine({ blocks: 1 })) };
     };
 
-    it('takes a nonce in the log, records the bytes before they are sent, and says when it is final', async () => {
+    it('takes a nonce in the log, records the bytes before they are sent, and reports its finality', async () => {
       const { pay, types, steps, client } = await world();
       const { hash, blockNumber, took_ms } = await pay();
       const receipt = await client.getTransactionReceipt({ hash: hash as `0x${string}` });
@@ -80,7 +80,7 @@ describe('paying a cent to oneself', () => {
       assert.equal((await types()).filter((type) => type === 'NonceAssigned').length, 2);
     });
 
-    it('goes on with the nonce of a run that was cut off before its bytes were sent', async () => {
+    it('continues with the nonce of a run that was interrupted before its bytes were sent', async () => {
       const { pay, rail, types, client } = await world();
       const cutOff = { ...rail, fate: () => Promise.reject(new Error('cut off')) };
       await assert.rejects(pay({ rail: cutOff }), /cut off/);

@@ -1,4 +1,4 @@
-/** The README's lines: `npm run setup` writes an .env with which docker-compose.yml has all that it requires. */
+/** The README's lines: `npm run setup` writes an .env with everything that docker-compose.yml requires. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync, statSync, symlinkSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 const run = promisify(execFile);
 const text = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 const program = fileURLToPath(new URL('../../deploy/compose/setup.ts', import.meta.url));
-/** The README's block, as it is typed. */
+/** The README's block, as users type it. */
 const readmeLines = /^## Run it\n\n```sh\n([\s\S]*?)```/m.exec(text('README.md'))?.[1]?.trim().split('\n') ?? [];
 const readmeLine = /^npm run -s setup -- (.*?) +#/m.exec(text('README.md'))?.[1] ?? assert.fail('no setup in README');
 

@@ -20,7 +20,7 @@ describe('npm run sweep', () => {
       assert.match(said, says);
     });
 
-  it('finds nothing where nothing was paid, and the forwarder where it stands', async () => {
+  it('finds nothing where nothing was paid, and the deployed forwarder', async () => {
     const { code, said } = await sweep('all');
     assert.match(said, /Base: 0 deposits were looked at, none holds anything/);
     assert.equal(code, 0);

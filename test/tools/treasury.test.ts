@@ -23,7 +23,7 @@ describe('npm run treasury -- …', () => {
     assert.doesNotMatch(said, /\n +at /, 'a sentence, no stack');
   };
 
-  it('says what is wrong with what was typed', async () => {
+  it('states the fault of a typed command', async () => {
     const to = ['--to', merchantWallet];
     const typed: readonly (readonly [readonly string[], RegExp])[] = [
       [['withdraw', '8453', 'USDC', ...to], /missing required argument 'amount'/],
@@ -51,7 +51,7 @@ describe('npm run treasury -- …', () => {
     await refused(dry, /name two chains at least/);
   });
 
-  it('says what is wrong with a rebalance', async () => {
+  it('states the fault of a rebalance', async () => {
     const typed: readonly (readonly [readonly string[], RegExp])[] = [
       [['8453', 'USDC'], /missing required argument 'amount'/],
       [['8453', 'USDC', '1', '1'], /required option '--via <address>'/],
@@ -64,7 +64,7 @@ describe('npm run treasury -- …', () => {
     );
   });
 
-  it('keeps the address book: what was just added cannot be used yet, what is removed is gone', async () => {
+  it('keeps the address book: a new address cannot be used yet, a removed one is gone', async () => {
     const book = ['8453', merchantWallet.toLowerCase()];
     assert.deepEqual(await run('addresses', 'add', ...book, '--label', 'the bank'), { code: 0, said: 'Done.\n' });
     const { said } = await run('addresses', '--json');

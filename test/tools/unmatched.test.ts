@@ -8,7 +8,7 @@ import { minute } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
 describe('npm run unmatched -- unreadable', () => {
-  it('lists transactions that cannot be read with what nodes showed, the parked ones too, and has all tried again', async () => {
+  it('lists unreadable transactions with the nodes’ answers, the parked ones too, and has all tried again', async () => {
     const database = await freshDatabase();
     const failures = createFailures(database, { attemptsMax: 1 });
     const found = { blockNumber: 120n, addresses: ['0xdeposit'], evidence: 'the node shows it without its meta' };

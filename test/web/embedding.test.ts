@@ -1,4 +1,4 @@
-/** Payment pages in a frame on merchants' sites, in a browser: who may, who may not, and what either side is told. */
+/** Payment pages in a frame on merchants' sites, in a browser: permitted and refused sites, and the messages to both sides. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Frame, Page, Route } from 'playwright-core';
@@ -7,7 +7,7 @@ import { snippetFor } from '../../web/dashboard/embedding.ts';
 import { goodRequest, startWorld, type World } from '../api/world.ts';
 import { type Visitor, visitor } from '../support/chromium.ts';
 
-/** What merchants copy. */
+/** The snippet that merchants copy. */
 const snippet =
   /```html\n([\s\S]*?)```/.exec(
     readFileSync(new URL('../../docs/integrate/embedding.md', import.meta.url), 'utf8'),
@@ -15,7 +15,7 @@ const snippet =
 
 const shop = 'https://shop.test';
 const german = 'https://xn--tehaus-bua.test';
-/** What is no site of the merchant's, however much it looks like one. */
+/** Origins that resemble the merchant's site but are others. */
 const strangers = [
   'https://shop.test.evil.test',
   'https://evil.shop.test',
@@ -26,7 +26,7 @@ const strangers = [
   'https://xn--shp-tna.test',
 ];
 
-/** The sites are made up, so browsers take them for far away, and the service for a machine next door that strangers should not reach. */
+/** Browsers treat the invented sites as remote and the service as local, and protect local servers from remote sites. */
 const local = { permissions: ['local-network-access'] };
 const passedOn = 'allow="local-network-access *"';
 
@@ -61,7 +61,7 @@ describe('a payment in a frame', () => {
     }
   }
 
-  /** Somebody at fictitious sites. */
+  /** A visitor of invented sites. */
   async function at(sites: Sites): Promise<Visitor> {
     const someone = await visitor(world.url, { ...local, besides: Object.keys(sites) });
     await routeSites(someone.page, sites);
@@ -87,7 +87,7 @@ describe('a payment in a frame', () => {
 
   const payFrame = (page: Page): Frame | undefined => page.frames().find((frame) => frame.url() === link);
   const refused = /frame-ancestors/;
-  /** The heading of the payment in any frame of the page. */
+  /** True if any frame of the page contains the heading of the payment. */
   const shown = async (page: Page): Promise<boolean> => {
     const counts = await Promise.all(page.frames().map((frame) => frame.getByText('Waiting for your payment').count()));
     return counts.some((count) => count > 0);
@@ -119,7 +119,7 @@ describe('a payment in a frame', () => {
       await openRefused(page, `${evil}/`, true);
     });
 
-    it('to a page without an origin, though it is the merchant’s: null is nobody', async () => {
+    it('to a page without an origin, though it is the merchant’s: null is no site', async () => {
       const inside = withFrame().replaceAll('"', '&quot;');
       const outer = `<!doctype html><iframe ${passedOn} sandbox="allow-scripts" srcdoc="${inside}"></iframe>`;
       await openRefused(await visit({ [shop]: outer }), `${shop}/`, true);
@@ -131,8 +131,8 @@ describe('a payment in a frame', () => {
     });
   });
 
-  describe('that a link opens', () => {
-    it('as the docs and the dashboard say', () => assert.equal(snippet.trim(), snippetFor('https://pay.example')));
+  describe('opened by a link', () => {
+    it('as the docs and the dashboard show it', () => assert.equal(snippet.trim(), snippetFor('https://pay.example')));
 
     const visit = sharedVisitor([shop, german]);
     const opened = async (page: Page, site = shop): Promise<Page> => {
@@ -149,7 +149,7 @@ describe('a payment in a frame', () => {
       );
 
     for (const site of [shop, german]) {
-      it(`shows it on ${site}, and tells the page how it stands`, async () => {
+      it(`shows it on ${site}, and notifies the page of its status`, async () => {
         const page = await opened(await visit({ [site]: withScript() }), site);
         await page.waitForFunction(() => (globalThis as unknown as { heard: unknown[] }).heard.length > 0);
         assert.deepEqual(await heard(page), [['payment', 'pay', 'waiting']]);
@@ -157,7 +157,7 @@ describe('a payment in a frame', () => {
       });
     }
 
-    it('is a dialog with its name; Escape closes it, also from within the frame, and the focus comes back', async () => {
+    it('is a dialog with its name; Escape closes it, also from within the frame, and the focus returns', async () => {
       const page = await opened(await visit({ [shop]: withScript() }));
       await page.getByRole('dialog', { name: 'Pay with stablecoins' }).waitFor();
       assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'IFRAME');
@@ -198,7 +198,7 @@ describe('a payment in a frame', () => {
         await page.emulateMedia({ colorScheme: null });
       });
 
-    it('leads to a window of its own, where wallets of the browser are', async () => {
+    it('leads to a separate window, where browser wallets are', async () => {
       const page = await opened(await visit({ [shop]: withScript() }));
       const opening = page.context().waitForEvent('page');
       await page.getByRole('link', { name: 'Open in a window' }).click();
@@ -217,7 +217,7 @@ describe('a payment in a frame', () => {
       await page.frameLocator('dialog iframe').getByText('Waiting for your payment').waitFor();
     });
 
-    describe('lets the payer choose what to pay from, in the frame', () => {
+    describe('lets the payer choose the source, in the frame', () => {
       let choice: string;
       before(async () => {
         const payFrom = [
@@ -236,7 +236,7 @@ describe('a payment in a frame', () => {
         await frame.getByText(`on ${chain}`).first().waitFor();
       };
 
-      it('and tells the page how it stands after that as well', async () => {
+      it('and notifies the page of its status after that as well', async () => {
         const page = await opened(await visit({ [shop]: withScript().replace(link, choice) }));
         await untilHeard(page, 1);
         await choose(page, 'Stellar');
@@ -244,7 +244,7 @@ describe('a payment in a frame', () => {
         assert.equal(page.url(), `${shop}/`);
       });
 
-      it('and, if that was sooner than its page could answer, tells it then for the first time', async () => {
+      it('and notifies it for the first time then, if its page could not answer earlier', async () => {
         const page = await visit({ [shop]: withScript().replace(link, choice) });
         const held: Route[] = [];
         await page.context().route('**/framed*.js', async (route) => {
@@ -283,7 +283,7 @@ describe('a payment in a frame', () => {
       await opened(page);
     });
 
-    it('leads to the page itself where the frame is refused', async () => {
+    it('leads to the page itself if the frame is refused', async () => {
       const evil = 'https://evil.test';
       const someone = await at({ [evil]: withScript() });
       const { page } = someone;
@@ -294,7 +294,7 @@ describe('a payment in a frame', () => {
       await someone.leave(refused);
     });
 
-    it('is an ordinary link without scripts, and for whoever wants a new tab', async () => {
+    it('is an ordinary link without scripts, and in a new tab', async () => {
       const page = await visit({ [shop]: withScript() });
       await page.goto(`${shop}/`);
       const opening = page.context().waitForEvent('page');
@@ -305,7 +305,7 @@ describe('a payment in a frame', () => {
       assert.equal(await page.getByRole('dialog').count(), 0);
     });
 
-    it('is left alone when it leads to somewhere else', async () => {
+    it('is ignored when it leads elsewhere', async () => {
       const elsewhere = withScript().replace(`href="${link}"`, 'href="https://evil.test/pay/x"');
       const someone = await at({ [shop]: elsewhere, 'https://evil.test': 'elsewhere' });
       await someone.page.goto(`${shop}/`);
@@ -319,7 +319,7 @@ describe('a payment in a frame', () => {
     const forged = { payment: 'standing', standing: 'completed' };
     const settle = (page: Page) => page.evaluate(() => new Promise((seen) => setTimeout(seen)));
 
-    it('tell the merchant’s page nothing: from itself, from a stranger’s frame, from another page of the service', async () => {
+    it('notify the merchant’s page of nothing: from itself, from a stranger’s frame, from another page of the service', async () => {
       const evil = 'https://evil.test';
       const someone = await at({
         [shop]: `${withScript()}<iframe id="evil" src="${evil}/"></iframe><iframe id="twin" src="${link}"></iframe>`,

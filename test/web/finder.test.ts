@@ -1,4 +1,4 @@
-/** Finding by keyboard: the search of the list by `/`, the dialog by Ctrl-K; rows that are links as a whole. */
+/** Finding by keyboard: `/` opens the search of the list, Ctrl-K the dialog; whole rows are links. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { visitor } from '../support/chromium.ts';
@@ -20,14 +20,14 @@ async function looking(steps: (page: Page, asked: readonly string[]) => Promise<
 }
 
 describe('the finder', () => {
-  it('is opened by Ctrl-K anywhere, lists what is typed, is walked by arrows and closed by Escape', () =>
+  it('is opened by Ctrl-K anywhere, lists matches, is walked by arrows and closed by Escape', () =>
     looking(async (page) => {
       await page.goto('overview');
       await page.keyboard.press('Control+k');
       const dialog = page.getByRole('dialog', { name: 'Find' });
       await dialog.getByRole('searchbox').waitFor();
       await page.keyboard.type('A-10');
-      // Shorter beginnings find the order too: the list of the whole word is awaited.
+      // Prefixes of the word find the order too, so the spec waits for the list of the whole word.
       await dialog
         .locator('.found[data-q="A-10"]')
         .getByRole('link', { name: /A-1042/ })
@@ -40,7 +40,7 @@ describe('the finder', () => {
       assert.equal(await dialog.isVisible(), false);
     }));
 
-  it('goes to the first that is found by Enter', () =>
+  it('goes to the first match by Enter', () =>
     looking(async (page) => {
       await page.goto('overview');
       await page.keyboard.press('Control+k');
@@ -51,7 +51,7 @@ describe('the finder', () => {
       await page.waitForURL((url) => url.pathname === first);
     }));
 
-  it('leaves / to the search of a list, and to what somebody types', () =>
+  it('leaves / to the search of a list, and to text fields', () =>
     looking(async (page) => {
       await page.goto('payments');
       await page.getByRole('heading', { level: 1 }).click();

@@ -4,7 +4,7 @@ import { gateCases } from '../support/suite.ts';
 import { type PageServer, servePages } from './pageServer.ts';
 import { samplePages } from './samplePages.ts';
 
-/** What somebody who writes a name, an order or an answer of a server may try. */
+/** Hostile texts in a name, an order or a server's answer. */
 const attacks: Readonly<Record<string, string>> = {
   'what runs, what ends attributes and elements, what turns or hides letters, halves of characters': [
     `<script>globalThis.ran = true</script><img src=x onerror="globalThis.ran=true"><svg onload=globalThis.ran=true>`,
@@ -19,7 +19,7 @@ const attacks: Readonly<Record<string, string>> = {
   nothing: '',
 };
 
-/** Of a page: its letters that turn others, the elements that attributes or texts became, what ran. */
+/** Faults in a page: replaced letters, elements made from attributes or texts, executed scripts. */
 const found = () => {
   const text = document.documentElement.outerHTML;
   const { clientWidth, scrollWidth } = document.documentElement;
@@ -35,7 +35,7 @@ const found = () => {
 
 describe('hostile texts in pages', () => {
   for (const [turn, [name, text]] of Object.entries(attacks).entries()) {
-    it(`${name}: texts stay texts, in their places`, async () => {
+    it(`${name}: texts remain texts, in their places`, async () => {
       const pages = samplePages('live', (ours) => (text === '' ? '' : `${text}${ours}`));
       const server: PageServer = await servePages(pages);
       const someone: Visitor = await visitor(server.url(''), { viewport: { width: 320, height: 640 } });

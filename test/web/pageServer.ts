@@ -8,7 +8,7 @@ import { colourSheet } from '../../web/pay/colour.ts';
 import { exampleOrderPage } from '../../web/pay/exampleOrder.ts';
 import { now } from './samples/payments.ts';
 
-/** As src/http sends it with pages. */
+/** The policy that src/http sends with pages. */
 export const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; frame-src 'self'";
 
@@ -17,23 +17,23 @@ const unchanging = 'public, max-age=31536000, immutable';
 
 export interface PageServer extends AsyncDisposable {
   readonly url: (page: string) => string;
-  /** `GET overview`, `POST /dashboard/…`: what was asked for, files and news aside. */
+  /** Requests such as `GET overview` and `POST /dashboard/…`, without files and news. */
   readonly asked: string[];
-  /** Once a page waits for news. */
+  /** Resolves when a page listens for news. */
   listened(): Promise<void>;
-  /** News for all who look at a page. */
+  /** Sends news to all listening pages. */
   tell(): void;
-  /** Breaks the lines of all who listen. */
+  /** Breaks the connections of all listeners. */
   cut(): void;
 }
 
-/** How the lines of news are answered; changed while the server runs. */
+/** Answers to listeners; changed while the server runs. */
 export interface Lines {
-  /** What whoever listens is told first. */
+  /** First message to each listener. */
   greeting?: string;
-  /** A status in place of a line. */
+  /** A status instead of a stream. */
   refused?: number;
-  /** Lines that were asked for. */
+  /** Number of requested streams. */
   asked: number;
 }
 

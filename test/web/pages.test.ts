@@ -27,7 +27,7 @@ for (const [turn, { words, ...options }] of looks.entries()) {
 
     // In the gate each page has one of the looks.
     for (const name of gateCases(Object.keys(pages), (_, index) => index % looks.length === turn)) {
-      it(`${name} can be used by everybody and breaks no rule of its own`, async () => {
+      it(`${name} is accessible and violates no rule of its own`, async () => {
         const { page } = someone;
         await page.goto(name);
         assert.deepEqual(await obstacles(page), []);

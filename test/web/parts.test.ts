@@ -20,12 +20,12 @@ describe('parts of pages', () => {
     ]);
   });
 
-  it('tell lengths of time in one unit, never shorter than they are', () => {
+  it('state lengths of time in one unit, never shorter than they are', () => {
     const lengths_ms = [0, 81, 1_001, 99_000, 99_001, 3_600_000, 48 * 3_600_000, 49 * 3_600_000];
     assert.deepEqual(lengths_ms.map(lengthText), ['0 ms', '81 ms', '2 s', '99 s', '2 min', '60 min', '48 h', '3 days']);
   });
 
-  it('tell times in UTC, with the moment itself beside it', () => {
+  it('state times in UTC, with the exact time beside it', () => {
     assert.equal(
       documentOf(when('2026-11-02T09:04:05.678Z' as Instant)),
       '<!doctype html><time datetime="2026-11-02T09:04:05.678Z" data-local="minutes">2 Nov, 09:04 UTC</time>',
@@ -36,12 +36,12 @@ describe('parts of pages', () => {
     assert.deepEqual([cut('tea', 3), cut('teas', 3), cut('👩‍👧👩‍👧', 2)], ['tea', 'te…', '👩…']);
   });
 
-  it('keep what somebody wrote out of the rest of a path', () => {
+  it('keep another person’s text out of the rest of a path', () => {
     assert.equal(appPaths('a/b').payment('../x?y#z'), '/dashboard/apps/a%2Fb/payments/..%2Fx%3Fy%23z');
     assert.equal(withQuery('/p', { q: 'a&b=c', status: '', cursor: null }), '/p?q=a%26b%3Dc');
   });
 
-  it('put marks that nobody sees out of every text', () => {
+  it('remove invisible marks from every text', () => {
     const page = documentOf(html`<p title=${'\u202eeno'}>${'a\u0007b\u2066c\ud800d\n\t'}</p>`);
     assert.equal(page, '<!doctype html><p title="\ufffdeno">a\ufffdb\ufffdc\ufffdd\n\t</p>');
   });
@@ -52,7 +52,7 @@ describe('parts of pages', () => {
     assert.equal(explorerUrl('sandbox', 8453, '0xab'), null);
   });
 
-  it('make any colour readable, by day and by night, and text on it', () => {
+  it('make any colour readable, in light and dark, and text on it', () => {
     const colours = Array.from({ length: 512 }, (_, place) =>
       [place >> 6, (place >> 3) & 7, place & 7].map((c) => c * 36),
     );

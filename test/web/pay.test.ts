@@ -1,12 +1,12 @@
-/** The pages of payments in a real browser: in every language, by every way of looking, with every text that others may write. */
+/** Payment pages in a real browser: in every language and presentation, with every text from other people. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
+import { isDue } from '../../domain/payment/chosenAmount.ts';
 import { contrast, readable, readColour } from '../../web/parts/colour.ts';
 import { documentOf } from '../../web/parts/html.ts';
 import { colourSheet } from '../../web/pay/colour.ts';
 import { type Language, languageOf, languages } from '../../web/pay/language.ts';
 import { messages, sayIn } from '../../web/pay/messages/index.ts';
-import { isDue } from '../../web/pay/model.ts';
 import { durationOf } from '../../web/pay/outcome.ts';
 import { payPage } from '../../web/pay/page.ts';
 import { type Visitor, visitor } from '../support/chromium.ts';
@@ -32,7 +32,7 @@ async function looking(
   }
 }
 
-/** As far apart as people may set them: https://www.w3.org/TR/WCAG22/#text-spacing. */
+/** The widest spacing that people may set: https://www.w3.org/TR/WCAG22/#text-spacing. */
 const spaceOut = (page: Page): Promise<void> =>
   page.locator('body *').evaluateAll((all) => {
     for (const { style } of all as HTMLElement[]) {
@@ -41,13 +41,13 @@ const spaceOut = (page: Page): Promise<void> =>
     }
   });
 
-/** Has the longest words. */
+/** The language with the longest words. */
 const widest: Language = 'de';
 
 type Scheme = 'light' | 'dark';
 const schemes: readonly Scheme[] = ['light', 'dark'];
 
-/** Colours depend on the element and not on its words, so one language for each writing direction is checked at night. */
+/** Colours depend on the element and not on its words, so the dark scheme is checked in one language per writing direction. */
 const nightlyIn: readonly Language[] = ['en', 'ar'];
 
 /** The colour schemes in which the nth page is checked. In the gate each page has one language and one scheme. */
@@ -59,7 +59,7 @@ function schemesOf(nth: number, language: Language): readonly Scheme[] {
 describe('pages of payments in a browser', () => {
   for (const language of languages) {
     const spacing = language === widest ? ', also with letters and words further apart' : '';
-    it(`can be used by everybody in ${language}, at 320 pixels${spacing}`, () =>
+    it(`are accessible in ${language}, at 320 pixels${spacing}`, () =>
       looking(language, async ({ page }) => {
         for (const [nth, name] of pageNames.entries()) {
           const [first, second] = schemesOf(nth, language);
@@ -81,7 +81,7 @@ describe('pages of payments in a browser', () => {
       }));
   }
 
-  it('have a code that says what the button opens, by day and by night', () =>
+  it('have a code with the button’s target, in light and dark', () =>
     looking('ar', async ({ page }) => {
       const due = (Object.keys(stories) as StoryName[]).flatMap((name) => {
         const { walletLink, facts } = payModel(stories[name], 'ar');
@@ -101,7 +101,7 @@ describe('pages of payments in a browser', () => {
       }
     }));
 
-  it('count down, copy, and put news in their places without losing the focus', () =>
+  it('count down, copy, and insert news without losing the focus', () =>
     looking('de', async ({ page }, server) => {
       await page.goto('waiting');
       await page
@@ -123,7 +123,7 @@ describe('hostile texts in pages of payments', () => {
     'W'.repeat(3_000),
   ].join('');
 
-  it('stay texts, in their places', async () => {
+  it('remain texts, in their places', async () => {
     const server = await servePages(payPages('ar', (ours) => `${attack}${ours}`));
     const { page, leave } = await visitor(server.url(''), { viewport: { width: 320, height: 640 } });
     try {
@@ -152,7 +152,7 @@ describe('hostile texts in pages of payments', () => {
   });
 });
 
-describe('what pages of payments say', () => {
+describe('the texts of payment pages', () => {
   const textOf = (name: StoryName): string =>
     documentOf(payPage(payModel(stories[name], 'en'))).replaceAll(/<[^>]+>/g, '');
 
@@ -198,13 +198,13 @@ describe('what pages of payments say', () => {
     });
   }
 
-  it('has no character in any language that nobody can read', () => {
+  it('have no unreadable character in any language', () => {
     for (const language of languages)
       for (const [name, page] of Object.entries(payPages(language)))
         assert.ok(!documentOf(page).includes('\ufffd'), `${name} in ${language}`);
   });
 
-  it('calls a shop without a name the merchant, also where a sentence begins with it', () => {
+  it('call a shop without a name the merchant, also where a sentence begins with it', () => {
     const bare = { name: null, logoUrl: null, colour: null, supportContact: null, returnUrl: 'https://shop.example/' };
     const said = (language: Language) =>
       documentOf(payPage({ ...payModel(stories.completed, language), shop: bare })).replaceAll(/<[^>]+>/g, '');
@@ -215,13 +215,13 @@ describe('what pages of payments say', () => {
     assert.match(named.replaceAll(/<[^>]+>/g, ''), /iTea has been paid/);
   });
 
-  it('counts no block of a chain for money that came on another one', () => {
+  it('count no block of a chain for money that arrived on another one', () => {
     assert.match(textOf('chosenElsewhere'), /7\.50 USDC arrived on Base/);
     assert.doesNotMatch(textOf('chosenElsewhere'), /Final on Solana/);
     assert.match(textOf('underpaid'), /Final on Base/);
   });
 
-  it('asks for money only while it counts', () => {
+  it('request money only while it counts', () => {
     const asks = (Object.keys(stories) as StoryName[]).filter(
       (name) => textOf(name).includes('Open in wallet') || textOf(name).includes('Call the contract'),
     );
@@ -256,7 +256,7 @@ describe('messages', () => {
     [...message.matchAll(/\{\w+\}/g)].map(([place]) => place).toSorted();
 
   for (const language of languages) {
-    it(`in ${language} are whole, each with the places of the English one, and none is left in English`, () => {
+    it(`in ${language} are whole, each with the placeholders of the English one, and none is left in English`, () => {
       for (const [name, english] of Object.entries(messages.en)) {
         const own = messages[language][name as keyof typeof messages.en];
         assert.deepEqual(places(own), places(english), name);
@@ -285,7 +285,7 @@ describe('messages', () => {
     });
   }
 
-  it('are of the language that was chosen, else of the one that the browser likes best', () => {
+  it('are in the chosen language, else in the one that the browser prefers', () => {
     assert.equal(languageOf('de', 'es'), 'de');
     assert.equal(languageOf('xx', 'es'), 'es');
     assert.equal(languageOf(undefined, 'fr-CH, fr;q=0.9, ar;q=0.8, de;q=0.9'), 'de');
@@ -297,7 +297,7 @@ describe('messages', () => {
 });
 
 describe('a merchant’s colour', () => {
-  it('can be read by day and by night, whatever it is', () => {
+  it('can be read in light and dark, whatever it is', () => {
     for (const colour of ['#000000', '#ffffff', '#ffff00', '#0a5c48', '#7f7f7f', '#ff0000', '#0000ff', '#fefefe']) {
       const sheet = colourSheet(colour) ?? '';
       const [day = '', night = ''] = sheet.split('\n');

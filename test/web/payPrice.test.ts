@@ -1,4 +1,4 @@
-/** What a payer reads before paying: what is bought, what it costs in all, what each chain takes, and what must arrive from an exchange. */
+/** Texts before paying: the purchase, its full price, each chain's amount, and the amount that must arrive from an exchange. */
 import assert from 'node:assert/strict';
 import type { VNode } from 'preact';
 import { documentOf } from '../../web/parts/html.ts';
@@ -23,7 +23,7 @@ const textOf = (page: VNode): string =>
 const page = (name: StoryName, language: Language = 'en') => payPage(payModel(stories[name], language));
 const receipt = (name: StoryName) => receiptPage(payModel(stories[name], 'en'));
 
-describe('what is bought', () => {
+describe('the purchase', () => {
   it('is the largest text after the amount, with its description; the order is small', () => {
     const written = documentOf(page('waiting'));
     assert.match(written, /<h2><bdi>Two pounds of Darjeeling<\/bdi><\/h2>\s*<p class="muted"><bdi>First flush<\/bdi>/);
@@ -46,7 +46,7 @@ describe('what is bought', () => {
     assert.match(textOf(receipt('itemisedLong')), /part 11 ?0\.50 USDC/);
   });
 
-  it('has no order where a reusable link named it', () => {
+  it('has no order if a reusable link named it', () => {
     const metadata = { linkId: 'l'.repeat(36) };
     assert.equal(orderShown({ orderId: 'link-399d9c9d58444399bc53', metadata }), null);
     assert.equal(orderShown({ orderId: 'link-399d9c9d58444399bc53', metadata: null }), 'link-399d9c9d58444399bc53');
@@ -55,7 +55,7 @@ describe('what is bought', () => {
 });
 
 describe('the price', () => {
-  it('of an exactIn payment is the total alone: the merchant’s fee is on no page of the buyer', () => {
+  it('for an exactIn payment is the total alone: the merchant’s fee is on no page of the buyer', () => {
     for (const name of ['exactIn', 'exactInElsewhere', 'exactInCompleted'] as const)
       for (const shown of [page(name), receipt(name)]) {
         assert.doesNotMatch(textOf(shown), /18\.47|0\.0285|Fee ?\d|\d fee\b/, name);
@@ -64,7 +64,7 @@ describe('the price', () => {
     assert.match(textOf(receipt('exactInCompleted')), /Tea House was paid ?on Ethereum/);
   });
 
-  it('of an exactOut payment says what is the order’s and what the fee is', () => {
+  it('for an exactOut payment states the order’s part and the fee', () => {
     assert.match(textOf(page('waiting')), /10\.00 for the order, 0\.01 fee/);
     assert.match(textOf(receipt('completed')), /Fee0\.01 USDC/);
   });
@@ -80,7 +80,7 @@ describe('the choice of chain', () => {
     assert.match(textOf(page('exactIn')), /Solana USDC.*final in about 15 seconds, network cost less than \$0\.01/);
   });
 
-  it('says nothing of a cost that is not known', () => {
+  it('states no unknown cost', () => {
     const model = { ...payModel(stories.exactIn, 'en'), networkOf: () => ({ final_ms: 1_000, cost_microUsd: null }) };
     assert.match(textOf(payPage(model)), /final in about 5 seconds/);
     assert.doesNotMatch(textOf(payPage(model)), /, network cost/);
@@ -97,7 +97,7 @@ describe('the choice of chain', () => {
 });
 
 describe('paying from an exchange', () => {
-  it('has a list of what will arrive: amount, token, network as exchanges call it, address, memo', () => {
+  it('has a list of the arriving payment: amount, token, network in the exchange’s words, address, memo', () => {
     const text = textOf(page('waitingOnStellar'));
     assert.match(text, /This is what will arrive ?10\.01 USDC, after the fee of the exchange/);
     assert.match(text, /The network is Stellar \(XLM\).*it ends in …K4KZVN.*is 4611686018427387904/);
@@ -114,7 +114,7 @@ describe('any amount', () => {
   const model = payModel(stories.waitingForAny, 'en');
   const wanted = (text: string) => readWanted(model.facts, text);
 
-  it('is read as people write it, within the limits', () => {
+  it('is read in people’s usual forms, within the limits', () => {
     assert.equal(wantedAmount(wanted('25')), '25.00');
     assert.equal(wantedAmount(wanted(' 25,5 ')), '25.50');
     assert.equal(wantedAmount(wanted('0.02')), '0.02');
@@ -138,7 +138,7 @@ describe('any amount', () => {
 });
 
 describe('the refund form', () => {
-  it('begins with the account that paid, and says the cost in dollars', () => {
+  it('begins with the account that paid, and states the cost in dollars', () => {
     const { refundAsked } = payPages('en');
     assert.ok(refundAsked);
     assert.match(documentOf(refundAsked), /name="to" type="text" value="0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"/);
@@ -154,7 +154,7 @@ describe('pages with a price in a browser', () => {
     for (const scheme of ['light', 'dark'] as const) {
       const cases = gateCases(widths, (width) => isInGate(language, scheme, width));
       if (cases.length === 0) continue;
-      it(`can be used in ${language}, ${scheme}, at ${cases.join(', ')} pixels, with all that is folded open`, async () => {
+      it(`are accessible in ${language}, ${scheme}, at ${cases.join(', ')} pixels, with all folds open`, async () => {
         await using server = await servePages(payPages(language));
         const { page: tab, leave } = await visitor(server.url(''), { colorScheme: scheme });
         for (const width of cases) {
@@ -173,7 +173,7 @@ describe('pages with a price in a browser', () => {
       });
     }
 
-  it('keeps what was ticked while news come, and works by the keyboard', async () => {
+  it('keep ticked boxes while news arrive, and work by the keyboard', async () => {
     await using server = await servePages(payPages('en'));
     const { page: tab, leave } = await visitor(server.url(''));
     await tab.goto('waiting');
@@ -191,7 +191,7 @@ describe('pages with a price in a browser', () => {
   });
 });
 
-/** The gate has each width once, both schemes, and Arabic from right to left. */
+/** The gate contains each width once, both schemes, and Arabic from right to left. */
 function isInGate(language: Language, scheme: 'light' | 'dark', width: number): boolean {
   const chosen: readonly (readonly [Language, string, number])[] = [
     ['ar', 'dark', 390],

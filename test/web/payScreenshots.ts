@@ -1,11 +1,13 @@
 /**
- * Pictures of every page of a payment for the eye: `node test/web/payScreenshots.ts <folder> [language] [page …]`. No part of the suite;
- * the pictures are not kept.
+ * Writes pictures of every payment page for review: `node test/web/payScreenshots.ts <folder> [language] [page …]`. The
+ * page `wallet` shows a wallet on its way to the payment. It is not part of the suite, and the pictures are not committed.
  */
 import { mkdir } from 'node:fs/promises';
-import { chromium } from 'playwright-core';
+import { chromium, type Page } from 'playwright-core';
+import { generatePrivateKey } from 'viem/accounts';
 import { languages } from '../../web/pay/language.ts';
 import { installed } from '../support/chromium.ts';
+import { evmWallet } from '../support/standInWallets.ts';
 import { servePages } from './pageServer.ts';
 import { payPages } from './samples/payPages.ts';
 
@@ -21,11 +23,45 @@ for (const colorScheme of ['light', 'dark'] as const) {
   for (const width of widths) {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
     const page = await context.newPage();
-    for (const name of wanted.length > 0 ? wanted : Object.keys(pages)) {
+    const shoot = (name: string) =>
+      page.screenshot({ path: `${folder}/${name}-${language}-${width}-${colorScheme}.png`, fullPage: true });
+    for (const name of wanted.length > 0 ? wanted.filter((each) => each in pages) : Object.keys(pages)) {
       await page.goto(server.url(name));
-      await page.screenshot({ path: `${folder}/${name}-${language}-${width}-${colorScheme}.png`, fullPage: true });
+      await shoot(name);
     }
+    if (wanted.length === 0 || wanted.includes('wallet')) await shootWallet(page, shoot);
     await context.close();
   }
 }
 await browser.close();
+
+/** A wallet that is found, waits for the payer, and has sent; and one that signs a refund address. */
+async function shootWallet(page: Page, shoot: (name: string) => Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const hash = `0x${'ab'.repeat(32)}`;
+  const answers: Readonly<Record<string, unknown>> = {
+    eth_call: '0xffffffff',
+    eth_getBalance: '0x1',
+    eth_sendTransaction: promise.then(() => hash),
+    personal_sign: new Promise(() => {}),
+  };
+  await evmWallet(page, {
+    key: generatePrivateKey(),
+    rpcUrl: () => '',
+    on: 8453,
+    behaviour: (method) => answers[method],
+  });
+  const button = page.locator('#wallets ul button');
+  await page.goto(server.url('waiting'));
+  await button.waitFor();
+  await shoot('walletFound');
+  await button.click();
+  await page.locator('.told-wallet[data-state="confirm"]').waitFor();
+  await shoot('walletConfirm');
+  resolve();
+  await page.locator('.told-wallet[data-state="sent"]').waitFor();
+  await shoot('walletSent');
+  await page.goto(server.url('refundSigned'));
+  await button.waitFor();
+  await shoot('walletRefund');
+}

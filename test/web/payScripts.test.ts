@@ -1,4 +1,4 @@
-/** An open page of a payment stays true to the server: through naps, cuts, refused lines, and whatever the visitor's clock says. */
+/** An open payment page agrees with the server: through sleep, broken connections, refused streams, and any time of the visitor's clock. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import type { VNode } from 'preact';
@@ -12,19 +12,19 @@ interface Looking {
   readonly page: Page;
   readonly server: PageServer;
   readonly lines: Lines;
-  /** What the server has from now on; nobody is told. */
+  /** Changes the server's page without a notification. */
   happens(next: VNode): void;
 }
 
 const waiting = payModel(stories.waiting, 'en');
 const detected = payPage(payModel(stories.detected, 'en'));
-/** A quarter of an hour is left of the payment, whose times are of the server's clock. */
+/** The payment has 15 minutes left; its times are of the server's clock. */
 const waitingAt = (minutes: number) => payPage(payModel({ ...stories.waiting, at: p.minute(minutes) }, 'en'));
 
 const seen = (page: Page) => page.getByRole('heading', { name: 'Payment detected' });
 const left = (page: Page) => page.getByRole('timer').textContent();
 
-/** @param time of the visitor's clock, which stands still until the spec moves it */
+/** @param time of the visitor's clock, which only the spec advances */
 async function looking(look: (at: Looking) => Promise<void>, more: Partial<Lines> = {}, time: string = p.minute(45)) {
   const pages: Record<string, VNode> = { pay: waitingAt(45) };
   const lines: Lines = { asked: 0, greeting: waiting.facts.version, ...more };
@@ -45,7 +45,7 @@ async function looking(look: (at: Looking) => Promise<void>, more: Partial<Lines
 }
 
 describe('an open page of a payment', () => {
-  it('counts down by the server’s clock, whatever the visitor’s own says', async () => {
+  it('counts down by the server’s clock, whatever the visitor’s own clock shows', async () => {
     for (const time of ['1999-12-31T23:59:59Z', '2031-01-01T00:00:00Z']) {
       await looking(
         async ({ page, server, happens }) => {
@@ -65,14 +65,14 @@ describe('an open page of a payment', () => {
     }
   });
 
-  it('looks again when the time is over', () =>
+  it('reloads when the time is over', () =>
     looking(async ({ page, happens }) => {
       happens(payPage(payModel(stories.timeUp, 'en')));
       await page.clock.runFor(15 * 60_000);
       await page.getByRole('heading', { name: 'The time to pay is over' }).waitFor();
     }));
 
-  it('is right as soon as a laptop that slept wakes up, over a line of its own', () =>
+  it('is right as soon as a sleeping laptop wakes up, over a new stream', () =>
     looking(async ({ page, server, lines, happens }) => {
       await server.listened();
       happens(detected);
@@ -93,7 +93,7 @@ describe('an open page of a payment', () => {
         .waitFor();
     }));
 
-  it('listens again by itself when the line breaks, and learns what it missed', () =>
+  it('reconnects without help when the stream breaks, and learns the missed news', () =>
     looking(async ({ page, server, lines, happens }) => {
       await server.listened();
       happens(detected);
@@ -103,10 +103,10 @@ describe('an open page of a payment', () => {
       assert.equal(lines.asked, 2);
     }));
 
-  it('reads nothing again for a line that broke and came back without news', () =>
+  it('reads nothing again for a stream that broke and returned without news', () =>
     looking(async ({ page, server, lines }) => {
       await server.listened();
-      // The page may hear of its first line's answer only now.
+      // The page may learn the answer of its first stream only now.
       const back = page.waitForResponse((answer) => answer.url().endsWith('/live') && lines.asked === 2);
       server.cut();
       await back;
@@ -115,7 +115,7 @@ describe('an open page of a payment', () => {
       assert.deepEqual(server.asked, ['GET pay']);
     }));
 
-  it('looks by itself where no line is given, and asks for one each minute', () =>
+  it('polls if no stream is given, and requests one each minute', () =>
     looking(
       async ({ page, lines, happens }) => {
         await page.clock.runFor(4_000);
@@ -134,7 +134,7 @@ describe('an open page of a payment', () => {
       { refused: 503 },
     ));
 
-  it('asks for nothing while nobody sees it, and is right when somebody does', () =>
+  it('requests nothing while it is hidden, and is right when it is visible again', () =>
     looking(
       async ({ page, server, happens }) => {
         await hide(page, true);
@@ -148,14 +148,14 @@ describe('an open page of a payment', () => {
     ));
 });
 
-/** As another tab in front of it does. */
+/** Hides the page like another tab in front of it. */
 const hide = (page: Page, hidden: boolean): Promise<void> =>
   page.evaluate((isHidden) => {
     Object.defineProperty(document, 'hidden', { configurable: true, get: () => isHidden });
     document.dispatchEvent(new Event('visibilitychange'));
   }, hidden);
 
-/** A wallet of the browser, as pages meet it: what it is asked, and what it answers. */
+/** A browser wallet in the page: its requests and answers. */
 const injectWallet = (page: Page, account: string, signature: string) =>
   page.addInitScript(
     ([own, signed]) => {
@@ -169,9 +169,9 @@ const injectWallet = (page: Page, account: string, signature: string) =>
     [account, signature] as const,
   );
 
-describe('the text that a payer signs for his refund', () => {
+describe('the text that a payer signs for their refund', () => {
   const pages = payPages('en');
-  const button = (page: Page) => page.getByRole('button', { name: 'Sign with the wallet of this browser' });
+  const button = (page: Page) => page.getByRole('button', { name: 'Sign with your wallet' });
   const { sender, text } = p.signedAddress(p.merchantWallet);
 
   async function signing(wallet: string | null, look: (page: Page, server: PageServer) => Promise<void>) {
@@ -183,7 +183,7 @@ describe('the text that a payer signs for his refund', () => {
     await leave();
   }
 
-  it('is signed by the wallet that is in the browser, and sent', async () => {
+  it('is signed by a wallet that is injected without announcing itself, and sent', async () => {
     await signing(sender.toLowerCase(), async (page) => {
       const sent = page.waitForRequest((request) => request.method() === 'POST');
       await button(page).click();
@@ -194,10 +194,10 @@ describe('the text that a payer signs for his refund', () => {
     });
   });
 
-  it('is left to be pasted where the wallet has another account, or there is none', async () => {
+  it('is left to be pasted if the wallet has another account, or there is none', async () => {
     await signing(p.merchantWallet, async (page, server) => {
       await button(page).click();
-      await page.locator('#sign-told').getByText('The wallet did not sign').waitFor();
+      await page.locator('.told-wallet').getByText('The wallet did not sign').waitFor();
       assert.equal(
         server.asked.some((each) => each.startsWith('POST')),
         false,

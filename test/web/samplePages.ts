@@ -1,4 +1,4 @@
-/** Every page, filled as on an ordinary day, on the first day, and after things went wrong. */
+/** Every page with the data of an ordinary day, of the first day, and after faults. */
 import type { VNode } from 'preact';
 import type { AppName, Frame, Mode } from '../../web/parts/frame.ts';
 import { developerPages } from './samples/developerPages.ts';
@@ -9,11 +9,11 @@ import { paymentPages } from './samples/paymentPages.ts';
 import type { Say } from './samples/payments.ts';
 import { settingsPages } from './samples/settingsPages.ts';
 
-/** By name. @param say makes the texts of others: specs put hostile ones in their place */
+/** Pages by name. @param say returns the texts of other people: specs replace them by hostile ones */
 export function samplePages(mode: Mode = 'sandbox', say: Say = (text) => text): Readonly<Record<string, VNode>> {
   const app: AppName = { appId: 'merchant_teahouse', name: say('Tea House') };
   const apps: readonly AppName[] = [app, { appId: 'wallet_pocket', name: say('Pocket') }];
-  const frame: Frame = { mode, person: say('ada@teahouse.example'), flash: null, app, apps, logoUrl: null };
+  const frame: Frame = { mode, person: say('ada@teahouse.example'), flash: null, app, apps, logoUrl: null, unread: 3 };
   return {
     ...outerPages(mode, apps, say),
     ...paymentPages(frame, say),

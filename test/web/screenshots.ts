@@ -1,5 +1,6 @@
 /**
- * Pictures of every page for the eye: `node test/web/screenshots.ts <folder> [page …]`. No part of the suite; the pictures are not kept.
+ * Writes pictures of every page for review: `node test/web/screenshots.ts <folder> [page …]`. It is not part of the
+ * suite, and the pictures are not committed.
  */
 import { mkdir } from 'node:fs/promises';
 import { visitor } from '../support/chromium.ts';

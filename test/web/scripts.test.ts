@@ -1,4 +1,4 @@
-/** What the small scripts add to pages, and that pages can do without them. */
+/** Additions of the small scripts to pages, which also work without them. */
 import assert from 'node:assert/strict';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { VNode } from 'preact';
@@ -7,7 +7,7 @@ import { type PageServer, servePages } from './pageServer.ts';
 import { samplePages } from './samplePages.ts';
 
 describe('scripts of pages', () => {
-  it('puts news in their places: focus, what is open and what is typed stay; it is said once', async () => {
+  it('insert news in their places: focus, open parts and typed text remain; it is announced once', async () => {
     const pages: Record<string, VNode> = { ...samplePages() };
     await looking(pages, {}, async (page, server) => {
       await page.goto('paymentUnpaid');
@@ -24,7 +24,7 @@ describe('scripts of pages', () => {
     });
   });
 
-  it('leaves the page alone while somebody types in the part that has news', async () => {
+  it('do not change the page while a person types in the part that has news', async () => {
     const pages: Record<string, VNode> = { ...samplePages() };
     await looking(pages, {}, async (page, server) => {
       await page.goto('payments');
@@ -38,7 +38,7 @@ describe('scripts of pages', () => {
     });
   });
 
-  it('takes no news from another page that is at the same address, as after a form', async () => {
+  it('accept no news from another page at the same address, as after a form', async () => {
     const pages: Record<string, VNode> = { ...samplePages() };
     await looking(pages, {}, async (page, server) => {
       await page.goto('webhooks');
@@ -54,7 +54,7 @@ describe('scripts of pages', () => {
     });
   });
 
-  it('reads the page a few times for a flood of news: at once, and for what came meanwhile', async () => {
+  it('read the page a few times for a flood of news: at once, and for later news', async () => {
     const pages: Record<string, VNode> = { ...samplePages() };
     await looking(pages, {}, async (page, server) => {
       await page.goto('payments');
@@ -67,11 +67,11 @@ describe('scripts of pages', () => {
     });
   });
 
-  it('reads nothing for a page that nobody has touched for an hour, and says so, until somebody does', async () => {
+  it('read nothing for a page that was untouched for an hour, and state that, until it is touched', async () => {
     const pages: Record<string, VNode> = { ...samplePages() };
     await looking(pages, {}, async (page, server) => {
       await page.clock.install();
-      // The page reads itself once its line is open.
+      // The page reloads its content once its stream is open.
       const read = page.waitForResponse((answer) => answer.request().resourceType() === 'fetch');
       await page.goto('payments');
       await (await read).finished();
@@ -87,7 +87,7 @@ describe('scripts of pages', () => {
     });
   });
 
-  it('tells times in the reader’s own zone, and in UTC to who points at them', async () => {
+  it('show times in the reader’s own zone, and in UTC on hover', async () => {
     await looking(samplePages(), { timezoneId: 'Asia/Tokyo', locale: 'en-GB' }, async (page) => {
       await page.goto('payments');
       const time = page.locator('td time').first();
@@ -96,7 +96,7 @@ describe('scripts of pages', () => {
     });
   });
 
-  it('copies what is to be carried elsewhere', async () => {
+  it('copy texts that are needed elsewhere', async () => {
     await looking(samplePages(), { permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
       await page.goto('keys');
       await page.getByRole('button', { name: 'Copy Key “Till”' }).click();
@@ -105,7 +105,7 @@ describe('scripts of pages', () => {
     });
   });
 
-  it('sends a form once, however often its button is pressed', async () => {
+  it('send a form once, however often its button is pressed', async () => {
     await looking(samplePages(), {}, async (page, server) => {
       await page.goto('confirmRevoke');
       await page.getByRole('button', { name: 'Revoke the key' }).dblclick();
@@ -114,7 +114,7 @@ describe('scripts of pages', () => {
     });
   });
 
-  it('without scripts shows everything, times in UTC, no button that does nothing, and a menu that opens', async () => {
+  it('without scripts show everything, times in UTC, no button without effect, and a menu that opens', async () => {
     const phone = { javaScriptEnabled: false, viewport: { width: 360, height: 700 } };
     await looking(samplePages(), phone, async (page) => {
       await page.goto('payment');
@@ -126,7 +126,7 @@ describe('scripts of pages', () => {
     });
   });
 
-  it('leads who has a keyboard alone past the rail, into the menu and out of it again', async () => {
+  it('lead a keyboard user past the rail, into the menu and out of it again', async () => {
     await looking(samplePages(), { viewport: { width: 360, height: 700 } }, async (page) => {
       await page.goto('payment');
       await page.keyboard.press('Tab');

@@ -8,12 +8,12 @@ import { visitor } from '../support/chromium.ts';
 import { servePages } from './pageServer.ts';
 
 const frame: Frame = {
-  ...{ mode: 'sandbox', person: 'ada@teahouse.example', flash: null, logoUrl: null, apps: [] },
+  ...{ mode: 'sandbox', person: 'ada@teahouse.example', flash: null, unread: 0, logoUrl: null, apps: [] },
   app: { appId: 'merchant_teahouse', name: 'Tea House' },
 };
 
 describe('the page of the money policy', () => {
-  it('says what counts as paid, with and without scripts alike', async () => {
+  it('states which amounts count as paid, with and without scripts alike', async () => {
     const cases = [
       ['0.50', '1.00', 'accept', '90', 'receives 99.50 counts', 'up to 90 minutes'],
       ['10', '0.25', 'accept', '1', 'receives 99.75 counts', 'up to 1 minutes'],
@@ -53,7 +53,7 @@ describe('the page of the money policy', () => {
 });
 
 describe('the page of branding', () => {
-  it('shows the whole payment page as it would be, while its fields change, in light and dark', async () => {
+  it('shows the whole payment page in its future form, while its fields change, in light and dark', async () => {
     const form = { values: { name: 'Tea House', colour: '#b5432a' }, errors: {} };
     await using server = await servePages({ branding: brandingPage({ ...frame, form }) });
     // Without an emulated scheme the frame has the one of its element.

@@ -1,4 +1,4 @@
-/** The demo shop's pages in a browser, in each state of an order: for everybody, wide and narrow, by day and by night. */
+/** The demo shop's pages in a browser, in each state of an order: accessible, wide and narrow, in light and dark colours. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { PaymentStatus } from '../../domain/payment/view.ts';
@@ -11,7 +11,7 @@ import { hashOf, minute } from '../support/payments.ts';
 import { gateCases } from '../support/suite.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
-/** Nothing is answered there: pages are looked at as they come. */
+/** No server listens there: pages are checked as they are rendered. */
 const serviceUrl = 'http://127.0.0.1:9';
 
 const looks = [
@@ -64,7 +64,7 @@ describe('pages of the demo shop', () => {
 
   const paths = ['/', ...['new', 'unpaid', 'paid', 'bounced', 'done'].map((state) => `/orders/T-${state}`)];
   for (const [index, path] of paths.entries()) {
-    it(`${path} can be used by everybody`, async () => {
+    it(`${path} is accessible`, async () => {
       const { page } = someone;
       // The gate alternates the looks from page to page.
       for (const { colorScheme, width } of gateCases(looks, (_, turn) => turn === index % looks.length)) {
@@ -76,7 +76,7 @@ describe('pages of the demo shop', () => {
     });
   }
 
-  it('offer to pay while nothing has come, and the receipt once both transactions are known', async () => {
+  it('offer to pay while nothing has arrived, and the receipt once both transactions are known', async () => {
     const text = async (path: string) => (await fetch(`${shop.url}${path}`)).text();
     assert.match(await text('/orders/T-unpaid'), /href="http:\/\/127\.0\.0\.1:9\/pay\/x" data-payment/);
     for (const state of ['new', 'paid', 'bounced', 'done']) {

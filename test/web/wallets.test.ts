@@ -1,102 +1,26 @@
 /** Wallets on the page of a payment: hostile announcements, wallets that lie or are silent, and payers who press twice or load again. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import type { Page } from 'playwright-core';
-import type { VNode } from 'preact';
 import { type Address, encodeFunctionData, erc20Abi } from 'viem';
-import { keepKeys } from '../../sandbox/keys.ts';
+import { walletOfferOf } from '../../src/chains/families.ts';
 import { payPage } from '../../web/pay/page.ts';
-import { type Visitor, type VisitorOptions, visitor } from '../support/chromium.ts';
 import { obstacles, standingOut } from '../support/obstacles.ts';
+import { type Behaviour, declines, type EvmWallet, evmWallet, solanaWallet } from '../support/standInWallets.ts';
+import { payModel, stories } from './samples/payPages.ts';
 import {
-  type Behaviour,
-  declines,
-  type EvmWallet,
-  evmWallet,
-  nothing,
-  solanaWallet,
-  WalletError,
-} from '../support/standInWallets.ts';
-import { temporaryDirectory } from '../support/temporaryDirectory.ts';
-import { type PageServer, servePages } from './pageServer.ts';
-import { payModel, type StoryName, stories } from './samples/payPages.ts';
-
-const keys = keepKeys(temporaryDirectory());
-const base = 8453;
-const hash = `0x${'ab'.repeat(32)}`;
-const account = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
-
-/** Answers everything, so that no chain is called. */
-const easy: Readonly<Record<string, unknown>> = {
-  eth_requestAccounts: [account],
-  eth_accounts: [account],
-  eth_call: `0x${(10n ** 12n).toString(16)}`,
-  eth_getBalance: '0x1',
-  eth_sendTransaction: hash,
-  eth_getTransactionReceipt: null,
-  eth_getTransactionByHash: null,
-  web3_clientVersion: 'anvil/v1',
-};
-
-/** @param answers of methods in place of the easy ones: values, or functions of how often the method was asked before */
-function answering(answers: Readonly<Record<string, unknown>> = {}): Behaviour {
-  const times = new Map<string, number>();
-  return (method) => {
-    const answer = method in answers ? answers[method] : easy[method];
-    const before = times.get(method) ?? 0;
-    times.set(method, before + 1);
-    const value = typeof answer === 'function' ? answer(before) : answer;
-    return value === null ? nothing : value;
-  };
-}
-
-interface Paying {
-  readonly page: Page;
-  readonly server: PageServer;
-  readonly pages: Record<string, VNode>;
-  readonly visiting: Visitor;
-}
-
-interface Setting {
-  readonly story?: StoryName;
-  readonly options?: VisitorOptions;
-  readonly mode?: 'live' | 'sandbox';
-  /** Wallets, and scripts that run before the page's own. */
-  readonly install?: (page: Page) => Promise<unknown>;
-}
-
-async function paying(
-  { story = 'waiting', options, mode, install }: Setting,
-  pay: (at: Paying) => Promise<void>,
-): Promise<void> {
-  const pages: Record<string, VNode> = { pay: payPage(payModel(stories[story], 'en', undefined, mode)) };
-  await using server = await servePages(pages);
-  const visiting = await visitor(server.url(''), options);
-  await install?.(visiting.page);
-  await visiting.page.goto('pay');
-  await pay({ page: visiting.page, server, pages, visiting });
-  await visiting.leave();
-}
-
-const buttons = (page: Page) => page.locator('#wallets ul button');
-const told = (page: Page) => page.locator('.told-wallet');
-const says = (page: Page, text: RegExp) => told(page).filter({ hasText: text }).waitFor();
-
-/** A page with one wallet, and what the wallet was asked. */
-async function withWallet(
-  answers: Readonly<Record<string, unknown>>,
-  pay: (at: Paying & { readonly wallet: EvmWallet }) => Promise<void>,
-  setting: Setting & { readonly on?: number; readonly knows?: readonly number[]; readonly behaviour?: Behaviour } = {},
-): Promise<void> {
-  let wallet: EvmWallet | undefined;
-  const { on = base, knows, behaviour = answering(answers) } = setting;
-  const install = async (page: Page) => {
-    wallet = await evmWallet(page, { key: keys.customer, rpcUrl: () => '', on, behaviour, ...(knows && { knows }) });
-  };
-  await paying({ ...setting, install }, (at) => pay({ ...at, wallet: wallet as EvmWallet }));
-}
+  account,
+  answering,
+  base,
+  buttons,
+  fail,
+  hash,
+  keys,
+  paying,
+  says,
+  told,
+  until,
+  withWallet,
+} from './walletVisits.ts';
 
 /** A library as one script for an init script of a page. */
 async function bundled(code: string): Promise<string> {
@@ -169,7 +93,7 @@ describe('wallets that announce themselves', () => {
       },
     ));
 
-  it('are told apart when two announce one id and name: each is asked only for its own press', async () => {
+  it('are distinguished when two announce one id and name: each is called only for its own press', async () => {
     const same = { uuid: '350670db-19fa-4704-a166-e52e178b59d2', name: 'MetaMask' };
     const wallets: EvmWallet[] = [];
     await paying(
@@ -328,7 +252,7 @@ describe('a wallet that does not pay', () => {
       { on: 1, knows: [1] },
     ));
 
-  it('says that it switched and did not: nothing is sent', () =>
+  it('claims that it switched and did not: nothing is sent', () =>
     withWallet(
       { wallet_switchEthereumChain: 'yes' },
       async ({ page, wallet }) => {
@@ -346,18 +270,58 @@ describe('a wallet that does not pay', () => {
       assert.ok(!wallet.asked.includes('eth_sendTransaction'));
     }));
 
-  it('is on the real chain while the page is of a simulated one: nothing is sent', () =>
+  it('is on the real chain while the page is of a simulated one: nothing is sent', async () => {
+    const firstBlocks: readonly unknown[] = [
+      { timestamp: '0x648a5ce5' },
+      {},
+      null,
+      () => fail(-32601, 'the method does not exist'),
+    ];
+    for (const eth_getBlockByNumber of firstBlocks)
+      await withWallet(
+        { eth_getBlockByNumber },
+        async ({ page, wallet }) => {
+          await buttons(page).first().click();
+          await says(page, /a real network, and this payment is a simulation/);
+          assert.ok(!wallet.asked.includes('eth_sendTransaction'));
+        },
+        { mode: 'sandbox' },
+      );
+  });
+
+  it('is on a chain that began this year: a simulated payment is sent', () =>
     withWallet(
-      { web3_clientVersion: 'Geth/v1.16.0' },
-      async ({ page, wallet }) => {
+      { eth_getBlockByNumber: { timestamp: '0x69000000' } },
+      async ({ page }) => {
         await buttons(page).first().click();
-        await says(page, /a real network, and this payment is a simulation/);
-        assert.ok(!wallet.asked.includes('eth_sendTransaction'));
+        await says(page, /Sent, waiting/);
       },
       { mode: 'sandbox' },
     ));
 
-  it('is silent: after a minute the other ways are open again, and what it sends later is taken up', async () => {
+  it('is switched to another account while the page connects: that account pays, and its balance counts', async () => {
+    const other = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+    const usual = answering({ eth_accounts: [other] });
+    const asked: { readonly method: string; readonly params: readonly unknown[] }[] = [];
+    await withWallet(
+      {},
+      async ({ page }) => {
+        await buttons(page).first().click();
+        await says(page, /Sent, waiting/);
+        const firstOf = (name: string) => asked.filter(({ method }) => method === name).map(({ params }) => params[0]);
+        const senders = firstOf('eth_sendTransaction').map((sent) => (sent as { readonly from: string }).from);
+        assert.deepEqual([senders, firstOf('eth_getBalance')], [[other], [other]]);
+      },
+      {
+        behaviour(method, params) {
+          asked.push({ method, params });
+          return usual(method, params);
+        },
+      },
+    );
+  });
+
+  it('is silent: after a minute the other ways are open again, and its late transaction is accepted', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     await withWallet({ eth_sendTransaction: () => promise }, async ({ page, server }) => {
       await page.clock.install();
@@ -375,17 +339,8 @@ describe('a wallet that does not pay', () => {
   });
 });
 
-function fail(code: number, message: string): never {
-  throw new WalletError(code, message);
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 200 && !holds(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 25));
-  assert.ok(holds());
-}
-
 describe('a payment that a wallet sent', () => {
-  it('is exactly what the page asks for, and is registered at once', async () => {
+  it('is exactly the requested one, and is registered at once', async () => {
     const usual = answering();
     const sent: unknown[] = [];
     const behaviour: Behaviour = (method, params) => {
@@ -432,6 +387,28 @@ describe('a payment that a wallet sent', () => {
       assert.equal(await buttons(page).first().isVisible(), false);
       assert.equal(wallet.asked.filter((method) => method === 'eth_sendTransaction').length, 1);
     }));
+
+  it('is still sent after the payer states another sum, where any is accepted', async () => {
+    const wanting = (amount: string) => {
+      const model = payModel(stories.waitingForAny, 'en');
+      return payPage({ ...model, walletOffer: walletOfferOf(model.facts.payment, amount) });
+    };
+    await withWallet(
+      { eth_getTransactionByHash: {} },
+      async ({ page, pages, wallet }) => {
+        pages['pay'] = wanting('25.00');
+        await page.reload();
+        await buttons(page).first().click();
+        await says(page, /Sent, waiting/);
+        pages['pay'] = wanting('30.00');
+        await page.reload();
+        await says(page, /Sent, waiting/);
+        assert.equal(await buttons(page).first().isVisible(), false);
+        assert.equal(wallet.asked.filter((method) => method === 'eth_sendTransaction').length, 1);
+      },
+      { story: 'waitingForAny' },
+    );
+  });
 
   const fates: readonly (readonly [what: string, answers: Record<string, unknown>, after_ms: number, text: RegExp])[] =
     [
@@ -481,7 +458,7 @@ describe('a payment that a wallet sent', () => {
 
 describe('wallets on the page', () => {
   for (const colorScheme of ['light', 'dark'] as const) {
-    it(`can be used by everybody, found, declined and sent, in ${colorScheme}`, () =>
+    it(`are accessible, found, declined and sent, in ${colorScheme}`, () =>
       withWallet(
         {
           eth_sendTransaction: (before: number) => (before === 0 ? fail(4001, 'no') : hash),
@@ -503,67 +480,4 @@ describe('wallets on the page', () => {
         { options: { viewport: { width: 320, height: 640 }, colorScheme } },
       ));
   }
-});
-
-describe('a phone', () => {
-  const phone: VisitorOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
-  const links = (page: Page) =>
-    page.locator('.apps a').evaluateAll((all) => (all as HTMLAnchorElement[]).map(({ href }) => href));
-  const here = encodeURIComponent(`https://pay.example/pay/${'s'.repeat(43)}?lang=en`);
-
-  for (const javaScriptEnabled of [true, false]) {
-    it(`has wallets' apps first and the code behind one press, ${javaScriptEnabled ? 'with' : 'without'} scripts`, () =>
-      paying({ options: { ...phone, javaScriptEnabled } }, async ({ page }) => {
-        await page.getByRole('link', { name: 'Open in MetaMask' }).waitFor();
-        assert.equal(await page.locator('.qr').isVisible(), false);
-        await page.getByText('Pay from another device').click();
-        await page.locator('.qr').waitFor();
-      }));
-  }
-
-  it('opens this page in the app: each link is what its maker documents', async () => {
-    await paying({ options: phone }, async ({ page }) =>
-      assert.deepEqual(await links(page), [
-        `https://link.metamask.io/dapp/pay.example/pay/${'s'.repeat(43)}?lang=en`,
-        `https://go.cb-w.com/dapp?cb_url=${here}`,
-        `https://link.trustwallet.com/open_url?coin_id=60&url=${here}`,
-      ]),
-    );
-    const ref = encodeURIComponent('https://pay.example');
-    await paying({ options: phone, story: 'waitingOnSolana' }, async ({ page }) =>
-      assert.deepEqual(await links(page), [
-        `https://phantom.app/ul/browse/${here}?ref=${ref}`,
-        `https://solflare.com/ul/v1/browse/${here}?ref=${ref}`,
-        `https://link.trustwallet.com/open_url?coin_id=501&url=${here}`,
-      ]),
-    );
-  });
-
-  it('has no links to apps once a wallet is here: the page is in that app', () =>
-    withWallet(
-      {},
-      async ({ page }) => {
-        await buttons(page).first().waitFor();
-        assert.equal(await page.locator('.apps').isVisible(), false);
-      },
-      { options: phone },
-    ));
-
-  it('is nothing that a desktop shows: there the code stands open', () =>
-    paying({ options: { viewport: { width: 1280, height: 900 } } }, async ({ page }) => {
-      await page.locator('.qr').waitFor();
-      assert.equal(await page.locator('.apps').isVisible(), false);
-      assert.equal(await page.getByText('Pay from another device').isVisible(), false);
-    }));
-});
-
-describe('the scripts of wallets', () => {
-  it('weigh at most 15 kB compressed', () => {
-    const files = ['wallets', 'evmWallet', 'solanaWallet', 'stellarWallet', 'walletProblem'];
-    const sizes = files.map(
-      (name) => gzipSync(readFileSync(new URL(`../../web/client/${name}.js`, import.meta.url))).length,
-    );
-    const whole = sizes.reduce((sum, size) => sum + size, 0);
-    assert.ok(whole <= 15_000, `${whole} bytes`);
-  });
 });

@@ -11,7 +11,7 @@ import { accepted, processes } from '../support/processes.ts';
 const of: BooksAccount = { chainId: 8453, account: '0xA', payinAddresses: [] };
 const { signal } = new AbortController();
 
-/** A chain that says what a spec has it say, and a worker whose clock stands still until it is set. */
+/** A chain with scripted answers, and a worker whose clock the spec sets. */
 function given() {
   const { store, clock, time, start } = processes();
   const chain = {
@@ -77,7 +77,7 @@ const sent: AccountTransaction = {
   ...{ succeeded: true, fee: 1n, changes: [{ asset: 'coin', amount: -9n, counterparty: '0xB' }] },
 };
 
-describe('whoever watches the books', () => {
+describe('the worker of the books', () => {
   it('opens them at a final block, and not at one that may be undone', async () => {
     const { chain, round, types, restart } = given();
     chain.finality = 'open';
@@ -92,7 +92,7 @@ describe('whoever watches the books', () => {
     assert.deepEqual(await types(), ['BooksOpened', 'BooksClosed']);
   });
 
-  it('asks the chain nothing as long as nothing moved, but once an hour', async () => {
+  it('queries the chain only once an hour as long as nothing moved', async () => {
     const { chain, round } = given();
     await round();
     await round(10);
@@ -105,7 +105,7 @@ describe('whoever watches the books', () => {
     assert.ok(chain.calls > calls);
   });
 
-  it('waits for what is final to be recorded before it searches, and closes then', async () => {
+  it('waits for final transfers to be recorded before it searches, and closes then', async () => {
     const { chain, round, types, alarms } = given();
     await round();
     chain.balance = 90n;
@@ -116,7 +116,7 @@ describe('whoever watches the books', () => {
     assert.deepEqual([await types(), alarms], [['BooksOpened', 'BooksClosed'], []]);
   });
 
-  it('raises an alarm when what left stays unexplained for half an hour, again and again, also after a restart', async () => {
+  it('raises an alarm when an outflow remains unexplained for half an hour, repeatedly, also after a restart', async () => {
     const { chain, round, types, alarms, restart } = given();
     await round();
     chain.balance = 90n;
@@ -132,7 +132,7 @@ describe('whoever watches the books', () => {
     assert.deepEqual(await types(), ['BooksOpened', 'BooksFoundOpen']);
   });
 
-  it('takes what came from outside for a top-up at once', async () => {
+  it('records money from outside as a top-up at once', async () => {
     const { chain, round, types, alarms } = given();
     await round();
     chain.balance = 130n;
@@ -143,7 +143,7 @@ describe('whoever watches the books', () => {
     assert.deepEqual([await types(), alarms], [['BooksOpened', 'TopUpSeen', 'BooksClosed'], []]);
   });
 
-  describe('on a network that begins anew', () => {
+  describe('on a network that is restarted', () => {
     it('opens them again at the new network’s balance, and counts no movement of the old network', async () => {
       const { chain, round, types, alarms, beginAnew } = given();
       await round();

@@ -1,4 +1,4 @@
-/** From completed payments to credit, and from what buyers spend to merchants: on real read models, which may be filled again at any time. */
+/** From completed payments to credit, and from spendings to merchants: on real read models, which may be rebuilt at any time. */
 import assert from 'node:assert/strict';
 import { currentState, type Handle } from '../../commands/handle.ts';
 import { Unavailable } from '../../commands/ports.ts';
@@ -61,7 +61,7 @@ describe('credit of completed payments', () => {
     ]);
   });
 
-  it('is not due of a payment that promised none, nor again after a payout that was confirmed anew', async () => {
+  it('is not due for a payment that promised none, nor again after a second confirmation of its payout', async () => {
     const again = [p.unsettled(p.attempt(1)), p.settled(p.attempt(1), 300)];
     await given.payments([p.created(), ...paidOut().slice(1)], [...paidOut(), ...again]);
     const items = await due();
@@ -71,7 +71,7 @@ describe('credit of completed payments', () => {
     assert.deepEqual(await due(), []);
   });
 
-  it('is not given while the list may show what the log knows to be done', async () => {
+  it('is not given while the list may contain work that the log knows to be done', async () => {
     await given.payments(paidOut());
     const behind = worker(async () => {
       throw new Unavailable('the read models have not come so far');
@@ -80,7 +80,7 @@ describe('credit of completed payments', () => {
   });
 });
 
-describe('what buyers spend', () => {
+describe('spendings of buyers', () => {
   const given = givenReadModels();
   let spendings = 0;
   const worker = (handle: Handle = given.world.handle) =>
@@ -121,7 +121,7 @@ describe('what buyers spend', () => {
   }
   const account = (appId: string) => currentState(given.world.handle, cashback, appId);
 
-  it('arrives in each merchant’s account, once, and shows with all that the buyer said', async () => {
+  it('arrive in each merchant’s account, once, and show with all fields of the buyer', async () => {
     await spent('merchant_books', 90n, {
       orderId: 'order-1',
       amountLocal: '0.85',
@@ -152,12 +152,12 @@ describe('what buyers spend', () => {
     assert.equal((await getCashback(given.database, 'merchant_other', 20)).balance_cents, 0);
   });
 
-  it('arrives once, too, from two who work on it at the same time, and from lists that are filled again', async () => {
+  it('arrive once, too, from two concurrent workers, and from lists that are filled again', async () => {
     for (const cents of [1n, 2n, 3n, 4n]) await spent('merchant_books', cents);
     await given.project();
     const books = { appId: 'merchant_books' };
     await Promise.all([worker().act(books, signal), worker().act(books, signal)]);
-    // As they stood before: a worker who comes late finds everything there.
+    // Restores the rows of before: a late worker finds all of the work done.
     await worker().act(books, signal);
     await given.project();
     await worker().act(books, signal);
@@ -166,7 +166,7 @@ describe('what buyers spend', () => {
     assert.equal((await given.world.store.read('cashback-merchant_books')).length, 4);
   });
 
-  it('goes on where it was cut off', async () => {
+  it('continue where they were interrupted', async () => {
     for (const cents of [1n, 2n, 3n]) await spent('merchant_books', cents);
     await given.project();
     let appends = 0;
@@ -181,7 +181,7 @@ describe('what buyers spend', () => {
     assert.deepEqual([received, received_cents], [3, '6']);
   });
 
-  it('is conserved: what was earned is what buyers have left and what merchants have', async () => {
+  it('are conserved: earned credit equals the buyers’ balances and the merchants’ receipts', async () => {
     await spent('merchant_books', 50n);
     await spent('merchant_bakery', 25n, { cents: 20n });
     await given.project();

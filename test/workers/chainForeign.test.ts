@@ -30,7 +30,7 @@ function watching(identities: (string | null)[], remembered: string | null = nul
     scannedTo: async () => around.scannedTo,
     tell: (foreign) => told.push(foreign),
   });
-  /** @param heads of each node; null for one that does not answer */
+  /** @param heads of each node; null: it does not answer */
   const at = (minute: number, ...heads: readonly (number | null)[]) => {
     const now = instant(noon_ms + minute * 60_000);
     const looks = heads.map(
@@ -45,7 +45,7 @@ function watching(identities: (string | null)[], remembered: string | null = nul
 }
 
 describe('a node of another network', () => {
-  it('is none while all say what was remembered when the chain was first read', async () => {
+  it('is none while all report the network that was remembered when the chain was first read', async () => {
     const { at, told, around } = watching(['main', 'main']);
     await at(0, 100, 100);
     assert.equal(around.remembered, 'main');
@@ -53,7 +53,7 @@ describe('a node of another network', () => {
     assert.equal(told.length, 0);
   });
 
-  it('is named with its network, the remembered one and what to do, and again while it stays', async () => {
+  it('is named with its network, the remembered one and the next step, and again while it remains', async () => {
     const { at, told } = watching(['main', 'test'], 'main');
     await at(0, 100, 100);
     for (let minute = 1; minute < 30; minute += 1) await at(minute, 100, 100);
@@ -69,7 +69,7 @@ describe('a node of another network', () => {
     assert.equal(told.length, 2);
   });
 
-  it('is not chosen by whoever answers first: where nodes differ at the first start, none is remembered and all are named', async () => {
+  it('is not chosen by the first answer: if nodes differ at the first start, none is remembered and all are named', async () => {
     const { at, told, around } = watching(['main', 'test', null]);
     await at(0, 100, 100, null);
     assert.equal(around.remembered, null);
@@ -80,7 +80,7 @@ describe('a node of another network', () => {
     assert.match(told[0]?.message ?? '', /nodes name different networks/);
   });
 
-  it('is not asked any more, once proven, until it shows the right network', async () => {
+  it('is not called any more, once proven, until it returns the right network', async () => {
     const { at, told, refused, identities } = watching(['main', 'test'], 'main');
     await at(0, 100, 100);
     assert.deepEqual([...refused], ['node 2']);
@@ -93,21 +93,21 @@ describe('a node of another network', () => {
     assert.deepEqual([...refused], []);
   });
 
-  it('is asked no more though all are: then the chain stands', async () => {
+  it('is called no more though all are foreign: then the chain stops', async () => {
     const { at, told, refused } = watching(['test', 'test'], 'main');
     await at(0, 100, 100);
     assert.deepEqual([...refused], ['node 1', 'node 2']);
     assert.equal(told.length, 2);
   });
 
-  it('is not taken out where nobody knows which network is meant, nor for being behind', async () => {
+  it('is not excluded if the right network is unknown, nor for being behind', async () => {
     const { at, refused, around } = watching(['main', 'test']);
     around.scannedTo = 100_000n;
     for (let minute = 0; minute < 10; minute += 1) await at(minute, 100, 100_000);
     assert.deepEqual([...refused], []);
   });
 
-  it('is one whose head is far behind what was read, for minutes', async () => {
+  it('is one whose head is far behind the read blocks, for minutes', async () => {
     const { at, told, around } = watching(['main', 'main'], 'main');
     around.scannedTo = 100_000n;
     for (const minute of [0, 1, 2]) await at(minute, 1_060, 100_100);

@@ -8,7 +8,7 @@ import type { NodeResult } from '../../src/workers/health/chainStands.ts';
 const noon_ms = Date.parse('2026-11-22T12:00:00.000Z');
 const head = { blockNumber: 7n, time: instant(noon_ms) };
 
-/** So many rounds, one every 20 seconds. */
+/** This number of rounds, one every 20 seconds. */
 async function rounds(count: number, nodes: readonly Partial<WatchedNode>[], broken = false) {
   const stop = new AbortController();
   let now_ms = noon_ms;
@@ -49,8 +49,8 @@ async function rounds(count: number, nodes: readonly Partial<WatchedNode>[], bro
   return seen;
 }
 
-describe('looking at the nodes of a chain', () => {
-  it('shows what each says by itself: one that fails hides no other', async () => {
+describe('checking the nodes of a chain', () => {
+  it('shows each node’s own report: one that fails hides no other', async () => {
     const failing = { look: () => Promise.reject(new Error('refused: limited')) };
     const { looks } = await rounds(1, [failing, {}]);
     assert.deepEqual(looks, [
@@ -61,7 +61,7 @@ describe('looking at the nodes of a chain', () => {
     ]);
   });
 
-  it('compares the chain with what this release knows at start and daily, by the first node that can say', async () => {
+  it('compares the chain with this release’s facts at start and daily, by the first node that can report', async () => {
     let asked = 0;
     const differences = async () => {
       asked += 1;
@@ -74,7 +74,7 @@ describe('looking at the nodes of a chain', () => {
     assert.deepEqual(found.differences, ['blocks come faster', 'blocks come faster']);
   });
 
-  it('asks again in the next round while no node can say', async () => {
+  it('repeats in the next round while no node can report', async () => {
     let asked = 0;
     const differences = async () => {
       asked += 1;
@@ -85,7 +85,7 @@ describe('looking at the nodes of a chain', () => {
     assert.equal(asked, 3);
   });
 
-  it('goes on after a round that could not be ended', async () => {
+  it('continues after a round that could not finish', async () => {
     const { looks, failures } = await rounds(3, [{}], true);
     assert.deepEqual([looks.length, failures.length], [3, 3]);
   });

@@ -9,7 +9,7 @@ const finalSteps_ms = 384_000;
 
 type Said = Partial<{ head: number; age_s: number; final: NodeLook['final'] }> | { readonly failure: string };
 
-describe('a chain that stands', () => {
+describe('a chain that stops', () => {
   const watching = () => {
     const told: Standstill[] = [];
     const observed = new Map<string, number>();
@@ -19,7 +19,7 @@ describe('a chain that stands', () => {
       observe: (node, part, standing_ms) => observed.set(`${node} ${part}`, standing_ms / 1_000),
       tell: (standing) => told.push(standing),
     });
-    /** Each node in turn, so many seconds after noon. */
+    /** Reports each node in turn, this number of seconds after noon. */
     const at = (second: number, ...said: readonly Said[]) => {
       const now_ms = noon_ms + second * 1_000;
       const looks = said.map((each, number): NodeResult => {
@@ -35,7 +35,7 @@ describe('a chain that stands', () => {
     return { at, told, parts, observed };
   };
 
-  it('is nothing while blocks come, nor for as long as a chain may hiccup', () => {
+  it('is not reported while blocks arrive, nor during usual pauses of a chain', () => {
     const { at, told, observed } = watching();
     for (let second = 0; second <= 600; second += 20) at(second, { final: { blockNumber: BigInt(second) } });
     at(640, { head: 150 });
@@ -43,7 +43,7 @@ describe('a chain that stands', () => {
     assert.equal(observed.get('node 1 head'), 40);
   });
 
-  it('is named with its node, its last block and why, once while it lasts for half an hour, and anew in the next bout', () => {
+  it('is named with its node, its last block and the reason, once while it lasts for half an hour, and again in the next stop', () => {
     const { at, told, parts, observed } = watching();
     for (let second = 0; second <= 1_800; second += 20) at(second, { head: 100, age_s: 30 });
     assert.deepEqual(parts(), ['node 1 head']);
@@ -60,7 +60,7 @@ describe('a chain that stands', () => {
     assert.deepEqual([told.length, told[2]?.block], [3, 101n]);
   });
 
-  it('is named for each node that refuses, with what it says', () => {
+  it('is named for each node that refuses, with its answer', () => {
     const { at, told, parts } = watching();
     const failure = 'node 1: eth_getBlockByNumber refused: method disabled';
     for (const second of [0, 40, 80]) at(second, { failure }, { failure: 'it does not answer in time' });
@@ -82,7 +82,7 @@ describe('a chain that stands', () => {
     );
   });
 
-  describe('while its head goes on', () => {
+  describe('while its head advances', () => {
     const cases: readonly (readonly [string, NonNullable<NodeLook['final']>, RegExp])[] = [
       [
         'refuses the tag',
@@ -94,7 +94,7 @@ describe('a chain that stands', () => {
       ['does not finalise', { blockNumber: 64n }, /last block was 64\..*does not finalise/],
     ];
     for (const [what, final, message] of cases)
-      it(`is told of what is final, where its node ${what}, after three times the usual time`, () => {
+      it(`is reported about final blocks, if its node ${what}, after three times the usual time`, () => {
         const { at, told, parts } = watching();
         for (let second = 0; second <= 1_140; second += 60) at(second, { final });
         assert.equal(told.length, 0);

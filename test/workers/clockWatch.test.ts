@@ -5,7 +5,7 @@ import { middle, watchClock } from '../../src/workers/health/clockWatch.ts';
 
 const noon_ms = Date.parse('2026-11-22T12:00:00.000Z');
 
-/** One look at chains whose newest blocks are so many seconds old by this clock; null is a chain that does not answer. */
+/** One round over chains whose newest blocks have these ages in seconds by this clock; null: the chain does not answer. */
 async function looked(...ages_s: readonly (number | null)[]) {
   const stop = new AbortController();
   const clock: Clock = { now: () => instant(noon_ms), sleep: async () => stop.abort() };
@@ -37,7 +37,7 @@ describe('the clock of this machine', () => {
     assert.match(behind.trouble ?? '', /3600 s behind the newest blocks/);
   });
 
-  it('is not doubted for one chain that stands still or lies, nor trusted for it', async () => {
+  it('is not doubted for one chain that stops or lies, nor trusted for it', async () => {
     for (const odd of [9_999, -9_999]) {
       assert.equal((await looked(2, odd)).trouble, undefined);
       assert.equal((await looked(2, 3, odd)).trouble, undefined);
@@ -51,7 +51,7 @@ describe('the clock of this machine', () => {
     assert.match((await looked(null, 90)).trouble ?? '', /ahead/);
   });
 
-  it('has the middle of what is told', () => {
+  it('has the median of the reported offsets', () => {
     assert.equal(middle([]), undefined);
     assert.equal(middle([5]), 5);
     assert.equal(middle([7, -5]), -5);

@@ -9,7 +9,7 @@ import * as p from '../support/payments.ts';
 const { signal } = new AbortController();
 const chainId = 8453;
 
-describe('the deposits to look at', () => {
+describe('the deposits to poll', () => {
   const given = givenReadModels();
   let asked: number;
 
@@ -32,7 +32,7 @@ describe('the deposits to look at', () => {
   const addresses = (page: readonly WatchedDeposit[]) => page.map(({ address }) => address);
   const lower = (...numbers: number[]) => numbers.map((n) => addressOf(n).toLowerCase());
 
-  it('are those that are in the log by then, page by page; the first page is read anew only when the log has grown', async () => {
+  it('are those in the log by then, page by page; the first page is read again only when the log has grown', async () => {
     await given.payments(p.unpaid, p.unpaid, p.unpaid);
     const { open } = watch();
     const first = await open({ after: null, max: 2 }, signal);
@@ -49,7 +49,7 @@ describe('the deposits to look at', () => {
     assert.deepEqual(addresses(await open({ after: null, max: 9 }, signal)).toSorted(), lower(1, 2, 3, 4));
   });
 
-  it('of payments that are over are those whose time has ended not long ago', async () => {
+  it('include those of ended payments whose time has ended not long ago', async () => {
     await given.payments(p.done);
     const { open, late } = watch();
     assert.deepEqual(await open({ after: null, max: 2 }, signal), []);

@@ -10,7 +10,7 @@ const block = (blockNumber: number, hash = `block ${blockNumber}`): NodeHead => 
 });
 
 describe('watching the head of a chain', () => {
-  it('wakes the passes once for where the chain stands, and not again while it stands', async () => {
+  it('wakes the passes once for the chain’s head, and not again while it does not change', async () => {
     const { wakes } = await watched([Array(20).fill(block(7))]);
     assert.deepEqual(wakes, [0]);
   });
@@ -20,11 +20,11 @@ describe('watching the head of a chain', () => {
     assert.deepEqual((await watched([heads])).wakes, [0, 2, 3, 5]);
   });
 
-  it('wakes them when a node ceases to answer and when it answers again', async () => {
+  it('wakes them when a node stops answering and when it answers again', async () => {
     assert.deepEqual((await watched([[block(7), null, null, block(7), block(7)]])).wakes, [0, 1, 3]);
   });
 
-  it('sees a block by whichever node shows it, and waits for none that lags or hangs', async () => {
+  it('detects a block by any node, and waits for none that lags or hangs', async () => {
     const lags = Array(4).fill(block(7));
     const leads = [block(7), block(7), block(7), block(8)];
     const { moves } = await watched([lags, leads, 'hangs']);
@@ -57,30 +57,30 @@ describe('watching the head of a chain', () => {
   });
 });
 
-describe('when the head is polled', () => {
-  it('is every poll of a chain that stands', () => {
+describe('the times of a head’s polls', () => {
+  it('include every usual poll while a chain stops', () => {
     const polls = pollsAt({ blockAt: () => false, until_ms: 60_000 });
     assert.equal(polls.length, 120);
   });
 
-  it('is just after the blocks of a chain that makes them regularly, by few polls more', () => {
+  it('are just after the blocks of a chain that makes them regularly, with few additional polls', () => {
     const { late, polls } = follow({ period_ms: 2_000, jitter_ms: 0 });
     assert.ok(mean(late.slice(10)) <= 25 && Math.max(...late.slice(10)) <= 75, `late by ${late}`);
     assert.ok(polls / late.length <= 8, `${polls} polls for ${late.length} blocks`);
   });
 
-  it('is soon after blocks that come early or late', () => {
+  it('are soon after blocks that are early or late', () => {
     const { late, polls } = follow({ period_ms: 2_000, jitter_ms: 300 });
     assert.ok(mean(late.slice(10)) <= 160, `late by ${late}`);
     assert.ok(polls / late.length <= 12, `${polls} polls for ${late.length} blocks`);
   });
 
-  it('is never more often than every poll where blocks come faster', () => {
+  it('are never more frequent than the usual polls if blocks arrive faster', () => {
     const { polls } = follow({ period_ms: 250, jitter_ms: 0 });
     assert.ok(polls <= (200 * 250) / 500 + 1);
   });
 
-  it('follows a chain that becomes faster or slower', () => {
+  it('follow a chain that becomes faster or slower', () => {
     const slow = follow({ period_ms: 3_000, jitter_ms: 0, first_ms: 1_000 });
     const fast = follow({ period_ms: 1_000, jitter_ms: 0, first_ms: 2_500 });
     for (const { late } of [slow, fast]) assert.ok(mean(late.slice(-20)) <= 50, `late by ${late}`);
@@ -88,7 +88,7 @@ describe('when the head is polled', () => {
 });
 
 describe('a chain that no payment waits for', () => {
-  it('is polled at a relaxed pace, and its blocks wake the passes all the same', async () => {
+  it('is polled at a relaxed pace, and its blocks wake the passes nevertheless', async () => {
     const { polls_ms, wakes_ms } = await pacedPolls({ until_ms: 60_000, blockEvery_ms: 1_000 });
     assert.deepEqual(gaps(polls_ms), repeated(12, relaxed_ms));
     assert.deepEqual(wakes_ms, polls_ms);
@@ -102,12 +102,12 @@ describe('a chain that no payment waits for', () => {
     assert.deepEqual(gaps(polls_ms.filter((at_ms) => at_ms > 40_000 + relaxed_ms)), repeated(2, relaxed_ms));
   });
 
-  it('stays relaxed while payments of other chains come and go', async () => {
+  it('remains relaxed while payments of other chains begin and end', async () => {
     const { polls_ms } = await pacedPolls({ until_ms: 60_000, changesEvery_ms: 100 });
     assert.deepEqual(gaps(polls_ms), repeated(12, relaxed_ms));
   });
 
-  it('is polled as usual while nobody can tell whether a payment waits', async () => {
+  it('is polled as usual while it is unknown whether a payment waits', async () => {
     const { polls_ms } = await pacedPolls({ until_ms: 10_000, fails: true });
     assert.deepEqual(gaps(polls_ms), repeated(20, poll_ms));
   });
@@ -119,7 +119,7 @@ describe('a chain that no payment waits for', () => {
     assert.deepEqual(new Set(gaps(polls_ms.filter((at_ms) => at_ms >= 21_200 + 30_000))), new Set([poll_ms]));
   });
 
-  it('costs few questions, and so does one that payments always wait for', async () => {
+  it('costs few calls, and so does one that payments always wait for', async () => {
     const quiet = await pacedPolls({ until_ms: 60_000 });
     const busy = await pacedPolls({ until_ms: 60_000, awaited: [[0, 60_000]], changesEvery_ms: 10 });
     for (const { questions } of [quiet, busy])
@@ -127,8 +127,8 @@ describe('a chain that no payment waits for', () => {
   });
 });
 
-describe('a chain whose nodes push what is new', () => {
-  /** Polls until `until_ms` by a clock that passes in the pauses; pushes come at these times. */
+describe('a chain whose nodes push news', () => {
+  /** Polls until `until_ms` with a clock that advances in the pauses; pushes arrive at these times. */
   async function polled({
     until_ms,
     pushes_ms,
@@ -137,9 +137,9 @@ describe('a chain whose nodes push what is new', () => {
   }: {
     readonly until_ms: number;
     readonly pushes_ms: readonly number[];
-    /** Whether polls may be far between. */
+    /** True if the connection is live, so that polls may be rare. */
     readonly live?: boolean;
-    /** What happens while a node is asked. */
+    /** Called while a node is queried. */
     readonly asked?: (at_ms: number, wakes: Subject<void>) => void;
   }) {
     const polls_ms: number[] = [];
@@ -184,24 +184,24 @@ describe('a chain whose nodes push what is new', () => {
     assert.deepEqual(gaps(await polled({ until_ms: 30_000, pushes_ms: [] })), repeated(6, relaxed_ms));
   });
 
-  it('is looked at as soon as something is pushed, and once more right after', async () => {
+  it('is polled as soon as a push arrives, and once more right after', async () => {
     const polls_ms = await polled({ until_ms: 9_000, pushes_ms: [2_000] });
     assert.deepEqual(polls_ms, [0, 2_000, 2_300, 7_300]);
   });
 
-  it('is looked at right after a poll during which something was pushed', async () => {
+  it('is polled right after a poll during which a push arrived', async () => {
     const asked = (at_ms: number, wakes: Subject<void>) => (at_ms === 5_000 ? wakes.next() : undefined);
     const polls_ms = await polled({ until_ms: 11_000, pushes_ms: [], asked });
     assert.deepEqual(polls_ms, [0, 5_000, 5_200, 5_500, 10_500]);
   });
 
-  it('is polled as often as without pushes where a poll may not find what was not pushed, and sooner for a push', async () => {
+  it('is polled as often as without pushes if a poll may miss unpushed transfers, and sooner for a push', async () => {
     assert.deepEqual(gaps(await polled({ until_ms: 5_000, pushes_ms: [], live: false })), repeated(10, poll_ms));
     const polls_ms = await polled({ until_ms: 2_000, pushes_ms: [800, 1_100], live: false });
     assert.deepEqual(polls_ms, [0, 500, 800, 1_100, 1_600]);
   });
 
-  it('is asked twice as often at most for a flood of pushes there', async () => {
+  it('is polled twice as often at most for a flood of pushes there', async () => {
     const pushes_ms = Array.from({ length: 50 }, (_, at) => at * 100);
     const polls_ms = await polled({ until_ms: 4_000, pushes_ms, live: false });
     assert.ok(
@@ -210,7 +210,7 @@ describe('a chain whose nodes push what is new', () => {
     );
   });
 
-  it('is asked no faster for a flood of pushes than five times a second', async () => {
+  it('is polled no faster for a flood of pushes than five times a second', async () => {
     const pushes_ms = Array.from({ length: 50 }, (_, at) => at * 100);
     const polls_ms = await polled({ until_ms: 4_000, pushes_ms });
     assert.ok(
@@ -230,15 +230,15 @@ const alwaysAwaited = { isAwaited: async () => true, changes: () => 0, changed: 
 interface Paced {
   readonly until_ms: number;
   readonly blockEvery_ms?: number;
-  /** From when to when a payment waits. */
+  /** Periods in which a payment waits. */
   readonly awaited?: readonly (readonly [number, number])[];
-  /** Whether a change of what waits is notified. */
+  /** True if a change of the waiting payments is notified. */
   readonly told?: boolean;
   readonly changesEvery_ms?: number;
   readonly fails?: boolean;
 }
 
-/** Watches one node by a clock that passes in the polls' own pauses. */
+/** Watches one node with a clock that advances in the polls' own pauses. */
 async function pacedPolls(paced: Paced) {
   const { until_ms, blockEvery_ms = Number.POSITIVE_INFINITY, awaited = [], told = true } = paced;
   const polls_ms: number[] = [];
@@ -290,7 +290,7 @@ const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + 
 const blocks = 200;
 const poll_ms = 500;
 
-/** How late each block is seen. The first quarter of them comes every `first_ms`; the jitter is the same in each run. */
+/** Delay of each block's detection. The first quarter of the blocks arrives every `first_ms`; the jitter is the same in each run. */
 function follow({
   period_ms,
   jitter_ms,
@@ -331,7 +331,7 @@ function pollsAt({ blockAt, until_ms }: { blockAt: (now_ms: number) => number | 
   return polls;
 }
 
-/** What nodes show, poll by poll; null where one does not answer. @returns at which of the first node's polls the passes were woken */
+/** @param nodes heads of each node, poll by poll; null: it does not answer @returns the polls of the first node that woke the passes */
 async function watched(nodes: readonly (readonly (NodeHead | null)[] | 'hangs')[]) {
   const polls = nodes.map(() => 0);
   const stop = Promise.withResolvers<void>();

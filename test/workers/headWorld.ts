@@ -1,4 +1,4 @@
-/** A log that grows, and processes that sign heads of it and die anywhere. */
+/** A growing log, and processes that sign heads of it and die anywhere. */
 import assert from 'node:assert/strict';
 import { eventCodec, linkOf, seal, type Tip, tipOf } from '../../commands/codec.ts';
 import { headKeyOf, verifyHeads } from '../../commands/heads/chain.ts';
@@ -23,7 +23,7 @@ export const headKeys = (byte: number, more: Partial<HeadKeys> = {}): HeadKeys =
   ...more,
 });
 
-/** What the process dies of, at the n-th passing of any place where it touches a store. */
+/** Kills the process at the nth passing of any access to a store. */
 export function dying(after: number): CrashPoint {
   let passed = 0;
   return (name) => {
@@ -61,7 +61,7 @@ export function headWorld({
     time,
     broken,
     deps,
-    /** One more event of a stream, as the service writes it. */
+    /** Appends one more event to a stream, like the service. */
     async grow(stream: string): Promise<void> {
       const [last] = await store.read(stream, { backwards: true, max: 1 });
       const tip: Tip | null = last ? tipOf(last) : null;
@@ -72,13 +72,13 @@ export function headWorld({
         seal(stream, tip, [{ type: 'Grown', data: {} }], facts, randomIds),
       );
     },
-    /** A process looks once; until it dies when it is given a place for that. */
+    /** A process runs one round, until its death if it has a crash point. */
     async look(more: Partial<HeadsDeps> = {}, held?: TreeState): Promise<void> {
       const all = deps(more);
       await signHeads(all, held ?? (await open(all)), signal);
     },
     entries: (): Promise<readonly HeadsEvent[]> => entriesFrom({ store, codec: eventCodec }, 1, 1_000),
-    /** The auditor: every entry follows from the one before, and every root from the log. */
+    /** The auditor: every entry follows from the previous one, and every root from the log. */
     async audit(): Promise<void> {
       const entries = await entriesFrom({ store, codec: eventCodec }, 1, 1_000);
       assert.deepEqual(verifyHeads(entries), []);
@@ -94,7 +94,7 @@ export function headWorld({
   };
 }
 
-/** Of the categories that heads cover. */
+/** The log of the categories that heads cover. */
 export async function whole(store: EventStore): Promise<readonly StoredEvent[]> {
   const events: StoredEvent[] = [];
   for await (const batch of store.all({ after: null, prefixes: [''], signal })) {

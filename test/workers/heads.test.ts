@@ -16,7 +16,7 @@ const numbersOf = (entries: readonly { readonly data: { readonly number: number 
   entries.map(({ data }) => data.number);
 
 describe('the worker that signs heads', () => {
-  it('signs after so many events, or after a time when there are fewer, and nothing when nothing happened', async () => {
+  it('signs after a number of events, or after a time when there are fewer, and nothing when nothing happened', async () => {
     const world = headWorld();
     for (const stream of ['payment-1', 'payment-2', 'payment-1', 'merchant-a', 'payment-3']) await world.grow(stream);
     const deps = world.deps();
@@ -33,7 +33,7 @@ describe('the worker that signs heads', () => {
     await world.audit();
   });
 
-  it('goes on where the head before ended, whichever process signed it', async () => {
+  it('continues where the head before ended, whichever process signed it', async () => {
     const world = headWorld();
     for (let round = 0; round < 6; round += 1) {
       for (const stream of ['payment-1', `payment-${round}`, 'treasury-1-a', 'link-x']) await world.grow(stream);
@@ -68,7 +68,7 @@ describe('the worker that signs heads', () => {
     );
   });
 
-  it('signs the same bytes again when the tree was lost behind a head: the head stands, nothing is signed twice', async () => {
+  it('signs the same bytes again when the tree was lost behind a head: the head remains, nothing is signed twice', async () => {
     const world = headWorld();
     for (const stream of ['payment-1', 'payment-2', 'payment-3', 'payment-4']) await world.grow(stream);
     await world.look();
@@ -81,7 +81,7 @@ describe('the worker that signs heads', () => {
     await world.audit();
   });
 
-  it('makes the tree again when its rows are not what was signed', async () => {
+  it('creates the tree again when its rows differ from the signed root', async () => {
     const database = await freshDatabase();
     const tree = createHeadTree(database);
     const world = headWorld({ tree });
@@ -106,7 +106,7 @@ describe('the worker that signs heads', () => {
     await world.audit();
   });
 
-  it('signs no further head, and says so, when the log is not what was signed', async () => {
+  it('signs no further head, and reports it, when the log differs from the signed root', async () => {
     const world = headWorld();
     for (let n = 0; n < 8; n += 1) await world.grow(`payment-${n}`);
     await world.look();
@@ -127,7 +127,7 @@ describe('the worker that signs heads', () => {
     assert.equal((await world.entries()).length, 2);
   });
 
-  it('lets the former key say that another follows, and signs nothing when it is not there', async () => {
+  it('lets the former key state that another follows, and signs nothing when it is missing', async () => {
     const world = headWorld();
     const every = { events: 1, duration_ms: 0 };
     await world.grow('payment-1');
@@ -146,7 +146,7 @@ describe('the worker that signs heads', () => {
     );
   });
 
-  it('leaves out what does not follow its predecessor, and tells of it', async () => {
+  it('omits events that do not follow their predecessor, and reports them', async () => {
     const world = headWorld();
     const every = { events: 1, duration_ms: 0 };
     await world.grow('payment-1');
@@ -162,7 +162,7 @@ describe('the worker that signs heads', () => {
 });
 
 describe('the tree of heads in Postgres', () => {
-  it('is that in memory, through crashes between the head and its commit', async () => {
+  it('equals the one in memory, through crashes between the head and its commit', async () => {
     let at = dying(Number.POSITIVE_INFINITY);
     const store = memoryEventStore({ at: (name) => at(name) });
     const world = headWorld({ store, tree: createHeadTree(await freshDatabase()) });

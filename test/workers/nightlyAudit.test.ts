@@ -1,4 +1,4 @@
-/** The role `audit` and the process that it starts: what of it is believed, and that it ends. */
+/** The role `audit` and the process that it starts: the trusted parts of its report, and its end. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const before: LastAudit = { at: instant(1_000), findings: 0, told: [], gaps: 0 };
 const after: LastAudit = { at: instant(2_000), findings: 1, told: ['payinTwice payment-a'], gaps: 2 };
-/** Time that nobody waits for. */
+/** A clock without waits. */
 const clock = { now: (): Instant => instant(Date.UTC(2026, 10, 21, 4)), sleep: async () => {} };
 const never = new AbortController().signal;
 
@@ -21,7 +21,7 @@ describe('the process of an audit', () => {
   const file = join(directory, 'last.json');
   beforeEach(() => leaveLast(directory, before));
 
-  /** A program in place of the audit. */
+  /** A program instead of the audit. */
   function program(text: string): string {
     const path = join(directory, 'program.mjs');
     writeFileSync(path, `import { writeFileSync } from 'node:fs';\n${text}`);
@@ -30,33 +30,33 @@ describe('the process of an audit', () => {
   const leaving = `writeFileSync(${JSON.stringify(file)}, ${JSON.stringify(JSON.stringify(after))});`;
   const run = (text: string, signal = never) => runAuditTool({ clock, directory, program: program(text) }, signal);
 
-  it('is believed when it leaves an outcome, whatever was found', async () => {
+  it('is trusted when it leaves an outcome, whatever was found', async () => {
     for (const code of [0, 1, 2]) {
       leaveLast(directory, before);
       assert.deepEqual(await run(`${leaving} process.exitCode = ${code};`), after);
     }
   });
 
-  it('is not believed when it died with the code of findings: what it left is the outcome of another night', async () => {
+  it('is not trusted when it died with the code of findings: the outcome is of another night', async () => {
     await assert.rejects(run("throw new Error('no such module')"), /no such module/);
     await assert.rejects(run('process.exitCode = 1;'), /code 1 and left no outcome/);
     await assert.rejects(run(''), /code 0 and left no outcome/);
     assert.deepEqual(readLast(directory), before);
   });
 
-  it('is not believed when it says itself that it did not come to its end', async () => {
+  it('is not trusted when it reports itself that it did not finish', async () => {
     await assert.rejects(
       run(`${leaving} console.error('the node is away'); process.exitCode = 3;`),
       /the node is away/,
     );
   });
 
-  it('is not believed when what it left is no outcome', async () => {
+  it('is not trusted when its file is no outcome', async () => {
     for (const text of ['{', '{}', 'null', '{"at":"yesterday, or a bit before","findings":0,"told":[],"gaps":0}'])
       await assert.rejects(run(`writeFileSync(${JSON.stringify(file)}, ${JSON.stringify(text)});`), /left no outcome/);
   });
 
-  it('is killed when it is to end and does not, and only then is it over', async () => {
+  it('is killed when it must end and does not, and only then is it over', async () => {
     const [stop, pidFile] = [new AbortController(), join(directory, 'pid')];
     const running = run(
       `process.on('SIGTERM', () => {}); writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000);`,
@@ -68,14 +68,14 @@ describe('the process of an audit', () => {
     assert.throws(() => process.kill(Number(readFileSync(pidFile, 'utf8')), 0), { code: 'ESRCH' });
   });
 
-  it('is not even started when it is to end already', async () => {
+  it('is not even started when it must end already', async () => {
     await assert.rejects(run(leaving, AbortSignal.abort(new Error('stopped'))), /stopped/);
     assert.deepEqual(readLast(directory), before);
   });
 });
 
 describe('the role of the nightly audit', () => {
-  it('tells findings and age as metrics and an alarm, by what the process left', async () => {
+  it('reports findings and age as metrics and an alarm, from the process’s file', async () => {
     const dataDir = temporaryDirectory();
     const directory = auditDirectory(dataDir);
     mkdirSync(directory);

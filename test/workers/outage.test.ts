@@ -14,7 +14,7 @@ import { freshDatabase } from '../support/postgres.ts';
 
 const outage_ms = 9 * minute_ms;
 
-/** Whoever sleeps on it finds that the time has passed, which stands while somebody works. */
+/** A clock whose sleeps advance the time at once; it does not advance during work. */
 function hastyClock() {
   let working: Promise<unknown> = Promise.resolve();
   let now_ms = Date.parse('2026-11-22T00:00:00Z');
@@ -34,7 +34,7 @@ function hastyClock() {
   return { clock, during, passed_ms: () => now_ms - began_ms };
 }
 
-/** A payment that a worker tries all through an outage that `end` ends, until it is done. */
+/** A payment that a worker tries during an outage, which `end` ends, until it is done. */
 async function payThrough(pay: () => Promise<unknown>, end: () => Promise<unknown>) {
   const database = await freshDatabase();
   const failures = createFailures(database);
@@ -69,7 +69,7 @@ async function payThrough(pay: () => Promise<unknown>, end: () => Promise<unknow
   return { kinds: new Set(reports.map(({ kind }) => kind)), tries: reports.length, passed_ms: passed_ms(), database };
 }
 
-describe('an outage of nine minutes parks nothing, and what waited goes on by itself:', () => {
+describe('an outage of nine minutes parks nothing, and waiting work continues automatically:', () => {
   async function mustGoThrough(pay: () => Promise<unknown>, end: () => Promise<unknown>): Promise<void> {
     const { kinds, tries, passed_ms, database } = await payThrough(pay, end);
     assert.deepEqual([...kinds], ['failed', 'done']);
@@ -77,7 +77,7 @@ describe('an outage of nine minutes parks nothing, and what waited goes on by it
     assert.deepEqual(await database.query('SELECT * FROM ops.work_failures'), []);
   }
 
-  it('a cluster of which nobody answers', async () => {
+  it('a cluster without any answer', async () => {
     const cluster = await startCluster();
     for (const node of cluster.nodes) await node.stop();
     const store = openEventStore({ url: cluster.url });

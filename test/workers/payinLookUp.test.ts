@@ -33,8 +33,8 @@ const ownMemo = '4711';
 const ours = { paymentId, appId: 'wallet_demo', address: 'GSHARED', memo: ownMemo, agreed_usd: 11n };
 const item = { key: parkedPayinKey(paymentId, payin().txHash) };
 
-describe('trying a transfer again that was set aside', () => {
-  it('records it as seen, for the final passes to confirm', async () => {
+describe('trying a set-aside transfer again', () => {
+  it('records it as detected, for the final passes to confirm', async () => {
     const { act, phases } = await world(unpaid, [payin(), { ...payin({ index: 1 }), to: customerWallet }]);
     await act();
     assert.deepEqual(await phases(), ['detected']);
@@ -42,22 +42,22 @@ describe('trying a transfer again that was set aside', () => {
     assert.deepEqual(await phases(), ['detected']);
   });
 
-  it('changes nothing about what is confirmed by now', async () => {
+  it('changes nothing about a transfer that is confirmed by now', async () => {
     const { act, phases } = await world(paid, [payin()]);
     await act();
     assert.deepEqual(await phases(), ['confirmed']);
   });
 
-  it('fails, to be tried again, while the chain shows no such transfer', async () => {
+  it('fails, to be tried again, while the chain returns no such transfer', async () => {
     const { act } = await world(unpaid, []);
     await assert.rejects(act(), /shows no transfer/);
   });
 });
 
-describe('trying money again that is no payment’s and that nodes did not show alike', () => {
+describe('trying unmatched money again on which nodes disagreed', () => {
   const stray = { ...payin(), to: 'GSHARED', memo: null };
 
-  it('keeps it for an operator once they do, and not before', async () => {
+  it('records it for an operator once they agree, and not before', async () => {
     const { act, around } = await world(unpaid, [stray, payin({ index: 1 })], parkedPayinKey(null, stray.txHash));
     around.agreed = false;
     await assert.rejects(act(), Unproven);
@@ -67,7 +67,7 @@ describe('trying money again that is no payment’s and that nodes did not show 
     assert.deepEqual(around.unmatched, [stray]);
   });
 
-  it('takes it for the payment whose memo the nodes show by now: one of them had told it without', async () => {
+  it('assigns it to the payment whose memo the nodes return by now: one of them had omitted it', async () => {
     const { act, around, phases } = await world(
       unpaid,
       [{ ...stray, memo: ownMemo }],
@@ -83,7 +83,7 @@ describe('trying money again that is no payment’s and that nodes did not show 
   });
 });
 
-describe('looking for a registered payin', () => {
+describe('looking up a registered payin', () => {
   const { txHash } = payin();
   const elsewhere = { ...payin(), to: customerWallet };
 
@@ -92,7 +92,7 @@ describe('looking for a registered payin', () => {
     readonly transfers: readonly Transfer[];
   }
 
-  /** @param others what other chains show */
+  /** @param others answers of other chains */
   async function lookedUp(
     shown: Shown,
     others: ReadonlyMap<ChainId, Shown> = new Map(),
@@ -139,7 +139,7 @@ describe('looking for a registered payin', () => {
       const { errorMessage, errorCode, status } = viewOf(payment, minute(2));
       assert.match(errorMessage ?? '', new RegExp(`${txHash} contains no accepted token`));
       assert.deepEqual([errorCode, status], [null, 'payment_unpaid']);
-      // A payin that is found later counts all the same, and another transaction may be registered.
+      // A payin that is found later still counts, and another transaction may be registered.
       const paid = fold(paymentDecider, [
         ...unpaid,
         { type: 'RegisteredPayinEmpty', data: { txHash, foundAt: minute(2) } },
@@ -154,7 +154,7 @@ describe('looking for a registered payin', () => {
       assert.ok(Array.isArray(another) && another.length === 1);
     });
 
-  describe('of a payment that can be paid from several chains', () => {
+  describe('for a payment that can be paid from several chains', () => {
     const nothing: Shown = { succeeded: false, transfers: [] };
     const empty: Shown = { succeeded: true, transfers: [] };
     const several: readonly PaymentEvent[] = [created({ alternatives: [polygonUsdc, solanaUsdc] })];
@@ -174,7 +174,7 @@ describe('looking for a registered payin', () => {
       assert.match(errorMessage ?? '', new RegExp(`${terms().deposit.address} or ${depositOn('solana').address}`));
     });
 
-    it('records what pays the payment on another chain', async () => {
+    it('records a payin on another chain', async () => {
       const there = payin({ in: polygonUsdc });
       const { types } = await lookedUp(nothing, new Map([[137, { succeeded: true, transfers: [there] }]]), several);
       assert.deepEqual(types, ['PayinDetected']);
@@ -186,7 +186,7 @@ describe('looking for a registered payin', () => {
     assert.deepEqual([types, viewOf(payment, minute(2)).errorMessage], [[], null]);
   });
 
-  it('records what pays the payment', async () => {
+  it('records the payin', async () => {
     const { types, payment } = await lookedUp({ succeeded: true, transfers: [elsewhere, { ...payin(), index: 1 }] });
     assert.deepEqual([types, viewOf(payment, minute(2)).errorMessage], [['PayinDetected'], null]);
   });

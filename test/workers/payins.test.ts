@@ -37,7 +37,7 @@ describe('watching a chain for payins', () => {
     assert.equal(around.startedAt, p.created_at);
   });
 
-  it('moves no cursor past a range that it could not match for want of the deposit index', async () => {
+  it('moves no cursor past a range that it could not match while the deposit index is missing', async () => {
     const { worker, around } = await watching([p.payin()]);
     around.projected = false;
     await assert.rejects(worker.act('head', signal), Unavailable);
@@ -45,7 +45,7 @@ describe('watching a chain for payins', () => {
     assert.deepEqual((await around.payment()).payins, []);
   });
 
-  it('funds a payment with what is final, once, however often it is scanned', async () => {
+  it('funds a payment with final money, once, however often it is scanned', async () => {
     const { worker, around, restart } = await watching([p.payin()]);
     await worker.act('head', signal);
     assert.deepEqual(phases(await around.payment()), ['detected']);
@@ -58,7 +58,7 @@ describe('watching a chain for payins', () => {
     assert.deepEqual(around.parked, []);
   });
 
-  it('tells of blocks that no node remembers before the cursor goes past them', async () => {
+  it('reports blocks that no node remembers before the cursor passes them', async () => {
     const { worker, around } = await watching([]);
     around.forgotten = { from: 100n, to: 104n };
     await worker.act('head', signal);
@@ -66,7 +66,7 @@ describe('watching a chain for payins', () => {
     assert.equal(around.cursor?.blockNumber, 110n);
   });
 
-  it('sets a deposit aside that the chain does not explain before the cursor goes on without it', async () => {
+  it('sets aside a deposit that the chain does not explain before the cursor continues without it', async () => {
     const { worker, around } = await watching([]);
     around.unexplained = ['deposit-1'];
     around.cursor = at('final', 99);
@@ -75,7 +75,7 @@ describe('watching a chain for payins', () => {
     assert.equal(around.cursor?.blockNumber, 110n);
   });
 
-  it('sets aside what cannot be read and may have paid us, before the cursor goes on; what else the range holds is recorded', async () => {
+  it('sets aside unreadable transactions that may have paid us, before the cursor advances; the rest of the range is recorded', async () => {
     const { worker, around } = await watching([p.payin()]);
     const [blockNumber, evidence] = [100n, 'meta is null'];
     around.unreadable = [
@@ -95,7 +95,7 @@ describe('watching a chain for payins', () => {
     assert.deepEqual(phases(await around.payment()), ['confirmed']);
   });
 
-  it('hands over what is paid to a shared address without a payment’s memo, where it is final, once', async () => {
+  it('hands over money at a shared address without a payment’s memo, once it is final', async () => {
     const strays = [
       { ...p.payin({ tx: 'stray' }), to: 'GSHARED', memo: 'unknown' },
       { ...p.payin({ tx: 'large', amount: '1000.00' }), to: 'GSHARED' },
@@ -113,7 +113,7 @@ describe('watching a chain for payins', () => {
     assert.deepEqual((await around.payment()).payins, []);
   });
 
-  describe('when a payin that was seen is not among what is final', () => {
+  describe('when a detected payin is not among the final ones', () => {
     const seen = async () => {
       const watched = await watching([p.payin()]);
       await watched.worker.act('head', signal);
@@ -129,14 +129,14 @@ describe('watching a chain for payins', () => {
       assert.deepEqual(phases(await around.payment()), ['orphaned']);
     });
 
-    it('leaves it pending while its block may hold it: that a node cannot find a transaction proves nothing', async () => {
+    it('leaves it pending while its block may hold it: a missing transaction on a node proves nothing', async () => {
       const { worker, around } = await seen();
       await worker.act('final', signal);
       assert.deepEqual(phases(await around.payment()), ['detected']);
       assert.equal(around.cursor?.blockNumber, 110n);
     });
 
-    it('takes it from where it is now', async () => {
+    it('records it at its present place', async () => {
       const { worker, around } = await seen();
       around.known = [p.payin({ block: 104 })];
       await worker.act('final', signal);
@@ -145,7 +145,7 @@ describe('watching a chain for payins', () => {
     });
   });
 
-  it('takes nothing for lost that the rows do not show as confirmed yet', async () => {
+  it('treats nothing as lost that the rows do not show as confirmed yet', async () => {
     const { worker, around } = await watching([p.payin()]);
     await worker.act('head', signal);
     around.cursor = at('final', 99);
@@ -157,7 +157,7 @@ describe('watching a chain for payins', () => {
   });
 });
 
-describe('a final pass believes', () => {
+describe('a final pass trusts', () => {
   const final = async (transfers: readonly Transfer[]) => {
     const watched = await watching(transfers);
     const { around, worker, clock } = watched;
@@ -171,7 +171,7 @@ describe('a final pass believes', () => {
   };
   const dispute = { reason: 'nodesDisagree', message: 'node 1: shows it; node 2: has no such transaction' } as const;
 
-  it('no transfer that nodes tell different things of: it is seen, told of, and asked for again', async () => {
+  it('no transfer that nodes disagree on: it is detected, reported, and queried again', async () => {
     const { act, again, around } = await final([p.payin()]);
     around.agreement = { agreed: false, dispute };
     await act();
@@ -185,14 +185,14 @@ describe('a final pass believes', () => {
     assert.deepEqual(phases(await around.payment()), ['confirmed']);
   });
 
-  it('moves its cursor all the same: what is in dispute holds up nothing else', async () => {
+  it('nothing in dispute and moves its cursor nevertheless: everything else continues', async () => {
     const { act, around } = await final([p.payin()]);
     around.agreement = { agreed: false, dispute };
     await act();
     assert.equal(around.cursor?.blockNumber, 110n);
   });
 
-  it('what enough nodes show, and tells of the one that does not', async () => {
+  it('transfers that enough nodes return, and reports the node that does not', async () => {
     const { act, around } = await final([p.payin()]);
     around.agreement = { agreed: true, dispute };
     await act();
@@ -200,7 +200,7 @@ describe('a final pass believes', () => {
     assert.deepEqual(around.alarms, ['nodesDisagree']);
   });
 
-  it('nobody while too few nodes answer, and tells of that when it lasts', async () => {
+  it('nobody while too few nodes answer, and reports that when it lasts', async () => {
     const { act, around, worker, clock } = await final([p.payin()]);
     around.agreement = { agreed: false, dispute: { reason: 'nodesTooFew', message: '2 must, 1 can' } };
     await act();
@@ -212,7 +212,7 @@ describe('a final pass believes', () => {
     assert.deepEqual(phases(await around.payment()), ['detected']);
   });
 
-  it('asks ever more rarely about what stays in dispute', async () => {
+  it('disputed transfers never, and queries them more and more rarely', async () => {
     const { act, around, worker, clock } = await final([p.payin()]);
     around.agreement = { agreed: false, dispute };
     await act();
@@ -225,7 +225,7 @@ describe('a final pass believes', () => {
     assert.ok(around.asks - before < 20, `${around.asks - before} times in ten minutes`);
   });
 
-  it('no money of nobody that nodes do not show alike: it is set aside', async () => {
+  it('no unmatched money that nodes disagree on: it is set aside', async () => {
     const stray = { ...p.payin({ tx: 'stray' }), to: 'GSHARED', memo: 'unknown' };
     const { act, around } = await final([stray]);
     around.agreement = { agreed: false, dispute };
@@ -233,7 +233,7 @@ describe('a final pass believes', () => {
     assert.deepEqual([around.unmatched, around.parked], [[], [stray.txHash]]);
   });
 
-  it('small sums only up to a bound; what comes beyond waits for the deepest finality', async () => {
+  it('small sums only up to a bound; payins beyond it wait for the deepest finality', async () => {
     const { act, again, around } = await final([p.payin()]);
     around.unfinalised = 9_995_000000n;
     await act();
@@ -245,7 +245,7 @@ describe('a final pass believes', () => {
     assert.deepEqual(phases(await around.payment()), ['confirmed']);
   });
 
-  it('counts what one range holds together', async () => {
+  it('the sum of one range as a whole', async () => {
     const { act, around } = await final([p.payin({ tx: 'a', amount: '6.00' }), p.payin({ tx: 'b', amount: '6.00' })]);
     around.unfinalised = 9_990_000000n;
     await act();
@@ -253,12 +253,12 @@ describe('a final pass believes', () => {
   });
 });
 
-describe('a transfer that one node had told as made to this payment', () => {
+describe('a transfer that one node had attributed to this payment', () => {
   const told = p.payin();
   const others = { paymentId: '0198f3c2-0000-8000-8000-000000000002', appId: ref.appId };
   const othersDeposit = '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65';
 
-  /** The head shows the lie; whoever is asked from then on shows the receiver. */
+  /** The head pass has the lie; later queries return `receiver`. */
   const lied = async (receiver: string) => {
     const watched = await watching([told]);
     const { around, worker } = watched;
@@ -278,7 +278,7 @@ describe('a transfer that one node had told as made to this payment', () => {
     return { ...watched, final };
   };
 
-  it('funds the one that enough nodes show, and leaves this one', async () => {
+  it('funds the payment that enough nodes name, and leaves this one', async () => {
     const { around, final } = await lied(othersDeposit);
     await final();
     assert.deepEqual(phases(await around.payment()), ['orphaned']);
@@ -288,7 +288,7 @@ describe('a transfer that one node had told as made to this payment', () => {
     assert.deepEqual(phases(await around.payment()), ['orphaned']);
   });
 
-  it('funds neither while too few nodes show the same', async () => {
+  it('funds neither while too few nodes agree', async () => {
     const { around, final } = await lied(othersDeposit);
     around.agreement = { agreed: false };
     await final();
@@ -299,7 +299,7 @@ describe('a transfer that one node had told as made to this payment', () => {
     assert.deepEqual(phases(await around.payment()), ['orphaned']);
   });
 
-  it('is gone where it was made to a stranger, and kept for an operator where it was made to a shared address', async () => {
+  it('is gone if it was made to a stranger, and kept for an operator if it was made to a shared address', async () => {
     const stranger = await lied(p.customerWallet);
     await stranger.final();
     assert.deepEqual(phases(await stranger.around.payment()), ['orphaned']);
@@ -322,7 +322,7 @@ describe('money that has left its chain', () => {
   };
   const forkAt = (block: number, ...orphaned: readonly string[]) => ({ orphaned, at: block });
 
-  it('is told of when it had funded its payment, once', async () => {
+  it('is reported when it had funded its payment, once', async () => {
     const { worker, around } = await fundedAt(105);
     around.fork = forkAt(100, p.payin({ block: 105 }).blockHash);
     Object.assign(around, gone);
@@ -332,7 +332,7 @@ describe('money that has left its chain', () => {
     assert.deepEqual(around.lost, [transferId(p.payin())]);
   });
 
-  it('is not what a final pass alone names: no other pass would read it again', async () => {
+  it('is not the transfer that a final pass alone names: no other pass would read it again', async () => {
     const { worker, around } = await fundedAt(105);
     around.fork = forkAt(100, p.payin({ block: 105 }).blockHash);
     around.cursor = at('finalLarge', 110);
@@ -348,13 +348,13 @@ describe('money that has left its chain', () => {
     assert.deepEqual(phases(await around.payment()), ['lost']);
   });
 
-  it('is looked for again: the nodes that said so may have been wrong', async () => {
+  it('is searched again: the nodes that reported it may have been wrong', async () => {
     const { restart, around, clock } = await fundedAt(105);
     around.fork = forkAt(100, p.hashOf('block', 110));
     Object.assign(around, gone);
     await restart().act('final', signal);
     assert.deepEqual(phases(await around.payment()), ['lost']);
-    // The other chain goes on, beyond where the transfer was; then the node is on the chain of all others.
+    // The other chain continues beyond the transfer's block; then the node returns to the chain of all others.
     Object.assign(around, { fork: null, onChain: [], head: 111n });
     await restart().act('final', signal);
     assert.deepEqual(phases(await around.payment()), ['lost']);
@@ -364,7 +364,7 @@ describe('money that has left its chain', () => {
     assert.deepEqual(phases(await around.payment()), ['confirmed']);
   });
 
-  it('is found behind however many that are on the other branch as well', async () => {
+  it('is found behind any number of transfers that are on the other branch as well', async () => {
     const { restart, around } = await fundedAt(105);
     around.others = Array.from({ length: 2_500 }, (_, n) => ({
       ...ref,
@@ -377,7 +377,7 @@ describe('money that has left its chain', () => {
     assert.deepEqual(phases(await around.payment()), ['lost']);
   });
 
-  it('is not what stands below the fork, nor what is on the other branch as well', async () => {
+  it('is not a transfer below the fork, nor one that is on the other branch as well', async () => {
     const { worker, around } = await fundedAt(105);
     around.fork = forkAt(105, p.hashOf('block', 110));
     Object.assign(around, gone);
@@ -389,8 +389,8 @@ describe('money that has left its chain', () => {
   });
 });
 
-describe('a fork that one node alone was on', () => {
-  /** Funded by a transfer that the head pass has come past, when a node says that its block left. */
+describe('a fork of one node alone', () => {
+  /** Funded by a transfer that the head pass has passed; then a node reports that its block left. */
   const forked = async () => {
     const watched = await watching([p.payin({ block: 105 })]);
     const { around, worker } = watched;
@@ -406,17 +406,17 @@ describe('a fork that one node alone was on', () => {
   };
 
   for (const point of ['payins.beforeCheckpoint', 'payins.afterCheckpoint'])
-    it(`takes no money away for good, though the process ends at ${point}`, async () => {
+    it(`removes no money permanently, though the process ends at ${point}`, async () => {
       const { around, restart } = await forked();
       around.crashesAt = point;
       await assert.rejects(restart().act('head', signal), /crashed/);
-      // The node is on the same chain as all others again.
+      // The node is on the chain of all others again.
       Object.assign(around, { crashesAt: null, fork: null });
       await restart().act('head', signal);
       assert.deepEqual(phases(await around.payment()), ['confirmed']);
     });
 
-  it('is read from again where it began: what it took away is seen anew', async () => {
+  it('is read from again where it began: its removed transfers are detected again', async () => {
     const { around, restart, finalAgain } = await forked();
     await restart().act('head', signal);
     assert.deepEqual(phases(await around.payment()), ['lost']);
@@ -427,11 +427,11 @@ describe('a fork that one node alone was on', () => {
     assert.deepEqual(phases(await around.payment()), ['confirmed']);
   });
 
-  it('is found by what stands above the cursor, where the process ended before it recorded what left', async () => {
+  it('is found by the rows above the cursor, if the process ended before it recorded the removals', async () => {
     const { around, restart } = await forked();
     around.crashesAt = 'payins.afterCheckpoint';
     await assert.rejects(restart().act('head', signal), /crashed/);
-    // The block left indeed, and nobody names it any more.
+    // The block really left, and no node names it any more.
     Object.assign(around, { crashesAt: null, fork: null, ...gone, onChain: [] });
     await restart().act('head', signal);
     assert.deepEqual(phases(await around.payment()), ['lost']);
@@ -440,7 +440,7 @@ describe('a fork that one node alone was on', () => {
 });
 
 describe('a pass between two blocks', () => {
-  /** Its cursor is saved at block 110 of a chain that holds nothing for us. */
+  /** Its cursor is saved at block 110 of a chain without transfers to us. */
   const caughtUp = async () => {
     const watched = await watching([]);
     watched.around.cursor = at('final', 99);
@@ -455,7 +455,7 @@ describe('a pass between two blocks', () => {
     return { ...watched, grow, due };
   };
 
-  it('is not due while the head stands, but for a look now and then', async () => {
+  it('is not due while the head does not change, except for a poll at intervals', async () => {
     const { worker, around, clock, due } = await caughtUp();
     assert.equal(await due(), false);
     assert.equal(worker.nextDue?.(clock.now()), plus(clock.now(), 10_000));
@@ -466,7 +466,7 @@ describe('a pass between two blocks', () => {
     assert.equal(await due(), true);
   });
 
-  it('stays due after it failed, and begins again where its cursor is saved', async () => {
+  it('remains due after it failed, and begins again where its cursor is saved', async () => {
     const { worker, around, due, grow } = await caughtUp();
     await grow(5n);
     around.broken = true;
@@ -478,7 +478,7 @@ describe('a pass between two blocks', () => {
     assert.equal(around.cursor?.blockNumber, 116n);
   });
 
-  it('keeps what it read without finding anything to itself, for ten seconds at most', async () => {
+  it('keeps an empty range to itself, for ten seconds at most', async () => {
     const { around, clock, grow, worker } = await caughtUp();
     await grow(1n);
     await grow(1n);
@@ -496,7 +496,7 @@ describe('a pass between two blocks', () => {
     assert.equal(around.cursor?.blockNumber, 111n);
   });
 
-  it('saves its cursor at once when it has come past the end of a payment', async () => {
+  it('saves its cursor at once when it has passed the end of a payment', async () => {
     const { around, grow } = await caughtUp();
     around.nextExpiry = at('final', 112).chainTime;
     around.changes += 1;
@@ -506,7 +506,7 @@ describe('a pass between two blocks', () => {
     assert.equal(around.cursor?.blockNumber, 113n);
   });
 
-  it('tells of the end of a payment once its cursor is saved past it, and of each end once', async () => {
+  it('reports the end of a payment once its cursor is saved past it, and each end once', async () => {
     const { around, grow, clock } = await caughtUp();
     around.endsPassed.length = 0;
     around.nextExpiry = at('final', 112).chainTime;
@@ -521,14 +521,14 @@ describe('a pass between two blocks', () => {
     assert.deepEqual(around.endsPassed, [113n]);
   });
 
-  it('tells of it when it begins, too: what ended while nobody watched is ended now', async () => {
+  it('reports it when it begins, too: a payment that ended while nobody watched is ended now', async () => {
     const { worker, around } = await watching([]);
     around.cursor = null;
     await worker.act('final', signal);
     assert.deepEqual(around.endsPassed, [110n]);
   });
 
-  it('asks the read models only when they have changed, or half a minute after they may have', async () => {
+  it('queries the read models only when they have changed, or half a minute after they may have', async () => {
     const { around, grow, clock } = await caughtUp();
     await grow(1n);
     const { asked } = around;
@@ -543,7 +543,7 @@ describe('a pass between two blocks', () => {
     assert.equal(around.asked, asked + 2);
   });
 
-  it('begins anew where another instance has saved, once it finds that out', async () => {
+  it('starts again where another instance has saved, once it finds that out', async () => {
     const { worker, around, grow, due } = await caughtUp();
     around.cursor = at('final', 150);
     around.forgotten = { from: 111n, to: 111n };
@@ -557,16 +557,16 @@ describe('a pass between two blocks', () => {
 
 const phases = ({ payins }: Payment) => payins.map(({ phase }) => phase);
 
-/** One unpaid payment, and a chain whose blocks up to 110 hold these transfers. */
+/** One unpaid payment, and a chain whose blocks up to 110 contain these transfers. */
 async function watching(transfers: readonly Transfer[]) {
   const world = createWorld();
   await append(world, `payment-${paymentId}`, p.unpaid);
   const around = {
     cursor: at('head', 99) as Cursor | null,
     startedAt: null as string | null,
-    /** What the scan shows. */
+    /** Transfers in the scan. */
     onChain: transfers,
-    /** What looking a transaction up shows. */
+    /** Transfers that a lookup of a transaction returns. */
     known: transfers,
     deposits: [{ ...ref, ...payinAddress(p.depositAddress, null), agreed_usd: 11n }] as MatchedDeposit[],
     left: false,
@@ -575,24 +575,24 @@ async function watching(transfers: readonly Transfer[]) {
     /** Micro-USD. */
     unfinalised: 0n,
     alarms: [] as string[],
-    /** How often nodes were asked about a transfer. */
+    /** Number of node queries about a transfer. */
     asks: 0,
     lost: [] as string[],
-    /** Rows of others above a fork, in a block that is on both branches. */
+    /** Rows of other payments above a fork, in a block of both branches. */
     others: [] as RecordedPayin[],
     beyond: [] as string[],
-    /** Blocks that the next scan says have left, and where the chain forked. */
+    /** Blocks that the next scan reports as removed, and the fork's block. */
     fork: null as { readonly orphaned: readonly string[]; readonly at: number } | null,
     head: 110n,
     broken: false,
-    /** Where the process ends. */
+    /** Crash point of the process. */
     crashesAt: null as string | null,
     moves: 0,
     changes: 0,
     nextExpiry: null as Instant | null,
-    /** Where the cursor stood when it was told that a payment's end is passed. */
+    /** Cursors at the reports that a payment's end has passed. */
     endsPassed: [] as bigint[],
-    /** How often the read models were asked what to expect. */
+    /** Number of reads of the expected payments. */
     asked: 0,
     scannedFrom: [] as bigint[],
     projected: true,
@@ -601,12 +601,12 @@ async function watching(transfers: readonly Transfer[]) {
     unexplained: [] as string[],
     setAside: [] as string[],
     unreadable: [] as Unreadable[],
-    /** Told that they cannot be read, and where the cursor stood then. */
+    /** Reports of unreadable transactions, with the cursor. */
     unread: [] as string[],
     unmatched: [] as string[],
-    /** Blocks that no node remembers. */
+    /** Blocks that no node has any more. */
     forgotten: undefined as ScannedRange['missed'],
-    /** What was told of them, and where the cursor stood then. */
+    /** Reports of missed blocks, with the cursor. */
     missed: [] as object[],
     async payment(id = paymentId) {
       const found = await world.handle(paymentDecider, id, () => [], { cause: 'worker:test', appId: null });
@@ -691,7 +691,7 @@ async function watching(transfers: readonly Transfer[]) {
     beyond: ({ paymentId }) => void around.beyond.push(paymentId),
     async pendingPayins() {
       const rows = await pending();
-      // The first question finds the rows as they were before the range; the wait in between brings them up to date.
+      // The first query finds the rows of before the range; the wait in between updates them.
       around.rowsBehind = false;
       return rows;
     },

@@ -34,7 +34,7 @@ describe('the costs of payouts', () => {
     });
   });
 
-  it('are the chain’s fee and what the receiver’s account costs, at the price of its coin', async () => {
+  it('are the chain’s fee and the price of the receiver’s account, at the price of its coin', async () => {
     assert.equal(await cost(), 1_000n);
     rent = 2_039_280n;
     assert.deepEqual(await costs(solana, usdc, 'receiver'), {
@@ -44,7 +44,7 @@ describe('the costs of payouts', () => {
     });
   });
 
-  it('are asked for once in a while, however many want them, and told anew when they have changed', async () => {
+  it('are queried at intervals, however many need them, and reported again when they have changed', async () => {
     await Promise.all(Array.from({ length: 50 }, cost));
     assert.equal(asked, 1);
     lamports = 50_000n;
@@ -60,7 +60,7 @@ describe('the costs of payouts', () => {
     await assert.rejects(cost(), Unavailable);
   });
 
-  it('are never guessed: a chain that has not told them for a minute is not available', async () => {
+  it('are never guessed: a chain without an answer for a minute is not available', async () => {
     await cost();
     lamports = new PayoutBlocked('gas', 'the network asks for more than the limit');
     now_ms += 59_000;

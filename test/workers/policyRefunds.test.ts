@@ -1,4 +1,4 @@
-/** What an app's policy sends back is ordered by itself, once its sender has proven where to. */
+/** Refunds by an app's policy are ordered automatically once the sender has proven an address. */
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
 import { createRefunds } from '../../commands/refunds.ts';
@@ -18,7 +18,7 @@ import { accepted, processes } from '../support/processes.ts';
 const { paymentId, appId } = terms();
 const { signal } = new AbortController();
 
-/** Paid with too much. */
+/** An overpaid payment. */
 async function world(received = '12.01', policy: Partial<AmountPolicy> = { over: 'refund' }) {
   const { start, clock, time } = processes({ now: minute(80) });
   const around = { cost_microUsd: 50_000n, asked: 0 };
@@ -43,15 +43,15 @@ async function world(received = '12.01', policy: Partial<AmountPolicy> = { over:
   const payment = async () => (await currentState(start(), paymentDecider, paymentId)) as Payment;
   const back = async () => (await payment()).refunds.map(({ order, networkFee }) => [order.amount, networkFee]);
   const prove = () => add(handle, refundAddressSet());
-  /** The sender pays a merchant out of his credit, by a message that he signed. */
+  /** The sender pays a merchant with their credit, by a signed message. */
   const spend = () =>
     accepted(handle(credit, customerWallet, () => creditSpent(customerWallet), { cause: 'keyless', appId }));
   const pass = () => Object.assign(time, { now: plus(time.now, hour_ms) });
   return { around, instance, payment, back, prove, spend, pass };
 }
 
-describe('what a policy sends back', () => {
-  it('waits until its sender has proven an address, and is ordered once, less what sending it costs', async () => {
+describe('a refund by policy', () => {
+  it('waits until its sender has proven an address, and is ordered once, less the cost of sending it', async () => {
     const { instance, payment, back, prove } = await world();
     const run = instance();
     await run();
@@ -65,7 +65,7 @@ describe('what a policy sends back', () => {
     assert.deepEqual((await payment()).refunds[0]?.request.requestedBy, 'policy');
   });
 
-  it('goes back by itself to who has paid out of credit, and signed for that', async () => {
+  it('goes automatically to a sender who has paid by credit, with a signature for it', async () => {
     const { instance, back, spend, prove, pass } = await world();
     const run = instance();
     await run();
@@ -79,21 +79,21 @@ describe('what a policy sends back', () => {
     assert.equal((await back()).length, 1);
   });
 
-  it('is ordered once, though two instances look at the same time', async () => {
+  it('is ordered once, though two instances check at the same time', async () => {
     const { instance, back, prove } = await world();
     await prove();
     await Promise.all([instance()(), instance()()]);
     assert.equal((await back()).length, 1);
   });
 
-  it('is nothing where the policy holds it', async () => {
+  it('is not ordered if the policy holds the money', async () => {
     const { instance, back, prove } = await world('12.01', { late: 'refund' });
     await prove();
     await instance()();
     assert.deepEqual(await back(), []);
   });
 
-  it('stays where it is while sending it costs more, and is looked at again an hour later', async () => {
+  it('remains held while sending it costs more, and is checked again an hour later', async () => {
     const { around, instance, back, prove, pass } = await world();
     around.cost_microUsd = 3_000_000n;
     await prove();

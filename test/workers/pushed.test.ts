@@ -61,33 +61,33 @@ function given({
   };
 }
 
-describe('what nodes push', () => {
-  it('is a reason to look when it is a transfer to us, asked for once with all that come with it', async () => {
+describe('pushes of nodes', () => {
+  it('are a reason to poll for a transfer to us, looked up once for all that arrive together', async () => {
     const { pay, settled } = given();
     pay('0xa', ours, '0xb', ours);
     assert.deepEqual(await settled(), { wakes: 1, asked: 1 });
   });
 
-  it('is none when it is a transfer between others, or a block of a chain that makes several a second', async () => {
+  it('are none for a transfer between others, or a block of a chain that makes several a second', async () => {
     const { pay, block, settled } = given();
     for (let blocks = 0; blocks < 50; blocks += 1) block();
     pay('0xa', '0xb');
     assert.deepEqual(await settled(), { wakes: 0, asked: 1 });
   });
 
-  it('is one when it is a block of a slow chain', async () => {
+  it('are one for a block of a slow chain', async () => {
     const { block, settled } = given({ block_ms: 12_000 });
     block();
     assert.equal((await settled()).wakes, 1);
   });
 
-  it('is one when nobody can tell whose it is', async () => {
+  it('are one if the receiver is unknown', async () => {
     const { pay, settled } = given({ oursAmong: async () => Promise.reject(new Error('Postgres is away')) });
     pay('0xa');
     assert.equal((await settled()).wakes, 1);
   });
 
-  it('is asked for one question at a time, however long that takes, and nothing of it is forgotten', async () => {
+  it('are looked up one query at a time, however long that takes, and none is forgotten', async () => {
     const answer = Promise.withResolvers<void>();
     const slow = given({ oursAmong: (accounts) => answer.promise.then(() => among(accounts)) });
     for (const to of ['0xa', '0xb', ours]) {
@@ -98,7 +98,7 @@ describe('what nodes push', () => {
     assert.deepEqual(await slow.settled(), { wakes: 1, asked: 2 });
   });
 
-  it('keeps polls far between only while something comes', () => {
+  it('keep polls rare only while pushes arrive', () => {
     const { pushed, block, pass } = given();
     assert.equal(pushed.isLive(), false);
     block();
@@ -108,7 +108,7 @@ describe('what nodes push', () => {
     assert.equal(pushed.isLive(), false);
   });
 
-  it('is told to who reads some deposits only, before it wakes anybody; polls stay as close as they are', async () => {
+  it('reach the reader of single deposits before it wakes anybody; polls remain as frequent as they are', async () => {
     const first: (readonly string[])[] = [];
     const { pay, pushed, settled } = given({ lookFirst: (accounts) => first.push(accounts) });
     pay('0xa', ours, 'ours too');
@@ -117,7 +117,7 @@ describe('what nodes push', () => {
     assert.equal(pushed.isLive(), false);
   });
 
-  it('is looked up once a minute where it is to a stranger, and each time where it is to us', async () => {
+  it('are looked up once a minute for a stranger, and each time for us', async () => {
     const { pay, pass, settled } = given();
     pay('0xa', ours);
     assert.equal((await settled()).asked, 1);
@@ -130,7 +130,7 @@ describe('what nodes push', () => {
     assert.equal((await settled()).asked, 3);
   });
 
-  it('is not looked up while no payment waits, and makes nobody a stranger then', async () => {
+  it('are not looked up while no payment waits, and make nobody a stranger then', async () => {
     let awaited = false;
     const { pay, settled } = given({ isAwaited: () => awaited });
     pay(ours);
@@ -140,7 +140,7 @@ describe('what nodes push', () => {
     assert.deepEqual(await settled(), { wakes: 1, asked: 1 });
   });
 
-  it('is dropped and counted beyond what can be looked up, and its strangers are forgotten beyond a bound', async () => {
+  it('are dropped and counted beyond the lookup limit, and their strangers are forgotten beyond a bound', async () => {
     const { pay, counted, settled } = given();
     const flood = (from: number, count: number) => Array.from({ length: count }, (_, at) => `0x${from + at}`);
     pay(...flood(0, accountsMax + 10), ours);
@@ -157,7 +157,7 @@ describe('what nodes push', () => {
     assert.equal((await settled()).wakes, 1);
   });
 
-  it('is nothing any more once nobody listens', async () => {
+  it('are ignored once nobody listens', async () => {
     const { pay, stop, settled } = given();
     pay(ours);
     stop();

@@ -1,4 +1,4 @@
-/** Relays on a chain that does what a spec says: what becomes of each, and that none sends more than it must. */
+/** Relays on a chain that the spec controls: the result of each, and that none sends more than needed. */
 import assert from 'node:assert/strict';
 import { currentState } from '../../commands/handle.ts';
 import {
@@ -41,7 +41,7 @@ describe('relaying', () => {
     ]);
   });
 
-  it('of an unknown outcome sends the recorded bytes again, and never signs another transaction', async () => {
+  it('sends the recorded bytes again after an unknown outcome, and never signs another transaction', async () => {
     const { act, state, sent, pass } = await relaying();
     for (let round = 1; round <= 5; round += 1) {
       await act();
@@ -53,7 +53,7 @@ describe('relaying', () => {
   });
 
   for (const ends of ['superseded', 'cancelled', 'drained', 'refused', 'expired'] as const)
-    it(`ends what the token would refuse (${ends}) before anything is signed`, async () => {
+    it(`ends an authorization that the token would refuse (${ends}) before anything is signed`, async () => {
       const { act, around, state, sent } = await relaying();
       around.blocked = new PayoutBlocked('refusedByToken', `it is ${ends}`, ends);
       await act();
@@ -89,7 +89,7 @@ describe('relaying', () => {
     assert.equal((await over.state()).ended?.reason, 'paid');
   });
 
-  it('looks again right before the signature: money that came meanwhile keeps it from being signed', async () => {
+  it('checks again right before the signature: money that arrived meanwhile keeps it from being signed', async () => {
     const { act, around, state, record, paidBy, payer, sent, pass } = await relaying();
     around.beforeNonce = async () => {
       pass(3 * second);

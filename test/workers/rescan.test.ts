@@ -32,7 +32,7 @@ describe('reading blocks again', () => {
 
     const reading = () => operator(watching(world.config()).ingester, world.treasury.publicKey(), 'ours');
 
-    it('records what the log does not have, keeps what has no known memo, and says which it was', async () => {
+    it('records payins that the log lacks, keeps money without a known memo, and reports both', async () => {
       const { read, payins } = await reading();
       const { counts, news, missed, reached } = await read({ from: first });
       assert.deepEqual(counts, { known: 0, recorded: 2, unmatched: 1, setAside: 0 });
@@ -48,7 +48,7 @@ describe('reading blocks again', () => {
       assert.deepEqual(await payins(), [1_0000000n, 3_0000000n]);
     });
 
-    it('changes nothing the second time, nor when a page shows everything twice', async () => {
+    it('changes nothing the second time, nor when a page contains everything twice', async () => {
       const { read, payins } = await reading();
       await read({ from: first });
       await addFault(world.stellar.rpcUrl, { method: 'getEvents', kind: 'duplicate' });
@@ -57,7 +57,7 @@ describe('reading blocks again', () => {
       assert.deepEqual([news, (await payins()).length], [[], 2]);
     });
 
-    it('goes from the first ledger to the last one that was named, and no further', async () => {
+    it('reads from the first ledger to the last named one, and no further', async () => {
       const { read, payins } = await reading();
       assert.deepEqual((await read({ from: first, to: first })).counts.recorded, 1);
       assert.deepEqual(await payins(), [1_0000000n]);
@@ -65,7 +65,7 @@ describe('reading blocks again', () => {
       assert.deepEqual(await payins(), [1_0000000n, 3_0000000n]);
     });
 
-    it('sets aside what its payment refuses, and goes on', async () => {
+    it('sets aside payins that their payment refuses, and continues', async () => {
       const { read, parked } = await operator(
         watching(world.config()).ingester,
         world.treasury.publicKey(),
@@ -77,12 +77,12 @@ describe('reading blocks again', () => {
       assert.equal(parked.length, 2);
     });
 
-    it('refuses what the chain does not have yet', async () => {
+    it('refuses ledgers that the chain does not have yet', async () => {
       const { read } = await reading();
       await assert.rejects(read({ from: world.here().blockNumber + 1n }), /nothing to read.*the chain stands at/);
     });
 
-    it('says which ledgers no node remembers, and records the rest', async () => {
+    it('reports ledgers that no node remembers, and records the rest', async () => {
       await forgetBefore(world.stellar.rpcUrl, Number(first + 2n));
       const { read } = await reading();
       const { counts, missed } = await read({ from: first });
@@ -95,7 +95,7 @@ describe('reading blocks again', () => {
   });
 
   describe('on an EVM chain', () => {
-    it('records small and large amounts each at their own depth, and leaves what is not final to the live scan', async () => {
+    it('records small and large amounts each at their own depth, and leaves payins that are not final to the live scan', async () => {
       const world = await createEvmWorld(8453);
       const depths = { final: 2, finalLarge: 4, payout: 2 };
       const config = { ...defaultEvmChainConfig(8453, [world.rpcUrl]), depths, largeFrom_usd: 1_000 };
@@ -117,7 +117,7 @@ describe('reading blocks again', () => {
   });
 });
 
-/** One unpaid payment whose deposit is this place, and an operator who reads its chain again. */
+/** One unpaid payment with this deposit, and an operator who reads its chain again. */
 async function operator(ingester: Ingester, address: string, memo: string | null, whose = paymentId) {
   const world = createWorld();
   await append(world, `payment-${paymentId}`, p.unpaid);

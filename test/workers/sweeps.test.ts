@@ -21,7 +21,7 @@ describe('sweeps by schedule', () => {
     return { world, worker, told, waited };
   }
 
-  it('take what is worth it, and tell what they did', async () => {
+  it('sweep profitable deposits, and report it', async () => {
     const { world, worker, told } = scheduled();
     world.given(usdc, 9, 1, 7);
     await worker.act(chainId, signal);
@@ -50,7 +50,7 @@ describe('sweeps by schedule', () => {
     assert.deepEqual(await worker.due(9, minute(1)), []);
   });
 
-  it('stay due when the chain does not answer: the worker tries again', async () => {
+  it('remain due when the chain does not answer: the worker tries again', async () => {
     const { world, worker } = scheduled();
     world.sweep.ready = async () => {
       throw new Error('no node answers');

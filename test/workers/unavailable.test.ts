@@ -1,4 +1,4 @@
-/** Why a caller was answered 503: what the operator finds, and where. */
+/** Causes of a 503: the operator finds them in readiness, metrics and the log. */
 import assert from 'node:assert/strict';
 import { Unavailable } from '../../commands/ports.ts';
 import { instant } from '../../domain/time.ts';
@@ -6,7 +6,7 @@ import { RpcFailed } from '../../src/chains/node/jsonRpc.ts';
 import { ChainUnavailable } from '../../src/chains/node/nodes.ts';
 import { createUnavailableReasons } from '../../src/workers/health/unavailable.ts';
 
-describe('why a caller was answered 503', () => {
+describe('the reason of a 503', () => {
   let now_ms = 0;
   const alarms: { readonly reason: string; readonly facts: object; readonly message: string }[] = [];
   const warnings: object[] = [];
@@ -32,7 +32,7 @@ describe('why a caller was answered 503', () => {
     assert.match(alarm?.message ?? '', /got 503.*node 1 \(rpc\.example\).*getFeeStats.*no parameters accepted/);
   });
 
-  it('is reported once a minute, and each method by itself', () => {
+  it('is reported once a minute, and each method separately', () => {
     reasons.report(unavailable());
     reasons.report(unavailable());
     assert.equal(alarms.length, 1);
@@ -52,13 +52,13 @@ describe('why a caller was answered 503', () => {
     assert.equal(reasons.ofChain(1500), undefined);
   });
 
-  it('keeps no more than 300 characters of what a node says', () => {
+  it('keeps no more than 300 characters of a node’s answer', () => {
     reasons.report(new ChainUnavailable(1, [new RpcFailed('node 1', 'eth_call', 'refused', 'x'.repeat(10_000))]));
     const { facts } = alarms[0] ?? assert.fail('no alarm was raised');
     assert.equal((facts as { readonly answer: string }).answer.length, 300);
   });
 
-  it('is a line in the log where no chain is the reason', () => {
+  it('is a line in the log if no chain is the reason', () => {
     for (const _ of [1, 2]) reasons.report(new Unavailable('Postgres cannot answer now'));
     assert.deepEqual([alarms.length, warnings], [0, [{ reason: 'Unavailable: Postgres cannot answer now' }]]);
   });

@@ -47,7 +47,7 @@ describe('a deposit that was set aside', () => {
   };
   const logs: ScannedRange['logs'] = [logOf(p.payin())];
 
-  it('is read by itself, and what it received is confirmed, once', async () => {
+  it('is read separately, and its received money is confirmed, once', async () => {
     const { worker, act, phases, alarms } = await world({ logs, explained: true });
     await act();
     await act();
@@ -55,7 +55,7 @@ describe('a deposit that was set aside', () => {
     assert.equal(worker.name, unexplainedName(8453));
   });
 
-  it('stays noted, with an alarm, while it does not add up; what is known of it is recorded', async () => {
+  it('remains noted, with an alarm, while it does not add up; its known part is recorded', async () => {
     const { act, phases, alarms } = await world({ logs, explained: false });
     await assert.rejects(act(), { name: 'Unexplained', message: /longer history/ });
     assert.deepEqual([await phases(), alarms], [['confirmed'], [p.depositAddress]]);

@@ -65,7 +65,7 @@ describe('a transaction that could not be read', () => {
     return { worker, around, payins, act: () => worker.act({ key: 'hash', addresses }, signal) };
   };
 
-  it('is recorded as the scan records it once it can be read, small and large amounts, once', async () => {
+  it('is recorded once it is readable, like by the scan, small and large amounts, once', async () => {
     const large = p.payin({ tx: 'large', amount: '2000.00' });
     const stray = { ...p.payin({ tx: 'stray' }), to: 'GSHARED', memo: 'unknown' };
     const { worker, act, payins, around } = await world([p.payin(), large, stray]);
@@ -76,14 +76,14 @@ describe('a transaction that could not be read', () => {
     assert.equal(worker.name, unreadableName(8453));
   });
 
-  it('is recorded as seen while it is not deep enough: the final passes ask for it', async () => {
+  it('is recorded as detected while it is not deep enough: the final passes query it', async () => {
     const { act, payins, around } = await world([p.payin()]);
     around.deep = false;
     await act();
     assert.deepEqual(await payins(), [`detected ${p.of('10.01')}`]);
   });
 
-  it('fails by itself while it cannot be read, and not by itself while no node answers', async () => {
+  it('counts as failed while it is unreadable, and not while no node answers', async () => {
     const { act, around } = await world([p.payin()]);
     around.fails = new Unavailable('node 1: meta is null');
     await assert.rejects(act(), { name: 'Unread', message: /meta is null/ });
@@ -93,7 +93,7 @@ describe('a transaction that could not be read', () => {
     await assert.rejects(act(), { name: 'Unread', message: /version 2/ });
   });
 
-  it('does not fail by itself while the nodes take no such calls, though they tell their heads', async () => {
+  it('does not count as failed while the nodes accept no such calls, though they return their heads', async () => {
     const { act, around } = await world([p.payin()]);
     const crowded = new RpcFailed('node 1', 'getTransaction', 'limited', 'it takes no more calls for now');
     around.fails = new ChainUnavailable(8453, [crowded, crowded]);
@@ -103,7 +103,7 @@ describe('a transaction that could not be read', () => {
     await assert.rejects(act(), { name: 'Unread', message: /meta is null/ });
   });
 
-  it('is not forgotten while nodes show nothing of it, nor while they show transfers to others than it may have paid', async () => {
+  it('is not forgotten while nodes return nothing of it, nor while they return transfers to other receivers', async () => {
     await assert.rejects((await world([])).act(), { name: 'Unread', message: /no transfer to us/ });
     const stray = { ...p.payin({ tx: 'stray' }), to: 'GSHARED', memo: 'unknown' };
     const { act, around } = await world([stray], [own]);
@@ -113,7 +113,7 @@ describe('a transaction that could not be read', () => {
     await act();
   });
 
-  it('is not forgotten while one of two events cannot be read; the money of the other one is recorded', async () => {
+  it('is not forgotten while one of two events is unreadable; the money of the other one is recorded', async () => {
     const { act, around, payins } = await world([p.payin()], [own]);
     around.odd = 'log 7 is no transfer of ERC-20';
     await assert.rejects(act(), { name: 'Unread', message: /log 7/ });
@@ -122,7 +122,7 @@ describe('a transaction that could not be read', () => {
     await act();
   });
 
-  it('is not forgotten while nodes show but one of the deposits that it may have paid', async () => {
+  it('is not forgotten while nodes return only one of the deposits that it may have paid', async () => {
     const other = payinAddress(p.merchantWallet, null).address;
     const { act, around } = await world([p.payin()], [own, other]);
     await assert.rejects(act(), { name: 'Unread', message: new RegExp(`no transfer to ${other} in`) });

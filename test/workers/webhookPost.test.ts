@@ -31,7 +31,7 @@ const failure = (error: string, sent = false) => ({ statusCode: null, error, res
 
 describe('webhook POST', () => {
   describe('request', () => {
-    it('is one POST with exactly the headers and the body given', async () => {
+    it('is one POST with exactly the given headers and body', async () => {
       const server = await startTlsServer(ok);
       const post = await postWith();
       const body = '{"data":{"title":"Brötchen 🥐"}}';
@@ -70,7 +70,7 @@ describe('webhook POST', () => {
       return { answer, connections: server.connections };
     };
 
-    it('that are not public are refused when the URL spells them', async () => {
+    it('are refused if they are not public and the URL spells them', async () => {
       const isAllowed = createAddressCheck([]);
       for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', '[64:ff9b::7f00:1]']) {
         const { answer, connections } = await reached((port) => `https://${host}:${port}/`, { isAllowed });
@@ -86,7 +86,7 @@ describe('webhook POST', () => {
       }
     });
 
-    it('are looked up once: a name that changes its mind afterwards reaches nothing else', async () => {
+    it('are looked up once: a name that changes afterwards reaches nothing else', async () => {
       const answers = ['127.0.0.1', '127.0.0.2', '127.0.0.3'];
       const asked: string[] = [];
       const resolve = async (host: string) => {
@@ -97,7 +97,7 @@ describe('webhook POST', () => {
       assert.deepEqual([answer.statusCode, connections, asked], [200, 1, ['localhost']]);
     });
 
-    it('are the only ones connected to: the system’s own idea of the name does not count', async () => {
+    it('are the only ones connected to: the system’s own resolution of the name does not count', async () => {
       const isAllowed = createAddressCheck(['127.0.0.0/8']);
       const resolve = async () => ['127.0.0.2'];
       const { answer, connections } = await reached((port) => `https://localhost:${port}/`, { resolve, isAllowed });
@@ -132,7 +132,7 @@ describe('webhook POST', () => {
       assert.equal((await post(message(`https://localhost:${port}/`))).statusCode, 200);
     });
 
-    it('come from the hosts file when no name server knows the name', async () => {
+    it('are those of the hosts file when no name server knows the name', async () => {
       const nobody = await startNameServer({ A: [], AAAA: [] });
       const hosts = join(temporaryDirectory(), 'hosts');
       writeFileSync(
@@ -144,7 +144,7 @@ describe('webhook POST', () => {
       assert.deepEqual(await ask('other.internal'), []);
     });
 
-    it('come from the name servers, of both families', async () => {
+    it('are those of the name servers, of both families', async () => {
       const nameServer = await startNameServer({ A: ['127.0.0.1'], AAAA: [`${'0'.repeat(31)}1`] });
       const asked = await resolveNames([nameServer])('bakery.example', AbortSignal.timeout(patience_ms));
       assert.deepEqual(asked, ['127.0.0.1', '::1']);
@@ -154,7 +154,7 @@ describe('webhook POST', () => {
       ]);
     });
 
-    it('that a name does not have are a dns failure', async () => {
+    it('are a dns failure if a name has none', async () => {
       const none = async () => [];
       const broken = async () => Promise.reject(new Error('SERVFAIL'));
       for (const resolve of [none, broken]) {
@@ -190,7 +190,7 @@ describe('webhook POST', () => {
     };
 
     for (const status of [204, 400, 404, 500, 503]) {
-      it(`${status} is told as it is`, async () => {
+      it(`${status} is reported unchanged`, async () => {
         const { answer } = await answerOf(answering(`HTTP/1.1 ${status} X\r\nConnection: close\r\n\r\n`));
         assert.deepEqual(answer, { statusCode: status, error: null, responsePreview: '', sent: true });
       });
@@ -211,7 +211,7 @@ describe('webhook POST', () => {
       const body = Buffer.from(`${'🥐'.repeat(150)}${'ä'.repeat(100)}`);
       const { answer } = await answerOf((socket) => {
         socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`);
-        // Cut within characters.
+        // Truncated inside a character.
         socket.write(body.subarray(0, 3));
         socket.write(body.subarray(3, 602));
         socket.end(body.subarray(602));
@@ -219,7 +219,7 @@ describe('webhook POST', () => {
       assert.equal(answer.responsePreview, '🥐'.repeat(150) + 'ä'.repeat(50));
     });
 
-    it('that has no end is cut', async () => {
+    it('without an end is truncated', async () => {
       const chunk = 'x'.repeat(256 * 1024);
       const { answer, requests } = await answerOf((socket) => {
         socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n');
@@ -233,7 +233,7 @@ describe('webhook POST', () => {
       assert.equal(requests, 1);
     });
 
-    it('that drips is cut at the deadline, and counts by its status', async () => {
+    it('in small pieces is truncated at the deadline, and counts by its status', async () => {
       const { answer } = await answerOf(
         (socket) => {
           socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n.');
@@ -246,12 +246,12 @@ describe('webhook POST', () => {
       assert.match(answer.responsePreview ?? '', /^\.{1,199}$/);
     });
 
-    it('that breaks off counts by its status', async () => {
+    it('broken off counts by its status', async () => {
       const { answer } = await answerOf(answering('HTTP/1.1 202 Accepted\r\nContent-Length: 100\r\n\r\nhalf'));
       assert.deepEqual(answer, { statusCode: 202, error: null, responsePreview: 'half', sent: true });
     });
 
-    it('whose head drips is a timeout', async () => {
+    it('with a head in small pieces is a timeout', async () => {
       const { answer } = await answerOf(
         (socket) => {
           socket.write('HTTP/1.1 200 OK\r\nX-Slow: ');
@@ -263,17 +263,17 @@ describe('webhook POST', () => {
       assert.deepEqual(answer, failure('timeout', true));
     });
 
-    it('that never comes is a timeout', async () => {
+    it('never received is a timeout', async () => {
       const { answer } = await answerOf(() => {}, { timeout_ms: 200 });
       assert.deepEqual(answer, failure('timeout', true));
     });
 
-    it('cannot be waited for longer by a name server that never answers', async () => {
+    it('cannot be delayed longer by a name server that never answers', async () => {
       const post = await postWith({ resolve: () => new Promise(() => {}), timeout_ms: 50 });
       assert.deepEqual(await post(message('https://localhost/')), failure('timeout'));
     });
 
-    it('that is not HTTP, too long in its head, or switches protocols is a protocol failure', async () => {
+    it('is a protocol failure if it is not HTTP, has too long a head, or switches protocols', async () => {
       const texts = [
         'SSH-2.0-OpenSSH_9.9\r\n\r\n',
         `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`,
@@ -287,7 +287,7 @@ describe('webhook POST', () => {
       assert.equal((await answerOf(answering(hinted))).answer.statusCode, 201);
     });
 
-    it('shows no character that Postgres cannot store, and no broken one', async () => {
+    it('contains no character that Postgres cannot store, and no broken one', async () => {
       const { answer } = await answerOf((socket) => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\na\u0000b');
         socket.end(Buffer.from([0xff, 0x63]));
@@ -295,7 +295,7 @@ describe('webhook POST', () => {
       assert.equal(answer.responsePreview, 'a\uFFFDb\uFFFDc');
     });
 
-    it('of nobody is a connection failure', async () => {
+    it('from nobody is a connection failure', async () => {
       const server = await startTlsServer(ok);
       server.stop();
       const post = await postWith();

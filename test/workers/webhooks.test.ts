@@ -24,7 +24,7 @@ describe('webhook worker', () => {
     receiver.setSecrets({ [appId]: secret });
   });
 
-  /** A payment that is already paid out, and a worker that is told of its webhooks only now. */
+  /** A payment that is already paid out, and a worker that starts its webhooks only now. */
   async function world() {
     const store = memoryEventStore();
     const handle = createHandle({ store, clock: systemClock, ids: randomIds, codec: eventCodec });
@@ -57,7 +57,7 @@ describe('webhook worker', () => {
 
   const { signal } = new AbortController();
 
-  it('tells of the payin with the payment as it was then: no payout hash, though it is paid out by now', async () => {
+  it('reports the payin with the payment as it was then: no payout hash, though it is paid out by now', async () => {
     const { worker, due, received, events } = await world();
     const item = due('PaymentFunded', 'payment_payin_completed');
     await worker.act(item, signal);
@@ -78,7 +78,7 @@ describe('webhook worker', () => {
     assert.equal(data.destination.confirmedAt, null);
   });
 
-  it('tells of the payout with its hash, in the same schema', async () => {
+  it('reports the payout with its hash, in the same schema', async () => {
     const { worker, due, received } = await world();
     const [first, second] = [
       due('PaymentFunded', 'payment_payin_completed'),
@@ -109,7 +109,7 @@ describe('webhook worker', () => {
     assert.equal(received(item.deliveryId).length, 1);
   });
 
-  it('is told once of what it has sent, however long the list has it', async () => {
+  it('is listed once for each sent delivery, however long the list has it', async () => {
     const { worker, due, send } = await world();
     const [first, second] = [
       due('PaymentFunded', 'payment_payin_completed'),
@@ -124,7 +124,7 @@ describe('webhook worker', () => {
     assert.deepEqual(await worker.due(10, now), []);
   });
 
-  it('claims nothing while the event is not where the to-do says', async () => {
+  it('claims nothing while the event is not where the to-do states', async () => {
     const { store, worker, due } = await world();
     const item = due('PaymentFunded', 'payment_payin_completed');
     for (const wrong of [

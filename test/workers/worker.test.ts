@@ -59,7 +59,7 @@ describe('running a worker', () => {
     hanging.resolve();
   });
 
-  it('takes the note of an item away at each success where what is noted is its list, also when it was noted again', async () => {
+  it('removes an item’s note at each success if noted items are its list, also when it was noted again', async () => {
     const noted = new Set(['one']);
     const taken: string[] = [];
     const { reports } = run(
@@ -105,7 +105,7 @@ describe('running a worker', () => {
     assert.equal(most, 2);
   });
 
-  it('has one action per key at a time, and ends what it began when it is stopped', async () => {
+  it('has one action per key at a time, and ends started ones when it is stopped', async () => {
     const begun = Promise.withResolvers<void>();
     const free = Promise.withResolvers<void>();
     let actions = 0;
@@ -129,9 +129,9 @@ describe('running a worker', () => {
     assert.deepEqual(reports, [{ worker: 'test', kind: 'done', key: 'one 1' }]);
   });
 
-  describe('that pauses', () => {
+  describe('with pauses', () => {
     const second_ms = 1_000;
-    /** A clock that stands until it is told to go on: what would sleep is noted. */
+    /** A clock that only the spec advances; it records each sleep. */
     const paused = () => {
       const naps: number[] = [];
       let now_ms = 0;
@@ -149,7 +149,7 @@ describe('running a worker', () => {
       return { naps, clock, pass };
     };
 
-    it('pauses longer each time that nothing is due, up to its bound', async () => {
+    it('pauses longer each time without due items, up to its bound', async () => {
       const { naps, clock } = paused();
       const enough = Promise.withResolvers<void>();
       let looks = 0;
@@ -168,7 +168,7 @@ describe('running a worker', () => {
       assert.deepEqual(naps.slice(0, 6), [500, 1_000, 2_000, 4_000, 5_000, 5_000]);
     });
 
-    it('is there when a failed item is to be tried again, and when its own list says so', async () => {
+    it('is there when a failed item is to be tried again, and at the time that its own list states', async () => {
       const { naps, clock } = paused();
       const enough = Promise.withResolvers<void>();
       let looks = 0;
@@ -240,7 +240,7 @@ describe('running a worker', () => {
       assert.ok(Math.max(...naps) <= 500, `${naps}`);
     });
 
-    it('looks again at an item that was wanted while it was worked on, as soon as that has ended', async () => {
+    it('checks an item again that was requested while it was worked on, as soon as that has ended', async () => {
       const wake = new Subject<void>();
       const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const again = Promise.withResolvers<void>();

@@ -14,6 +14,9 @@ const result = await wrapFetchWithPayment(fetch, client)(url).then(
       status: response.status,
       body: await response.json(),
       response: header && decodePaymentResponseHeader(header),
+      reason: response.headers.has('PAYMENT-REQUIRED')
+        ? JSON.parse(Buffer.from(response.headers.get('PAYMENT-REQUIRED'), 'base64').toString()).error
+        : null,
     };
   },
   (error) => ({ error: error.message }),

@@ -1,10 +1,11 @@
 /**
- * An unmodified `@x402/fetch` buys in a local world: `npm run stock-clients`. It is no part of the suite, for its package is installed apart: its
- * dependencies clash with the service's.
+ * Unmodified clients buy in a local world: `npm run stock-clients`. They are not part of the suite: their package is installed separately,
+ * because its dependencies conflict with the service's.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Hex } from 'viem';
@@ -16,11 +17,12 @@ import { chainClient } from '../support/anvil.ts';
 import { createLocalService } from '../support/localService.ts';
 import type { LocalWorld } from '../support/localWorld.ts';
 import type { Answer } from '../support/shop.ts';
+import { demoOwner } from '../support/signIn.ts';
 
 const sources = [8453, 1, 42161, 137] as const;
-const program = join(import.meta.dirname, 'buy.mjs');
+const file = (name: string) => join(import.meta.dirname, name);
 
-describe('an unmodified @x402/fetch', () => {
+describe('unmodified clients', () => {
   let world: LocalWorld;
   const shop = createLocalService([...sources, 501], systemClock, async (own) => {
     world = own;
@@ -30,7 +32,7 @@ describe('an unmodified @x402/fetch', () => {
   after(() => shop.close());
 
   async function create(source: number, amount: string): Promise<Answer['body']> {
-    // Paid out on Solana, which no x402 client of an EVM chain can reach by itself.
+    // Paid out on Solana, which no x402 client of an EVM chain reaches directly.
     const receiverAddress = parseSolanaKey(world.keys.solana.merchantWallet)?.address;
     const { status, body } = await shop.create({
       appId: shop.wallet().appId,
@@ -43,19 +45,23 @@ describe('an unmodified @x402/fetch', () => {
     return body;
   }
 
-  async function buy(source: number, amount: string, limit: readonly string[]) {
+  async function buy(source: number, amount: string, limit: readonly string[], program = 'buy.mjs') {
     const payment = await create(source, amount);
+    const bought = await buyAt(source, `${shop.url()}${new URL(payment.paymentLink).pathname}/x402`, limit, program);
+    return { payment, ...bought };
+  }
+
+  async function buyAt(source: number, url: string, limit: readonly string[], program: string) {
     const key: Hex = `0x${randomBytes(32).toString('hex')}`;
     const address = privateKeyToAddress(key);
     const rpcUrl = world.rpcUrl(source as (typeof sources)[number]);
     await fund(rpcUrl, source as (typeof sources)[number], address, { tokens: { USDC: 10_000000n } });
-    const url = `${shop.url()}${new URL(payment.paymentLink).pathname}/x402`;
-    const { stdout } = await promisify(execFile)(process.execPath, [program, url, key, ...limit]);
-    return { payment, address, bought: JSON.parse(stdout), coin: await chainClient(rpcUrl).getBalance({ address }) };
+    const { stdout } = await promisify(execFile)(process.execPath, [file(program), url, key, ...limit]);
+    return { address, bought: JSON.parse(stdout), coin: await chainClient(rpcUrl).getBalance({ address }) };
   }
 
   for (const source of sources) {
-    it(`buys on chain ${source} with an empty gas tank, paid out on Solana`, async () => {
+    it(`@x402/fetch buys on chain ${source} with an empty gas tank, paid out on Solana`, async () => {
       const { payment, address, bought, coin } = await buy(source, '3.00', ['$50']);
       assert.equal(bought.status, 200, JSON.stringify(bought));
       assert.deepEqual([bought.response.success, bought.response.payer, coin], [true, address, 0n]);
@@ -63,6 +69,71 @@ describe('an unmodified @x402/fetch', () => {
       assert.deepEqual([done.status, done.source.txHash], ['payment_payout_completed', bought.response.transaction]);
     });
   }
+
+  it('@x402/axios buys', async () => {
+    const { payment, address, bought, coin } = await buy(8453, '3.00', [], 'buyAxios.mjs');
+    assert.equal(bought.status, 200, JSON.stringify(bought));
+    assert.deepEqual([bought.response.success, bought.response.payer, coin], [true, address, 0n]);
+    assert.equal((await shop.follow(payment.id)).status, 'payment_payout_completed');
+  });
+
+  it('mppx buys by the Payment scheme', async () => {
+    const { payment, bought, coin } = await buy(8453, '3.00', [], 'buyMpp.mjs');
+    assert.equal(bought.status, 200, JSON.stringify(bought));
+    const done = await shop.follow(payment.id);
+    assert.deepEqual(
+      [bought.used, bought.receipt.method, bought.receipt.status, bought.receipt.reference, coin],
+      ['Payment', 'evm', 'success', done.source.txHash, 0n],
+    );
+  });
+
+  it('@x402/fetch and mppx buy with a reusable link, which makes a payment for each', async () => {
+    const { status, body } = await shop.call('POST', '/merchant-api/me/links', {
+      headers: await demoOwner(shop),
+      body: { type: 'exactIn', amount: '2.00', source: { chainId: '8453', tokenSymbol: 'USDC' } },
+    });
+    assert.equal(status, 201, JSON.stringify(body));
+    const url = `${shop.url()}${new URL(body.url).pathname}/x402`;
+    const pages = new Set<string>();
+    for (const program of ['buy.mjs', 'buyMpp.mjs']) {
+      const { bought } = await buyAt(8453, url, program === 'buy.mjs' ? ['$50'] : [], program);
+      assert.equal(bought.status, 200, JSON.stringify(bought));
+      pages.add(bought.body.paymentLink);
+    }
+    assert.equal(pages.size, 2);
+  });
+
+  it('@x402/express sells with our facilitator: one purchase for one order, however often it is bought', async () => {
+    const { appId, ordersKey } = shop.wallet();
+    const terms = {
+      appId,
+      type: 'exactOut',
+      display: { title: 'Tea' },
+      source: { chainId: 8453, tokenSymbol: 'USDC' },
+      destination: {
+        chainId: 501,
+        tokenSymbol: 'USDC',
+        amount: '2.00',
+        receiverAddress: parseSolanaKey(world.keys.solana.merchantWallet)?.address,
+      },
+    };
+    const seller = spawn(process.execPath, [file('shop.mjs'), shop.url(), ordersKey, JSON.stringify(terms)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    try {
+      const [line] = await once(seller.stdout, 'data');
+      const url = `${String(line).trim()}/tea?order=tea-1`;
+      const { address, bought, coin } = await buyAt(8453, url, ['$50'], 'buy.mjs');
+      assert.equal(bought.status, 200, JSON.stringify(bought));
+      assert.deepEqual([bought.body, coin], [{ tea: 'oolong', served: 1 }, 0n]);
+      assert.deepEqual([bought.response.success, bought.response.payer], [true, address]);
+      const again = await buyAt(8453, url, ['$50'], 'buy.mjs');
+      assert.notEqual(again.bought.status, 200, JSON.stringify(again.bought));
+    } finally {
+      seller.stdin.end();
+      await once(seller, 'exit');
+    }
+  });
 
   it('pays no more than 1 dollar unless its owner says so', async () => {
     const { payment, bought } = await buy(8453, '3.00', []);

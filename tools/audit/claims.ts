@@ -28,7 +28,7 @@ export interface InflowClaim extends Claimed {
   /** Digits, as all amounts here. */
   readonly amount: string;
   readonly block: string;
-  /** `gone`: the log says that it left its chain again. */
+  /** `gone`: the log states that it left its chain again. */
   readonly phase: 'detected' | 'confirmed' | 'gone';
   /** For unmatched money: the payment that it was assigned to, which claims it as well. */
   readonly givenTo?: string;

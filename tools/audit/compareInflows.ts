@@ -80,7 +80,7 @@ function isTokenFee({ chainId, changes }: Evidence, asset: string, world: World)
   return away.length === 1 && sumOf(away) <= tokenFeeMax(chainId, asset, sumOf(left));
 }
 
-/** Checks that money from deposits to an account arrived there. @param shown all of one transaction */
+/** Checks that money from deposits to an account arrived there. @param shown all evidence of one transaction */
 export function compareSwept(shown: readonly Evidence[], world: World, out: ComparisonOutput): void {
   const left = shown
     .filter(({ of }) => of === 'deposit')

@@ -90,7 +90,7 @@ export function closedNetworkLines({ closedNetworks }: AuditReport): readonly st
   });
 }
 
-/** Outgoing money on an operator's word: no finding, but somebody else should read it. */
+/** Outgoing money by an operator's decision: no finding, but another person should read it. */
 export function byWordLines({ byWord, byWordCount }: AuditReport): readonly string[] {
   const rest = byWordCount - byWord.length;
   return [

@@ -383,7 +383,7 @@ function passStreams(deps: AuditDeps, place: Workplace, { entries, state }: LogR
     networkClosed(closing) {
       closed.close(closing);
       accounts.networkClosed(closing.chainId, closing.account);
-      // Top-ups of the old network come before.
+      // Top-ups of the old network are earlier.
       firstBlocks.delete(`${closing.chainId} ${closing.account}`);
     },
     unsettled: closed.unsettled,

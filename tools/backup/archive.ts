@@ -165,7 +165,7 @@ async function mustContinue({ store, directory }: BackUpDeps, newest: Segment): 
 }
 
 export interface RestoreDeps {
-  /** Without a seal of its own: events have theirs. */
+  /** The store without sealing: the events of a backup already have their seals. */
   readonly store: Pick<EventStore, 'append' | 'read'>;
   readonly directory: string;
   readonly signal: AbortSignal;

@@ -1,4 +1,4 @@
-// Wallets of EVM chains: found by EIP-6963, paid with by EIP-1193. A wallet is believed nothing but what the payer sees in it.
+// Wallets of EVM chains: found by EIP-6963, paid with by EIP-1193. The page trusts only what the payer sees in the wallet.
 import { problemOf, WalletProblem } from './walletProblem.js';
 import { start } from './wallets.js';
 
@@ -15,7 +15,7 @@ const pay = (provider) => async (offer, tell) => {
   const [account] = [await ask('eth_accounts').catch(rethrow)].flat();
   if (!isAccount(account)) throw new WalletProblem('failed');
   await checkBalances(ask, offer, account);
-  // A payer may switch the chain while they read: the same calldata on another chain would pay nobody.
+  // A payer may switch the chain while they read: on another chain the same calldata would pay the wrong address.
   if (!(await isOn(ask, offer.chain))) throw new WalletProblem('otherNetwork');
   tell('confirm');
   const { token: to, data, chain } = offer;
@@ -23,6 +23,70 @@ const pay = (provider) => async (offer, tell) => {
   if (!isHash(hash)) throw new WalletProblem('notSeen', true);
   return { hash: hash.toLowerCase(), account };
 };
+
+/** By EIP-191, as the service reads it. A contract wallet's signature is whatever its contract accepts. */
+const sign = (provider) => async ({ text, account }, tell) => {
+  const ask = (method, params = []) => provider.request({ method, params });
+  tell('connecting');
+  const accounts = [await ask('eth_requestAccounts').catch(rethrow)].flat();
+  if (!accounts.some((each) => String(each).toLowerCase() === account.toLowerCase())) throw new WalletProblem('otherAccount');
+  tell('confirm');
+  const bytes = Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return ask('personal_sign', [`0x${bytes}`, account]).catch(rethrow);
+};
+
+// Paying by a signature (EIP-3009, docs/integrate/x402.md): the wallet sends nothing, so its account needs no coin for gas.
+
+const payFree = (provider) => async (offer, tell) => {
+  const ask = (method, params = []) => provider.request({ method, params });
+  tell('connecting');
+  await ask('eth_requestAccounts').catch(rethrow);
+  await useChain(ask, offer.chain, tell);
+  const [account] = [await ask('eth_accounts').catch(rethrow)].flat();
+  if (!isAccount(account)) throw new WalletProblem('failed');
+  await checkBalances(ask, offer, account, false);
+  tell('preparing');
+  const { chainId, tokenAddress, typedData } = await authorizationFor(offer);
+  const message = { from: account, ...typedData.message };
+  tell('signFree');
+  const signature = await ask('eth_signTypedData_v4', [account, JSON.stringify({ ...typedData, message })]).catch(rethrow);
+  tell('sending');
+  return { hash: await settled({ chainId, tokenAddress, ...message, signature }), account, registered: true };
+};
+
+const authorizationPath = () => `${location.pathname.replace(/\/$/, '')}/authorization`;
+
+/** Authorization that the server offers for signing, if it equals the amount and token on the page. */
+async function authorizationFor({ chain, token, units }) {
+  const answer = await fetch(authorizationPath(), { headers: { Accept: 'application/json' } }).catch(() => null);
+  if (!answer?.ok) throw new WalletProblem('busy');
+  const { authorizations } = await answer.json();
+  const own = authorizations.find(({ tokenAddress, typedData: { domain, message } }) =>
+    domain.chainId === Number(chain.id) && tokenAddress === token && message.value === units);
+  if (!own) throw new WalletProblem('freeNot');
+  return own;
+}
+
+const handOverMax = 30;
+const again_ms = 1_000;
+
+/** Hands the signature over until its transaction is known. The same signature is accepted once, so a repetition is harmless. */
+async function settled(body) {
+  const headers = { 'Content-Type': 'application/json', Accept: 'application/json' };
+  let isAccepted = false;
+  for (let tries = 0; tries < handOverMax; tries += 1) {
+    const answer = await fetch(authorizationPath(), { method: 'POST', headers, body: JSON.stringify(body) }).catch(() => null);
+    const said = await answer?.json().catch(() => null);
+    if (answer?.ok && said) {
+      isAccepted = true;
+      if (said.status === 'failed') throw new WalletProblem(said.transaction ? 'notSeen' : 'freeNot', Boolean(said.transaction));
+      if (said.status === 'paid' || said.transaction) return said.transaction;
+    } else if (answer && answer.status >= 400 && answer.status < 500 && !isAccepted) throw new WalletProblem('freeNot');
+    await new Promise((resolve) => setTimeout(resolve, again_ms));
+  }
+  // The answer was lost or is late: the service may still send the signature.
+  throw new WalletProblem('notSeen', true);
+}
 
 const rethrow = (error) => {
   throw problemOf(error);
@@ -45,13 +109,22 @@ async function useChain(ask, chain, tell) {
     } catch (error) {
       if (!isUnknown(error)) throw problemOf(error, 'otherNetwork');
       await ask('wallet_addEthereumChain', [added(chain)]).catch(rethrow);
-      // Some wallets add a chain and stay on theirs.
+      // Some wallets add a chain and do not switch to it.
       if (!(await isOn(ask, chain))) await switching().catch(rethrow);
     }
     if (!(await isOn(ask, chain))) throw new WalletProblem('otherNetwork');
   }
   // Simulated chains have the ids of real ones. Real money sent there would be lost.
-  if (chain.simulated && !/anvil/i.test(await ask('web3_clientVersion').catch(() => ''))) throw new WalletProblem('realNetwork');
+  if (chain.simulated && !(await isSimulated(ask))) throw new WalletProblem('realNetwork');
+}
+
+/** Every real chain that the service knows began before this time, and a simulated one begins when it is started. */
+const realBefore_s = Date.UTC(2025, 0, 1) / 1_000;
+
+/** Whether the wallet's node has a young chain: a node that does not return its first block counts as one of a real chain. */
+async function isSimulated(ask) {
+  const first = await ask('eth_getBlockByNumber', ['0x1', false]).catch(() => null);
+  return Number(first?.timestamp) >= realBefore_s;
 }
 
 const added = ({ id, name, coin, rpcUrls, explorers }) => ({
@@ -63,13 +136,13 @@ const added = ({ id, name, coin, rpcUrls, explorers }) => ({
 });
 
 /** The wallet checks an unreadable balance again. */
-async function checkBalances(ask, { token, units }, account) {
+async function checkBalances(ask, { token, units }, account, needsCoin = true) {
   const [held, coin] = await Promise.all([
     ask('eth_call', [{ to: token, data: `0x70a08231${word(account)}` }, 'latest']).then(BigInt).catch(() => null),
     ask('eth_getBalance', [account, 'latest']).then(BigInt).catch(() => null),
   ]);
   if (held !== null && held < BigInt(units)) throw new WalletProblem('noToken');
-  if (coin === 0n) throw new WalletProblem('noCoin');
+  if (needsCoin && coin === 0n) throw new WalletProblem('noCoin');
 }
 
 /** State of a transaction at the wallet's node: `reverted`, `landed`, `waiting`, `unknown`. */
@@ -84,7 +157,7 @@ const watch = (provider) => async (hash) => {
   }
 };
 
-/** Wallets without EIP-6963, which are those of some phones, get this long to be the only ones. */
+/** Time for wallets with EIP-6963. After it, the page uses a wallet without it, as on some phones. */
 const injected_ms = 500;
 
 start((_offer, found) => {
@@ -95,6 +168,8 @@ start((_offer, found) => {
     icon,
     detail: rdns,
     pay: pay(provider),
+    sign: sign(provider),
+    payFree: payFree(provider),
     watch: watch(provider),
   });
   window.addEventListener('eip6963:announceProvider', ({ detail }) => {

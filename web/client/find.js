@@ -59,7 +59,7 @@ function made() {
       places[Math.max(0, Math.min(next, places.length - 1))].focus();
     }
   });
-  // Enter opens the first that is found, once that belongs to what is typed; before, the page of the search.
+  // Enter opens the first match once it belongs to the typed text; before that, the page of the search.
   own.querySelector('form').addEventListener('submit', (event) => {
     const list = own.querySelector('.found');
     const first = list.querySelector('a');

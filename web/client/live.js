@@ -8,7 +8,7 @@ let touched = Date.now();
 
 const news = new EventSource(document.body.dataset.liveFrom);
 news.onmessage = renew;
-// Events between the page and its connection, or during an interruption, are in the reloaded page.
+// The reloaded page contains events between the page's rendering and its connection, and those of an interruption.
 news.onopen = renew;
 window.addEventListener('pagehide', () => news.close());
 window.addEventListener('pageshow', (event) => {

@@ -1,9 +1,11 @@
-// Wallets of Solana: found by the Wallet Standard. The service makes the transaction, the wallet signs and sends it.
-import { post, problemOf, WalletProblem } from './walletProblem.js';
+// Wallets of Solana: found by the Wallet Standard. The service makes the transaction, the wallet signs and sends it. A wallet signs the raw
+// bytes of a text.
+import { asking, post, problemOf, WalletProblem } from './walletProblem.js';
 import { start } from './wallets.js';
 
 const connecting = 'standard:connect';
 const sending = 'solana:signAndSendTransaction';
+const signing = 'solana:signMessage';
 
 const pay = (wallet) => async (offer, tell) => {
   tell('connecting');
@@ -11,7 +13,7 @@ const pay = (wallet) => async (offer, tell) => {
   const account = accounts?.find(({ chains }) => chains.includes(offer.chain));
   if (!account) throw new WalletProblem('otherNetwork');
   tell('preparing');
-  const { transaction } = await post('transaction', { account: account.address });
+  const { transaction } = await post('transaction', asking(offer, account.address));
   const prepared_ms = Date.now();
   tell('confirm');
   const bytes = Uint8Array.from(atob(transaction), (letter) => letter.charCodeAt(0));
@@ -24,6 +26,18 @@ const pay = (wallet) => async (offer, tell) => {
   });
   if (sent?.signature?.length !== 64) throw new WalletProblem('notSeen', true);
   return { hash: base58(sent.signature), account: account.address };
+};
+
+const sign = (wallet) => async ({ text, account: address }, tell) => {
+  tell('connecting');
+  const { accounts } = await wallet.features[connecting].connect().catch(rethrow);
+  const account = accounts?.find((each) => each.address === address);
+  if (!account) throw new WalletProblem('otherAccount');
+  tell('confirm');
+  const message = new TextEncoder().encode(text);
+  const [signed] = await wallet.features[signing].signMessage({ account, message }).catch(rethrow);
+  if (signed?.signature?.length !== 64) throw new WalletProblem('failed');
+  return base58(signed.signature);
 };
 
 const expires_ms = 60_000;
@@ -47,10 +61,11 @@ start((offer, found) => {
   const register = (...wallets) => {
     for (const wallet of wallets) {
       try {
-        if (!wallet.chains.includes(offer.chain) || !wallet.features[connecting] || !wallet.features[sending]) continue;
-        found({ id: wallet, name: wallet.name, icon: wallet.icon, detail: '', pay: pay(wallet) });
+        const isAble = offer.text === undefined ? wallet.chains.includes(offer.chain) && sending in wallet.features : signing in wallet.features;
+        if (!isAble || !(connecting in wallet.features)) continue;
+        found({ id: wallet, name: wallet.name, icon: wallet.icon, detail: '', pay: pay(wallet), sign: sign(wallet) });
       } catch {
-        // It is no wallet.
+        // The wallet is not usable.
       }
     }
     return () => {};

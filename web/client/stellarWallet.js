@@ -1,34 +1,28 @@
-// Freighter, the wallet of Stellar that browsers have: it answers messages of the page. The service makes the transaction and sends what
-// the wallet has signed.
-import { post, problemOf, WalletProblem } from './walletProblem.js';
+// Freighter, the Stellar wallet of browsers: it answers messages of the page. The service creates the transaction and
+// sends it after the wallet has signed it.
+import { asking, post, problemOf, WalletProblem } from './walletProblem.js';
 import { start } from './wallets.js';
 
-/** Without the extension nobody answers. */
-const silent_ms = 2_000;
 let asked = 0;
 
 start(async (_offer, found) => {
-  const { isConnected } = window.freighter
-    ? { isConnected: true }
-    : await ask('REQUEST_CONNECTION_STATUS', {}, silent_ms);
-  if (isConnected) found({ id: 'freighter', name: 'Freighter', icon: '', detail: '', pay });
+  // Without the extension nobody answers. A busy browser answers late.
+  const { isConnected } = window.freighter ? { isConnected: true } : await ask('REQUEST_CONNECTION_STATUS');
+  if (isConnected) found({ id: 'freighter', name: 'Freighter', icon: '', detail: '', pay, sign });
 });
 
-/** Freighter's own protocol, where `messagedId` is spelled so. @param {number} [patience_ms] null waits for the person */
-function ask(type, more = {}, patience_ms = null) {
+/** Freighter's own protocol, including its spelling of `messagedId`. */
+function ask(type, more = {}) {
   asked += 1;
   const messageId = Date.now() + asked / 1_000;
   return new Promise((resolve) => {
-    const end = (answer) => {
-      window.removeEventListener('message', heard);
-      resolve(answer);
-    };
     const heard = ({ source, origin, data }) => {
       if (source !== window || origin !== location.origin) return;
-      if (data?.source === 'FREIGHTER_EXTERNAL_MSG_RESPONSE' && data.messagedId === messageId) end(data);
+      if (data?.source !== 'FREIGHTER_EXTERNAL_MSG_RESPONSE' || data.messagedId !== messageId) return;
+      window.removeEventListener('message', heard);
+      resolve(data);
     };
     window.addEventListener('message', heard);
-    if (patience_ms !== null) setTimeout(() => end({}), patience_ms);
     window.postMessage({ source: 'FREIGHTER_EXTERNAL_MSG_REQUEST', messageId, type, ...more }, location.origin);
   });
 }
@@ -40,7 +34,20 @@ async function answered(type, more) {
   return answer;
 }
 
-async function pay({ network, sender }, tell) {
+/** Version of Freighter's library whose messages these are: from version 4 the extension signs texts by SEP-53. */
+const apiVersion = '6.0.1';
+
+async function sign({ text, account }, tell) {
+  tell('connecting');
+  const { publicKey } = await answered('REQUEST_ACCESS');
+  if (publicKey !== account) throw new WalletProblem('otherAccount');
+  tell('confirm');
+  const { signedBlob } = await answered('SUBMIT_BLOB', { blob: text, accountToSign: account, apiVersion });
+  return signedBlob;
+}
+
+async function pay(offer, tell) {
+  const { network, sender } = offer;
   tell('connecting');
   const { publicKey: account } = await answered('REQUEST_ACCESS');
   if (typeof account !== 'string' || account === '') throw new WalletProblem('refused');
@@ -48,7 +55,7 @@ async function pay({ network, sender }, tell) {
   const { networkDetails } = await answered('REQUEST_NETWORK_DETAILS');
   if (networkDetails?.networkPassphrase !== network) throw new WalletProblem('otherNetwork');
   tell('preparing');
-  const { transaction, seal } = await post('transaction', { account });
+  const { transaction, seal } = await post('transaction', asking(offer, account));
   tell('confirm');
   const { signedTransaction } = await answered('SUBMIT_TRANSACTION', {
     transactionXdr: transaction,
@@ -57,7 +64,7 @@ async function pay({ network, sender }, tell) {
   });
   if (typeof signedTransaction !== 'string' || signedTransaction === '') throw new WalletProblem('refused');
   tell('sending');
-  const { txHash } = await post('signed', { account, transaction: signedTransaction, seal }).catch((problem) => {
+  const { txHash } = await post('signed', { ...asking(offer, account), transaction: signedTransaction, seal }).catch((problem) => {
     // The answer may have been lost.
     throw problem.word === 'busy' ? new WalletProblem('notSeen', true) : problem;
   });

@@ -1,10 +1,7 @@
 // Failure between a payment's page and a wallet. `word` names the message that the payer reads.
 
 export class WalletProblem extends Error {
-  /**
-   * @param {string} word
-   * @param {boolean} [maySent] whether the wallet may have sent the payment all the same
-   */
+  /** @param {string} word @param {boolean} [maySent] true if the wallet may have sent the payment nevertheless */
   constructor(word, maySent = false) {
     super(word);
     this.word = word;
@@ -16,7 +13,7 @@ export class WalletProblem extends Error {
 const refusals = [4001, -4];
 const pending = -32002;
 
-/** Reads what a wallet throws. Wallets disagree on codes, so their words count as well. */
+/** Reads an error of a wallet. Wallets use different codes, so their words count as well. */
 export function problemOf(error, otherwise = 'failed') {
   if (error instanceof WalletProblem) return error;
   const code = Number(error?.code ?? error?.data?.originalError?.code);
@@ -26,6 +23,9 @@ export function problemOf(error, otherwise = 'failed') {
   if (/insufficient funds/i.test(text)) return new WalletProblem('noCoin');
   return new WalletProblem(otherwise);
 }
+
+/** Body of a request for a transaction. The amount is null unless the payer chose it. */
+export const asking = ({ amount }, account) => (amount === null ? { account } : { account, amount });
 
 /** @param {string} part of the payment's own path @returns the answer @throws WalletProblem */
 export async function post(part, body) {

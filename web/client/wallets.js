@@ -1,6 +1,7 @@
-// Pays from a wallet in the payer's browser: lists the wallets there are, and follows the one that the payer presses to its end.
+// Pays from a wallet in the payer's browser, or signs a refund address in it: lists the available wallets, and follows the chosen one to
+// the end.
 import { say } from './say.js';
-import { post, problemOf } from './walletProblem.js';
+import { post, problemOf, WalletProblem } from './walletProblem.js';
 
 const place = document.getElementById('wallets');
 const list = place.querySelector('ul');
@@ -11,22 +12,22 @@ const sign = place.querySelector('.sign');
 const walletsMax = 12;
 const nameMax = 40;
 const iconMax = 65_536;
-/** A wallet that does not answer for so long is no reason to keep the other ways shut. */
+/** After this time a silent wallet no longer hides the other ways to pay. */
 const silent_ms = 60_000;
-/** Time after sending from which the page offers more than to wait. */
+/** After this time since sending, the page offers more than waiting. */
 const seen_ms = 120_000;
 const watch_ms = 4_000;
 /** A node that lags knows a transaction a little later. */
 const unknownMax = 4;
 const recorded = 'payin sent';
 
-/** By the object that a wallet brought: two that announce one id are two wallets. */
+/** By the object that a wallet announced: two with one id are two wallets. */
 const wallets = new Map();
 let offered = readOffer();
 let turn = 0;
 let watching = null;
 
-/** Amount due and the words of the page's language. Null once nothing is due. */
+/** Amount due and the texts of the page's language. Null once nothing is due. */
 function readOffer() {
   try {
     return JSON.parse(document.getElementById('wallet-offer').textContent);
@@ -35,7 +36,7 @@ function readOffer() {
   }
 }
 
-/** Without marks that turn a text around, and short: it is the wallet's word for itself. */
+/** A wallet's own name: shortened, and without marks that change the direction of text. */
 const plain = (text) =>
   Array.from(String(text ?? '').replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim())
     .slice(0, nameMax)
@@ -45,7 +46,7 @@ const isIcon = (text) =>
   typeof text === 'string' && text.length <= iconMax && /^data:image\/(png|jpeg|webp|gif|svg\+xml)[;,]/.test(text);
 
 function found(wallet) {
-  if (wallets.has(wallet.id) || wallets.size >= walletsMax) return;
+  if (offered === null || wallets.has(wallet.id) || wallets.size >= walletsMax) return;
   const name = plain(wallet.name) || offered.words.unnamed;
   const button = document.createElement('button');
   button.type = 'button';
@@ -58,16 +59,27 @@ function found(wallet) {
   const text = document.createElement('span');
   text.append(before, bdi, after);
   button.append(icon, text);
-  button.addEventListener('click', () => press(wallet));
+  button.addEventListener('click', () => press(wallet, 'pay'));
   const item = document.createElement('li');
   item.append(button);
+  const buttons = [button];
+  if (wallet.payFree && offered.offer.gasFree) {
+    const free = Object.assign(document.createElement('button'), { type: 'button', className: 'button free' });
+    const [start, end] = offered.words.payFree.split('%');
+    const words = document.createElement('span');
+    words.append(start, Object.assign(document.createElement('bdi'), { textContent: name }), end);
+    free.append(words);
+    free.addEventListener('click', () => press(wallet, 'payFree'));
+    item.append(free);
+    buttons.push(free);
+  }
   list.append(item);
-  wallets.set(wallet.id, { ...wallet, name, button, text });
+  wallets.set(wallet.id, { ...wallet, name, buttons, text });
   tellApart(name);
   show();
 }
 
-/** Wallets of one name show where they say they are from. */
+/** Wallets with equal names show the origins that they state. */
 function tellApart(name) {
   const same = [...wallets.values()].filter((wallet) => wallet.name === name);
   if (same.length < 2) return;
@@ -82,27 +94,32 @@ function show() {
   document.body.classList.toggle('has-wallets', wallets.size > 0 && offered !== null);
 }
 
-/** Nothing on the page invites to pay what has just been sent. @param {boolean} isSent */
+/** Hides everything that invites to pay again after a payment was sent. @param {boolean} isSent */
 function showSent(isSent) {
   list.hidden = isSent;
   sign.hidden = !isSent;
   document.body.classList.toggle('wallet-sent', isSent);
 }
 
-/** @param {boolean} closed whether no wallet may be pressed */
+function disable(isDisabled) {
+  for (const { buttons } of wallets.values()) for (const button of buttons) button.disabled = isDisabled;
+}
+
+/** @param {boolean} closed true if no wallet can be chosen */
 function tell(word, { closed = false, wallet = '', state = '' } = {}) {
   const text = (offered?.words[word] ?? '').replaceAll('%', wallet);
   told.textContent = text;
   told.hidden = text === '';
   told.dataset.state = word;
   told.className = `told-wallet ${state}`;
-  for (const { button } of wallets.values()) button.disabled = closed;
+  disable(closed);
   showSent(word === 'sent');
   again.hidden = true;
   if (text !== '') say(text);
 }
 
-async function press({ id }) {
+/** @param {'pay' | 'payFree'} way by a transfer, or by a signature that the service sends */
+async function press({ id }, way) {
   const wallet = wallets.get(id);
   const offer = offered?.offer;
   if (!offer) return;
@@ -110,10 +127,11 @@ async function press({ id }) {
   const mine = turn;
   const isMine = () => mine === turn;
   const step = (word) => isMine() && tell(word, { closed: true, wallet: wallet.name });
-  // A wallet that is silent may still send: what it answers later is taken up all the same.
+  // A silent wallet may still send: its later answer is accepted.
   const silent = setTimeout(() => isMine() && tell('pending', { wallet: wallet.name, state: 'wait' }), silent_ms);
   try {
-    const sent = await wallet.pay(offer, step);
+    if (offer.text !== undefined) return submitSignature(await wallet.sign(offer, step), isMine());
+    const sent = await wallet[way](offer, step);
     turn += 1;
     record({ ...sent, due: dueOf(), from: wallet.detail ?? '', at: Date.now() });
     follow(wallet);
@@ -129,9 +147,21 @@ async function press({ id }) {
   }
 }
 
+/** Longest signature that the service reads. */
+const signatureMax = 8_400;
+
+/** Sends the page's form with the signature, like a pasted one: the service checks it. */
+function submitSignature(signature, isMine) {
+  if (typeof signature !== 'string' || signature === '' || signature.length > signatureMax) throw new WalletProblem('failed');
+  if (!isMine) return;
+  const field = document.querySelector('form [name="signature"]');
+  field.value = signature;
+  field.form.requestSubmit();
+}
+
 const pause = (length_ms) => new Promise((resolve) => setTimeout(resolve, length_ms));
 
-/** The scan of the chain finds the payin as well: it is only faster so. */
+/** The scan of the chain finds the payin as well; this is only faster. */
 async function registered({ hash: txHash, account }) {
   for (let tries = 0; tries < 3; tries += 1) {
     try {
@@ -145,14 +175,19 @@ async function registered({ hash: txHash, account }) {
 
 // The tab remembers the sent transaction until the page shows it: a reload must not invite to pay twice.
 
-const dueOf = () => JSON.stringify(offered.offer);
+/** Terms of the offer. A sum that the payer chose is none of them: another sum is no reason to pay again. */
+function dueOf() {
+  const { amount, units, data, ...terms } = offered.offer;
+  return JSON.stringify(amount === null ? { ...terms, units, data } : terms);
+}
+
 const recordName = `${recorded} ${location.pathname}`;
 
 function record(sent) {
   try {
     sessionStorage.setItem(recordName, JSON.stringify(sent));
   } catch {
-    // Storage is shut here: a reload forgets.
+    // Storage is unavailable: a reload forgets the transaction.
   }
 }
 
@@ -160,11 +195,11 @@ function forget() {
   try {
     sessionStorage.removeItem(recordName);
   } catch {
-    // There is none.
+    // Nothing is stored.
   }
 }
 
-/** Null for none, and for one of other terms: the page asks for another amount since. */
+/** Null if nothing was sent, or with other terms: the page requests another amount since. */
 function sentBefore() {
   try {
     const sent = JSON.parse(sessionStorage.getItem(recordName));
@@ -174,7 +209,7 @@ function sentBefore() {
   }
 }
 
-/** Waits for the page to show the payment, and says so when it does not come. */
+/** Waits for the page to show the payment, and reports a timeout. */
 function follow(wallet) {
   clearInterval(watching);
   let unknown = 0;
@@ -199,7 +234,7 @@ function follow(wallet) {
 }
 
 function offerAgain() {
-  for (const { button } of wallets.values()) button.disabled = true;
+  disable(true);
   showSent(true);
   again.hidden = false;
 }
@@ -210,7 +245,7 @@ again.addEventListener('click', () => {
   list.querySelector('button')?.focus();
 });
 
-/** The page was read again: what is due may have changed, or be paid. */
+/** The page was reloaded: the amount due may have changed, or be paid. */
 document.addEventListener('renewed', () => {
   offered = readOffer();
   if (offered === null) {
@@ -225,7 +260,7 @@ document.addEventListener('renewed', () => {
 });
 
 /**
- * Lists the wallets that a family's module finds. The page loads the module of its own family alone.
+ * Lists the wallets that a family's module finds. The page loads only the module of its own family.
  * @param {(offer: object, found: (wallet: object) => void) => void} find
  */
 export function start(find) {
@@ -234,11 +269,11 @@ export function start(find) {
   if (sentBefore() !== null) follow(null);
 }
 
-/** After a reload, the wallet that sent is asked what became of it. */
+/** After a reload, asks the wallet that sent the payment for its result. */
 function foundAndFollowed(wallet) {
   found(wallet);
   const sent = sentBefore();
   if (!sent) return;
-  for (const { button } of wallets.values()) button.disabled = true;
+  disable(true);
   if (sent.hash && wallet.watch && sent.from === (wallet.detail ?? '')) follow(wallets.get(wallet.id));
 }

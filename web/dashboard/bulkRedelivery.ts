@@ -129,7 +129,7 @@ export function bulkRedeliveryPages(deps: BulkRedeliveryDeps, frames: Frames): r
   ];
 }
 
-/** A rate limit stops no delivery that is already under way. @throws any other error */
+/** A rate limit stops no delivery that is already in flight. @throws any other error */
 function nullIfRateLimited(error: unknown): null {
   if (error instanceof ApiError && error.code === 'rateLimited') return null;
   throw error;

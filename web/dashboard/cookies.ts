@@ -66,6 +66,7 @@ const flashes = {
   keyRenamed: done('The key has its new name.'),
   keyRevoked: done('The key is revoked: it is refused from now on.'),
   webhookSet: done('The webhook URL is saved. New payments use it; older ones keep theirs.'),
+  webhookTypesSet: done('The types are saved. New payments use them; older ones keep theirs.'),
   webhookRemoved: done('The webhook URL is removed. New payments send no webhooks.'),
   testSent: done('The test was sent: here is what your server answered.'),
   redelivered: done('It was sent again: this is the new delivery.'),
@@ -114,6 +115,7 @@ const flashes = {
   logoRemoved: done('The logo is removed.'),
   sitesSaved: done('The sites are saved. They count for every page of a payment from now on, open ones aside.'),
   payFromSaved: done('What payers may choose is saved. New payments offer it; older ones keep theirs.'),
+  notificationsSaved: done('Your notifications are saved.'),
   policySaved: done('What happens with other amounts is saved. New payments go by it; older ones keep theirs.'),
   appRegistered: done(
     'Your app is registered and works. Step 4 of 4: set the wallet that receives its payouts, or do it later.',

@@ -89,7 +89,7 @@ function turning(path: string, events: readonly AppEvent[], last: string): VNode
   </nav>`;
 }
 
-/** The event as the API has it, with the paths of its payment in the dashboard. */
+/** The event in the API's form, with the paths of its payment in the dashboard. */
 const linked = (appId: string, event: AppEvent) => {
   const { payment, evidence } = appPaths(appId);
   return { ...event, links: { payment: payment(event.paymentId), evidence: evidence(event.paymentId) } };

@@ -16,13 +16,14 @@ export interface Frames {
   appsOf(developerId: string): Promise<readonly AppName[]>;
 }
 
-/** Needs of what is around a page. */
+/** Dependencies of a page's frame. */
 export interface FramesDeps extends Pick<SettingsReads, 'listApps'> {
   readonly accounts: Accounts;
+  readonly notices: { countUnread(appId: string, developerId: string): Promise<number> };
   readonly site: Site;
 }
 
-export function createFrames({ accounts, listApps, site }: FramesDeps): Frames {
+export function createFrames({ accounts, listApps, notices, site }: FramesDeps): Frames {
   const frames: Frames = {
     async outer({ visitor, flash }) {
       const person = visitor && (await accounts.person(visitor.developerId));
@@ -30,10 +31,14 @@ export function createFrames({ accounts, listApps, site }: FramesDeps): Frames {
     },
     async ofApp(visit) {
       const { appId, developerId } = visit.visitor;
-      const [outer, own] = await Promise.all([frames.outer(visit), listApps(developerId)]);
+      const [outer, own, unread] = await Promise.all([
+        frames.outer(visit),
+        listApps(developerId),
+        notices.countUnread(appId, developerId),
+      ]);
       const app = own.find((each) => each.appId === appId);
       const logoUrl = app?.logo ? logoPath(app.logo) : null;
-      return { ...outer, app: nameOf(app ?? { appId, name: null }), apps: own.map(nameOf), logoUrl };
+      return { ...outer, app: nameOf(app ?? { appId, name: null }), apps: own.map(nameOf), logoUrl, unread };
     },
     appsOf: async (developerId) => (await listApps(developerId)).map(nameOf),
   };

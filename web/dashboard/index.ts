@@ -23,6 +23,7 @@ import { type KeyPagesDeps, keyPages } from './keys.ts';
 import { type LinkPagesDeps, linkPages } from './links.ts';
 import { type LivePageDeps, livePage } from './live.ts';
 import { type NewLinkPagesDeps, newLinkPages } from './newLink.ts';
+import { type NotificationPagesDeps, notificationPages } from './notifications.ts';
 import { type OverviewPagesDeps, overviewPages } from './overview.ts';
 import type { AnyForm, AnyPage } from './page.ts';
 import { type PayFromPagesDeps, payFromPages } from './payFrom.ts';
@@ -78,6 +79,7 @@ export type DashboardDeps = FramesDeps &
   LinkPagesDeps &
   LivePageDeps &
   NewLinkPagesDeps &
+  NotificationPagesDeps &
   OverviewPagesDeps &
   PayFromPagesDeps &
   PaymentPagesDeps &
@@ -120,6 +122,7 @@ export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm
     ...embeddingPages(deps, frames),
     ...payFromPages(deps, frames),
     ...policyPages(deps, frames),
+    ...notificationPages(deps, frames),
     ...teamPages(deps, frames),
     ...auditPages(deps, frames),
     livePage(deps),

@@ -16,7 +16,7 @@ export interface LivePageDeps extends Pick<AccessDeps, 'appsOf'> {
 
 /** Delay before a browser reconnects. */
 const retry_ms = 2_000;
-/** The list of payments is filled besides the feed: it may lag by this much at a notification. */
+/** Read models fill the list of payments separately from the feed: it may lag by this much at a notification. */
 const behind_ms = 750;
 
 const changed = 'data: changed\n\n';

@@ -1,4 +1,4 @@
-/** "Needs you" on the overview: what waits for somebody, each entry leading to where it is dealt with. */
+/** "Needs you" on the overview: tasks of people, each with a link to its page. */
 import type { VNode } from 'preact';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
@@ -12,7 +12,7 @@ import { dueOf } from '../parts/paymentState.ts';
 
 export interface Needs {
   readonly payments: PaymentsInNeed;
-  /** Webhooks of the last 24 hours that were not taken. */
+  /** Webhooks of the last 24 hours that the receiver did not accept. */
   readonly exhausted: number;
   /** When the requested settlement wallet takes effect; null without a request. */
   readonly walletFrom: Instant | null;
@@ -31,7 +31,7 @@ interface Entry {
   readonly text: Content;
 }
 
-/** Null when nothing waits for anybody. */
+/** Null if there is no task. */
 export function needsCard(appId: string, needs: Needs, now: Instant): VNode | null {
   const entries = entriesOf(appId, needs, now);
   if (entries.length === 0) return null;

@@ -110,7 +110,7 @@ const sortingWords: Readonly<Record<Sorting, string>> = {
   smallest: 'Smallest first',
 };
 
-/** The groups of the list, with the number of payments in each. Money that is held in full is under "Needs you" alone. */
+/** The groups of the list, with the number of payments in each. Fully held money is only under "Needs you". */
 function groupTabs(path: string, query: Query, { all, groups, needsCapped }: FoundCounts): VNode {
   const tab = (group: PaymentGroup | null, word: string, count: number, capped = false) =>
     html`<a href=${withQuery(path, { ...query, group, status: null })}
@@ -121,7 +121,7 @@ function groupTabs(path: string, query: Query, { all, groups, needsCapped }: Fou
   )}</nav>`;
 }
 
-/** The sums of what the filter has, over all pages. */
+/** Sums over all pages of the filtered list. */
 function sumLine({ count, capped, tokens }: FoundSums, searchCapped: boolean): VNode {
   const of = (field: 'due' | 'came') =>
     tokens

@@ -154,7 +154,7 @@ const lateTexts: ExampleTexts = {
 const example = (name: string, { some, none }: ExampleTexts, shown: string): VNode =>
   html`<p class="example" aria-live="polite" data-example=${name} data-some=${some} data-none=${none}>${shown}</p>`;
 
-/** Sentence for the values of the form; the wrong values of a refused form forgive nothing. */
+/** Sentence for the values of the form; wrong values of a refused form tolerate nothing. */
 function toleranceText({ values: { percent = '', most = '' } }: FormState): string {
   const [share = 0, dollars = 0] = [percent, most].map((text) => Math.round(Number(text) * 100) || 0);
   const forgiven_cents = Math.min(share, dollars);

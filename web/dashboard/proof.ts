@@ -40,6 +40,6 @@ export const proofCard = ({ app, payment, moment: { form } }: ProofModel): VNode
 export const pastNotice = ({ app, payment }: ProofModel, at: Instant): VNode =>
   notice(
     'wait',
-    html`<div class="stack"><p>This is the payment as it was at ${when(at)}, made from its events. What came later is left out.</p>
+    html`<div class="stack"><p>This is the payment as it was at ${when(at)}, made from its events. Later events are omitted.</p>
       <p>${linkButton(appPaths(app.appId).payment(payment.paymentId), 'Show it as it is now')}</p></div>`,
   );

@@ -109,7 +109,7 @@ function whatToDo({ payment, link }: RefundsModel): Content {
   );
 }
 
-/** The words that ask the payer where the money goes back to: to mail, or to copy. */
+/** A text that asks the payer for a refund address: to mail, or to copy. */
 function askForAddress(payment: PaymentView, link: string): Content {
   const money = (payment.held ?? []).map(({ amount: all, tokenSymbol }) => amountText(all, tokenSymbol)).join(' + ');
   const text = `Hello,

@@ -20,7 +20,7 @@ import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, type Audience, form, page, type Visit } from './page.ts';
 import { askerOf } from './signIn.ts';
 
-/** Position in the registration, for people who wonder how long it takes. */
+/** Progress of the registration, for people who want to know how long it takes. */
 const stepNote = (number: number): VNode => html`<p class="small muted">Step ${number} of 4</p>`;
 
 export interface RegisterModel extends Outer {

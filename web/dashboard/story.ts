@@ -83,7 +83,7 @@ function told(entry: StoryEntry, before: readonly StoryEntry[], { mode, appId }:
   }
 }
 
-/** Money that does not count may have come all the same: the text says so. */
+/** Money that does not count may have arrived nevertheless: the text states this. */
 function expiredText(before: readonly StoryEntry[]): string {
   const came = before.filter((entry) => entry.type === 'payinDetected' || entry.type === 'payinConfirmed');
   const cancelled = before.some(({ type }) => type === 'cancelled');

@@ -20,13 +20,13 @@ import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
 import { noSuchPage } from './router.ts';
 
-/** True while the app may still end the time to pay. */
+/** True while the app can still end the time to pay. */
 export const canCancel = ({ status, missing, keyless, cancelledAt }: PaymentView): boolean =>
   !keyless &&
   cancelledAt === null &&
   (status === 'payment_unpaid' || (status === 'payment_started' && missing !== null));
 
-/** A form on the payment's page. It is no live part: what somebody types stays. */
+/** A form on the payment's page. It is not updated live, so typed text remains. */
 export const noteCard = (appId: string, payment: PaymentView, state: FormState = noteOf(payment)): VNode =>
   card(
     { title: 'Note and tags', note: 'for the people of this app alone' },
@@ -58,7 +58,7 @@ export interface NoteModel extends Frame {
   readonly form: FormState;
 }
 
-/** The form alone, after it was refused. */
+/** Only the form, after a refusal. */
 export const notePage = ({ payment, form, ...frame }: NoteModel): VNode =>
   appPage(
     frame,
@@ -70,7 +70,7 @@ export const notePage = ({ payment, form, ...frame }: NoteModel): VNode =>
     html`<div class="narrow">${noteCard(frame.app.appId, payment, form)}</div>`,
   );
 
-/** Needs of the pages that act on one payment. */
+/** Needs of the pages with actions on one payment. */
 export interface TendPagesDeps extends Pick<PaymentReads, 'getPayment'> {
   readonly tend: TendPayment;
 }
@@ -102,7 +102,7 @@ export function tendPages({ tend, getPayment }: TendPagesDeps, frames: Frames): 
         const { appId } = visit.visitor;
         const cancelled = await tend.cancel(appId, visit.params.paymentId, visit.by);
         if (!isRefusal(cancelled)) return { to: toPayment(visit), told: 'paymentCancelled' };
-        // The payer was faster: the payment's page says how far it is.
+        // The payer was faster: the payment's page shows the progress.
         return cancelled.refused === 'illegalStep' ? { to: toPayment(visit), told: 'notCancelled' } : cancelled;
       },
       again: asking,

@@ -31,7 +31,7 @@ export interface TestPaymentModel extends Frame {
   readonly source: TestSource;
   /** Null for a merchant app without a settlement wallet. */
   readonly settlement: WalletFields | null;
-  /** True if the service has somebody who pays. */
+  /** True if the service has a customer who pays. */
   readonly isPaid: boolean;
 }
 
@@ -84,7 +84,7 @@ export interface TestPaymentDeps
   readonly ids: Pick<Ids, 'eventId'>;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly site: Site;
-  /** Null where no customer is at hand: everywhere but in a local sandbox. */
+  /** Null without a customer: everywhere except in a local sandbox. */
   readonly payTest: PayTest | null;
 }
 

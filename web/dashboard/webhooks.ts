@@ -5,6 +5,7 @@ import Type from 'typebox';
 import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { Instant } from '../../domain/time.ts';
+import { laterWebhookEventTypes } from '../../domain/webhook.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
@@ -12,7 +13,7 @@ import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { oneOf, PageCursor, Uuid } from '../../src/api/schemas/base.ts';
 import { card, copyable, empty, inside, pairs, secretOnce } from '../parts/boxes.ts';
-import { when } from '../parts/cells.ts';
+import { newsOf, when } from '../parts/cells.ts';
 import {
   emptyForm,
   type FormState,
@@ -37,6 +38,8 @@ import { noSuchPage } from './router.ts';
 
 export interface WebhooksModel extends Frame {
   readonly webhookUrl: string | null;
+  /** Types that the app chose besides the first two. */
+  readonly webhookTypes: readonly string[];
   readonly fingerprint: string | null;
   readonly rotatedAt: Instant | null;
   /** Field: webhookUrl. */
@@ -69,8 +72,9 @@ export const webhooksPage = (model: WebhooksModel): VNode => {
     html`<div class="stack">
       ${newSecret !== null && secretOnce('New webhook secret', newSecret, adviceOnSecret)}
       <div class="halves">
-        ${card({ title: 'Where they go' }, urlForm(model))}
-        ${card({ title: 'Secret', controls: linkButton(to.rotateSecret, 'Rotate…') }, inside(secretFacts(model)))}
+        <div class="stack">${card({ title: 'Where they go' }, urlForm(model))}
+          ${card({ title: 'Secret', controls: linkButton(to.rotateSecret, 'Rotate…') }, inside(secretFacts(model)))}</div>
+        ${card({ title: 'Which events' }, typesForm(model))}
       </div>
       ${card(
         {
@@ -143,6 +147,21 @@ const urlForm = ({ app, webhookUrl, form }: WebhooksModel): VNode => {
   </form>`;
 };
 
+const typesForm = ({ app, webhookTypes }: WebhooksModel): VNode =>
+  html`<form class="inside" method="post" action=${appPaths(app.appId).webhookTypes}>
+    <p class="muted">Payments that arrived and payments that were paid out are always reported. New payments also report:</p>
+    <fieldset class="field"><legend class="visually-hidden">Further events</legend>
+      <div class="choices">${laterWebhookEventTypes.map(
+        (type) =>
+          html`<label><input type="checkbox" name=${type} value="true" checked=${webhookTypes.includes(type)} /><span><strong>${newsOf[type]}</strong> <small class="muted mono">${type}</small></span></label>`,
+      )}</div>
+    </fieldset>
+    ${submit('Save')}
+  </form>`;
+
+/** An unchecked box is not sent. */
+const ChosenTypes = fields(Object.fromEntries(laterWebhookEventTypes.map((type) => [type, Type.Optional(entry(8))])));
+
 const secretFacts = ({ fingerprint, rotatedAt }: WebhooksModel): VNode =>
   html`<div class="rows">
     <p class="muted">Every webhook is signed. Your server checks the signature with the secret, so that nobody else
@@ -162,7 +181,7 @@ export interface WebhookPagesDeps
   extends Pick<SettingsReads, 'getSettings'>,
     Pick<DeliveryRoutesDeps, 'listDeliveries' | 'sendTest'>,
     InForce {
-  readonly merchants: Pick<ManageMerchant, 'setWebhookUrl' | 'rotateSecret'>;
+  readonly merchants: Pick<ManageMerchant, 'setWebhookUrl' | 'setWebhookTypes' | 'rotateSecret'>;
 }
 type Own = Visit<'owner'>;
 
@@ -220,6 +239,7 @@ const listing =
     const values = Object.keys(state.values).length > 0 ? state.values : { webhookUrl: webhookUrl ?? '' };
     const model = {
       webhookUrl,
+      webhookTypes: settings?.webhookTypes ?? [],
       fingerprint: settings?.webhookSecretFingerprint ?? null,
       rotatedAt: settings?.webhookSecretRotatedAt ?? null,
       form: { ...state, values },
@@ -263,6 +283,19 @@ const changingUrl = (
           return listed(visit, { state: emptyForm, newSecret: rotated.webhookSecret });
         }
         return { to: appPaths(appId).webhooks, told: 'webhookSet' };
+      },
+      again,
+    }),
+    form({
+      path: `${path}/types`,
+      audience: 'owner',
+      fields: ChosenTypes,
+      async act({ visitor: { appId }, fields: ticked, by }) {
+        const types = laterWebhookEventTypes.filter((type) => type in ticked);
+        const changed = await merchants.setWebhookTypes(appId, types, by);
+        if (isRefusal(changed)) return changed;
+        await shown(changed);
+        return { to: appPaths(appId).webhooks, told: 'webhookTypesSet' };
       },
       again,
     }),

@@ -19,19 +19,20 @@ document.addEventListener('click', (event) => {
 /** Other links stay links; of the service's pages only payments may be framed. */
 const isPayment = ({ origin, pathname }) => origin === service && /\/pay\/[\w-]+$/.test(pathname);
 
-/** Merchants translate the words by data-close, data-window and data-loading of the link. */
+/** Merchants translate the texts with the link's data-close, data-window and data-loading. */
 function open(link) {
   const { close: closeText = 'Close', window: windowText = 'Open in a window', loading: loadingText = 'Loading' } = link.dataset;
   const shape = { minBlockSize: '44px', minInlineSize: '44px', padding: '0 14px', border: '0', background: 'none', color: 'inherit', font: '600 15px/1 system-ui, sans-serif', cursor: 'pointer' };
   const frame = make('iframe', { gridArea: '1 / 1', inlineSize: '100%', blockSize: '100%', border: '0', display: 'block', position: 'relative', background: 'transparent', colorScheme: 'light' });
-  // An empty frame is of the light scheme: of the same scheme as its element, it lets the spinner behind it be seen. The page's own ground covers it.
+  // An empty frame has the light scheme. With the scheme of its element it is transparent, so the spinner behind it is
+  // visible until the page's own background covers it.
   frame.title = link.textContent.trim() || 'Payment';
   frame.allow = 'clipboard-write';
   frame.src = link.href;
   const close = make('button', shape);
   close.type = 'button';
   close.textContent = closeText;
-  // Wallets that live in the browser reach a page in a window, and few of them a page in a frame.
+  // Browser wallets reach a page in a window; few of them reach a page in a frame.
   const apart = make('a', { ...shape, fontWeight: '400', display: 'inline-flex', alignItems: 'center', textUnderlineOffset: '0.2em' });
   apart.href = link.href;
   apart.target = '_blank';

@@ -15,10 +15,11 @@ import { type AnyPage, page } from '../dashboard/page.ts';
 import { createPageRouter, type PageRouterDeps } from '../dashboard/router.ts';
 import { htmlType } from '../dashboard/send.ts';
 import { documentOf } from '../parts/html.ts';
+import { llmsText } from './llms.ts';
 import { frontPage, type ServiceState } from './page.ts';
 
 /** Needs of the front page. */
-export type FrontDeps = FramesDeps & PageRouterDeps & ReadinessDeps;
+export type FrontDeps = FramesDeps & PageRouterDeps & ReadinessDeps & { readonly publicUrl: () => string };
 
 const home = '/';
 
@@ -26,6 +27,7 @@ const home = '/';
 const robots = `User-agent: *
 Allow: /$
 Allow: /docs
+Allow: /llms.txt
 Disallow: /
 `;
 
@@ -44,6 +46,8 @@ export const createFront = (deps: FrontDeps): PageRoutes => ({
     const icon = () => readFile(new URL('favicon.ico', import.meta.url));
     serveFile(router, gate.admission, '/favicon.ico', async () => ({ type: 'image/x-icon', body: await icon() }));
     serveFile(router, gate.admission, '/robots.txt', async () => ({ type: 'text/plain; charset=utf-8', body: robots }));
+    const llms = () => llmsText(deps.publicUrl());
+    serveFile(router, gate.admission, '/llms.txt', async () => ({ type: 'text/plain; charset=utf-8', body: llms() }));
     return router;
   },
 
@@ -55,7 +59,7 @@ export const createFront = (deps: FrontDeps): PageRoutes => ({
 });
 
 /** Paths of the API: programs that name text/html get JSON there, as documented. */
-const apiPath = /^\/(payment-api|merchant-api|v1)(\/|$)/;
+const apiPath = /^\/(payment-api|merchant-api|v1|x402)(\/|$)/;
 
 /** Browsers name text/html, and report in Sec-Fetch-Mode that they open a page. Old browsers do not send that header. */
 function isOpenedByPerson({ method, path, headers }: Request): boolean {

@@ -1,4 +1,4 @@
-/** Front page of an installation: what it does, how to begin, its chains, fee and state. */
+/** Front page of an installation: its purpose, the first steps, its chains, fee and state. */
 
 import type { VNode } from 'preact';
 import type { Chain } from '../../domain/chains.ts';

@@ -7,7 +7,7 @@ import { paths } from '../parts/paths.ts';
 export interface GuidePage {
   readonly title: string;
   readonly guides: readonly { readonly href: string; readonly title: string; readonly isHere: boolean }[];
-  /** HTML of our own text. */
+  /** HTML of the project's own text. */
   readonly article: string;
 }
 

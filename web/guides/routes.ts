@@ -65,14 +65,14 @@ const marked = new Marked({
     heading({ tokens, depth, text }: Tokens.Heading) {
       return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
-    /** A page or a source file that the service does not show keeps its label only: its link leads nowhere here. */
+    /** A link to a page or file that the service does not serve keeps only its label. */
     link({ href, tokens }: Tokens.Link) {
       const label = this.parser.parseInline(tokens);
       if (/^(https?:|\/|#)/.test(href)) return `<a href="${href}">${label}</a>`;
       const [, name = '', anchor = ''] = /([a-z-]+)\.md(#.*)?$/.exec(href) ?? [];
       return name in guides ? `<a href="${guidesPath}/${name}${anchor}">${label}</a>` : label;
     },
-    /** A picture of `docs/images`, which leads to itself in full size; every other image keeps its text only. */
+    /** A picture of `docs/images`, with a link to its full size; other images keep only their text. */
     image({ href, text }: Tokens.Image) {
       const [, name] = picture.exec(href) ?? [];
       if (name === undefined) return text;

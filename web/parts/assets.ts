@@ -1,4 +1,4 @@
-/** The stylesheets, modules and drawings of pages: read once, named by their content, so that browsers keep them without asking again. */
+/** The stylesheets, modules and drawings of pages: read once and named by their content, so that browsers cache them without revalidation. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
@@ -9,9 +9,9 @@ export const encodings = ['br', 'gzip'] as const;
 export type Encoding = (typeof encodings)[number];
 
 export interface WebAsset {
-  /** As pages ask for it: `look.0123456789ab.css`. */
+  /** Name in pages: `look.0123456789ab.css`. */
   readonly name: string;
-  /** As it is called in web/: `look.css`. */
+  /** File name in web/: `look.css`. */
   readonly file: string;
   readonly type: string;
   readonly content: Uint8Array;
@@ -25,7 +25,7 @@ const types: Readonly<Record<string, string>> = {
 const web = join(import.meta.dirname, '..');
 const hashDigits = 12;
 
-/** Returns what browsers read of web/, by file name. */
+/** Returns the files of web/ for browsers, by file name. */
 function readAssets(): ReadonlyMap<string, WebAsset> {
   const paths = readdirSync(web, { recursive: true, encoding: 'utf8' }).filter((path) => extname(path) in types);
   const sources = new Map(paths.map((path) => [basename(path), readFileSync(join(web, path), 'utf8')]));
@@ -60,7 +60,7 @@ function readAssets(): ReadonlyMap<string, WebAsset> {
 
 export const assets = readAssets();
 
-/** @param file of web/, by its name alone @throws for a file that is none: a page would refer to nothing */
+/** @param file of web/, by its name alone @throws for an unknown file: a page would contain a broken reference */
 export function assetName(file: string): string {
   const asset = assets.get(file);
   if (!asset) throw new Error(`web/ has no ${file} that pages could load`);
@@ -75,7 +75,7 @@ export function readAssetName(name: string): { readonly file: string; readonly h
 
 const [brotli, zip] = [promisify(brotliCompress), promisify(gzip)];
 
-/** Compresses as small as possible, on threads of their own. */
+/** Compresses to the smallest size, on separate threads. */
 export async function compressed(content: Uint8Array): Promise<Readonly<Record<Encoding, Uint8Array>>> {
   const { BROTLI_PARAM_MODE, BROTLI_PARAM_SIZE_HINT, BROTLI_MODE_TEXT, Z_BEST_COMPRESSION } = constants;
   const params = { [BROTLI_PARAM_MODE]: BROTLI_MODE_TEXT, [BROTLI_PARAM_SIZE_HINT]: content.byteLength };

@@ -35,7 +35,7 @@ export const inside = (content: Content): VNode => html`<div class="inside">${co
 export const pairs = (rows: readonly (readonly [name: string, value: Content] | null)[]): VNode =>
   html`<dl class="pairs">${rows.map((row) => row && html`<div><dt>${row[0]}</dt><dd>${row[1]}</dd></div>`)}</dl>`;
 
-/** Says what the page will list, and how to get the first entry. */
+/** States what the page will list, and how to get the first entry. */
 export const empty = (title: string, content: Content, action?: Content): VNode =>
   html`<div class="empty"><p class="title">${title}</p><div>${content}</div>${action}</div>`;
 

@@ -121,6 +121,10 @@ export const chainName = (id: number): string => chainOf(id as ChainId).name;
 export const newsOf: Readonly<Record<Delivery['eventType'], string>> = {
   payment_payin_completed: 'Payment arrived',
   payment_payout_completed: 'Paid out',
+  payment_held: 'Money held',
+  payment_bounced: 'Not paid out',
+  payment_expired: 'Expired',
+  payment_refunded: 'Refunded',
   webhook_test: 'Test',
 };
 

@@ -8,7 +8,7 @@ interface Drawing {
   readonly figure: string;
 }
 
-/** Drawn here, to tell chains apart at a glance: they are not logos. Each background is the colour that people know the chain by. */
+/** Drawn here, to distinguish chains at a glance: they are not logos. Each background is the colour that people associate with the chain. */
 const drawings: Readonly<Record<ChainId, Drawing>> = {
   8453: { ground: '#1f4fe0', figure: 'M5 11h9v2H5zM12 6a6 6 0 0 1 0 12z' },
   1: { ground: '#5b6ee1', figure: 'M12 4l5 8-5 3-5-3zM12 16.6l5-3-5 6.4-5-6.4z' },
@@ -27,7 +27,7 @@ const drawings: Readonly<Record<ChainId, Drawing>> = {
   },
 };
 
-/** Decoration: the chain's name stands beside it. */
+/** Decoration: the chain's name is beside it. */
 export function chainMark(id: ChainId): VNode {
   const { ground, figure } = drawings[id];
   return html`<svg class="chain" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="12" fill=${ground} /><path d=${figure} fill="#fff" /></svg>`;

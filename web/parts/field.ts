@@ -10,7 +10,7 @@ export interface FieldBase {
   readonly name: string;
   readonly label: string;
   readonly hint?: Content;
-  /** unsaid: its hint says so. */
+  /** unsaid: its hint states it. */
   readonly optional?: boolean | 'unsaid';
   /** Distinguishes two fields of one name on a page. */
   readonly id?: string;
@@ -62,7 +62,7 @@ export interface Option {
   readonly label: string;
 }
 
-/** One of a list. */
+/** A choice from a list. */
 export function selectField(field: FieldBase & { readonly options: readonly Option[] }): VNode {
   const chosen = field.form.values[field.name] ?? '';
   return around(
@@ -73,7 +73,7 @@ export function selectField(field: FieldBase & { readonly options: readonly Opti
   );
 }
 
-/** One of two or three, each with an explanation. Default: the first. */
+/** A choice from two or three options, each with an explanation. Default: the first. */
 export function choiceField(
   field: FieldBase & { readonly options: readonly (Option & { readonly hint: string })[] },
 ): VNode {
@@ -144,7 +144,7 @@ const around = (field: FieldBase, input: VNode): VNode =>
 export interface FormState {
   /** By field name. Secrets and codes are never returned. */
   readonly values: Readonly<Record<string, string>>;
-  /** By field name; '' for the whole form. Sentences that say what to do. */
+  /** By field name; '' for the whole form. Sentences that state what to do. */
   readonly errors: Readonly<Record<string, string>>;
 }
 

@@ -48,4 +48,6 @@ export interface Frame extends Outer {
   readonly apps: readonly AppName[];
   /** URL of our copy; null without one. */
   readonly logoUrl: string | null;
+  /** Number of the person's unread notifications of this app. */
+  readonly unread: number;
 }

@@ -17,7 +17,7 @@ export const html: (strings: TemplateStringsArray, ...values: readonly unknown[]
  * another; invisible characters. Joiners stay: scripts and emoji need them.
  */
 const harmful =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 /** A complete document. Templates contain none of the harmful characters, so every replaced one is from foreign text. */

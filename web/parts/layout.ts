@@ -1,5 +1,6 @@
 /** Layout of pages: head, skip link, sidebar with the app's pages, signed-in person. */
 import type { VNode } from 'preact';
+import { noticesMax } from '../../queries/notices.ts';
 import { flashed } from './boxes.ts';
 import { postButton } from './field.ts';
 import type { AppName, Frame, Mode, Outer } from './frame.ts';
@@ -21,6 +22,7 @@ export type Section =
   | 'policy'
   | 'branding'
   | 'embedding'
+  | 'notifications'
   | 'team'
   | 'audit';
 
@@ -54,6 +56,7 @@ const groups: readonly (readonly [heading: string | null, entries: readonly Entr
       ['payFrom', 'Pay from', 'choose'],
       ['policy', 'Other amounts', 'balance'],
       ['branding', 'Branding', 'branding'],
+      ['notifications', 'Notifications', 'bell'],
       ['team', 'Team', 'team'],
       ['audit', 'Audit trail', 'audit'],
     ],
@@ -92,7 +95,7 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
     html`<div class="desk">
       <header class="topbar">
         <a class="who" href=${appPaths(appId).overview}>${mark(frame)}<strong>${bdi(frame.app.name)}</strong></a>
-        <button class="button quiet" type="button" popovertarget="rail">${icon('menu')}<span>Menu</span></button>
+        <div class="controls">${bell(frame)}<button class="button quiet" type="button" popovertarget="rail">${icon('menu')}<span>Menu</span></button></div>
       </header>
       <aside class="rail" id="rail" popover="auto" aria-label="App">
  <div class="inner">
@@ -100,6 +103,7 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
         ${icon('close')}<span>Close</span></button>
         ${switcher(frame)}
         <a class="find" href=${appPaths(appId).find} data-finds>${icon('search')}Find<kbd>Ctrl K</kbd></a>
+        ${frame.unread > 0 && bell(frame)}
         <nav aria-label="Main">${groups.map(([heading, entries]) => navGroup(appId, page.section, heading, entries))}</nav>
         ${whoIsHere(frame.person)}
       </div></aside>
@@ -122,6 +126,12 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
     </div>`,
   );
 }
+
+/** Unread notifications. Without any, the sidebar's entry is enough. */
+const bell = ({ app, unread }: Frame): VNode | null =>
+  unread === 0
+    ? null
+    : html`<a class="find bell" href=${appPaths(app.appId).notifications}>${icon('bell')}<span>${unread >= noticesMax ? `${noticesMax}+` : unread}<span class="visually-hidden"> unread notifications</span><span aria-hidden="true"> unread</span></span></a>`;
 
 const navGroup = (appId: string, current: Section, heading: string | null, entries: readonly Entry[]): VNode =>
   html`<div class="group">${heading !== null && html`<p class="small muted" id=${`nav-${heading}`}>${heading}</p>`}

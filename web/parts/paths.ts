@@ -47,7 +47,7 @@ export const appPaths = (appId: string) => {
     cancelPayment: (paymentId: string) => here('payments', paymentId, 'cancel'),
     /** POST */
     note: (paymentId: string) => here('payments', paymentId, 'note'),
-    /** Payments, pages and apps by what is typed. */
+    /** Payments, pages and apps by typed text. */
     find: here('find'),
     csv: here('payments.csv'),
     /** GET and POST */
@@ -69,6 +69,7 @@ export const appPaths = (appId: string) => {
     webhooks: here('webhooks'),
     /** POST */
     webhookUrl: here('webhooks', 'url'),
+    webhookTypes: here('webhooks', 'types'),
     testWebhook: here('webhooks', 'test'),
     /** GET and POST */
     removeWebhook: here('webhooks', 'remove'),
@@ -91,6 +92,10 @@ export const appPaths = (appId: string) => {
     payFrom: here('pay-from'),
     /** GET and POST */
     policy: here('policy'),
+    /** GET and POST */
+    notifications: here('notifications'),
+    /** POST */
+    readNotifications: here('notifications', 'read'),
     /** GET, and POST: an invitation. */
     team: here('team'),
     /** POST */

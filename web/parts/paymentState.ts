@@ -1,4 +1,4 @@
-/** The state of a payment as its app's people see it: what has come of what is due, and what is held. */
+/** The state of a payment for its app's people: received money against the amount due, and held money. */
 import type { VNode } from 'preact';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { chip, chipStateOf, type State, wordOf } from './boxes.ts';
@@ -22,7 +22,7 @@ export const paymentChip = (payment: PaymentView): VNode => chip(...stateWord(pa
 export const dueOf = ({ amountExpected, sourceAmount, type }: PaymentView): string | null =>
   amountExpected ?? (type === 'anyAmount' ? null : sourceAmount);
 
-/** All that has come, each amount with its own token; empty while nothing has. */
+/** All received money, each amount with its own token; empty while there is none. */
 export function cameOf({ amountCame, sourceTokenSymbol, sourceChainId, held }: PaymentView): readonly string[] {
   const own = Number(amountCame) > 0 ? [amountText(amountCame, sourceTokenSymbol)] : [];
   const others = (held ?? []).filter(

@@ -10,14 +10,15 @@ import { sum } from './sum.ts';
 const shownMax = 4;
 
 /**
- * Returns the order as its merchant calls it; null where nobody does: the order of a reusable link is named by the service (commands/links.ts).
+ * Returns the merchant's name of the order; null without one: the service names the order of a reusable link
+ * (commands/links.ts).
  */
 export function orderShown({ orderId, metadata }: Pick<PaymentView, 'orderId' | 'metadata'>): string | null {
   const isOfLink = typeof metadata?.['linkId'] === 'string' && orderId?.startsWith('link-');
   return isOfLink ? null : orderId;
 }
 
-/** Nothing where the merchant has said nothing. @param how a receipt on paper folds nothing */
+/** Nothing if the merchant stated nothing. @param how a receipt on paper folds nothing */
 export function bought(model: PayModel, how: 'folded' | 'whole' = 'folded'): VNode | false {
   const { say } = model;
   const { title, description, lineItems } = model.facts.payment;
@@ -29,7 +30,7 @@ export function bought(model: PayModel, how: 'folded' | 'whole' = 'folded'): VNo
   </div>`;
 }
 
-/** The currency of the lines is that of the side which states the order's amount. */
+/** The currency of the lines is that of the side with the order's amount. */
 function lines(model: PayModel, items: readonly LineItem[], most: number): VNode {
   const { say } = model;
   const { type, sourceTokenSymbol, destinationTokenSymbol } = model.facts.payment;

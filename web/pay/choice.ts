@@ -1,4 +1,4 @@
-/** The payer's choice of chain and token, grouped by the wallets that reach them, with what is usual on each. */
+/** The payer's choice of chain and token, grouped by the wallets that reach them, with the usual time and cost of each. */
 import type { VNode } from 'preact';
 import { type ChainFamily, type ChainId, chainOf } from '../../domain/chains.ts';
 import type { PaymentView, SourceView } from '../../domain/payment/view.ts';
@@ -38,7 +38,7 @@ export function payFrom(model: PayModel): VNode {
   </form></div>`;
 }
 
-/** @param isNamed whether there are others */
+/** @param isNamed true if there are others */
 function group(model: PayModel, family: ChainFamily, sources: readonly SourceView[], isNamed: boolean): VNode {
   const id = `from-${family}`;
   const isNarrow = isNamed && sources.length === 1;
@@ -60,7 +60,7 @@ function button(model: PayModel, { chainId, tokenSymbol, tokenAddress, amount }:
 const isCurrent = (payment: PaymentView, chainId: ChainId, tokenAddress: string): boolean =>
   chainId === payment.sourceChainId && tokenAddress === payment.sourceTokenAddress;
 
-/** In signs for those who see them, in words for those who listen. */
+/** As signs on screen, as words for screen readers. */
 function usual({ say }: PayModel, { final_ms, cost_microUsd }: NetworkFacts): Content {
   const [count, unit] = rounded(final_ms);
   const words = say.text('finalIn', { time: say.duration(count, unit) });
@@ -71,7 +71,7 @@ function usual({ say }: PayModel, { final_ms, cost_microUsd }: NetworkFacts): Co
   ];
 }
 
-/** Nobody counts on seconds: five at a time, then minutes. */
+/** Seconds are rounded up to five, longer times to minutes. */
 function rounded(length_ms: number): readonly [count: number, unit: DurationUnit] {
   const seconds = Math.max(5, Math.ceil(length_ms / 5_000) * 5);
   return seconds < 60 ? [seconds, 'second'] : [Math.ceil(length_ms / 60_000), 'minute'];

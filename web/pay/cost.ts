@@ -1,4 +1,4 @@
-/** Cost of sending, in dollars: people compare it with the price of what they buy, not with its last digit. */
+/** Cost of sending, in dollars: people compare it with the price of the purchase, not with its last digit. */
 import type { Say } from './language.ts';
 
 const cent_microUsd = 10_000n;

@@ -1,4 +1,4 @@
-/** The payment page of an example order, as a shop's branding makes it look. */
+/** The payment page of an example order, with a shop's branding. */
 
 import type { VNode } from 'preact';
 import { chainOf, findToken } from '../../domain/chains.ts';
@@ -48,7 +48,7 @@ function exampleFacts(now: Instant): PayerFacts {
 export const exampleOrderPage = ({ mode, shop, now }: ExamplePage): VNode =>
   payPage({
     ...{ mode, shop, path: '#', say: sayIn(languageOf('en', null)), facts: exampleFacts(now) },
-    ...{ sites: [], walletLink: '#', walletOffer: null, url: '#', refused: false, madeWith: null },
+    ...{ sites: [], walletLink: '#', walletOffer: null, gasFree: false, url: '#', refused: false, madeWith: null },
     networkOf: () => ({ final_ms: 15_000, cost_microUsd: null }),
     wanted: emptyForm,
   });

@@ -5,7 +5,7 @@ import { type Content, html } from '../parts/html.ts';
 import type { PayModel } from './model.ts';
 import { sum } from './sum.ts';
 
-/** As most exchanges list them. */
+/** In the names of most exchanges. */
 const networkNames: Readonly<Record<ChainId, string>> = {
   8453: 'Base',
   56: 'BNB Smart Chain (BEP20)',
@@ -19,7 +19,7 @@ const networkNames: Readonly<Record<ChainId, string>> = {
 /** Characters of an address that people compare by eye. */
 const addressEnd = 6;
 
-/** @param left what must arrive, in whole tokens; null where the payer chooses it */
+/** @param left amount that must arrive, in whole tokens; null if the payer chooses it */
 export function exchange({ say, facts }: PayModel, left: string | null): VNode {
   const { payment, situation } = facts;
   const { sourceTokenSymbol: token, depositAddress, depositMemo, sourceChainId, expiresAt } = payment;

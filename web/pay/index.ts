@@ -49,7 +49,7 @@ export const createPayPages = (deps: PayersDeps): PageRoutes => ({
     };
     router.use(home.payment, asPage);
     router.use(home.link, asPage, withForm);
-    // Nobody is signed in here: a visitor of the dashboard is a payer like any other.
+    // Nobody is signed in here: an owner is a payer like any other.
     router.use(
       createPageRouter([...payPages(deps), ...payLinkPages(deps)], {
         ...gate,

@@ -14,7 +14,7 @@ type Filled<N extends MessageName, V> = PlacesOf<(typeof en)[N]> extends never ?
 export const languages = ['en', 'es', 'de', 'zh', 'ar'] as const;
 export type Language = (typeof languages)[number];
 
-/** Each language in its own words. */
+/** Each language's name in the language itself. */
 export const ownNames: Readonly<Record<Language, string>> = {
   en: 'English',
   es: 'Español',
@@ -42,11 +42,11 @@ export interface Say {
   text<N extends MessageName>(name: N, ...filled: Filled<N, string>): string;
   /** A day and a time in UTC, in the language's format. */
   time(at: string): string;
-  /** A counted unit in the plural form that the language has for this count: Arabic has six. */
+  /** A counted unit in the language's plural form for this count: Arabic has six. */
   duration(count: number, unit: DurationUnit): string;
-  /** The same in as few letters as the language can. */
+  /** A counted unit in the language's shortest form. */
   short(count: number, unit: DurationUnit): string;
-  /** Dollars as the language writes them; fractions of a cent are cut off. */
+  /** Dollars in the language's format; fractions of a cent are cut off. */
   dollars(cents: number): string;
 }
 
@@ -87,7 +87,7 @@ export function createSay(language: Language, messages: Messages): Say {
   });
 }
 
-/** A message with its places filled: texts and values alternate. @param put also receives the text before the place */
+/** A message with its placeholders filled: texts and values alternate. @param put also receives the text before the placeholder */
 function pieces<V>(
   message: string,
   values: Readonly<Record<string, V>> = {},

@@ -212,7 +212,7 @@ export function payLinkPages(deps: PayLinkPagesDeps): readonly (AnyPage | AnyFor
       pointers: { '/source/amount': 'amount', '/destination/amount': 'amount' },
       async act({ params: { linkId }, fields: { nonce, amount, source, lang = null }, by, address }) {
         const link = await existing(deps, linkId);
-        // The page says that the link is closed.
+        // The page states that the link is closed.
         if (link.closedAt !== null) return { to: withQuery(linkPath(linkId), { lang }) };
         const app = await knownApp(deps, link.appId);
         const [chainId = '', tokenSymbol = ''] = source?.split('-') ?? [];

@@ -38,6 +38,8 @@ export interface PayModel extends Around {
   readonly walletLink: string | null;
   /** Facts that a wallet in the payer's browser needs to pay the amount due; null where it cannot pay. */
   readonly walletOffer: WalletOffer | null;
+  /** True if the payer can pay by signing alone, and the operator pays the gas. */
+  readonly gasFree: boolean;
   /** URL of the page, for links that open it elsewhere. */
   readonly url: string;
   readonly networkOf: NetworkOf;
@@ -52,14 +54,10 @@ export interface PayModel extends Around {
 /** Parts of the model for naming the shop. */
 export type Said = Pick<PayModel, 'say' | 'shop'>;
 
-/** True if an amount is due now. */
-export const isDue = ({ open, missing, received }: Situation): boolean =>
-  open && (missing !== null || received === null);
-
 /** True if the payment ended unpaid. */
 export const endedUnpaid = ({ kind }: Situation): boolean => ['expired', 'late', 'tooLow'].includes(kind);
 
-/** Whether the merchant bears the fee: the buyer pays the price, and reads nothing of the fee. */
+/** True if the merchant bears the fee: the buyer pays the price, and no page mentions the fee. */
 export const isFeeOfMerchant = ({ type }: Pick<PaymentView, 'type'>): boolean => type === 'exactIn';
 
 /** The shop in the middle of a sentence. */

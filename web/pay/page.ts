@@ -1,6 +1,7 @@
 /** The payment page: one screen for each situation of its payer. */
 
 import type { VNode } from 'preact';
+import { isDue } from '../../domain/payment/chosenAmount.ts';
 import type { HeldMoney, SituationKind } from '../../domain/payment/situation.ts';
 import { notice } from '../parts/boxes.ts';
 import { between, chainName, shortText } from '../parts/cells.ts';
@@ -12,7 +13,7 @@ import { bought, orderShown } from './bought.ts';
 import { payFrom } from './choice.ts';
 import { help } from './help.ts';
 import { payDocument } from './layout.ts';
-import { isDue, isFeeOfMerchant, type PayModel, shopName } from './model.ts';
+import { isFeeOfMerchant, type PayModel, shopName } from './model.ts';
 import { outcome } from './outcome.ts';
 import { story } from './story.ts';
 import { sum } from './sum.ts';

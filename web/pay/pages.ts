@@ -6,6 +6,7 @@ import Type from 'typebox';
 import type { ChosenSource } from '../../commands/chooseSource.ts';
 import type { By } from '../../commands/handle.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
+import { isDue } from '../../domain/payment/chosenAmount.ts';
 import type { Payment } from '../../domain/payment/state.ts';
 import { payPath } from '../../src/api/resource.ts';
 import { entry, fields } from '../dashboard/forms.ts';
@@ -16,7 +17,7 @@ import { wantedMax } from './anyAmount.ts';
 import { colourSheet } from './colour.ts';
 import { framing } from './framing.ts';
 import { type PayNewsDeps, payLivePage } from './live.ts';
-import { isDue, type PayModel } from './model.ts';
+import type { PayModel } from './model.ts';
 import { payPage } from './page.ts';
 import { type PageQuery, payModelOf } from './payModel.ts';
 import { receiptPage } from './receipt.ts';
@@ -71,7 +72,7 @@ const headers = {
   'Cache-Control': 'public, max-age=600',
 };
 
-/** Serves the script that merchants put on their own pages: it opens payment pages there, in a frame. */
+/** Serves the script for merchants' pages, which opens payment pages there, in a frame. */
 export function embedScript(): AnyPage {
   const body = readFileSync(file);
   return page({

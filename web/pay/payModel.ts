@@ -1,8 +1,9 @@
 /** Builds the model of a payment's pages, for holders of its link. */
 
 import type { WalletOffer } from '../../commands/payerTransactions.ts';
-import { chainOf } from '../../domain/chains.ts';
+import type { ChainId } from '../../domain/chains.ts';
 import { returnUrlOf } from '../../domain/merchant/profile.ts';
+import { isDue } from '../../domain/payment/chosenAmount.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import type { NetworkOf } from '../../src/api/networks.ts';
@@ -14,7 +15,7 @@ import type { Site } from '../parts/frame.ts';
 import { readWanted, wantedAmount } from './anyAmount.ts';
 import { languageOf } from './language.ts';
 import { sayIn } from './messages/index.ts';
-import { endedUnpaid, isDue, type PayModel, type Shop } from './model.ts';
+import { endedUnpaid, type PayModel, type Shop } from './model.ts';
 
 /** Reads for payers, who have a payment's link. */
 export interface PayerReads {
@@ -33,6 +34,8 @@ export interface PayModelDeps extends PayerReads, Pick<PayLinkDeps, 'paymentSecr
   readonly networkOf: NetworkOf;
   /** Facts that a wallet in the payer's browser needs; null for a payment that it cannot pay. */
   readonly walletOffer: (payment: PaymentView, amount: string | null) => WalletOffer | null;
+  /** Chains with a relay account, by the id of their network. */
+  readonly networks: ReadonlyMap<number, ChainId>;
 }
 
 // Receiver of a payment or a link, from its app's profile.
@@ -54,10 +57,10 @@ export async function shopOf(
   };
 }
 
-/** Choices that the address of a page holds. */
+/** Choices in the address of a page. */
 export interface PageQuery {
   readonly lang?: string | undefined;
-  /** Sum that the payer wants to pay if any amount is accepted. */
+  /** The payer's sum if any amount is accepted. */
   readonly amount?: string | undefined;
 }
 
@@ -81,10 +84,11 @@ export async function payModelOf(
   const wanted = readWanted(facts, amount);
   const left = amountDue(facts, wantedAmount(wanted));
   const walletLink = facts.situation.open ? deps.walletLink(facts.payment, left) : null;
-  const walletOffer = walletOfferOf(deps, facts, left);
+  const walletOffer = isDue(facts.situation) ? deps.walletOffer(facts.payment, left) : null;
   const url = `${deps.publicUrl()}${around.path}`;
   const { networkOf } = deps;
-  return { ...around, facts, shop, sites, walletLink, walletOffer, url, networkOf, wanted, refused: false, madeWith };
+  const page = { ...around, facts, shop, sites, walletLink, walletOffer, url, networkOf, wanted, madeWith };
+  return { ...page, gasFree: isGasFree(deps, facts), refused: false };
 }
 
 /** Anyone can write a link's id into a payment's metadata: it must be a link of the payment's own app. */
@@ -98,13 +102,13 @@ async function linkOf(
   return link?.appId === payment.appId ? { path: linkPath(linkId), closed: link.closedAt !== null } : null;
 }
 
-/** The service prepares transactions of Solana and Stellar for agreed amounts only; an EVM page holds its own. */
-function walletOfferOf({ walletOffer }: PayModelDeps, { payment, situation }: PayerFacts, left: string | null) {
-  const isPrepared = chainOf(payment.sourceChainId).family !== 'evm';
-  const isOffered = isDue(situation) && !(isPrepared && payment.sourceAmount === null);
-  return isOffered ? walletOffer(payment, left) : null;
+/** An authorization pays one exact amount of USDC at once. The payer's wallet learns at signing whether the token's contract accepts it. */
+function isGasFree({ networks }: Pick<PayModelDeps, 'networks'>, { payment, situation }: PayerFacts): boolean {
+  const { sourceAmount: amount, sourceChainId, sourceTokenSymbol, depositContract } = payment;
+  const isExact = amount !== null && (situation.missing?.amount ?? amount) === amount && depositContract === null;
+  return isExact && sourceTokenSymbol === 'USDC' && [...networks.values()].includes(sourceChainId);
 }
 
-/** Amount due in whole tokens; what the payer wants to pay if any amount is accepted, null until they have said it. */
+/** Amount due in whole tokens; if any amount is accepted, the payer's sum, or null until they have entered it. */
 const amountDue = ({ payment, situation }: PayerFacts, wanted: string | null): string | null =>
   payment.sourceAmount === null ? wanted : (situation.missing?.amount ?? payment.sourceAmount);

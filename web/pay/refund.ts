@@ -19,7 +19,7 @@ import { notice } from '../parts/boxes.ts';
 import { address, chainName } from '../parts/cells.ts';
 import { emptyForm, type FormState, selectField, submit, textField } from '../parts/field.ts';
 import { type Content, html } from '../parts/html.ts';
-import { paths, withQuery } from '../parts/paths.ts';
+import { withQuery } from '../parts/paths.ts';
 import { orderShown } from './bought.ts';
 import { costText } from './cost.ts';
 import { framing } from './framing.ts';
@@ -28,6 +28,7 @@ import { payDocument } from './layout.ts';
 import { type PayModel, shopName } from './model.ts';
 import { type PayModelDeps, payModelOf } from './payModel.ts';
 import { line } from './toPayLine.ts';
+import { signers } from './wallets.ts';
 
 export interface RefundModel extends PayModel {
   /** Values as sent; errors are in the page's language, by field name only. */
@@ -115,30 +116,18 @@ function signing(model: RefundModel, toSign: NonNullable<RefundModel['toSign']>)
       ${toSign.memo !== null && line(say, 'refundMemo', html`<span class="mono" dir="ltr">${toSign.memo}</span>`)}
       ${line(say, 'refundWords', html`<pre class="mono small" dir="ltr">${toSign.text}</pre>`, toSign.text)}
     </dl>
-    <form class="choose" method="post" action=${`${path}/refund`}>
+    ${signers(model, say('refundSignNow'), { family: chainOf(toSign.chainId).family, account: toSign.sender, text: toSign.text })}
+    <form class="choose paste" method="post" action=${`${path}/refund`}>
       <p>${say('refundSign', { address: address(toSign.sender) })}</p>
       <input type="hidden" name="lang" value=${say.language} />
       <input type="hidden" name="from" value=${toSign.sender} />
       <input type="hidden" name="to" value=${toSign.address} />
       ${toSign.memo !== null && html`<input type="hidden" name="memo" value=${toSign.memo} />`}
       <input type="hidden" name="number" value=${toSign.number} />
-      ${inWallet(model, toSign)}
       ${textField({ form: shown, name: 'signature', label: say.text('refundSignature'), maxlength: 8_400, mono: true, focus: true })}
       ${submit(say('refundSave'))}
     </form>
   </div>`;
-}
-
-/** Visible if a wallet of the browser can sign (client/signRefund.js). Other families' wallets do not sign texts for pages. */
-function inWallet({ say }: RefundModel, { text, sender, chainId }: NonNullable<RefundModel['toSign']>): VNode | false {
-  return (
-    chainOf(chainId).family === 'evm' &&
-    html`<div>
-      <button class="button plain" type="button" hidden data-sign=${text} data-account=${sender} data-failed=${say.text('refundNotSigned')}>${say('refundSignNow')}</button>
-      <p class="small" id="sign-told"></p>
-      <script type="module" src=${paths.asset('signRefund.js')}></script>
-    </div>`
-  );
 }
 
 // The page on which a payer sets and signs a refund address for held money.

@@ -3,14 +3,15 @@
 import type { VNode } from 'preact';
 import { chainOf, tokenAt } from '../../domain/chains.ts';
 import { parseAmount } from '../../domain/money.ts';
+import { isDue, limitsOf } from '../../domain/payment/chosenAmount.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { address, chainName } from '../parts/cells.ts';
 import type { Mode } from '../parts/frame.ts';
 import { type Content, html } from '../parts/html.ts';
 import { qrCode } from '../parts/qr.ts';
-import { amountForm, limitsOf, wantedAmount } from './anyAmount.ts';
+import { amountForm, wantedAmount } from './anyAmount.ts';
 import { exchange } from './exchange.ts';
-import { isDue, type PayModel, shopName } from './model.ts';
+import { type PayModel, shopName } from './model.ts';
 import { sum } from './sum.ts';
 import { line } from './toPayLine.ts';
 import { phoneApps } from './wallets.ts';

@@ -1,26 +1,29 @@
 /** Paying from a wallet: one in this browser, found by a script (client/wallets.js), or an app of this phone, which opens the page again. */
 import type { VNode } from 'preact';
 import type { WalletOffer } from '../../commands/payerTransactions.ts';
-import { chainOf } from '../../domain/chains.ts';
+import { type ChainFamily, chainOf } from '../../domain/chains.ts';
 import { chainName } from '../parts/cells.ts';
-import { html } from '../parts/html.ts';
+import { type Content, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { paths, withQuery } from '../parts/paths.ts';
+import type { Say } from './language.ts';
 import type { PayModel } from './model.ts';
 
-/** Where the script puts the name of a wallet. */
+/** The script inserts the name of a wallet here. */
 const place = '%';
 
-/** Shown once a script has found a wallet. Not renewed with the page: what the payer has begun in a wallet goes on. */
-export function wallets({ say, walletOffer }: PayModel): VNode | null {
-  if (walletOffer === null) return null;
+/** Shown once a script has found a wallet. A renewal of the page does not replace it, so a payment that the payer has begun in a wallet continues. */
+export const wallets = ({ say, walletOffer }: PayModel): VNode | null =>
+  walletOffer && walletList(say, say('walletTitle'), walletOffer.family);
+
+function walletList(say: Say, title: Content, family: ChainFamily): VNode {
   return html`<section class="wallets" id="wallets" hidden>
-      <h2>${say('walletTitle')}</h2>
+      <h2>${title}</h2>
       <span class="sign wait" hidden>${icon('clock')}</span>
       <ul></ul>
       <p class="told-wallet" hidden></p>
       <button type="button" class="button again" hidden>${say('walletAgain')}</button>
-      <script type="module" src=${paths.asset(`${walletOffer.family}Wallet.js`)}></script>
+      <script type="module" src=${paths.asset(`${family}Wallet.js`)}></script>
     </section>`;
 }
 
@@ -30,9 +33,33 @@ export function walletOffer(model: PayModel): VNode {
   return html`<div id="wallet-offer" data-live="part" hidden>${offer && JSON.stringify({ offer: marked(model, offer), words: wordsOf(model) })}</div>`;
 }
 
-/** A simulated chain has the id of a real one, so the script asks the wallet's node which of them it is. */
-const marked = ({ mode }: PayModel, offer: WalletOffer): object =>
-  offer.family === 'evm' ? { ...offer, chain: { ...offer.chain, simulated: mode === 'sandbox' } } : offer;
+/** A text for the account that must sign it. The wallet's signature fills the page's form and sends it. */
+export interface TextToSign {
+  readonly family: ChainFamily;
+  readonly account: string;
+  readonly text: string;
+}
+
+/** Wallets that sign a text, with the data for the script. */
+export function signers({ say }: Pick<PayModel, 'say'>, title: Content, offer: TextToSign): VNode {
+  const wallet = { wallet: place };
+  const notSigned = say.text('refundNotSigned');
+  const words = {
+    pay: say.text('refundSignWith', wallet),
+    unnamed: say.text('walletUnnamed'),
+    connecting: say.text('walletConnecting', wallet),
+    confirm: say.text('refundSigning', wallet),
+    pending: say.text('walletPending', wallet),
+    refused: notSigned,
+    otherAccount: notSigned,
+    failed: notSigned,
+  };
+  return html`<div><div id="wallet-offer" hidden>${JSON.stringify({ offer, words })}</div>${walletList(say, title, offer.family)}</div>`;
+}
+
+/** A simulated chain has the id of a real one, so the script queries the wallet's node to distinguish them. */
+const marked = ({ mode, gasFree }: PayModel, offer: WalletOffer): object =>
+  offer.family === 'evm' ? { ...offer, chain: { ...offer.chain, simulated: mode === 'sandbox' }, gasFree } : offer;
 
 function wordsOf({ say, facts, walletOffer }: PayModel): Readonly<Record<string, string>> {
   const { sourceTokenSymbol: token, sourceChainId } = facts.payment;
@@ -43,6 +70,9 @@ function wordsOf({ say, facts, walletOffer }: PayModel): Readonly<Record<string,
     coins[chainOf(sourceChainId).family] ?? (walletOffer?.family === 'evm' ? walletOffer.chain.coin.symbol : '');
   return {
     pay: say.text('walletPay', wallet),
+    payFree: say.text('walletPayFree', wallet),
+    signFree: say.text('walletSignFree', wallet),
+    freeNot: say.text('walletFreeNot'),
     unnamed: say.text('walletUnnamed'),
     connecting: say.text('walletConnecting', wallet),
     network: say.text('walletNetwork', { ...wallet, chain }),
@@ -92,7 +122,7 @@ const browsing = (name: string, base: string): App => ({
   link: (url) => `${base}/${encoded(url)}?ref=${encoded(origin(url))}`,
 });
 
-/** Coin ids of SLIP-44, as Trust Wallet takes them: Ethereum's for every EVM chain. */
+/** Coin ids of SLIP-44, in the form of Trust Wallet: Ethereum's for every EVM chain. */
 const apps: Readonly<Record<WalletOffer['family'], readonly App[]>> = {
   evm: [metaMask, coinbase, trust(60)],
   solana: [
@@ -104,7 +134,7 @@ const apps: Readonly<Record<WalletOffer['family'], readonly App[]>> = {
   stellar: [],
 };
 
-/** First on touch screens, and not there elsewhere (pay.css). Null where no app has such a link. */
+/** First on touch screens, and omitted elsewhere (pay.css). Null if no app has such a link. */
 export function phoneApps(model: PayModel): VNode | null {
   const { say, walletOffer: offer, url } = model;
   const known = offer === null ? [] : apps[offer.family];

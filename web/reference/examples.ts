@@ -6,7 +6,7 @@ import { type ApiOperation, type Reference, resolve } from './operations.ts';
 export const exampleLanguages = ['curl', 'typescript', 'python'] as const;
 export type ExampleLanguage = (typeof exampleLanguages)[number];
 
-/** The reader's app and key; what is null is a placeholder. */
+/** The reader's app and key; null means a placeholder. */
 export interface ExampleReader {
   readonly appId: string | null;
   /** Prefix and last characters of a key. The service does not know the rest. */

@@ -168,7 +168,7 @@ export function schemaRows(document: DocumentJson, schema: DocumentJson): readon
   }
 }
 
-/** The schema itself, or the one besides null. */
+/** The schema itself, or its alternative to null. */
 function withoutNull(document: DocumentJson, schema: DocumentJson): DocumentJson {
   const found = resolve(document, schema);
   const [only] = list(found['anyOf']).filter((each) => each['type'] !== 'null');

@@ -47,7 +47,7 @@ export function openOrders(file) {
 
   return {
     find,
-    /** On disk before anyone is asked for money. The same key finds its order. */
+    /** Written to disk before the payment is requested. The same key finds its order. */
     place(key, { name, price }) {
       const insert = db.prepare('INSERT OR IGNORE INTO orders (id, key, goods, price) VALUES (?, ?, ?, ?)');
       insert.run(randomUUID(), key, name, price);

@@ -20,7 +20,7 @@ export interface paths {
         put?: never;
         /**
          * Create a payment
-         * @description A key acts for its own app. Sending an orderId again answers the payment that it already has, with a key whatever the terms are now. A body that is not valid is 400 nonetheless. Without a key only wallet_ apps that the operator has opened for it can be used; the same request answers the same payment there, and a request with another receiver, other terms, display or metadata gets a payment of its own, also under one orderId: tell them apart by id. With dryrun=true the answer is 202 and what the payment would cost: the request is checked and counted as if it created one, its orderId says nothing, and nothing is written.
+         * @description A key acts for its own app. A repeated orderId returns its existing payment, with a key also under other terms. An invalid body is 400 nevertheless. Without a key only wallet_ apps that the operator has opened for it can be used; the same request answers the same payment there, and a request with another receiver, other terms, display or metadata gets a payment of its own, also under one orderId: tell them apart by id. With dryrun=true the answer is 202 and what the payment would cost: the request is checked and counted as if it created one, its orderId says nothing, and nothing is written.
          */
         post: operations["addPayment"];
         delete?: never;
@@ -40,7 +40,7 @@ export interface paths {
         put?: never;
         /**
          * Create a payment (the same, shorter address)
-         * @description A key acts for its own app. Sending an orderId again answers the payment that it already has, with a key whatever the terms are now. A body that is not valid is 400 nonetheless. Without a key only wallet_ apps that the operator has opened for it can be used; the same request answers the same payment there, and a request with another receiver, other terms, display or metadata gets a payment of its own, also under one orderId: tell them apart by id. With dryrun=true the answer is 202 and what the payment would cost: the request is checked and counted as if it created one, its orderId says nothing, and nothing is written.
+         * @description A key acts for its own app. A repeated orderId returns its existing payment, with a key also under other terms. An invalid body is 400 nevertheless. Without a key only wallet_ apps that the operator has opened for it can be used; the same request answers the same payment there, and a request with another receiver, other terms, display or metadata gets a payment of its own, also under one orderId: tell them apart by id. With dryrun=true the answer is 202 and what the payment would cost: the request is checked and counted as if it created one, its orderId says nothing, and nothing is written.
          */
         post: operations["addPaymentShort"];
         delete?: never;
@@ -58,7 +58,7 @@ export interface paths {
         };
         /**
          * Get a payment
-         * @description Poll until the status is terminal. With asOf, an extension: the payment as it was then, made from its events. What the app says of itself is of today.
+         * @description Poll until the status is terminal. With asOf, an extension: the payment as it was then, from its events. The app’s profile is today’s.
          */
         get: operations["getPayment"];
         put?: never;
@@ -140,7 +140,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare a payin transaction for a wallet
-         * @description For payments from Solana and Stellar. The transaction pays exactly what is due now from this account. The service signs nothing. A `conflict` with pointer /token or /coin: the account has too little.
+         * @description For payments from Solana and Stellar. The transaction pays exactly the amount due now from this account, or the stated amount of a payment of any amount. The service signs nothing. A `conflict` with pointer /token or /coin: the account has too little.
          */
         post: operations["preparePayinTransaction"];
         delete?: never;
@@ -180,7 +180,7 @@ export interface paths {
         put?: never;
         /**
          * Register the transaction that a wallet sent
-         * @description As `registerPayin`, for the holder of the payment’s link. The transaction is a hint where to look: only the chain decides.
+         * @description As `registerPayin`, for the holder of the payment’s link. The transaction is only a hint: the chain decides.
          */
         post: operations["registerWalletPayin"];
         delete?: never;
@@ -204,7 +204,7 @@ export interface paths {
         put?: never;
         /**
          * Send back money that the payment holds
-         * @description Only what is held goes back: what was paid out is the merchant’s. It goes to where its sender has proven that it may go: on the payment’s page he gives an address and signs with the key that paid; whoever has paid out of cashback credit has signed before. Nothing goes to a sender by itself, who may be an exchange: refundAddressUnproven says what to do. What sending costs is taken off and told as networkFee. Needs a key of scope admin.
+         * @description Only held money can be refunded: the merchant keeps paid-out money. It goes to an address that its sender has proven: on the payment’s page the sender enters an address and signs with the key that paid. A sender who has paid by cashback credit has signed before. Nothing goes automatically to a sender, which may be an exchange: refundAddressUnproven names the next step. The cost of sending is deducted and returned as networkFee. Needs a key of scope admin.
          */
         post: operations["orderRefund"];
         delete?: never;
@@ -222,7 +222,7 @@ export interface paths {
         };
         /**
          * Get the newest signed head of the log
-         * @description The service signs the head of its event log every few minutes. Keep one: whoever holds it can prove a later change of the log.
+         * @description The service signs the head of its event log every few minutes. Keep one: every holder can prove a later change of the log.
          */
         get: operations["getHead"];
         put?: never;
@@ -322,7 +322,7 @@ export interface paths {
         };
         /**
          * Read what happened to the app’s payments
-         * @description Every event once and in order, failures included, from any point in history: after is the nextCursor that you saved, 0 (or nothing) for the beginning, latest for what happens from now on. With wait the answer comes when there is an event, at the latest after so many seconds, and then has none. Needs a key of scope admin, or the app’s owner signed in.
+         * @description Every event once and in order, failures included, from any point in history: after is the nextCursor that you saved, 0 (or nothing) for the beginning, latest for events from now on. With wait the answer is sent when there is an event, or without events after this number of seconds. Needs a key of scope admin, or the app’s owner signed in.
          */
         get: operations["listEvents"];
         put?: never;
@@ -562,7 +562,7 @@ export interface paths {
         };
         /**
          * Export payments as CSV
-         * @description With period: the payments whose payout was confirmed in it, which sum up to its statistics. Else those that a list with the same filters has. A text that a spreadsheet could take for a formula begins with an apostrophe. Needs a key of scope admin, or the app’s owner signed in.
+         * @description With period: the payments whose payout was confirmed in it, which sum up to its statistics. Else those of a list with the same filters. A text that a spreadsheet could read as a formula begins with an apostrophe. Needs a key of scope admin, or the app’s owner signed in.
          */
         get: operations["exportPayments"];
         put?: never;
@@ -644,7 +644,7 @@ export interface paths {
         put?: never;
         /**
          * Upload the app’s logo
-         * @description The picture itself as the body, at most 5,000,000 bytes. It is decoded and written anew with at most 512 × 512 pixels, without metadata; an animation keeps its first picture. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         * @description The picture itself as the body, at most 5,000,000 bytes. The service decodes and re-encodes it with at most 512 × 512 pixels, without metadata; an animation keeps its first picture. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
          */
         post: operations["setLogo"];
         delete?: never;
@@ -684,7 +684,7 @@ export interface paths {
         put?: never;
         /**
          * Ask for another settlement wallet
-         * @description The first wallet is in force at once. Another one waits for the installation’s cool-down, shown as settlementChange, and the owner is told by mail; to ask for the wallet in force calls it off. Payments keep the wallet of their creation. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         * @description The first wallet is in force at once. Another one waits for the installation’s cool-down, returned as settlementChange, and the owner gets a mail; a request for the wallet in force cancels it. Payments keep the wallet of their creation. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
          */
         post: operations["requestSettlement"];
         delete?: never;
@@ -733,6 +733,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/merchant-api/me/webhook/types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose further webhook types
+         * @description The complete list besides payment_payin_completed and payment_payout_completed, which are always sent. For payments created from now on; existing payments keep their types. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         */
+        post: operations["setWebhookTypes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/merchant-api/me/webhook/rotate": {
         parameters: {
             query?: never;
@@ -764,7 +784,7 @@ export interface paths {
         put?: never;
         /**
          * Set the sites that may show payment pages in a frame
-         * @description The whole list: a site that is left out stops. How a page is embedded: docs/integrate/embedding.md. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         * @description The whole list: an omitted site is removed. How a page is embedded: docs/integrate/embedding.md. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
          */
         post: operations["setEmbeddingSites"];
         delete?: never;
@@ -784,7 +804,7 @@ export interface paths {
         put?: never;
         /**
          * Set what payers may choose to pay from
-         * @description The whole list, for payments created from now on that say nothing else: each offers these besides its own source, so far as they are served here and can express its amount. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         * @description The whole list, for payments created from now on without another setting: each offers these in addition to its own source, if they are served here and can represent its amount. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
          */
         post: operations["setPayFrom"];
         delete?: never;
@@ -803,8 +823,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Set what happens with money that is not what was agreed
-         * @description Too little, too much, too late, in another token or on another chain. For payments created from now on; existing payments keep their policy. How it works: docs/integrate/policies.md. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         * Set the policy for money that differs from the agreed amount or token
+         * @description An underpayment, an overpayment, late money, another token or another chain. For payments created from now on; existing payments keep their policy. How it works: docs/integrate/policies.md. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
          */
         post: operations["setPolicy"];
         delete?: never;
@@ -1172,7 +1192,7 @@ export interface paths {
         put?: never;
         /**
          * Redeliver an exhausted webhook
-         * @description Sends the same news to the same URL, as a delivery of its own whose X-Service-First-Delivery names the first one. The receiver may have got it already. Each delivery is redelivered once: asked again, this answers the redelivery there is, with Idempotent-Replayed. To send once more, redeliver the redelivery. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
+         * @description Sends the same event to the same URL, as a separate delivery whose X-Service-First-Delivery names the first one. The receiver may have got it already. Each delivery is redelivered once: a repeated request returns the existing redelivery, with Idempotent-Replayed. To send once more, redeliver the redelivery. For the app’s owner, signed in; no key may do it. An owner of several apps names one in X-App-Id.
          */
         post: operations["redeliver"];
         delete?: never;
@@ -1314,7 +1334,7 @@ export interface webhooks {
         put?: never;
         /**
          * The payin is confirmed
-         * @description Sent once, never again by itself. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
+         * @description Sent once, never again automatically. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
          */
         post: operations["payment_payin_completed"];
         delete?: never;
@@ -1334,9 +1354,89 @@ export interface webhooks {
         put?: never;
         /**
          * The payout is confirmed: fulfil the order
-         * @description Sent once, never again by itself. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
+         * @description Sent once, never again automatically. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
          */
         post: operations["payment_payout_completed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    payment_held: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Opt-in. Final money does not count towards the payment and is held: a late, second or wrong payin
+         * @description Sent once, never again automatically. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
+         */
+        post: operations["payment_held"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    payment_bounced: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Opt-in. The payment ended without a payout; its money is held and can be refunded
+         * @description Sent once, never again automatically. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
+         */
+        post: operations["payment_bounced"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    payment_expired: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Opt-in. The time to pay is over: a late payin can still be paid out if the app accepts it
+         * @description Sent once, never again automatically. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
+         */
+        post: operations["payment_expired"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    payment_refunded: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Opt-in. A refund is final on its chain; a payment can have several
+         * @description Sent once, never again automatically. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
+         */
+        post: operations["payment_refunded"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1354,7 +1454,7 @@ export interface webhooks {
         put?: never;
         /**
          * A test that the app’s owner asked for: its payment is made up
-         * @description Sent once, never again by itself. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
+         * @description Sent once, never again automatically. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.
          */
         post: operations["webhook_test"];
         delete?: never;
@@ -1368,7 +1468,7 @@ export interface components {
     schemas: {
         /**
          * Amounts
-         * @description In the token of source, fee included. received: all that came of it on its chain, whether or not it counts. delta: received less expected, negative for too little; null with expected, for anyAmount. An extension.
+         * @description In the token of source, fee included. received: all money that arrived in it on its chain, whether or not it counts. delta: received less expected, negative for too little; null with expected, for anyAmount. An extension.
          */
         Amounts: {
             expected: components["schemas"]["Decimal"] | null;
@@ -1412,7 +1512,7 @@ export interface components {
         };
         /**
          * CashbackPaymentRequest
-         * @description A payment out of the buyer’s credit. The signature is over one canonical text of the service’s URL, the version and all other fields; its rule is on the page docs/integrate/cashback.md. Fields that are null count as left out. No personal data in order_id and about: they are kept forever.
+         * @description A payment out of the buyer’s credit. The signature is over one canonical text of the service’s URL, the version and all other fields; its rule is on the page docs/integrate/cashback.md. Fields that are null count as omitted. No personal data in order_id and about: they are kept forever.
          */
         CashbackPaymentRequest: {
             /** @description an address in the spelling of its chain */
@@ -1441,7 +1541,7 @@ export interface components {
         };
         /**
          * CashbackPaymentStatus
-         * @description SUCCESS: the amount is credited to the merchant; the same message or order sent again is answered the same and paid once. EXPIRED: timestamp is more than five minutes off. OUT_OF_CREDIT: the buyer has less. NOT_VALID_SIGN: from_address did not sign this request.
+         * @description SUCCESS: the amount is credited to the merchant; a repeated message or order gets the same answer and is paid once. EXPIRED: timestamp is more than five minutes off. OUT_OF_CREDIT: the buyer has less. NOT_VALID_SIGN: from_address did not sign this request.
          * @enum {string}
          */
         CashbackPaymentStatus: "SUCCESS" | "EXPIRED" | "OUT_OF_CREDIT" | "NOT_VALID_SIGN";
@@ -1463,7 +1563,7 @@ export interface components {
         CashbackStatus: "success" | "failed";
         /**
          * CashbackWithdrawRequest
-         * @description Takes an amount out of the balance, to the settlement wallet. withdrawal_id is your own name of it: sent again, it is the same withdrawal.
+         * @description Withdraws an amount of the balance to the settlement wallet. withdrawal_id is your own name of it: a repeated name is the same withdrawal.
          * @example {
          *       "withdrawal_id": "november",
          *       "amount_usd_cents": 2500
@@ -1504,7 +1604,7 @@ export interface components {
         CodeRequest: {
             /** @description an e-mail address */
             email: string;
-            /** @description what verify answered as known */
+            /** @description the value `known` in the answer of verify */
             known?: string | null;
         };
         /**
@@ -1537,7 +1637,7 @@ export interface components {
         };
         /**
          * CreatePaymentRequest
-         * @description appId is needed only without a key. type may be left out where the one amount that is given says it (exactIn or exactOut), or where an intent takes any amount. Fields of a payment’s answer may be sent back: those that are no input say nothing. Sending an orderId again answers the payment that it already has; a body that is not valid is 400 nonetheless.
+         * @description appId is needed only without a key. type may be omitted if the only amount determines it (exactIn or exactOut), or if an intent accepts any amount. Fields of a payment’s answer may be sent back: those that are no input are ignored. A repeated orderId returns its existing payment; an invalid body is 400 nevertheless.
          * @example {
          *       "appId": "wallet_demo",
          *       "orderId": "order-1001",
@@ -1589,9 +1689,9 @@ export interface components {
             metadata?: components["schemas"]["Metadata"] | null;
             source: components["schemas"]["SourceRequest"];
             destination?: components["schemas"]["DestinationRequest"] | null;
-            /** @description what the payer may choose to pay from besides source, at most 13; the receiver gets the same from each. Left out: what the app’s settings say. An empty list: no choice. Not with an intent. An extension. */
+            /** @description sources that the payer may choose in addition to source, at most 13; the receiver gets the same from each. Default: the app’s settings. An empty list: no choice. Not with an intent. An extension. */
             payFrom?: components["schemas"]["PayFromRequest"][] | null;
-            /** @description how long payers have, 10 to 3600 seconds. Left out: 3600. Not without a key, and not with an intent. An extension. */
+            /** @description time that payers have, 10 to 3600 seconds. Default: 3600. Not without a key, and not with an intent. An extension. */
             expiresInSeconds?: number | null;
         };
         /**
@@ -1628,7 +1728,7 @@ export interface components {
         DeliveryStatus: "delivered" | "exhausted";
         /**
          * DestinationRequest
-         * @description Where the payout goes. A wallet_ app states chainId, tokenSymbol and receiverAddress. A merchant_ app leaves destination unset, or sends only amount for exactOut (exactIn computes it, whatever is sent): its payouts go to its settlement wallet. receiverMemo is for Stellar accounts (G…), at most 28 bytes in UTF-8; contracts (C…), muxed addresses (M…) and EVM chains take none.
+         * @description Destination of the payout. A wallet_ app states chainId, tokenSymbol and receiverAddress. A merchant_ app leaves destination unset, or sends only amount for exactOut (exactIn computes it and ignores a sent one): its payouts go to its settlement wallet. receiverMemo is for Stellar accounts (G…), at most 28 bytes in UTF-8; contracts (C…), muxed addresses (M…) and EVM chains take none.
          */
         DestinationRequest: {
             chainId?: components["schemas"]["ChainId"] | null;
@@ -1673,7 +1773,7 @@ export interface components {
             name: string | null;
             description: string | null;
             currency: string | null;
-            /** @description What is bought, where the request listed it. Webhooks omit the list. An extension. */
+            /** @description Line items of the purchase, if the request listed them. Webhooks omit the list. An extension. */
             lineItems?: components["schemas"]["LineItem"][];
         };
         /**
@@ -1689,7 +1789,7 @@ export interface components {
             description?: string | null;
             /** @description a currency code such as USD, in any letter case */
             currency?: string | null;
-            /** @description what is bought, at most 50 lines. Their amounts add up to the order’s: source.amount of exactIn, destination.amount of exactOut. Not with anyAmount. An extension. */
+            /** @description line items of the purchase, at most 50. Their amounts add up to the order’s: source.amount of exactIn, destination.amount of exactOut. Not with anyAmount. An extension. */
             lineItems?: components["schemas"]["LineItemRequest"][] | null;
         };
         /**
@@ -1772,7 +1872,7 @@ export interface components {
         };
         /**
          * FeeType
-         * @description The parts that source.fee is made of: a fixed amount, and hundredths of a percent, both set by the operator.
+         * @description The parts of source.fee: a fixed amount, and hundredths of a percent, both set by the operator.
          * @enum {string}
          */
         FeeType: "fixed" | "basisPoints";
@@ -2010,7 +2110,7 @@ export interface components {
         };
         /**
          * LinkRequest
-         * @description A link with which each payer makes a payment of his own, to the settlement wallet in force then. amount in dollars, from 0.02 to 10000; without it the payer chooses, from minAmount to maxAmount. type is exactOut unless it is said. Without source the payer chooses where he pays. idempotencyKey is your own name of the request: sent again, it is the same link, whatever else is said. At most 200 links of an app are open.
+         * @description A link with which each payer creates their own payment, to the settlement wallet in force then. amount in dollars, from 0.02 to 10000; without it the payer chooses, from minAmount to maxAmount. The default type is exactOut. Without source the payer chooses the chain and token. idempotencyKey is your own name of the request: a repeated key returns the same link, whatever the other fields are. At most 200 links of an app are open.
          * @example {
          *       "amount": "12.50",
          *       "title": "A pot of tea",
@@ -2093,7 +2193,7 @@ export interface components {
         };
         /**
          * MemberRole
-         * @description What each role allows: docs/reference/roles.md. An app has one owner besides its members.
+         * @description Permissions of each role: docs/reference/roles.md. An app has one owner besides its members.
          * @enum {string}
          */
         MemberRole: "developer" | "operations" | "readOnly";
@@ -2150,6 +2250,12 @@ export interface components {
             expiresAt: string | null;
             key: string;
         };
+        /**
+         * OptionalWebhookType
+         * @description a webhook type that an app can choose
+         * @enum {string}
+         */
+        OptionalWebhookType: "payment_held" | "payment_bounced" | "payment_expired" | "payment_refunded";
         /**
          * Ordinal
          * @description an ordinal of the feed
@@ -2215,7 +2321,7 @@ export interface components {
         };
         /**
          * PayFromSource
-         * @description amount is what the customer pays there, fee included; null for anyAmount.
+         * @description amount is the customer’s payment there, fee included; null for anyAmount.
          */
         PayFromSource: {
             chainId: components["schemas"]["ChainId"];
@@ -2263,14 +2369,14 @@ export interface components {
             destination: components["schemas"]["DestinationResponse"];
             webhookSecret: string | null;
             amounts: components["schemas"]["Amounts"];
-            /** @description All that the payer may choose to pay from, on the payment’s page; null where there is no choice. source is the latest choice, and once the payment is funded what funded it. An extension. */
+            /** @description All sources that the payer may choose on the payment’s page; null if there is no choice. source is the latest choice, and once the payment is funded the source that funded it. An extension. */
             payFrom: components["schemas"]["PayFromSource"][] | null;
             /** @description Ordered refunds of the payment’s held money, oldest first. An extension. */
             refunds: components["schemas"]["Refund"][];
             metadata: components["schemas"]["Metadata"] | null;
             webhookUrl: string | null;
             webhookSecretSource: components["schemas"]["WebhookSecretSource"] | null;
-            /** @description the page at which the payment is paid and watched, for whoever has this link */
+            /** @description the page for paying and watching the payment, for every holder of this link */
             paymentLink: string | null;
             merchant: components["schemas"]["Merchant"] | null;
             success: boolean;
@@ -2313,14 +2419,14 @@ export interface components {
             metadata?: components["schemas"]["Metadata"] | null;
             source: components["schemas"]["SourceRequest"];
             destination?: components["schemas"]["DestinationRequest"] | null;
-            /** @description what the payer may choose to pay from besides source, at most 13; the receiver gets the same from each. Left out: what the app’s settings say. An empty list: no choice. Not with an intent. An extension. */
+            /** @description sources that the payer may choose in addition to source, at most 13; the receiver gets the same from each. Default: the app’s settings. An empty list: no choice. Not with an intent. An extension. */
             payFrom?: components["schemas"]["PayFromRequest"][] | null;
-            /** @description how long payers have, 10 to 3600 seconds. Left out: 3600. Not without a key, and not with an intent. An extension. */
+            /** @description time that payers have, 10 to 3600 seconds. Default: 3600. Not without a key, and not with an intent. An extension. */
             expiresInSeconds?: number | null;
         };
         /**
          * PaymentResponse
-         * @description Every field is always there. Without a key, what belongs to the app is null: orderId, metadata, webhook settings, links.
+         * @description Every field is always present. Without a key, the app’s private fields are null: orderId, metadata, webhook settings, links.
          */
         PaymentResponse: {
             /**
@@ -2358,14 +2464,14 @@ export interface components {
             destination: components["schemas"]["DestinationResponse"];
             webhookSecret: string | null;
             amounts: components["schemas"]["Amounts"];
-            /** @description All that the payer may choose to pay from, on the payment’s page; null where there is no choice. source is the latest choice, and once the payment is funded what funded it. An extension. */
+            /** @description All sources that the payer may choose on the payment’s page; null if there is no choice. source is the latest choice, and once the payment is funded the source that funded it. An extension. */
             payFrom: components["schemas"]["PayFromSource"][] | null;
             /** @description Ordered refunds of the payment’s held money, oldest first. An extension. */
             refunds: components["schemas"]["Refund"][];
             metadata: components["schemas"]["Metadata"] | null;
             webhookUrl: string | null;
             webhookSecretSource: components["schemas"]["WebhookSecretSource"] | null;
-            /** @description the page at which the payment is paid and watched, for whoever has this link */
+            /** @description the page for paying and watching the payment, for every holder of this link */
             paymentLink: string | null;
             merchant: components["schemas"]["Merchant"] | null;
         };
@@ -2383,7 +2489,7 @@ export interface components {
         PaymentType: "exactIn" | "exactOut" | "anyAmount";
         /**
          * PaymentUpdateRequest
-         * @description The payin transaction and the buyer’s address, as fromAddress or by the name that answers give it, senderAddress. One of the two is required.
+         * @description The payin transaction and the buyer’s address, as fromAddress or under the name in answers, senderAddress. One of the two is required.
          */
         PaymentUpdateRequest: {
             txHash: components["schemas"]["TxHash"];
@@ -2425,7 +2531,7 @@ export interface components {
         };
         /**
          * PolicyRequest
-         * @description The whole policy: what is left out is held, and forgives nothing. lateWithinMinutes belongs to late accept: how long after the end of a payment.
+         * @description The whole policy: an omitted field means hold, without tolerance. lateWithinMinutes belongs to late accept: minutes after the end of a payment.
          * @example {
          *       "tolerance": {
          *         "basisPoints": 50,
@@ -2449,12 +2555,14 @@ export interface components {
         PrepareTransactionRequest: {
             /** @description The payer’s account. */
             account: string;
+            /** @description Required for a payment of any amount: whole tokens in decimal. Otherwise omit it. */
+            amount?: string;
         };
         /** PreparedTransactionResponse */
         PreparedTransactionResponse: {
             /** @description Base64. Solana: a transaction to sign and send. Stellar: an envelope to sign. */
             transaction: string;
-            /** @description To be returned with the signed envelope. Null where the wallet sends the transaction. */
+            /** @description Return it with the signed envelope. Null if the wallet sends the transaction. */
             seal: string | null;
         };
         /** Profile */
@@ -2480,14 +2588,14 @@ export interface components {
             name?: string | null;
             /** @description an e-mail address or an https URL */
             supportContact?: string | null;
-            /** @description an https URL in which {paymentId}, {orderId}, {status} may stand behind the host; payers are led there */
+            /** @description an https URL that may contain {paymentId}, {orderId}, {status} after the host; the page leads payers there */
             returnUrlTemplate?: string | null;
             /** @description of the form #rrggbb */
             colour?: string | null;
         };
         /**
          * QuoteResponse
-         * @description What a payment would cost that is created now. It binds nobody: the payment has the fee of its own moment. payoutExpectedAt is the time when money in transit allows the payout; null if the payout need not wait.
+         * @description The cost of a payment that is created now. It is not binding: a payment has the fee at its creation. payoutExpectedAt is the time when money in transit allows the payout; null if the payout need not wait.
          */
         QuoteResponse: {
             type: components["schemas"]["PaymentType"];
@@ -2514,7 +2622,7 @@ export interface components {
         };
         /**
          * QuotedSource
-         * @description amount is what the customer pays, fee included. For anyAmount amount and fee are null: minAmount and maxAmount say what is taken, and the fee of what comes is feeFixed and feeBasisPoints of it.
+         * @description amount is what the customer pays, fee included. For anyAmount amount and fee are null: minAmount and maxAmount are the limits, and the fee is feeFixed and feeBasisPoints of the received amount.
          */
         QuotedSource: {
             chainId: components["schemas"]["ChainId"];
@@ -2538,7 +2646,7 @@ export interface components {
          *     }
          */
         RedeliveryRequest: {
-            /** @description true: you know that the receiver may have got this webhook already and may get it again now */
+            /** @description true: you know that the receiver may have received this webhook already and may receive it again now */
             acknowledged: boolean;
         };
         /** Refund */
@@ -2576,13 +2684,13 @@ export interface components {
         RefundAsker: "operator" | "owner" | "key" | "policy";
         /**
          * RefundReason
-         * @description bounced: the payment ended without a payout. excess: more came than was due. held: money that did not count.
+         * @description bounced: the payment ended without a payout. excess: more arrived than was due. held: money that did not count.
          * @enum {string}
          */
         RefundReason: "bounced" | "excess" | "held";
         /**
          * RefundRequest
-         * @description A scope; or chainId, tokenAddress and amount. amount is in whole tokens and holds what sending it costs. The same idempotencyKey orders once. reason is for whoever asks later.
+         * @description A scope; or chainId, tokenAddress and amount. amount is in whole tokens and includes the cost of sending it. The same idempotencyKey orders once. reason is for later readers.
          * @example {
          *       "scope": "all",
          *       "reason": "The order was cancelled",
@@ -2602,13 +2710,13 @@ export interface components {
         };
         /**
          * RefundScope
-         * @description all: what can go back; the default without an amount. excess: what came over what was due. part: an amount of one token; the default with one.
+         * @description all: the refundable money; the default without an amount. excess: the money above the amount due. part: an amount of one token; the default with one.
          * @enum {string}
          */
         RefundScope: "all" | "excess" | "part";
         /**
          * RefundStatus
-         * @description ordered: nothing is signed yet. sent: a signed transfer can land. completed: final on its chain. calledOff: it cannot be sent; what it took is held again.
+         * @description ordered: nothing is signed yet. sent: a signed transfer can land. completed: final on its chain. calledOff: it cannot be sent; its money is held again.
          * @enum {string}
          */
         RefundStatus: "ordered" | "sent" | "completed" | "calledOff";
@@ -2644,7 +2752,7 @@ export interface components {
         };
         /**
          * RegistrationRequest
-         * @description The app is merchant_<slug> or wallet_<slug>; without a slug it gets one. It begins when the code that is mailed is sent to /merchant-api/sign-in/verify with the challenge of the answer; until then, or for 24 hours, its id is kept. webhookUrl must begin with https://.
+         * @description The app is merchant_<slug> or wallet_<slug>; without a slug it gets one. It begins when the mailed code is sent to /merchant-api/sign-in/verify with the challenge of the answer; until then, or for 24 hours, its id is reserved. webhookUrl must begin with https://.
          * @example {
          *       "email": "ada@shop.example",
          *       "displayName": "Ada’s beans",
@@ -2663,7 +2771,7 @@ export interface components {
             settlement?: components["schemas"]["SettlementRequest"] | null;
             /** @description text without control characters, direction marks and characters that are not seen */
             webhookUrl?: string | null;
-            /** @description what verify answered as known */
+            /** @description the value `known` in the answer of verify */
             known?: string | null;
         };
         /**
@@ -2708,7 +2816,7 @@ export interface components {
             };
             /** @description Computed again from the payment’s events. */
             body: string;
-            /** @description false: not the bytes that were sent, for another version of the service made those. */
+            /** @description false: not the sent bytes, because another version of the service wrote them. */
             isBodyAsSent: boolean;
         };
         /**
@@ -2760,6 +2868,8 @@ export interface components {
             settlement: components["schemas"]["Settlement"] | null;
             settlementChange: components["schemas"]["SettlementChange"] | null;
             webhookUrl: string | null;
+            /** @description Webhook types that the app chose, in addition to the two that are always sent. */
+            webhookTypes: string[];
             webhookSecretFingerprint: string | null;
             /**
              * Format: date-time
@@ -2771,7 +2881,7 @@ export interface components {
             /** @description Sources that payers can choose, in addition to the source of each payment. */
             payFrom: components["schemas"]["PayFromChoice"][];
             policy: components["schemas"]["Policy"];
-            /** @description Fees that the operator agreed with you, in dollars and basis points; null stands for every chain. The most particular one holds; a payout that costs more raises the fixed part. */
+            /** @description Fees that the operator agreed with you, in dollars and basis points; null means every chain. The most specific one applies; a payout that costs more raises the fixed part. */
             fees: components["schemas"]["FeeTier"][];
             /** @description True if anybody can create its payments without a key. */
             keylessAllowed: boolean;
@@ -2817,13 +2927,15 @@ export interface components {
         SignedTransactionRequest: {
             /** @description The payer’s account. */
             account: string;
+            /** @description Required for a payment of any amount: whole tokens in decimal. Otherwise omit it. */
+            amount?: string;
             /** @description The signed envelope, base64. */
             transaction: string;
             seal: string;
         };
         /**
          * SourceRequest
-         * @description Where the customer pays. amount is for exactIn; exactOut computes it, whatever is sent. tokenAddress may be sent and must be the token’s (any letter case; on Stellar USDC:G… or its issuer alone). Intent stellar_payin_contracts needs chainId 1500, tokenSymbol USDC and senderAddress, the Stellar address that will call the contract; elsewhere senderAddress may be left out.
+         * @description Source of the payment. amount is for exactIn; exactOut computes it and ignores a sent one. tokenAddress may be sent and must be the token’s (any letter case; on Stellar USDC:G… or its issuer alone). Intent stellar_payin_contracts needs chainId 1500, tokenSymbol USDC and senderAddress, the Stellar address that will call the contract; elsewhere senderAddress may be omitted.
          */
         SourceRequest: {
             chainId: components["schemas"]["ChainId"];
@@ -2845,10 +2957,10 @@ export interface components {
             amount: components["schemas"]["Decimal"] | null;
             /** @description The deposit address: the customer pays here, or into the contract. */
             receiverAddress: string;
-            /** @description Sent along with the payment, where the deposit address is shared; it tells whose payment it is. */
+            /** @description Sent with the payment if the deposit address is shared; it identifies the payment. */
             receiverMemo: string | null;
             fee: components["schemas"]["Decimal"] | null;
-            /** @description Who paid, once that is known; before, the sender that was announced. */
+            /** @description Payer, once known; before, the announced sender. */
             senderAddress: string | null;
             txHash: components["schemas"]["TxHash"] | null;
             amountReceived: components["schemas"]["Decimal"] | null;
@@ -2923,7 +3035,7 @@ export interface components {
             txHash: string;
             /** @description Payin: number among the transaction’s logs. Payout and refund: the attempt. */
             index: number;
-            /** @description payin: detected, confirmed, orphaned, lost. payout and refund: live, settled, short (less than was ordered arrived; `amount` is what did), dead, lapsed. */
+            /** @description payin: detected, confirmed, orphaned, lost. payout and refund: live, settled, short (less than ordered arrived; `amount` is the arrived amount), dead, lapsed. */
             status: string;
             /** @description payin: counted towards the payment, or held (late, surplus, wrongToken, wrongChain, otherSender) */
             standing: string | null;
@@ -2956,7 +3068,7 @@ export interface components {
         TxHash: string;
         /**
          * Verdict
-         * @description accept: it counts. hold: it is held until somebody decides. refund: it is refunded
+         * @description accept: it counts. hold: it is held until a person decides. refund: it is refunded
          * @enum {string}
          */
         Verdict: "accept" | "hold" | "refund";
@@ -2966,7 +3078,7 @@ export interface components {
             challenge: string;
             /** @description the six or eight digits of the mail */
             code: string;
-            /** @description what verify answered as known */
+            /** @description the value `known` in the answer of verify */
             known?: string | null;
         };
         /** VerifyResponse */
@@ -2996,7 +3108,7 @@ export interface components {
         };
         /**
          * WebhookDelivery
-         * @description paymentId is null of a test. firstDeliveryId names, of a redelivery, the one that was sent by itself.
+         * @description paymentId is null for a test. For a redelivery firstDeliveryId names the automatic first delivery.
          */
         WebhookDelivery: {
             /**
@@ -3118,7 +3230,7 @@ export interface components {
         };
         /**
          * WebhookEvent
-         * @description event_id is the delivery’s id: use it to recognise a repetition. data is the payment as it was at the event; of type webhook_test it is made up.
+         * @description event_id is the delivery’s id: use it to recognise a repetition. data is the payment as it was at the event; for type webhook_test it is fabricated.
          */
         WebhookEvent: {
             /**
@@ -3138,7 +3250,7 @@ export interface components {
          * WebhookEventType
          * @enum {string}
          */
-        WebhookEventType: "payment_payin_completed" | "payment_payout_completed" | "webhook_test";
+        WebhookEventType: "payment_payin_completed" | "payment_payout_completed" | "payment_held" | "payment_bounced" | "payment_expired" | "payment_refunded" | "webhook_test";
         /**
          * WebhookPayment
          * @description PaymentResponse without metadata, webhookUrl, webhookSecretSource, paymentLink and merchant, which webhooks omit.
@@ -3179,7 +3291,7 @@ export interface components {
             destination: components["schemas"]["DestinationResponse"];
             webhookSecret: string | null;
             amounts: components["schemas"]["Amounts"];
-            /** @description All that the payer may choose to pay from, on the payment’s page; null where there is no choice. source is the latest choice, and once the payment is funded what funded it. An extension. */
+            /** @description All sources that the payer may choose on the payment’s page; null if there is no choice. source is the latest choice, and once the payment is funded the source that funded it. An extension. */
             payFrom: components["schemas"]["PayFromSource"][] | null;
             /** @description Ordered refunds of the payment’s held money, oldest first. An extension. */
             refunds: components["schemas"]["Refund"][];
@@ -3202,6 +3314,19 @@ export interface components {
          * @enum {string}
          */
         WebhookSecretSource: "app";
+        /**
+         * WebhookTypesRequest
+         * @example {
+         *       "webhookTypes": [
+         *         "payment_held",
+         *         "payment_refunded"
+         *       ]
+         *     }
+         */
+        WebhookTypesRequest: {
+            /** @description types of webhooks, each once; an empty list for none */
+            webhookTypes: components["schemas"]["OptionalWebhookType"][];
+        };
         /**
          * WebhookUrlRequest
          * @example {
@@ -6882,6 +7007,115 @@ export interface operations {
             };
         };
     };
+    setWebhookTypes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookTypesRequest"];
+            };
+        };
+        responses: {
+            /** @description The current settings */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsResponse"];
+                };
+            };
+            /** @description invalidRequest */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description unauthenticated */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description forbidden */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            408: components["responses"]["TooSlow"];
+            /** @description payloadTooLarge */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description unsupportedMediaType */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description rateLimited */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Failed"];
+            /** @description unavailable */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     rotateWebhookSecret: {
         parameters: {
             query?: never;
@@ -9781,6 +10015,170 @@ export interface operations {
         };
     };
     payment_payout_completed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Unix milliseconds at signing */
+                "X-Service-Timestamp": string;
+                "X-Service-Signature": string;
+                /** @description Only for a redelivery: the event_id of the first delivery */
+                "X-Service-First-Delivery"?: string;
+                /** @description Standard Webhooks: the event_id */
+                "webhook-id": string;
+                /** @description Standard Webhooks: Unix seconds at signing */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: v1 and the base64 of the HMAC-SHA256 of id, timestamp and body, each after a dot */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Any 2xx status counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. The service does not retry. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    payment_held: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Unix milliseconds at signing */
+                "X-Service-Timestamp": string;
+                "X-Service-Signature": string;
+                /** @description Only for a redelivery: the event_id of the first delivery */
+                "X-Service-First-Delivery"?: string;
+                /** @description Standard Webhooks: the event_id */
+                "webhook-id": string;
+                /** @description Standard Webhooks: Unix seconds at signing */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: v1 and the base64 of the HMAC-SHA256 of id, timestamp and body, each after a dot */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Any 2xx status counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. The service does not retry. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    payment_bounced: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Unix milliseconds at signing */
+                "X-Service-Timestamp": string;
+                "X-Service-Signature": string;
+                /** @description Only for a redelivery: the event_id of the first delivery */
+                "X-Service-First-Delivery"?: string;
+                /** @description Standard Webhooks: the event_id */
+                "webhook-id": string;
+                /** @description Standard Webhooks: Unix seconds at signing */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: v1 and the base64 of the HMAC-SHA256 of id, timestamp and body, each after a dot */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Any 2xx status counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. The service does not retry. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    payment_expired: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Unix milliseconds at signing */
+                "X-Service-Timestamp": string;
+                "X-Service-Signature": string;
+                /** @description Only for a redelivery: the event_id of the first delivery */
+                "X-Service-First-Delivery"?: string;
+                /** @description Standard Webhooks: the event_id */
+                "webhook-id": string;
+                /** @description Standard Webhooks: Unix seconds at signing */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: v1 and the base64 of the HMAC-SHA256 of id, timestamp and body, each after a dot */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEvent"];
+            };
+        };
+        responses: {
+            /** @description Received. Any 2xx status counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. The service does not retry. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    payment_refunded: {
         parameters: {
             query?: never;
             header: {

@@ -33,7 +33,7 @@ export interface Signalled {
 }
 
 export interface WaitOptions extends Signalled {
-  /** Besides the ends, at which waiting is always over. */
+  /** Additional status that ends the wait; terminal ones always do. */
   readonly until?: PaymentStatus | readonly PaymentStatus[];
   /** In all; an hour and a half unless given, for a payment may live for an hour. */
   readonly timeout_ms?: number;

@@ -20,7 +20,7 @@ export interface Transport {
 export interface Call {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
-  /** Makes the call a POST. It must say the same when it is sent again: see createPayment. */
+  /** Makes the call a POST. A repeated call must have the same body: see createPayment. */
   readonly body?: object;
   /** Additional time beyond the transport's timeout: the requested wait of the service. */
   readonly wait_ms?: number;
@@ -117,7 +117,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The service says seconds; a date, which proxies may send, counts as nothing said. */
+/** The service states seconds. A date, which proxies may send, is ignored. */
 function retryAfterOf(response: Response): number {
   const given = response.headers.get('retry-after') ?? '';
   return /^\d{1,9}$/.test(given) ? Number(given) : 0;

@@ -82,7 +82,7 @@ function base64Bytes(signature: string): Uint8Array<ArrayBuffer> | null {
   const [, base64] = /^v1,([A-Za-z0-9+/]{43}=)$/.exec(signature) ?? [];
   if (!base64) return null;
   const binary = atob(base64);
-  // One spelling each: the last digit has two bits that say nothing.
+  // Each signature has one spelling: the last digit has two unused bits.
   return btoa(binary) === base64 ? Uint8Array.from(binary, (character) => character.charCodeAt(0)) : null;
 }
 

@@ -1,4 +1,4 @@
-/** All accounts, now and as they were in the slots that may still be rolled back. */
+/** All accounts, at present and in the slots that may still be rolled back. */
 import type { Address } from '@solana/kit';
 import { type Account, type SavedAccount, saveAccount } from './account.ts';
 import type { Machine } from './machine.ts';
@@ -12,7 +12,7 @@ export interface Accounts {
   put(slot: number, address: Address, account: Account | undefined): void;
   /** Records a change of an account in a slot, with its former state. */
   changed(slot: number, address: Address, before: Account | undefined): void;
-  /** Runs something on the accounts as they were at the end of a slot. */
+  /** Runs a function on the accounts of the end of a slot. */
   asOf<T>(slot: number, addresses: readonly Address[], run: () => T): T;
   /** Undoes all changes after a slot. */
   rollback(slot: number): void;

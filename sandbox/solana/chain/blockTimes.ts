@@ -1,4 +1,4 @@
-/** When blocks were made: only those are kept that are later than the one before. */
+/** Times of blocks. Only times later than the previous one are stored. */
 
 export interface BlockTimes {
   add(slot: number, time_s: number): void;

@@ -14,7 +14,7 @@ export interface Blockhashes {
   find(hash: string, head: number): number | undefined;
   /** The chain has reached a slot. */
   reach(slot: number): void;
-  /** Blocks from a slot on are others now. */
+  /** From this slot on, the chain has other blocks. */
   fork(from: number): void;
   forks(): readonly ForkPoint[];
 }

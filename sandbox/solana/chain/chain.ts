@@ -31,7 +31,7 @@ export interface Chain {
   land(submitted: Submitted): TransactionRecord | undefined;
   /** Lands it now, or in a later slot if its accounts allow that before its blockhash expires. Nodes try again, too. */
   send(submitted: Submitted): void;
-  /** Writes accounts that no transaction wrote. */
+  /** Writes accounts without a transaction. */
   plant(write: (accounts: Pick<Accounts, 'get'>) => readonly (readonly [Address, Account])[]): void;
   /**
    * Removes everything after a slot; other blocks, without transactions, replace it.

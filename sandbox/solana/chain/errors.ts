@@ -1,7 +1,7 @@
 /** Errors of transactions as JSON-RPC names them: the network's own enumerations, in their order. */
 import type { FailedTransactionMetadata } from 'litesvm';
 
-/** A name, or an object with one name and what belongs to it: `{ InstructionError: [0, { Custom: 1 }] }`. */
+/** A name, or an object with one name and its details: `{ InstructionError: [0, { Custom: 1 }] }`. */
 export type TransactionError = string | Readonly<Record<string, unknown>>;
 
 type MachineError = ReturnType<FailedTransactionMetadata['err']>;

@@ -28,7 +28,7 @@ export function execute(
   const outcome = machine.execute(submitted.transaction, keys);
   if (isLoadFailure(outcome.err)) charge(machine, keys[0], before[0], feeOf(submitted.message));
   const after = keys.map((key) => accounts.get(key));
-  // A transaction that fails costs its fee. One that cost nothing could not even begin.
+  // A failed transaction costs its fee. Without a cost, it did not even begin.
   if (outcome.err !== null && sameAccount(before[0], after[0])) return undefined;
 
   const changed = keys.filter((_, place) => !sameAccount(before[place], after[place]));
@@ -43,7 +43,7 @@ export function execute(
     slot: block.slot,
     blockTime_s: block.time_s,
     bytes: Buffer.from(submitted.bytes).toString('base64'),
-    // The fee is the difference of the sums, because it goes to no account that the transaction names.
+    // The fee is the difference of the sums, because no account of the transaction receives it.
     fee: sum(preBalances) - sum(postBalances),
     costUnits: costOf(
       submitted,

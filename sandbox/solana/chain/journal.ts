@@ -40,7 +40,7 @@ export function readJournal(
   const [first = '', ...rest] = readFileSync(file, 'utf8').split('\n');
   const header = headerOf(first);
   if (!header) throw new Error(`${file} is not the state of a local Solana: remove it or name another file`);
-  // The text after the last line break is empty, or half a line that a kill left: nobody has read of it.
+  // The text after the last line break is empty, or half a line after a kill: nobody has read its content.
   return { header, lines: rest.slice(0, -1).map((line) => JSON.parse(line) as JournalLine) };
 }
 

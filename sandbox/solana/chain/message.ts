@@ -24,9 +24,9 @@ type Compiled = CompiledTransactionMessage & CompiledTransactionMessageWithLifet
 
 export interface Message extends Pick<Compiled, 'version' | 'header' | 'staticAccounts' | 'lifetimeToken'> {
   readonly instructions: readonly Instruction[];
-  /** None but in version 0. */
+  /** Empty except in version 0. */
   readonly lookupTables: readonly LookupTable[];
-  /** In version 1 alone: the others call the compute budget program instead. */
+  /** Only in version 1: the other versions call the compute budget program instead. */
   readonly budget: Budget | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Budget {
   readonly priorityFeeLamports?: bigint;
 }
 
-/** @throws Error when the bytes are no message of a version that is known here */
+/** @throws Error if the bytes are not a message of a known version */
 export function messageIn(bytes: ReadonlyUint8Array): Message {
   const message = getCompiledTransactionMessageDecoder().decode(bytes);
   const { version, header, staticAccounts, lifetimeToken } = message;

@@ -26,11 +26,11 @@ export interface RestoreOptions {
   readonly stateFile?: string | undefined;
   /** Unix seconds. */
   readonly now_s: () => number;
-  /** For a new chain: what makes it its own. */
+  /** For a new chain: text that makes it unique. */
   readonly newGenesis: () => string;
 }
 
-/** @throws Error when the file is something else */
+/** @throws Error if the file has another content */
 export function restore({ stateFile, transactionsMax, now_s, newGenesis }: RestoreOptions): Parts {
   const known = stateFile === undefined ? undefined : readJournal(stateFile);
   const genesis = known?.header.genesis ?? newGenesis();
@@ -59,7 +59,7 @@ export function restore({ stateFile, transactionsMax, now_s, newGenesis }: Resto
   return { genesis, machine, accounts, history, blockhashes, times, head };
 }
 
-/** Transactions that are remembered, accounts as they were when last settled, and what changed since, in order. */
+/** Remembered transactions, accounts at the last settlement, and later changes, in order. */
 export function compacted(parts: Parts, head: number): [JournalHeader, readonly JournalLine[]] {
   const { genesis, blockhashes, history, accounts, times } = parts;
   const bare = (slot: number): JournalLine => ({ slot, time_s: times.at(slot), reserved: slot });

@@ -26,14 +26,14 @@ export interface LoadedAddresses {
   readonly readonly: readonly Address[];
 }
 
-/** The network carries no larger ones: 1,232 bytes, and 4,096 since version 1 (SIMD-0385), which names 64 accounts at most. */
+/** Maximum sizes of the network: 1,232 bytes, and 4,096 since version 1 (SIMD-0385), which names 64 accounts at most. */
 const bytesMax = { legacy: 1_232, 0: 1_232, 1: 4_096 };
 const accountsMax = 64;
 
 const base58 = getBase58Decoder();
 const unsigned = new Uint8Array(64);
 
-/** @throws Error when the bytes are no transaction of a version that is known here */
+/** @throws Error if the bytes are not a transaction of a known version */
 export function parseTransaction(bytes: Uint8Array): Submitted {
   if (bytes.length > bytesMax[1]) throw tooLarge(bytes, bytesMax[1]);
   const transaction = getTransactionDecoder().decode(bytes);
@@ -43,7 +43,7 @@ export function parseTransaction(bytes: Uint8Array): Submitted {
   if (version === 1 && staticAccounts.length > accountsMax) throw new Error('too many accounts');
   const signatures = Object.values(transaction.signatures).map((each) => base58.decode(each ?? unsigned));
   const [signature = base58.decode(unsigned)] = signatures;
-  // Version 1 has as many as its message needs; the others begin with their number.
+  // Version 1 has one signature per required signer; other versions begin with the number of signatures.
   const signatureCount = version === 1 ? message.header.numSignerAccounts : (bytes[0] ?? 0);
   return { signature, signatures, signatureCount, bytes, transaction, message };
 }
@@ -80,7 +80,7 @@ export function loadAddresses(
   return complete(writable) && complete(readonly) ? { writable, readonly } : undefined;
 }
 
-/** @param place of an account among all that the message names, as its instructions count them */
+/** @param place of an account among all of the message, by its instructions' numbering */
 export function isWritable({ header, staticAccounts }: Message, loaded: LoadedAddresses, place: number): boolean {
   const { numSignerAccounts, numReadonlySignerAccounts, numReadonlyNonSignerAccounts } = header;
   const firstLoaded = staticAccounts.length;

@@ -1,4 +1,4 @@
-/** One JSON-RPC request: which method answers it, and what goes wrong on the way when a fault is due. */
+/** One JSON-RPC request: the method that answers it, and the fault that is due. */
 import { getAccountInfo, getBalance, getMultipleAccounts, getProgramAccounts } from './accounts.ts';
 import { getBlock, getBlocks, getBlocksWithLimit, getBlockTime } from './blocks.ts';
 import * as cluster from './cluster.ts';
@@ -57,7 +57,7 @@ async function answerAt(node: Node, head: number, name: string, params: Params):
     case 'unavailable':
       return 'unavailable';
     case 'lostAnswer':
-      // The answer is lost, also when it is an error.
+      // Errors are lost as well.
       await run(method, view, params).catch(() => undefined);
       return 'lost';
     case 'duplicate':

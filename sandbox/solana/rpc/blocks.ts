@@ -68,7 +68,7 @@ export const getBlock = defineMethod([u64, optional(blockConfig)], 1, (view, wan
 
 const noOptions = blockConfig({});
 
-/** @throws RpcError when there is no such block, or none yet */
+/** @throws RpcError if the block does not exist, or not yet */
 function existingSlot(slot: number, newest: number): number {
   if (slot > newest)
     throw new RpcError(rpcCodes.blockNotAvailable, `Block not available for slot ${integerText(slot)}`);

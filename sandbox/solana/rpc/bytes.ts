@@ -3,7 +3,7 @@ import { getBase58Encoder } from '@solana/kit';
 import { invalid, isBase58 } from './method.ts';
 
 const name = 'solana_transaction::versioned::VersionedTransaction';
-/** Version 1 alone may be larger. Its first byte is not to be found in any other version. */
+/** Only version 1 may be larger. No other version has its first byte. */
 const usual = { raw: 1_232, base58: 1_683, base64: 1_644 };
 const versionOne = { raw: 4_096, base64: 5_464, firstByte: 0x81 };
 
@@ -31,7 +31,7 @@ function bytesOfBase58(text: string): Uint8Array {
   throw invalid(`invalid base58 encoding: ${invalidCharacter(text, at)}`);
 }
 
-/** A wrong letter as Rust prints it for debugging. */
+/** A wrong letter in Rust's debug format. */
 export function invalidCharacter(text: string, at: number): string {
   const letter = [...text][at] ?? '';
   const escaped = letter === "'" || letter === '\\' ? `\\${letter}` : letter;

@@ -3,7 +3,7 @@ import { answer } from './answer.ts';
 import type { Sent } from './envelope.ts';
 import { type Node, RpcError, rpcCodes } from './method.ts';
 
-/** An answer of JSON-RPC, nothing, or what happened to the connection. */
+/** An answer of JSON-RPC, nothing, or a fault of the connection. */
 export type Reply = object | undefined | 'lost' | 'unavailable';
 
 export async function carryOut(node: Node, sent: Sent): Promise<Reply> {

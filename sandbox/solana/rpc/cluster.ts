@@ -42,7 +42,7 @@ const getVersion = defineMethod([], 0, () => ({ 'solana-core': version, 'feature
 
 const getGenesisHash = defineMethod([], 0, ({ chain }) => chain.blockhashes.at(0));
 
-/** No validator has this address, which follows from the genesis as no other one does. */
+/** No validator has this address, which is derived from the genesis. */
 const getIdentity = defineMethod([], 0, ({ chain }) => ({ identity: chain.blockhashes.at(1) }));
 
 const getSlot = defineMethod([optional(contextConfig)], 0, contextSlot);

@@ -1,4 +1,4 @@
-/** The options of calls, as the network's nodes name and read them. */
+/** The options of calls, in the names and rules of the network's nodes. */
 import { commitments } from '../chain/commitments.ts';
 import {
   firstOf,
@@ -18,7 +18,7 @@ import {
 import { programFilter } from './programFilters.ts';
 
 const level = oneOf(...commitments);
-/** Nodes read an unknown level as a missing one wherever the level is one of several options. */
+/** Nodes treat an unknown level as a missing one if the level is one of several options. */
 const commitment = lenient(level);
 const minContextSlot = optional(u64);
 const isSet = withDefault(flag, false);
@@ -78,7 +78,7 @@ export const blockConfig = encodingOr(
   }),
 );
 
-/** A last slot, or options in its place. */
+/** A last slot, or options instead. */
 export const lastSlotOrConfig = firstOf<number | ReturnType<typeof contextConfig>>(
   'RpcBlocksConfigWrapper',
   u64,

@@ -1,4 +1,4 @@
-/** Methods that no real node has: tests and the sandbox change the world by them, from any process. */
+/** Methods that no real node has: tests and the sandbox control the world with them, from any process. */
 import { lag_slotsMax } from '../chain/chain.ts';
 import { tokenPrograms } from '../chain/tokens.ts';
 import { type Fault, faultKinds } from '../faults.ts';

@@ -1,7 +1,7 @@
 /** JSON as nodes write it: whole numbers of any size. */
 
 interface RawJson {
-  /** Text that goes into JSON as it is. */
+  /** Text that is inserted into JSON unchanged. */
   rawJSON(text: string): unknown;
 }
 

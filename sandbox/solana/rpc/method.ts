@@ -9,7 +9,7 @@ export interface Node {
   readonly faults: Faults;
 }
 
-/** The node as one request meets it: maybe some slots behind. */
+/** The node in the view of one request: possibly some slots behind. */
 export interface View extends Node {
   /** The newest slot that it has seen. */
   readonly head: number;
@@ -69,8 +69,8 @@ export interface ContextOptions {
 }
 
 /**
- * The newest slot of the commitment that a request names: `finalized` unless it names one.
- * @throws RpcError when it needs a later one than the node has
+ * The newest slot of the request's commitment, by default `finalized`.
+ * @throws RpcError if it needs a later one than the node has
  */
 export function contextSlot({ chain, head }: View, options: ContextOptions = {}): number {
   const { commitment = 'finalized', minContextSlot = 0 } = options;
@@ -79,7 +79,7 @@ export function contextSlot({ chain, head }: View, options: ContextOptions = {})
   throw new RpcError(rpcCodes.minContextSlot, 'Minimum context slot has not been reached', { contextSlot: slot });
 }
 
-/** Most answers name the slot that they are true for. */
+/** Most answers name the slot of their data. */
 export const inContext = (slot: number, value: unknown) => ({ context: { apiVersion: version, slot }, value });
 
 /** Version of the node software that the sandbox's chain was compared with. */

@@ -8,7 +8,7 @@ import { invalid, type Method, type Params, RpcError, rpcCodes, type View } from
 /** Returns a parameter's value. @throws Misread */
 export interface Reader<T> {
   (value: unknown): T;
-  /** True where the parameter may be missing. */
+  /** True if the parameter may be missing. */
   readonly isOptional?: boolean;
 }
 
@@ -19,7 +19,7 @@ export class Misread extends Error {
 
 type Readers<A extends readonly unknown[]> = { readonly [K in keyof A]: Reader<A[K]> };
 
-/** @param required how many parameters a call must have. @throws RpcError */
+/** @param required number of required parameters @throws RpcError */
 export function readParams<A extends readonly unknown[]>(params: Params, required: number, readers: Readers<A>): A {
   const isTuple = required > 0 && required === readers.length;
   if (readers.length === 0) checkNone(params);
@@ -55,7 +55,7 @@ function checkTuple({ length }: readonly unknown[], size: number): void {
   if (length > size) throw misread(`invalid length ${length}, expected fewer elements in array`);
 }
 
-/** A value as Rust prints it for debugging. */
+/** A value in Rust's debug format. */
 function debugText(value: unknown): string {
   if (value === null || value === undefined) return 'Null';
   if (Array.isArray(value)) return `Array [${value.map(debugText).join(', ')}]`;
@@ -69,7 +69,7 @@ const mapText = (map: object): string =>
     .map(([key, value]) => `${JSON.stringify(key)}: ${debugText(value)}`)
     .join(', ')}}`;
 
-/** A value as serde names it in refusals. */
+/** A value in serde's words for refusals. */
 function named(value: unknown): string {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'sequence';
@@ -90,7 +90,7 @@ export const text: Reader<string> = (value) => {
   throw mismatch(value, 'a string');
 };
 
-/** True and false alone. A missing one is false; null is refused. */
+/** Only true and false. A missing value is false; null is refused. */
 export const flag: Reader<boolean> = (value) => {
   if (typeof value === 'boolean') return value;
   throw mismatch(value, 'a boolean');
@@ -168,7 +168,7 @@ type Variant<V extends Contents> = {
 export const variant = <const V extends Contents>(contents: V): Reader<Variant<V>> =>
   variantOrName(contents, Object.keys(contents), []) as Reader<Variant<V>>;
 
-/** The same, or a name alone that needs no content. @param names all of them, in the order of refusals */
+/** `{ name: content }`, or only a name that needs no content. @param names all of them, in the order of refusals */
 export const variantOrName =
   <const V extends Contents, const U extends string>(
     contents: V,
@@ -187,7 +187,7 @@ export const variantOrName =
 
 type Fields<F extends Readonly<Record<string, Reader<unknown>>>> = { readonly [K in keyof F]: ReturnType<F[K]> };
 
-/** An object with known fields; others are ignored. @param name what refusals call it */
+/** An object with known fields; others are ignored. @param name of the object in refusals */
 export const struct =
   <const F extends Readonly<Record<string, Reader<unknown>>>>(name: string, fields: F): Reader<Fields<F>> =>
   (value) => {
@@ -204,7 +204,7 @@ export const struct =
     return Object.fromEntries([...read, ...usual]) as Fields<F>;
   };
 
-/** The first reader that accepts a value reads it. @param name what refusals call the choice */
+/** The first reader that accepts a value reads it. @param name of the choice in refusals */
 export const firstOf =
   <T>(name: string, ...readers: readonly Reader<T>[]): Reader<T> =>
   (value) => {

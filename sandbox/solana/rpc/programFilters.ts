@@ -13,7 +13,7 @@ export type ProgramFilter = (data: Uint8Array) => boolean;
 
 const filtersMax = 4;
 const bytesMax = 128;
-/** Letters of as many bytes at most. */
+/** Maximum letters for the same number of bytes. */
 const lettersMax = { base58: 175, base64: 172 } as const;
 /** The place of a token account's state; 0 there means that it is not initialised. */
 const stateAt = 108;
@@ -26,7 +26,7 @@ export const programFilter = variantOrName({ dataSize: u64, memcmp }, names, ['t
 
 type Filter = ReturnType<typeof programFilter>;
 
-/** An account has to fit them all. @throws RpcError for a filter that a node would not accept */
+/** An account must match all of them. @throws RpcError for a filter that a node would not accept */
 export function programFilters(all: readonly Filter[] = []): ProgramFilter {
   if (all.length > filtersMax) throw invalid(`Too many filters provided; max ${filtersMax}`);
   const each = all.map(filterOf);

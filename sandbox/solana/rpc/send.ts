@@ -45,7 +45,7 @@ export function signatureIn(params: Params): string {
   return submittedFrom(encoded, config?.encoding).signature;
 }
 
-/** @throws RpcError when the text is no transaction */
+/** @throws RpcError if the text is not a transaction */
 function submittedFrom(encoded: string, encoding: TransactionEncoding = 'base58'): Submitted {
   if (encoding === 'json' || encoding === 'jsonParsed')
     throw invalid(`unsupported encoding: ${encoding}. Supported encodings: base58, base64`);
@@ -77,7 +77,7 @@ function preflight(view: View, submitted: Submitted, config: typeof noSendOption
 }
 
 interface Options {
-  /** The state that it runs on is that of this slot. */
+  /** Runs on the state of this slot. */
   readonly slot: number;
   readonly signaturesChecked: boolean;
   readonly anyBlockhash: boolean;
@@ -96,7 +96,7 @@ interface Simulation extends Outcome {
   readonly loadedBytes: number;
   readonly loaded: LoadedAddresses;
   readonly keys: readonly Address[];
-  /** False where no instruction began. */
+  /** False if no instruction began. */
   readonly isRun: boolean;
   /** Undefined: the signatures are wrong, and nothing was loaded. */
   readonly balances: Balances | undefined;
@@ -132,7 +132,7 @@ function simulate(view: View, submitted: Submitted, options: Options): Simulatio
   if (outcome.err !== null && neverBegun.includes(outcome.err)) return notRun(outcome.err);
   const fee = feeOf(message);
   const after = (address: Address) => changed.get(address) ?? charged(address, accountOf(address));
-  // A failed transaction changes nothing but what its first account pays.
+  // A failed transaction changes only the balance of its first account, which pays.
   const charged = (address: Address, account: Account | undefined) =>
     outcome.err !== null && address === keys[0] && account ? { ...account, lamports: account.lamports - fee } : account;
   return {
@@ -161,7 +161,7 @@ function balancesOf(keys: readonly Address[], before: AccountOf, after: AccountO
   };
 }
 
-/** In the network's words: an instruction's failure is in the last line of its logs, too. */
+/** In the network's words: the last line of the logs contains an instruction's failure, too. */
 function errorText({ err, logs }: Outcome): string {
   if (err === 'SignatureFailure') return 'Transaction did not pass signature verification';
   if (typeof err !== 'object' || err === null || !('InstructionError' in err)) {

@@ -12,7 +12,7 @@ import { isSignature } from './transactions.ts';
 export interface Subscriptions {
   /** @throws RpcError. @returns the result for the caller */
   call(method: string, params: Params): unknown;
-  /** The chain has changed: sends what there is to send. */
+  /** Sends due notifications after a change of the chain. */
   changed(): void;
 }
 
@@ -107,7 +107,7 @@ export function createSubscriptions({ chain }: Node, send: (notification: object
         return false;
       });
     },
-    // Nodes know these two, and refuse them unless an option turns them on.
+    // Nodes know these two, and refuse them unless an option enables them.
     blockSubscribe(params) {
       readParams(params, 1, [anything, optional(anything)]);
       throw methodNotFound();
@@ -160,7 +160,7 @@ function subscribedAddress(key: string): Address {
   throw invalid('Invalid Request: Invalid pubkey provided');
 }
 
-/** Names a refusal as nodes do where a subscription's filters are wrong. */
+/** Describes a refusal of wrong filters in the nodes' words. */
 function asParams<T>(run: () => T): T {
   try {
     return run();

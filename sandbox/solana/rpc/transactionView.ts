@@ -17,7 +17,7 @@ export interface TransactionOptions {
 
 const base58 = getBase58Decoder();
 
-/** @throws RpcError when the caller does not say that it understands the transaction's version */
+/** @throws RpcError if the caller does not support the transaction's version */
 export function transactionView(record: TransactionRecord, config: TransactionOptions) {
   const { encoding = 'json' } = config;
   const submitted = understood(record, config);
@@ -150,7 +150,7 @@ function instructionView(
     : { programId, accounts: named, data: base58.decode(data), stackHeight };
 }
 
-/** The calls that instructions made inside, by instruction. */
+/** The inner calls of instructions, by instruction. */
 export const innerView = (
   record: Pick<TransactionRecord, 'inner' | 'keys'>,
   encoding: TransactionEncoding,

@@ -36,7 +36,7 @@ export const getSignatureStatuses = defineMethod([list(text), optional(statusesC
   const statuses = asked.map((each) => {
     const record = chain.history.find(each);
     if (!record || record.slot > head) return null;
-    // The node has the last blocks' statuses at hand; it searches for older ones only on request.
+    // The node has the last blocks' statuses in memory; it searches older ones only on request.
     if (!config?.searchTransactionHistory && head - record.slot > blockhashAge_blocks) return null;
     return statusView(view, record);
   });

@@ -17,7 +17,7 @@ export interface Chain {
   next(seconds?: number): LedgerHead;
   /** Closes a ledger with the transactions that are still valid. */
   close(transactions: readonly Submitted[], seconds?: number): void;
-  /** Closes a ledger with entries that no transaction wrote. */
+  /** Closes a ledger with entries that are not from transactions. */
   plant(write: (view: View) => void): void;
   stop(): void;
 }
@@ -35,7 +35,7 @@ export interface ChainOptions {
 }
 
 const firstLedger = 1_000;
-/** Maximum empty ledgers that close without a line in the journal. After a kill, the chain goes on after them. */
+/** Maximum empty ledgers that close without a line in the journal. After a kill, the chain continues after them. */
 const reserve_ledgers = 256;
 
 export function openChain(options: ChainOptions): Chain {

@@ -1,4 +1,4 @@
-/** Transactions and events that the node still remembers, and when ledgers closed. */
+/** Transactions, events and close times that the node still remembers. */
 import { xdr } from '@stellar/stellar-sdk';
 import type { LedgerHead } from '../ledger/network.ts';
 import type { TransactionRecord } from '../transactions/apply.ts';
@@ -17,9 +17,9 @@ export interface EventRecord {
 
 export interface History {
   head(): LedgerHead;
-  /** When a ledger that is not forgotten closed, in Unix seconds. */
+  /** Close time of a remembered ledger, in Unix seconds. */
   closedAt_s(sequence: number): number;
-  /** The first ledger that is not forgotten. */
+  /** The first remembered ledger. */
   oldest(): LedgerHead;
   /** A ledger closed, with these transactions in order. */
   add(ledger: LedgerHead, transactions: readonly TransactionRecord[]): void;
@@ -34,7 +34,7 @@ export interface History {
   events(): readonly EventRecord[];
 }
 
-/** @param retention_ledgers how many are remembered */
+/** @param retention_ledgers number of remembered ledgers */
 export function createHistory(first: LedgerHead, retention_ledgers: number): History {
   const byHash = new Map<string, TransactionRecord>();
   const times = createCloseTimes();
@@ -142,7 +142,7 @@ function eventRecord(
   };
 }
 
-/** When ledgers closed: only those are kept that closed later than the one before. */
+/** Close times of ledgers. Only times later than the previous one are stored. */
 interface CloseTimes {
   add(ledger: LedgerHead): void;
   /** Unix seconds. */

@@ -25,7 +25,7 @@ interface Header {
   readonly passphrase: string;
 }
 
-/** @returns the lines of an earlier run, oldest first; none for a new file. @throws Error when it is not this network's */
+/** @returns the lines of an earlier run, oldest first; empty for a new file @throws Error if the file is another network's */
 export function readJournal(file: string, passphrase: string): readonly JournalLine[] {
   if (!existsSync(file)) return [];
   const [first = '', ...rest] = readFileSync(file, 'utf8').split('\n');
@@ -33,7 +33,7 @@ export function readJournal(file: string, passphrase: string): readonly JournalL
   if (header.version !== 1 || header.passphrase !== passphrase) {
     throw new Error(`${file} is the state of another network (${header.passphrase}): remove it or name another file`);
   }
-  // The text after the last line break is empty, or half a line that a kill left: nobody has read that ledger.
+  // The text after the last line break is empty, or half a line after a kill: nobody has read that ledger.
   return rest.slice(0, -1).map((line) => JSON.parse(line) as JournalLine);
 }
 

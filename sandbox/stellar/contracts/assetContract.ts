@@ -96,7 +96,7 @@ function receiver(value: xdr.ScVal | undefined): { holder: string; id: xdr.ScVal
 
 const assetInfo = () => xdr.ScVal.scvVec([symbol('AssetInfo')]);
 
-/** The instance that an asset's contract has once deployed: it says in its storage which asset it is. */
+/** The instance of a deployed asset contract: its storage names the asset. */
 export function assetInstance(asset: Asset): xdr.ScVal {
   const entry = (key: xdr.ScVal, val: xdr.ScVal) => new xdr.ScMapEntry({ key, val });
   const code = xdr.ScVal.scvString(asset.isNative() ? 'native' : asset.getCode());

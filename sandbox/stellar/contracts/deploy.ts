@@ -1,4 +1,4 @@
-/** Putting code and contracts on the ledger. */
+/** Stores code and contracts on the ledger. */
 import { Address, Asset, StrKey, xdr } from '@stellar/stellar-sdk';
 import { HostError } from '../host/errors.ts';
 import type { Invocation } from '../host/invocation.ts';

@@ -17,7 +17,7 @@ export interface HostCall {
   readonly ledger: LedgerHead;
   readonly view: View;
   readonly function: xdr.HostFunction;
-  /** Receives what happens, also when the call fails. */
+  /** Receives diagnostic events, also if the call fails. */
   readonly diagnostics: xdr.ContractEvent[];
 }
 
@@ -26,7 +26,7 @@ export interface HostResult {
   readonly events: readonly xdr.ContractEvent[];
 }
 
-/** Runs it with the authorizations that the transaction brings. @throws HostError */
+/** Runs it with the transaction's authorizations. @throws HostError */
 export function runAuthorized(
   call: HostCall,
   entries: readonly xdr.SorobanAuthorizationEntry[],
@@ -38,7 +38,7 @@ export function runAuthorized(
   return run(invocation, authorizer, call);
 }
 
-/** Runs it with any authorizer, such as one that records. @throws HostError */
+/** Runs it with any authorizer, such as a recording one. @throws HostError */
 export function runWith(authorizer: Authorizer, call: HostCall): HostResult {
   return run(invocationOf(call, authorizer), authorizer, call);
 }

@@ -6,7 +6,7 @@ import type { GivenAuthorization } from './authorization.ts';
 import { HostError } from './errors.ts';
 import type { Invocation } from './invocation.ts';
 
-/** The transaction's source needs no signature of its own here: it signed the whole transaction. */
+/** The transaction's source needs no separate signature here: it signed the whole transaction. */
 export function givenAuthorization(
   entry: xdr.SorobanAuthorizationEntry,
   source: string,

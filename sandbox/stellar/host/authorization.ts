@@ -10,7 +10,7 @@ import { HostError } from './errors.ts';
 export interface Authorizer {
   enter(): void;
   leave(): void;
-  /** @throws HostError when `address` did not authorize the call. `caller` is the contract that made it. */
+  /** @throws HostError if `address` did not authorize the call of the contract `caller` */
   require(address: string, call: xdr.SorobanAuthorizedFunction, caller: string | undefined): void;
 }
 
@@ -41,7 +41,7 @@ export interface CallTree {
 export interface GivenAuthorization {
   readonly address: string;
   readonly invocation: xdr.SorobanAuthorizedInvocation;
-  /** @throws HostError when it is not the address's own, was used before or has expired */
+  /** @throws HostError if it is another address's, was used before or has expired */
   authenticate(): void;
 }
 
@@ -87,8 +87,8 @@ export interface RecordingAuthorizer extends Authorizer {
 }
 
 /**
- * Accepts everything and writes it down.
- * @param anywhere whether a tree may start below the first call; a signer must know what that means
+ * Accepts everything and records it.
+ * @param anywhere true if a tree may start below the first call; a signer must know what that means
  */
 export function recording({ anywhere }: { readonly anywhere: boolean }): RecordingAuthorizer {
   const trackers: Tracker[] = [];

@@ -1,4 +1,4 @@
-/** Why a contract call failed, in the host's own terms. */
+/** Reasons why a contract call failed, in the host's own terms. */
 import { xdr } from '@stellar/stellar-sdk';
 
 export type HostErrorType =
@@ -33,11 +33,11 @@ export class HostError extends Error {
   }
 }
 
-/** As RPC nodes show it; clients read `Error(Contract, #1)` out of it. */
+/** In the form of RPC nodes; clients read `Error(Contract, #1)` out of it. */
 export const hostErrorText = ({ type, code, message }: HostError): string =>
   `HostError: Error(${type}, ${typeof code === 'number' ? `#${code}` : code})\n\nEvent log (newest first):\n   0: ${message}`;
 
-/** The error as a value of contracts. */
+/** The error as a contract's value. */
 export function scError(type: HostErrorType, code: HostErrorCode | number): xdr.ScError {
   if (typeof code === 'number') return xdr.ScError.sceContract(code);
   const named = xdr.ScErrorCode[`scec${code}`]();

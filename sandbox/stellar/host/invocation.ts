@@ -24,7 +24,7 @@ export interface InvocationDeps {
   readonly authorizer: Authorizer;
   readonly runWasm: Runner;
   readonly runAsset: Runner;
-  /** Receives calls, returns, events and errors in their order, those of failed calls too. */
+  /** Receives calls, returns, events and errors in order, including those of failed calls. */
   readonly diagnostics: xdr.ContractEvent[];
 }
 
@@ -39,11 +39,11 @@ export interface Invocation {
   events(): readonly xdr.ContractEvent[];
   /** @throws HostError when the contract fails; its writes and events are then undone */
   call(contract: string, name: string, args: xdr.ScVal[]): xdr.ScVal;
-  /** The same for functions that only the host may call, such as constructors. */
+  /** Runs functions that only the host may call, such as constructors. */
   callReserved(contract: string, name: string, args: xdr.ScVal[]): xdr.ScVal;
-  /** Requires that `address` authorized the present call, with other arguments when given. */
+  /** Requires that `address` authorized the present call, with other arguments if given. */
   requireAuth(address: string, args?: xdr.ScVal[]): void;
-  /** Requires an authorization of something else than a contract call. */
+  /** Requires an authorization of an action other than a contract call. */
   requireAuthOf(address: string, what: xdr.SorobanAuthorizedFunction): void;
   publish(topics: xdr.ScVal[], data: xdr.ScVal): void;
   publishEvent(event: xdr.ContractEvent): void;

@@ -18,7 +18,7 @@ export function storageOf(invocation: Invocation, type: StorageType): Storage {
   return type === 'instance' ? instanceStorage(invocation) : entryStorage(invocation, type);
 }
 
-/** @throws HostError when there is none */
+/** @throws HostError if it does not exist */
 export function stored(storage: Storage, key: xdr.ScVal): xdr.ScVal {
   const value = storage.get(key);
   if (!value) throw new HostError('Storage', 'MissingValue', 'trying to get non-existing value for contract data');

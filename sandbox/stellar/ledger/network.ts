@@ -5,7 +5,7 @@ import { sha256 } from '../xdr.ts';
 export interface Network {
   readonly passphrase: string;
   readonly id: Buffer;
-  /** The protocol that its node speaks of. Contracts run as in `protocolVersion`. */
+  /** The protocol version that its node reports. Contracts run as in `protocolVersion`. */
   readonly protocol: number;
 }
 
@@ -17,10 +17,10 @@ export interface LedgerHead {
 }
 
 export const protocolVersion = 27;
-/** In stroops for each operation. */
+/** In stroops per operation. */
 export const baseFee = 100n;
 
-/** The public network's passphrase gives assets the contract ids that they have in production. */
+/** With the public network's passphrase, assets have their production contract ids. */
 export const createNetwork = (passphrase: string = Networks.PUBLIC, protocol = protocolVersion): Network => ({
   passphrase,
   id: sha256(passphrase),

@@ -8,7 +8,7 @@ export type SavedEntries = Readonly<Record<string, string | null>>;
 
 export interface LedgerState {
   get(key: xdr.LedgerKey): xdr.LedgerEntry | undefined;
-  /** A layer of writes; give its changes to `apply` to make them real. */
+  /** A layer of writes; pass its changes to `apply` to store them. */
   view(): View;
   apply(changes: readonly Change[], ledger: number): void;
   /** Everything, as base64 XDR. */
@@ -53,7 +53,7 @@ export function createState(): LedgerState {
 export const ledgerEntry = (data: xdr.LedgerEntryData, ledger: number): xdr.LedgerEntry =>
   new xdr.LedgerEntry({ lastModifiedLedgerSeq: ledger, data, ext: new xdr.LedgerEntryExt(0) });
 
-/** Changes as ledger metadata has them: the entry before, then the entry after. */
+/** Changes in the form of ledger metadata: the entry before, then the entry after. */
 export function entryChanges(changes: readonly Change[], ledger: number): xdr.LedgerEntryChange[] {
   return changes.flatMap(({ key, before, after }) => {
     const was = before ? [xdr.LedgerEntryChange.ledgerEntryState(ledgerEntry(before, ledger - 1))] : [];

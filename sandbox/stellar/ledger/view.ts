@@ -18,7 +18,7 @@ export interface View {
   change(key: xdr.LedgerKey, edit: (data: xdr.LedgerEntryData) => void): void;
   /** A layer above this one. */
   child(): View;
-  /** Hands this layer's writes to the one below. */
+  /** Moves this layer's writes to the layer below. */
   commit(): void;
   /** This layer's writes. */
   changes(): readonly Change[];
@@ -28,7 +28,7 @@ export interface View {
 export interface Touched {
   readonly reads: Map<string, xdr.LedgerKey>;
   readonly writes: Map<string, xdr.LedgerKey>;
-  /** Called before an entry is read or written. @throws Error where the entry must not be used so */
+  /** Called before an entry is read or written. @throws Error if this use is forbidden */
   readonly check?: (name: string, use: 'read' | 'write') => void;
 }
 

@@ -6,7 +6,7 @@ import { type Operation, stroops } from './operation.ts';
 const tr = xdr.OperationResultTr;
 const nameBytesMax = 64;
 
-/** @param source the account that the operation acts for @returns undefined for an operation that may be applied */
+/** @param source account of the operation @returns undefined for an operation that may be applied */
 export function malformed(operation: Operation, source: string): xdr.OperationResult | undefined {
   const fault = faultOf(operation, source);
   return fault && xdr.OperationResult.opInner(fault);
@@ -51,7 +51,7 @@ function faultOf(operation: Operation, source: string): xdr.OperationResultTr | 
   }
 }
 
-/** The result that nodes give an operation without a fault where another operation of the transaction has one. */
+/** The result of a correct operation if another operation of the transaction is malformed. */
 export function succeededResult(operation: Operation): xdr.OperationResult {
   const inner = succeeded(operation);
   return inner ? xdr.OperationResult.opInner(inner) : xdr.OperationResult.opNotSupported();

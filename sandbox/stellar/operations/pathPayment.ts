@@ -1,4 +1,4 @@
-/** Path payments. There are no offers here, so that only paths through one asset lead anywhere. */
+/** Path payments. There are no offers here, so only paths through one asset are possible. */
 import { type Asset, xdr } from '@stellar/stellar-sdk';
 import { transferEvent } from '../events.ts';
 import { addBalance, type BalanceFault } from '../ledger/balances.ts';

@@ -54,7 +54,7 @@ export function payment(context: OperationContext, operation: OperationOf<'payme
   return applied(xdr.OperationResultTr.payment(xdr.PaymentResult.paymentSuccess()), [event]);
 }
 
-/** Changes balances. @returns the fault where they do not allow it */
+/** Changes balances. @returns the fault if they do not allow it */
 export function faultOf(change: () => void): BalanceFault | undefined {
   try {
     change();
@@ -65,7 +65,7 @@ export function faultOf(change: () => void): BalanceFault | undefined {
   }
 }
 
-/** The id that a payment is for: that of an M-address, else the memo. */
+/** The id of a payment: that of an M-address, else the memo. */
 export function receiverId(destination: string, memo: Transaction['memo']): xdr.ScVal | undefined {
   const id = muxedId(destination);
   if (id) return xdr.ScVal.scvU64(id);

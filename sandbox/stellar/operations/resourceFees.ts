@@ -9,5 +9,5 @@ export const refundableFee = 4_500n;
 /** Part that a successful call uses. */
 export const usedRefundableFee = 50n;
 
-/** The least `resourceFee` that simulations announce. */
+/** The minimum `resourceFee` of simulations. */
 export const announcedResourceFee = nonRefundableFee + refundableFee;

@@ -1,4 +1,4 @@
-/** Methods that no public node has: tests and the sandbox change the world by them, from any process. */
+/** Methods that no public node has: tests and the sandbox control the world with them, from any process. */
 import { Asset } from '@stellar/stellar-sdk';
 import { type FaultKind, faultKinds } from '../faults.ts';
 import type { View } from '../ledger/view.ts';
@@ -45,7 +45,7 @@ export const addFault: Method = ({ faults }, params) => {
   return {};
 };
 
-/** Removes the faults that have not happened yet. */
+/** Removes faults that have not occurred yet. */
 export const clearFaults: Method = ({ faults }) => {
   faults.clear();
   return {};

@@ -36,7 +36,7 @@ function inclusionOf({ envelopeXdr, resultXdr }: TransactionRecord, passphrase: 
   const { operationsPaid, sorobanData } = parseEnvelope(envelopeXdr, passphrase);
   const charged = bigintOf(xdr.TransactionResult.fromXDR(resultXdr, 'base64').feeCharged());
   if (!sorobanData) return { isCall: false, inclusion: charged / BigInt(operationsPaid) };
-  // A part of the resource fee was given back, so the charge says nothing about the inclusion.
+  // A part of the resource fee was refunded, so the charge does not reveal the inclusion fee.
   return { isCall: true, inclusion: baseFee };
 }
 

@@ -99,7 +99,7 @@ function metadata(head: LedgerHead, protocol: number): Buffer {
 /** One of the two phases of a ledger's transactions: classic ones, and contract calls. */
 const noTransactions = (): xdr.TransactionPhase => new xdr.TransactionPhase(0, []);
 
-/** Used as the hash of a ledger's contents: one for each number. */
+/** Replaces the hash of a ledger's contents: one for each number. */
 const ledgerHash = (sequence: number): Buffer => sha256(`ledger ${sequence}`);
 
 function headerOf({ sequence, closedAt_s }: LedgerHead, protocol: number): xdr.LedgerHeader {

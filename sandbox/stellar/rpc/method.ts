@@ -13,9 +13,9 @@ export interface Node {
   readonly friendbotUrl: () => string;
 }
 
-/** An object; a list where a caller sends one. */
+/** An object, or a list if the caller sends one. */
 export type Params = Readonly<Record<string, unknown>>;
-/** Parameters of a request that has none, or null. */
+/** Parameters of a request without any, or with null. */
 export const noParams: Params = {};
 export type Method = (node: Node, params: Params) => object;
 
@@ -31,7 +31,7 @@ export const rpcCodes = {
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
-  /** More about the error, where nodes say more. */
+  /** More data about the error, if nodes send it. */
   readonly data: unknown;
   constructor(code: number, message: string, data?: unknown) {
     super(message);

@@ -29,7 +29,7 @@ export const getVersionInfo: Method = ({ chain }) => ({
 });
 
 const keysMax = 200;
-/** The answer says that contract data lives this much longer; nothing expires here. */
+/** The answer states this remaining lifetime of contract data; nothing expires here. */
 const alive_ledgers = 500_000;
 
 const request = structure({ keys: listOf(text), xdrFormat: text });

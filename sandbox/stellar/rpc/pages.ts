@@ -14,7 +14,7 @@ interface Range {
   readonly latestLedger: number;
 }
 
-/** @throws RpcError that names the first fault of the page, and that of its format on a line of its own */
+/** @throws RpcError that names the first fault of the page, and a fault of its format on a separate line */
 export function checkPage(page: LedgerPage, range: Range, limitMax: number): void {
   const problems = [pageProblem(page, range, limitMax), formatProblem(page.xdrFormat)];
   const found = problems.filter((problem) => problem !== undefined);

@@ -1,7 +1,7 @@
 /** Reads parameters as stellar-rpc does: null is the zero value, unknown fields are ignored, names match in any case. */
 import { type Params, RpcError, rpcCodes } from './method.ts';
 
-/** Returns a value of JSON as a field's value. @throws WrongType */
+/** Returns a JSON value as a field's value. @throws WrongType */
 type Read<T> = (value: unknown) => T;
 
 class WrongType extends Error {
@@ -60,7 +60,7 @@ export const structure =
     return Object.fromEntries(read) as Structure<F>;
   };
 
-/** A value that JSON's types allow, but its own rules may not. @throws Error with the reason, which the caller receives */
+/** A value with a valid JSON type whose own rules may refuse it. @throws Error with the reason, which the caller receives */
 export const parsedBy =
   <T, U>(read: Read<T>, parse: (value: T) => U): Read<U> =>
   (value) => {
@@ -72,7 +72,7 @@ export const parsedBy =
     }
   };
 
-/** @throws RpcError as nodes do for parameters of another type */
+/** @throws RpcError in the nodes' form for parameters of another type */
 export function readParams<T>(read: Read<T>, params: Params): T {
   try {
     return read(params);
@@ -82,7 +82,7 @@ export function readParams<T>(read: Read<T>, params: Params): T {
   }
 }
 
-/** Why an `xdrFormat` is refused; undefined for those that are accepted. */
+/** Reason why an `xdrFormat` is refused; undefined for accepted ones. */
 export function formatProblem(format: string): string | undefined {
   if (format === '' || format === 'base64') return undefined;
   if (format === 'json') return "the sandbox's chain answers no xdrFormat json: use base64";

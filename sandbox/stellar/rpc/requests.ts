@@ -1,4 +1,4 @@
-/** Requests of JSON-RPC as stellar-rpc reads them: which of them it refuses, and which get no answer. */
+/** JSON-RPC requests in stellar-rpc's reading: refused ones, and ones without an answer. */
 import { noParams, type Params, RpcError, rpcCodes } from './method.ts';
 
 /** Text or a number as it was sent; undefined for a notification, which gets no answer. */
@@ -15,7 +15,7 @@ export type Parsed = RpcRequest | { readonly id: RequestId; readonly error: RpcE
 
 const known = new Set(['jsonrpc', 'id', 'method', 'params', 'error', 'result']);
 
-/** Undefined for a body that is no JSON. */
+/** Undefined for a body that is not JSON. */
 export function parseRequests(body: string): readonly Parsed[] | undefined {
   try {
     const json: unknown = JSON.parse(body);

@@ -77,7 +77,7 @@ export function applyTransaction(context: ApplyContext, submitted: Submitted): T
   };
 }
 
-/** Fees and refunds are no part of a transaction's metadata. */
+/** A transaction's metadata does not include fees and refunds. */
 function addLumens({ state, ledger }: ApplyContext, account: string, amount: bigint): void {
   const view = state.view();
   view.change(accountKey(account), (data) =>
@@ -86,7 +86,7 @@ function addLumens({ state, ledger }: ApplyContext, account: string, amount: big
   state.apply(view.changes(), ledger.sequence);
 }
 
-/** Uses the sequence number up. A fee bump's metadata also names its payer, unchanged. */
+/** Uses the sequence number. A fee bump's metadata also names its payer, unchanged. */
 function useSequence({ state, ledger }: ApplyContext, submitted: Submitted): xdr.LedgerEntryChange[] {
   const { feeBump, feePayer, source, transaction } = submitted;
   const payer = feeBump ? unchanged(state, feePayer, ledger) : [];

@@ -13,14 +13,14 @@ export interface Submitted {
   /** The account whose sequence it uses. */
   readonly source: string;
   readonly feePayer: string;
-  /** Most that it may cost, in stroops. */
+  /** Maximum cost in stroops. */
   readonly feeMax: bigint;
   /** Operations that are paid for: a fee bump counts as one more. */
   readonly operationsPaid: number;
   readonly sorobanData: xdr.SorobanTransactionData | undefined;
 }
 
-/** @throws Error when it is no envelope */
+/** @throws Error if it is not an envelope */
 export function parseEnvelope(envelopeXdr: string, passphrase: string): Submitted {
   const outer = TransactionBuilder.fromXDR(envelopeXdr, passphrase);
   const feeBump = outer instanceof FeeBumpTransaction ? outer : undefined;

@@ -9,7 +9,7 @@ export type Admission =
   | { readonly status: 'ERROR'; readonly refusal: Refusal };
 
 export interface TransactionQueue {
-  /** @param next the ledger that it would go into */
+  /** @param next ledger that would contain it */
   admit(submitted: Submitted, state: LedgerState, next: LedgerHead): Admission;
   /**
    * Empties it for a ledger, in the order of arrival. Transactions that the ledger refuses, for example because of their time, are not

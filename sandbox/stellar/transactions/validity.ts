@@ -30,9 +30,9 @@ export type InvalidCode =
 
 /** Reason of a node's refusal. */
 export interface Refusal {
-  /** An operation that its account did not sign, or that is malformed, gives the results of all operations. */
+  /** Results of all operations, if one is malformed or not signed by its account. */
   readonly verdict: InvalidCode | readonly xdr.OperationResult[];
-  /** The least that the transaction would cost, in stroops; 0 where the node does not compute it. */
+  /** The minimum cost of the transaction in stroops; 0 if the node does not compute it. */
   readonly feeCharged: bigint;
   /** True if the transaction within a fee bump is refused. */
   readonly isInner?: boolean;
@@ -42,7 +42,7 @@ export interface Refusal {
 
 type Verdict = Refusal['verdict'] | undefined;
 
-/** @param ledger the one that it would go into @returns undefined for a valid transaction */
+/** @param ledger that would contain it @returns undefined for a valid transaction */
 export function validate(submitted: Submitted, state: LedgerState, ledger: LedgerHead): Refusal | undefined {
   const { feeBump, transaction } = submitted;
   const refusal = unfit(submitted);
@@ -99,8 +99,8 @@ function untimely({ transaction: { timeBounds, ledgerBounds } }: Submitted, ledg
 }
 
 /**
- * Fee of the transaction in stroops; a contract call gets a part refunded. Fees never rise here, because ledgers are never full. One
- * without operations costs as much as one with one.
+ * Fee of the transaction in stroops; a contract call gets a part refunded. Fees never rise here, because ledgers are
+ * never full. A transaction without operations costs as much as one with one operation.
  */
 export const feeOf = ({ operationsPaid, sorobanData }: Submitted): bigint =>
   baseFee * BigInt(Math.max(1, operationsPaid)) + resourceFeeOf(sorobanData);

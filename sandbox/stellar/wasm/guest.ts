@@ -9,7 +9,7 @@ export interface Guest {
   toVal(value: xdr.ScVal): Val;
   /** @throws HostError for an invalid value, or an object of another call */
   fromVal(val: Val): xdr.ScVal;
-  /** An object with a given tag. @throws HostError when it is another */
+  /** An object with a given tag. @throws HostError for another tag */
   object(val: Val, tag: number): xdr.ScVal;
   /** Bytes of its memory; position and length are u32 values. */
   read(position: Val, length: Val): Buffer;

@@ -45,7 +45,7 @@ export function storageFunctions({ invocation, toVal, fromVal }: Guest): HostFun
       storage(type).remove(fromVal(key));
       return voidVal;
     },
-    // Nothing expires here, so there is no life to extend.
+    // Nothing expires here, so there is no lifetime to extend.
     7: () => voidVal,
     8: () => voidVal,
   };

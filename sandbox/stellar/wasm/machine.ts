@@ -21,7 +21,7 @@ interface Compiled {
 const compiledMax = 200;
 const compiled = new Map<string, Compiled>();
 
-/** @throws HostError when it is no Soroban contract */
+/** @throws HostError if it is not a Soroban contract */
 export function compileWasm(wasm: Buffer): Compiled {
   const name = sha256(wasm).toString('hex');
   const known = compiled.get(name);

@@ -19,7 +19,7 @@ export const balancer: Quirk<BalancerSettings> = {
   says: 'several back ends at different heights behind one address',
   begin({ lags, beyond = 'refused' }, node) {
     const behind = behindOf(node, beyond);
-    // The calls of a batch meet one back end.
+    // The calls of a batch reach one back end.
     return () => ({ call: behind(lags[Math.floor(node.random() * lags.length)] ?? 0) });
   },
 };

@@ -1,6 +1,7 @@
 /**
- * An answer with nothing in it: no byte at all, or `{}`, with 200. geth answers so while it is brought down
- * (github.com/mana-ethereum/ethereumex/issues/58), gateways when a back end is lost ("missing response", github.com/ethers-io/ethers.js/issues/841).
+ * An empty answer: no byte at all, or `{}`, with 200. geth answers so during its shutdown
+ * (github.com/mana-ethereum/ethereumex/issues/58), gateways when a back end is lost ("missing response",
+ * github.com/ethers-io/ethers.js/issues/841).
  */
 import { jsonHeaders } from '../call.ts';
 import { everywhere, onReplies, type Quirk } from '../quirk.ts';

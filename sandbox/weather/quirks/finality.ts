@@ -1,6 +1,7 @@
 /**
- * `finalized` (and `safe`) that say nothing: at genesis (github.com/0xPolygon/cdk-erigon/issues/441, always 0x0), far too low on some back
- * ends (github.com/ethereum-optimism/optimism/issues/22822), refused with −39001 (github.com/node-real/bsc-erigon/issues/376), or null.
+ * `finalized` (and `safe`) without a useful value: at genesis (github.com/0xPolygon/cdk-erigon/issues/441, always 0x0),
+ * far too low on some back ends (github.com/ethereum-optimism/optimism/issues/22822), refused with −39001
+ * (github.com/node-real/bsc-erigon/issues/376), or null.
  */
 import { fieldsOf, listOf, Refusal } from '../call.ts';
 import { onCalls, type Quirk } from '../quirk.ts';

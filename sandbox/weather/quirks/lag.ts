@@ -1,7 +1,7 @@
 /**
- * A node that is behind. Public and cheap nodes trail the head by a block or more, and go on answering: go-ethereum's `eth_syncing`
- * (ethereum.org/developers/docs/apis/json-rpc), Solana's `getHealth` "Node is behind by 42 slots" (solana.com/docs/rpc/http/gethealth),
- * stellar-rpc's `getHealth` with its own latestLedger.
+ * A node that is behind. Public and cheap nodes trail the head by a block or more, and still answer: go-ethereum's
+ * `eth_syncing` (ethereum.org/developers/docs/apis/json-rpc), Solana's `getHealth` "Node is behind by 42 slots"
+ * (solana.com/docs/rpc/http/gethealth), stellar-rpc's `getHealth` with its own latestLedger.
  */
 import { type BeyondHead, evmBehind } from '../heights/evm.ts';
 import { solanaBehind } from '../heights/solana.ts';

@@ -101,11 +101,15 @@ const headersOf: Readonly<Record<number, readonly string[]>> = {
 const summaries: Readonly<Record<SentEventType, string>> = {
   payment_payin_completed: 'The payin is confirmed',
   payment_payout_completed: 'The payout is confirmed: fulfil the order',
+  payment_held: 'Opt-in. Final money does not count towards the payment and is held: a late, second or wrong payin',
+  payment_bounced: 'Opt-in. The payment ended without a payout; its money is held and can be refunded',
+  payment_expired: 'Opt-in. The time to pay is over: a late payin can still be paid out if the app accepts it',
+  payment_refunded: 'Opt-in. A refund is final on its chain; a payment can have several',
   webhook_test: 'A test that the app’s owner asked for: its payment is made up',
 };
 
 const description =
-  'Sent once, never again by itself. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.';
+  'Sent once, never again automatically. X-Service-Signature is sha256= and the hex HMAC-SHA256 of X-Service-Timestamp, a dot, and the raw body, keyed with the 64 digits of the webhook secret as text. Refuse timestamps more than five minutes away, compare in constant time, answer 2xx within ten seconds.';
 
 const webhookParameters = [
   {

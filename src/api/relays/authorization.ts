@@ -83,7 +83,7 @@ const viewOf = ({ payment, offers, last }: RelayDesk, now_s: number) => ({
   last: last && resultView(last.result),
 });
 
-/** `typedData` as wallets take it (EIP-712, eth_signTypedData_v4); the page adds the payer's account as `message.from`. */
+/** `typedData` in the form of wallets (EIP-712, eth_signTypedData_v4); the page adds the payer's account as `message.from`. */
 function offerView({ source, deposit, networkId, domain, nonce }: RelayOffer, now_s: number, end_s: number) {
   const { chainId, token, amount } = source;
   return {
@@ -125,7 +125,7 @@ const typesOfWallets = {
   ],
 };
 
-/** @returns what a page shows of an authorization that was handed in */
+/** @returns the page's view of a submitted authorization */
 const resultView = (result: RelayResult) => ({
   status: result.kind,
   transaction: result.hash,

@@ -1,23 +1,32 @@
-/** The two ways by which a payer without gas pays: `/pay/<secret>/authorization` for pages, and `/pay/<secret>/x402` for programs. */
+/** Ways to pay without gas: `/pay/<secret>/authorization` for pages; `/pay/<secret>/x402` and `/link/<id>/x402` for programs. */
 import { Router } from 'express';
 import type { PageRoutes } from '../app.ts';
 import { localsOf } from '../middleware.ts';
 import { authorizationHandlers, authorizationPath } from './authorization.ts';
 import type { RelayDoorsDeps } from './link.ts';
 import { createSettling } from './settling.ts';
-import { x402Handler, x402Path, x402Preflight } from './x402.ts';
+import { linkX402Path, payX402Path, targetOfLink, targetOfPayment } from './targets.ts';
+import { x402Handler, x402Preflight } from './x402.ts';
 
 /** Each path is mounted alone, so no spelling of it reaches another handler. */
 export const createRelayDoors = (deps: RelayDoorsDeps): PageRoutes => ({
   routerBehind(gate) {
     const settling = createSettling(deps);
     const router = Router({ caseSensitive: true });
-    router.options([x402Path, authorizationPath], (request, response) => {
-      localsOf(response).route = request.path.endsWith('x402') ? '/pay/{secret}/x402' : '/pay/{secret}/authorization';
-      response.setHeaders(x402Preflight as Map<string, string>);
-      response.writeHead(204).end();
-    });
-    router.all(x402Path, x402Handler(deps, settling, gate));
+    const preflight = (path: string, route: string) =>
+      router.options(path, (_request, response) => {
+        localsOf(response).route = route;
+        response.setHeaders(x402Preflight as Map<string, string>);
+        response.writeHead(204).end();
+      });
+    preflight(authorizationPath, '/pay/{secret}/authorization');
+    for (const [path, route, find] of [
+      [payX402Path, '/pay/{secret}/x402', targetOfPayment(deps)],
+      [linkX402Path, '/link/{linkId}/x402', targetOfLink(deps)],
+    ] as const) {
+      preflight(path, route);
+      router.all(path, x402Handler(deps, settling, gate, { route, find }));
+    }
     const { ask, hand } = authorizationHandlers(deps, settling, gate);
     router.get(authorizationPath, ask);
     router.post(authorizationPath, hand);

@@ -1,15 +1,26 @@
 /** The payment of a link, and what both ways to hand in an authorization need. */
 import type { Request, Response } from 'express';
+import type { LinkDrafts } from '../../../commands/linkDrafts.ts';
 import type { Relays } from '../../../commands/relays.ts';
 import type { ChainId } from '../../../domain/chains.ts';
+import type { AccessDeps } from '../auth.ts';
 import { ApiError } from '../errors.ts';
-import type { Clients } from '../rateLimits.ts';
+import type { Clients, Rates } from '../rateLimits.ts';
 import type { PayLinkDeps } from '../resource.ts';
+import type { LinkRoutePorts } from '../routes/links.ts';
+import type { Challenges } from './mpp.ts';
 import type { SettlingDeps } from './settling.ts';
 
-export interface RelayDoorsDeps extends SettlingDeps, Pick<PayLinkDeps, 'paymentSecrets' | 'publicUrl'> {
+export interface RelayDoorsDeps
+  extends SettlingDeps,
+    Pick<PayLinkDeps, 'paymentSecrets' | 'publicUrl'>,
+    Pick<AccessDeps, 'findApp'> {
   readonly relays: Relays;
   readonly clients: Pick<Clients, 'of'>;
+  readonly rates: Rates;
+  readonly links: Pick<LinkRoutePorts, 'find'>;
+  readonly linkDrafts: LinkDrafts;
+  readonly challenges: Challenges;
   /** Chains with a relay account, by the id of their network. */
   readonly networks: ReadonlyMap<number, ChainId>;
   /** How long an answer waits for the payer's money. Default: 45 s. */

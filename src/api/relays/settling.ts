@@ -1,7 +1,7 @@
 /** Common part of both endpoints that accept an authorization: one at a time for a payment, and the result when the payer's money has arrived. */
 import type { By } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
-import type { Accepted, RelayRefusal, Relays, SignedAuthorization } from '../../../commands/relays.ts';
+import type { Accepted, RelayDraft, RelayRefusal, Relays, SignedAuthorization } from '../../../commands/relays.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { serializeByKey } from '../../lib/serialize.ts';
 import type { RequestSlot } from '../middleware.ts';
@@ -28,9 +28,11 @@ export interface AskedToSettle {
   /** Aborts when nobody waits for the answer any more. */
   readonly away: AbortSignal;
   readonly wait_ms: number;
+  /** The payment, if it is created only now. */
+  readonly draft?: RelayDraft | undefined;
 }
 
-/** A relay's own stream tells nobody: it is read as often as this beside the payment's news. */
+/** A relay's own stream sends no notification: it is polled at this interval beside the payment's news. */
 const look_ms = 1_000;
 const answer_ms = 10_000;
 
@@ -58,8 +60,8 @@ export function createSettling({ relays, paymentNews, clock }: SettlingDeps): Se
     async settle(asked) {
       const { paymentId, signed, by } = asked;
       const until = AbortSignal.any([asked.away, AbortSignal.timeout(answer_ms)]);
-      // Copies of one request ask the nodes once: the second finds what the first has ordered.
-      const accepted = await turn(paymentId, () => relays.accept(paymentId, signed, by, until));
+      // Copies of one request query the nodes once: the second finds the order of the first.
+      const accepted = await turn(paymentId, () => relays.accept(paymentId, signed, by, until, asked.draft));
       return isRefusal(accepted) ? accepted : await awaited(asked, accepted);
     },
   };

@@ -1,4 +1,4 @@
-/** The headers and bodies of x402, versions 1 and 2 (x402 specification; `@x402/core`). What is read here is only shaped, never believed. */
+/** The headers and bodies of x402, versions 1 and 2 (x402 specification; `@x402/core`). This module only parses input and trusts none of it. */
 import type { RelayOffer, SignedAuthorization } from '../../../commands/relays.ts';
 import type { Json } from '../../../domain/schema.ts';
 import { ApiError } from '../errors.ts';
@@ -13,7 +13,7 @@ export const headerNames = {
 } as const;
 
 /** An authorization with its signature has about 1,000 characters. */
-const headerMax = 8_192;
+export const headerMax = 8_192;
 
 /** The names that version 1 has for networks. Its clients refuse a whole answer that names another one. */
 const oldNames: ReadonlyMap<number, string> = new Map([
@@ -35,23 +35,35 @@ export interface Bill {
   /** Time that payers still have, in seconds. */
   readonly left_s: number;
   readonly offers: readonly RelayOffer[];
+  /** Text that clients send back with what they sign; null if the address alone names the payment. */
+  readonly quote: string | null;
+  /** True if clients of version 1 can pay; they send no quote back. */
+  readonly isForOldClients: boolean;
+  /** Page of a payment that the address does not name; null otherwise. */
+  readonly paymentLink: string | null;
 }
 
-const timeoutOf = ({ left_s }: Bill): number => Math.max(1, Math.min(validMax_s, Math.floor(left_s)));
+const extraOf = ({ quote }: Bill, { domain: { name, version } }: RelayOffer) => ({
+  name,
+  version,
+  ...(quote !== null && { quote }),
+});
+
+export const timeoutOf = ({ left_s }: Bill): number => Math.max(1, Math.min(validMax_s, Math.floor(left_s)));
 
 /** Requirements of version 2, one for each source. */
 export const requirementsOf = (bill: Bill) =>
-  bill.offers.map(({ source, deposit, networkId, domain }) => ({
+  bill.offers.map((offer) => ({
     scheme: 'exact',
-    network: networkName(networkId),
-    amount: source.amount,
-    asset: source.token.address,
-    payTo: deposit.address,
+    network: networkName(offer.networkId),
+    amount: offer.source.amount,
+    asset: offer.source.token.address,
+    payTo: offer.deposit.address,
     maxTimeoutSeconds: timeoutOf(bill),
-    extra: { name: domain.name, version: domain.version },
+    extra: extraOf(bill, offer),
   }));
 
-/** The answer of version 2 that asks for payment: it stands in a header. */
+/** The answer of version 2 that requires payment, in a header. */
 export const paymentRequired = (bill: Bill, error: string) => ({
   x402Version: 2,
   error,
@@ -59,11 +71,12 @@ export const paymentRequired = (bill: Bill, error: string) => ({
   accepts: requirementsOf(bill),
 });
 
-/** The same in version 1, which stands in the body. */
+/** The same in version 1, in the body. */
 export const oldPaymentRequired = (bill: Bill, error: string) => ({
   x402Version: 1,
   error,
-  accepts: bill.offers.flatMap(({ source, deposit, networkId, domain }) => {
+  accepts: (bill.isForOldClients ? bill.offers : []).flatMap((offer) => {
+    const { source, deposit, networkId } = offer;
     const network = oldNames.get(networkId);
     if (network === undefined) return [];
     return [
@@ -77,7 +90,7 @@ export const oldPaymentRequired = (bill: Bill, error: string) => ({
         payTo: deposit.address,
         maxTimeoutSeconds: timeoutOf(bill),
         asset: source.token.address,
-        extra: { name: domain.name, version: domain.version },
+        extra: extraOf(bill, offer),
       },
     ];
   }),
@@ -87,21 +100,27 @@ export const encoded = (value: object): string => Buffer.from(JSON.stringify(val
 
 /** Header that a client sent. */
 export interface SentPayment {
-  readonly version: 1 | 2;
+  /** Version of x402, or the Payment scheme. */
+  readonly version: 1 | 2 | 'mpp';
   readonly networkId: number;
   /** Network as the client spells it. */
   readonly network: string;
-  /** Requirement that the client chose, of version 2: it must be one of ours. */
-  readonly accepted: { readonly amount: string; readonly asset: string; readonly payTo: string } | null;
+  /** Terms that the client chose; null in version 1, whose clients send none back. */
+  readonly accepted: { readonly asset: string; readonly quote: string | null } | null;
   readonly signed: Omit<SignedAuthorization, 'chainId' | 'tokenAddress'>;
 }
 
-const malformed = (what: string): ApiError => new ApiError('invalidRequest', `the payment header ${what}`);
+const malformed = (what: string): ApiError => new ApiError('invalidRequest', `the payment of x402 ${what}`);
 
 /** @throws ApiError invalidRequest for what no client of either version sends */
 export function readPayment(text: string): SentPayment {
   if (text.length > headerMax) throw malformed(`is longer than ${headerMax} characters`);
-  const payload = objectIn(parsed(text), 'payload');
+  return readPayload(decodeJson(text));
+}
+
+/** @throws ApiError invalidRequest */
+export function readPayload(value: unknown): SentPayment {
+  const payload = objectIn(value, 'payload');
   const version = payload['x402Version'];
   if (version !== 1 && version !== 2) throw malformed('has no x402Version of 1 or 2');
   const chosen = version === 2 ? objectIn(payload['accepted'], 'accepted') : payload;
@@ -113,10 +132,7 @@ export function readPayment(text: string): SentPayment {
     version,
     network,
     networkId: networkIdIn(network, version),
-    accepted:
-      version === 2
-        ? { amount: textIn(chosen, 'amount'), asset: textIn(chosen, 'asset'), payTo: textIn(chosen, 'payTo') }
-        : null,
+    accepted: version === 2 ? { asset: textIn(chosen, 'asset'), quote: quoteIn(chosen['extra']) } : null,
     signed: {
       from: textIn(authorization, 'from'),
       to: textIn(authorization, 'to'),
@@ -129,12 +145,18 @@ export function readPayment(text: string): SentPayment {
   };
 }
 
+const quoteIn = (extra: Json | undefined): string | null => {
+  if (typeof extra !== 'object' || extra === null || Array.isArray(extra)) return null;
+  const quote = (extra as { readonly [name: string]: Json })['quote'];
+  return typeof quote === 'string' && quote.length <= 1_024 ? quote : null;
+};
+
 function networkIdIn(network: string, version: 1 | 2): number {
   if (version === 2) return Number(/^eip155:([1-9][0-9]{0,9})$/.exec(network)?.[1] ?? 0);
   return [...oldNames].find(([, name]) => name === network)?.[0] ?? 0;
 }
 
-function parsed(text: string): unknown {
+export function decodeJson(text: string): unknown {
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) throw malformed('is not base64');
   try {
     return JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
@@ -143,12 +165,12 @@ function parsed(text: string): unknown {
   }
 }
 
-function objectIn(value: unknown, name: string): { readonly [name: string]: Json } {
+export function objectIn(value: unknown, name: string): { readonly [name: string]: Json } {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as { [name: string]: Json };
   throw malformed(`has no ${name}`);
 }
 
-function textIn(value: { readonly [name: string]: Json }, name: string): string {
+export function textIn(value: { readonly [name: string]: Json }, name: string): string {
   const text = value[name];
   if (typeof text === 'string' && text.length <= 4_096) return text;
   throw malformed(`has no text ${name}`);

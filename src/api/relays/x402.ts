@@ -1,16 +1,18 @@
-/** x402 on a payment: 402 with what is to be paid, and 200 once the payer's signed authorization has funded the payment. */
+/** x402 on a payment: 402 with the amount due, and 200 once the payer's signed authorization has funded the payment. */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestHandler } from 'express';
-import type { Accepted, RelayDesk, RelayRefusal } from '../../../commands/relays.ts';
+import type { Accepted, RelayRefusal } from '../../../commands/relays.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { formatAmount } from '../../../domain/money.ts';
-import { epochMs } from '../../../domain/time.ts';
+import { epochMs, type Instant } from '../../../domain/time.ts';
 import { ApiError, errorOfRefusal } from '../errors.ts';
 import { localsOf } from '../middleware.ts';
-import { payPath } from '../resource.ts';
 import { type Gate, send } from '../router.ts';
-import { closing, paymentIn, type RelayDoorsDeps } from './link.ts';
+import { closing, type RelayDoorsDeps } from './link.ts';
+import { credentialIn, mppHeaders, paymentReceipt } from './mpp.ts';
 import type { Settling } from './settling.ts';
+import type { FindTarget, Target } from './targets.ts';
 import {
   type Bill,
   encoded,
@@ -21,8 +23,6 @@ import {
   type SentPayment,
 } from './wire.ts';
 
-export const x402Path = '/pay/:secret/x402';
-
 /** An answer waits this long for the payer's money; a client that gets none in time sends the same header again. */
 const wait_ms = 45_000;
 const again_s = 5;
@@ -32,7 +32,15 @@ export const x402Cors: ReadonlyMap<string, string> = new Map([
   ['Access-Control-Allow-Origin', '*'],
   [
     'Access-Control-Expose-Headers',
-    [headerNames.required, headerNames.response, headerNames.oldResponse, 'Retry-After', 'X-Request-Id'].join(', '),
+    [
+      headerNames.required,
+      headerNames.response,
+      headerNames.oldResponse,
+      mppHeaders.challenge,
+      mppHeaders.receipt,
+      'Retry-After',
+      'X-Request-Id',
+    ].join(', '),
   ],
 ]);
 
@@ -41,37 +49,50 @@ export const x402Preflight: ReadonlyMap<string, string> = new Map([
   ['Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE'],
   [
     'Access-Control-Allow-Headers',
-    [headerNames.payment, headerNames.oldPayment, 'Content-Type', 'X-Request-Id'].join(', '),
+    [headerNames.payment, headerNames.oldPayment, mppHeaders.credential, 'Content-Type', 'X-Request-Id'].join(', '),
   ],
   ['Access-Control-Max-Age', '7200'],
 ]);
 
 type Answered = Parameters<typeof send>[1];
 
-export function x402Handler(deps: RelayDoorsDeps, settling: Settling, gate: Gate): RequestHandler {
+/** @param route the path as logs and metrics name it */
+export function x402Handler(
+  deps: RelayDoorsDeps,
+  settling: Settling,
+  gate: Gate,
+  { route, find }: { readonly route: string; readonly find: FindTarget },
+): RequestHandler {
   return async (request, response) => {
-    localsOf(response).route = '/pay/{secret}/x402';
+    localsOf(response).route = route;
     response.setHeaders(x402Cors as Map<string, string>);
     await gate.admission.ofStranger(request, response);
     const place = gate.limit.enter(response);
-    const { secret, paymentId } = paymentIn(deps, request);
     const away = closing(response);
-    const sent = headerIn(request.headers);
-    const desk = await deps.relays.desk(paymentId, away);
-    if (!desk) throw new ApiError('notFound', 'there is no such payment: check the address');
-    const bill = billOf(deps, secret, desk);
-    if (sent === null) return send(response, asked(desk, bill));
-    const payment = readPayment(sent);
+    const payment = paymentOf(deps, request.headers);
+    const address = deps.clients.of(request);
+    const {
+      paymentId,
+      bill: due,
+      desk,
+      draft,
+    } = await find(request, {
+      quote: payment ? (payment.accepted?.quote ?? null) : undefined,
+      address,
+      away,
+    });
+    const bill = { ...due, challenges: deps.challenges.of(due, epochMs(deps.clock.now())) };
+    if (!payment) return send(response, asked(desk, bill));
     const chainId = deps.networks.get(payment.networkId);
-    const fault = chainId === undefined ? 'invalid_network' : null;
-    if (fault !== null || chainId === undefined) return send(response, refusedBy(payment, 'invalid_network', bill));
+    if (chainId === undefined) return send(response, refusedBy(payment, 'invalid_network', bill));
     const tokenAddress = payment.accepted?.asset ?? usdcOf(chainId);
     const settled = await settling.settle({
       paymentId,
       signed: { ...payment.signed, chainId, tokenAddress },
       by: { cause: 'payer', requestId: localsOf(response).requestId },
-      address: deps.clients.of(request),
+      address,
       place,
+      draft,
       away,
       wait_ms: deps.settleWait_ms ?? wait_ms,
     });
@@ -84,24 +105,28 @@ export function x402Handler(deps: RelayDoorsDeps, settling: Settling, gate: Gate
 const usdcOf = (chainId: ChainId): string =>
   chainOf(chainId).tokens.find(({ symbol }) => symbol === 'USDC')?.address ?? '';
 
-function headerIn(headers: NodeJS.Dict<string | string[]>): string | null {
-  const found = [headerNames.payment, headerNames.oldPayment].flatMap((name) => headers[name.toLowerCase()] ?? []);
-  if (found.length > 1) throw new ApiError('invalidRequest', 'the request has several payment headers: send one');
-  return found[0] ?? null;
-}
+/** A bill with its challenges of the Payment scheme. */
+type Asking = Bill & { readonly challenges: string };
 
-const billOf = ({ publicUrl, clock }: RelayDoorsDeps, secret: string, { payment, offers }: RelayDesk): Bill => ({
-  url: `${publicUrl()}${payPath(secret)}/x402`,
-  description: payment.terms.display.title ?? 'Payment',
-  left_s: (epochMs(payment.terms.expiresAt) - epochMs(clock.now())) / 1_000,
-  offers,
-});
+function paymentOf(
+  { challenges }: Pick<RelayDoorsDeps, 'challenges'>,
+  headers: IncomingHttpHeaders,
+): SentPayment | null {
+  const found = [headerNames.payment, headerNames.oldPayment].flatMap((name) => headers[name.toLowerCase()] ?? []);
+  const credential = credentialIn(headers.authorization);
+  if (found.length + (credential === null ? 0 : 1) > 1)
+    throw new ApiError('invalidRequest', 'the request has several payment headers: send one');
+  if (credential !== null) return challenges.read(credential);
+  const [sent] = found;
+  return sent === undefined ? null : readPayment(sent);
+}
 
 const requiredHeader = 'PAYMENT-SIGNATURE header is required';
 
-/** A request without a payment. A paid bill asks for nothing, and one that is being settled must not be signed again. */
-function asked({ payment, last }: RelayDesk, bill: Bill): Answered {
-  if (payment.funded) return { status: 200, body: { status: 'paid', transaction: last?.result.hash ?? null } };
+/** A request without a payment. A paid bill requires nothing, and a bill in settlement must not be signed again. */
+function asked({ payment, last }: Target['desk'], bill: Asking): Answered {
+  if (payment.funded)
+    return { status: 200, body: { status: 'paid', transaction: last?.result.hash ?? null, ...pageOf(bill) } };
   if (last?.result.kind === 'pending')
     throw new ApiError('conflict', 'an authorization of this payment is being settled: send its header again', {
       headers: { 'Retry-After': String(again_s) },
@@ -111,10 +136,13 @@ function asked({ payment, last }: RelayDesk, bill: Bill): Answered {
   return required(bill, requiredHeader);
 }
 
-const required = (bill: Bill, error: string): Answered => ({
+const required = (bill: Asking, error: string): Answered => ({
   status: 402,
   body: oldPaymentRequired(bill, error),
-  headers: { [headerNames.required]: encoded(paymentRequired(bill, error)) },
+  headers: {
+    [headerNames.required]: encoded(paymentRequired(bill, error)),
+    ...(bill.offers.length > 0 && { [mppHeaders.challenge]: bill.challenges }),
+  },
 });
 
 /** Result for the client: in the header of its version, and in the body. */
@@ -124,19 +152,25 @@ interface Told {
   readonly errorMessage?: string;
   readonly transaction: string;
   readonly amount?: string;
+  /** When the authorization was accepted. */
+  readonly at?: Instant;
 }
 
-function told({ version, network, signed }: SentPayment, { amount, ...about }: Told): Record<string, string> {
+function told({ version, network, signed }: SentPayment, { amount, at, ...about }: Told): Record<string, string> {
+  if (version === 'mpp') return at === undefined ? {} : { [mppHeaders.receipt]: paymentReceipt(about.transaction, at) };
   const response = { ...about, network, payer: signed.from };
   return version === 1
     ? { [headerNames.oldResponse]: encoded(response) }
     : { [headerNames.response]: encoded({ ...response, ...(amount !== undefined && { amount }) }) };
 }
 
+const pageOf = ({ paymentLink }: Bill) => (paymentLink === null ? {} : { paymentLink });
+
 /** The same authorization gets the same answer, whenever it is sent again. */
-function answered(sent: SentPayment, { relay, result }: Accepted, bill: Bill): Answered {
+function answered(sent: SentPayment, { relay, result }: Accepted, bill: Asking): Answered {
   const { amount, token } = relay.ordered;
   if (result.kind === 'paid') {
+    const at = relay.ordered.orderedAt;
     const body = {
       status: 'paid',
       transaction: result.hash,
@@ -144,8 +178,9 @@ function answered(sent: SentPayment, { relay, result }: Accepted, bill: Bill): A
       payer: relay.ordered.form.payer,
       amount: formatAmount(BigInt(amount), token.decimals),
       asset: token.symbol,
+      ...pageOf(bill),
     };
-    return { status: 200, body, headers: told(sent, { success: true, transaction: result.hash, amount }) };
+    return { status: 200, body, headers: told(sent, { success: true, transaction: result.hash, amount, at }) };
   }
   if (result.kind === 'pending') {
     // No requirements: a client that signs again would pay twice.
@@ -153,7 +188,13 @@ function answered(sent: SentPayment, { relay, result }: Accepted, bill: Bill): A
     const message = 'the payment is being settled: send the same header again';
     return {
       status: 402,
-      body: { x402Version: sent.version, error: reason, message, transaction: result.hash },
+      body: {
+        ...(sent.version !== 'mpp' && { x402Version: sent.version }),
+        error: reason,
+        message,
+        transaction: result.hash,
+        ...pageOf(bill),
+      },
       headers: {
         'Retry-After': String(again_s),
         ...told(sent, { success: false, errorReason: reason, errorMessage: message, transaction: result.hash ?? '' }),
@@ -164,9 +205,9 @@ function answered(sent: SentPayment, { relay, result }: Accepted, bill: Bill): A
   return failed(sent, { reason, message: detail, hash }, bill);
 }
 
-function refused(sent: SentPayment, refusal: RelayRefusal, bill: Bill): Answered {
+function refused(sent: SentPayment, refusal: RelayRefusal, bill: Asking): Answered {
   const { fault, message, refused: code } = refusal;
-  if (code === 'unavailable' || code === 'rateLimited') throw errorOfRefusal(refusal);
+  if (fault === 'unavailable' || code === 'rateLimited') throw errorOfRefusal(refusal);
   return failed(
     sent,
     { reason: fault, message, hash: null },
@@ -174,7 +215,7 @@ function refused(sent: SentPayment, refusal: RelayRefusal, bill: Bill): Answered
   );
 }
 
-const refusedBy = (sent: SentPayment, reason: string, bill: Bill): Answered =>
+const refusedBy = (sent: SentPayment, reason: string, bill: Asking): Answered =>
   failed(sent, { reason, message: 'this payment takes no authorization on that network', hash: null }, bill);
 
 interface Failure {
@@ -183,7 +224,7 @@ interface Failure {
   readonly hash: string | null;
 }
 
-function failed(sent: SentPayment, { reason, message, hash }: Failure, bill: Bill): Answered {
+function failed(sent: SentPayment, { reason, message, hash }: Failure, bill: Asking): Answered {
   const { body, headers } = required(bill, reason);
   return {
     status: 402,

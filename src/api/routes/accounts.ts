@@ -30,7 +30,7 @@ const Known = Type.Unsafe<string>({
   type: 'string',
   maxLength: 512,
   pattern: '^[A-Za-z0-9._-]+$',
-  description: 'what verify answered as known',
+  description: 'the value `known` in the answer of verify',
 });
 
 export const RegistrationRequest = Shape(
@@ -61,7 +61,7 @@ export const RegistrationRequest = Shape(
     ...closed,
     title: 'RegistrationRequest',
     description:
-      'The app is merchant_<slug> or wallet_<slug>; without a slug it gets one. It begins when the code that is mailed is sent to /merchant-api/sign-in/verify with the challenge of the answer; until then, or for 24 hours, its id is kept. webhookUrl must begin with https://.',
+      'The app is merchant_<slug> or wallet_<slug>; without a slug it gets one. It begins when the mailed code is sent to /merchant-api/sign-in/verify with the challenge of the answer; until then, or for 24 hours, its id is reserved. webhookUrl must begin with https://.',
     examples: [{ email: 'ada@shop.example', displayName: 'Ada’s beans', kind: 'merchant', slug: 'adas-beans' }],
   },
 );

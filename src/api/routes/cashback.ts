@@ -67,7 +67,7 @@ export const CashbackPaymentRequest = Type.Object(
     ...closed,
     title: 'CashbackPaymentRequest',
     description:
-      'A payment out of the buyer’s credit. The signature is over one canonical text of the service’s URL, the version and all other fields; its rule is on the page docs/integrate/cashback.md. Fields that are null count as left out. No personal data in order_id and about: they are kept forever.',
+      'A payment out of the buyer’s credit. The signature is over one canonical text of the service’s URL, the version and all other fields; its rule is on the page docs/integrate/cashback.md. Fields that are null count as omitted. No personal data in order_id and about: they are kept forever.',
   },
 );
 export type CashbackPaymentRequest = Static<typeof CashbackPaymentRequest>;
@@ -83,7 +83,7 @@ export const CashbackPaymentResponse = Type.Object(
     payment_status: oneOf(paymentResults, {
       title: 'CashbackPaymentStatus',
       description:
-        'SUCCESS: the amount is credited to the merchant; the same message or order sent again is answered the same and paid once. EXPIRED: timestamp is more than five minutes off. OUT_OF_CREDIT: the buyer has less. NOT_VALID_SIGN: from_address did not sign this request.',
+        'SUCCESS: the amount is credited to the merchant; a repeated message or order gets the same answer and is paid once. EXPIRED: timestamp is more than five minutes off. OUT_OF_CREDIT: the buyer has less. NOT_VALID_SIGN: from_address did not sign this request.',
     }),
   },
   { ...closed, title: 'CashbackPaymentResponse' },
@@ -127,7 +127,7 @@ export const CashbackWithdrawRequest = Type.Object(
     ...closed,
     title: 'CashbackWithdrawRequest',
     description:
-      'Takes an amount out of the balance, to the settlement wallet. withdrawal_id is your own name of it: sent again, it is the same withdrawal.',
+      'Withdraws an amount of the balance to the settlement wallet. withdrawal_id is your own name of it: a repeated name is the same withdrawal.',
     examples: [{ withdrawal_id: 'november', amount_usd_cents: 2_500 }],
   },
 );

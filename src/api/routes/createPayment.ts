@@ -1,4 +1,4 @@
-/** POST of a payment: permission to create it for an app, and an answer that tells a new one from a repeated order. */
+/** POST of a payment: permission to create it for an app, and an answer that distinguishes a new payment from a repeated order. */
 
 import Type, { type Static } from 'typebox';
 import type {
@@ -88,7 +88,7 @@ const QuotedSource = Shape(
   {
     title: 'QuotedSource',
     description:
-      'amount is what the customer pays, fee included. For anyAmount amount and fee are null: minAmount and maxAmount say what is taken, and the fee of what comes is feeFixed and feeBasisPoints of it.',
+      'amount is what the customer pays, fee included. For anyAmount amount and fee are null: minAmount and maxAmount are the limits, and the fee is feeFixed and feeBasisPoints of the received amount.',
   },
 );
 
@@ -106,7 +106,7 @@ export const QuoteResponse = Shape(
   {
     title: 'QuoteResponse',
     description:
-      'What a payment would cost that is created now. It binds nobody: the payment has the fee of its own moment. payoutExpectedAt is the time when money in transit allows the payout; null if the payout need not wait.',
+      'The cost of a payment that is created now. It is not binding: a payment has the fee at its creation. payoutExpectedAt is the time when money in transit allows the payout; null if the payout need not wait.',
   },
 );
 export type QuoteResponse = Static<typeof QuoteResponse>;
@@ -149,7 +149,7 @@ export function creationRoutes(deps: CreationRoutesDeps, access: Access): readon
     202: { description: 'With dryrun: the cost; nothing was created', schema: QuoteResponse },
   };
   const description =
-    'A key acts for its own app. Sending an orderId again answers the payment that it already has, with a key whatever the terms are now. A body that is not valid is 400 nonetheless. Without a key only wallet_ apps that the operator has opened for it can be used; the same request answers the same payment there, and a request with another receiver, other terms, display or metadata gets a payment of its own, also under one orderId: tell them apart by id. With dryrun=true the answer is 202 and what the payment would cost: the request is checked and counted as if it created one, its orderId says nothing, and nothing is written.';
+    'A key acts for its own app. A repeated orderId returns its existing payment, with a key also under other terms. An invalid body is 400 nevertheless. Without a key only wallet_ apps that the operator has opened for it can be used; the same request answers the same payment there, and a request with another receiver, other terms, display or metadata gets a payment of its own, also under one orderId: tell them apart by id. With dryrun=true the answer is 202 and what the payment would cost: the request is checked and counted as if it created one, its orderId says nothing, and nothing is written.';
   const errors = [
     'invalidRequest',
     'unauthenticated',

@@ -91,7 +91,7 @@ const sending = (deps: DeliveryRoutesDeps): readonly AnyRoute[] => [
       tag,
       summary: 'Redeliver an exhausted webhook',
       description:
-        'Sends the same news to the same URL, as a delivery of its own whose X-Service-First-Delivery names the first one. The receiver may have got it already. Each delivery is redelivered once: asked again, this answers the redelivery there is, with Idempotent-Replayed. To send once more, redeliver the redelivery.',
+        'Sends the same event to the same URL, as a separate delivery whose X-Service-First-Delivery names the first one. The receiver may have got it already. Each delivery is redelivered once: a repeated request returns the existing redelivery, with Idempotent-Replayed. To send once more, redeliver the redelivery.',
     },
     async handle({ caller, params, body, by }) {
       if (!body.acknowledged) return notAcknowledged;

@@ -23,7 +23,7 @@ export const feedRoutes = ({ feed }: Pick<FeedRoutesDeps, 'feed'>): readonly Any
       tag: 'Payments',
       summary: 'Read what happened to the app’s payments',
       description:
-        'Every event once and in order, failures included, from any point in history: after is the nextCursor that you saved, 0 (or nothing) for the beginning, latest for what happens from now on. With wait the answer comes when there is an event, at the latest after so many seconds, and then has none.',
+        'Every event once and in order, failures included, from any point in history: after is the nextCursor that you saved, 0 (or nothing) for the beginning, latest for events from now on. With wait the answer is sent when there is an event, or without events after this number of seconds.',
     },
     async handle({ caller, query: { after = '0', limit = pageMax, wait = 0 }, waiting }) {
       const from = after === 'latest' ? await feed.lastOrdinal(caller.appId) : after;

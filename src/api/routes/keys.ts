@@ -35,7 +35,7 @@ export function actorText(cause: string, developerId: string, team: readonly Tea
   }
 }
 
-// An app's keys: what owners send, and what the service answers.
+// An app's keys: owners' requests and the service's answers.
 
 const { Array: List, Object: Shape, Optional } = Type;
 

@@ -62,7 +62,7 @@ export const LinkRequest = Type.Object(
   {
     ...closed,
     title: 'LinkRequest',
-    description: `A link with which each payer makes a payment of his own, to the settlement wallet in force then. amount in dollars, from 0.02 to 10000; without it the payer chooses, from minAmount to maxAmount. type is exactOut unless it is said. Without source the payer chooses where he pays. idempotencyKey is your own name of the request: sent again, it is the same link, whatever else is said. At most ${openLinksMax} links of an app are open.`,
+    description: `A link with which each payer creates their own payment, to the settlement wallet in force then. amount in dollars, from 0.02 to 10000; without it the payer chooses, from minAmount to maxAmount. The default type is exactOut. Without source the payer chooses the chain and token. idempotencyKey is your own name of the request: a repeated key returns the same link, whatever the other fields are. At most ${openLinksMax} links of an app are open.`,
     examples: [{ amount: '12.50', title: 'A pot of tea', source: { chainId: '8453', tokenSymbol: 'USDC' } }],
   },
 );

@@ -39,7 +39,7 @@ export const merchantRoutes = (deps: MerchantRoutesDeps): readonly AnyRoute[] =>
       tag,
       summary: 'Export payments as CSV',
       description:
-        'With period: the payments whose payout was confirmed in it, which sum up to its statistics. Else those that a list with the same filters has. A text that a spreadsheet could take for a formula begins with an apostrophe.',
+        'With period: the payments whose payout was confirmed in it, which sum up to its statistics. Else those of a list with the same filters. A text that a spreadsheet could read as a formula begins with an apostrophe.',
     },
     async handle({ caller: { appId }, query, waiting }) {
       const { period, ...filters } = query;

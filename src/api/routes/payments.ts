@@ -99,7 +99,7 @@ function reading(deps: PaymentRoutesDeps, full: Resources['full']): readonly Any
         tag,
         summary: 'Get a payment',
         description:
-          'Poll until the status is terminal. With asOf, an extension: the payment as it was then, made from its events. What the app says of itself is of today.',
+          'Poll until the status is terminal. With asOf, an extension: the payment as it was then, from its events. The app’s profile is today’s.',
       },
       async handle({ caller, params, query: { asOf } }) {
         const view = await (asOf === undefined

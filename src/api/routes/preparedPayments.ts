@@ -10,9 +10,16 @@ import { closed } from '../schemas/base.ts';
 
 const SecretPath = Type.Object({ secret: Type.String({ description: 'The last part of `paymentLink`.' }) }, closed);
 const Account = Type.String({ minLength: 1, maxLength: 100, description: 'The payer’s account.' });
+const ChosenAmount = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 40,
+    description: 'Required for a payment of any amount: whole tokens in decimal. Otherwise omit it.',
+  }),
+);
 
 export const PrepareTransactionRequest = Type.Object(
-  { account: Account },
+  { account: Account, amount: ChosenAmount },
   { ...closed, title: 'PrepareTransactionRequest' },
 );
 
@@ -23,7 +30,7 @@ export const PreparedTransactionResponse = Type.Object(
     }),
     seal: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'To be returned with the signed envelope. Null where the wallet sends the transaction.',
+      description: 'Return it with the signed envelope. Null if the wallet sends the transaction.',
     }),
   },
   { title: 'PreparedTransactionResponse' },
@@ -32,6 +39,7 @@ export const PreparedTransactionResponse = Type.Object(
 export const SignedTransactionRequest = Type.Object(
   {
     account: Account,
+    amount: ChosenAmount,
     transaction: Type.String({ minLength: 1, maxLength: 16_384, description: 'The signed envelope, base64.' }),
     seal: Type.String({ minLength: 1, maxLength: 100 }),
   },
@@ -66,7 +74,7 @@ export function preparedPaymentRoutes({
   paymentSecrets,
   rates,
 }: PreparedPaymentRoutesDeps): readonly AnyRoute[] {
-  /** A secret of no payment and a text that is none are answered alike, and cost no read. */
+  /** A secret of no payment and any other text get the same answer, and cost no read. */
   async function admitted({
     params,
     asker,
@@ -98,12 +106,12 @@ export function preparedPaymentRoutes({
         tag,
         summary: 'Prepare a payin transaction for a wallet',
         description:
-          'For payments from Solana and Stellar. The transaction pays exactly what is due now from this account. The service signs nothing. A `conflict` with pointer /token or /coin: the account has too little.',
+          'For payments from Solana and Stellar. The transaction pays exactly the amount due now from this account, or the stated amount of a payment of any amount. The service signs nothing. A `conflict` with pointer /token or /coin: the account has too little.',
       },
       async handle(request) {
         const paymentId = await admitted(request);
         if (paymentId === null) return noPayment;
-        const prepared = await preparedPayments.prepare(paymentId, request.body.account);
+        const prepared = await preparedPayments.prepare(paymentId, request.body);
         return isRefusal(prepared) ? prepared : ok(prepared);
       },
     }),
@@ -139,7 +147,7 @@ export function preparedPaymentRoutes({
         tag,
         summary: 'Register the transaction that a wallet sent',
         description:
-          'As `registerPayin`, for the holder of the payment’s link. The transaction is a hint where to look: only the chain decides.',
+          'As `registerPayin`, for the holder of the payment’s link. The transaction is only a hint: the chain decides.',
       },
       async handle(request) {
         const paymentId = await admitted(request);

@@ -79,7 +79,7 @@ export const HeadKeysResponse = Shape(
       Shape(
         {
           publicKey: Hex(32),
-          /** Entry that brought the key. */
+          /** Entry that introduced the key. */
           since: EntryNumber,
         },
         { title: 'HeadKey' },
@@ -152,7 +152,7 @@ function heads({ proof }: ProofRoutesDeps, newestHead: () => Promise<HeadsEvent 
         tag,
         summary: 'Get the newest signed head of the log',
         description:
-          'The service signs the head of its event log every few minutes. Keep one: whoever holds it can prove a later change of the log.',
+          'The service signs the head of its event log every few minutes. Keep one: every holder can prove a later change of the log.',
       },
       async handle() {
         const entry = await newestHead();

@@ -59,7 +59,7 @@ export const refundRoutes = ({ refunds }: Pick<RefundRoutesDeps, 'refunds'>): re
       tag,
       summary: 'Send back money that the payment holds',
       description:
-        'Only what is held goes back: what was paid out is the merchant’s. It goes to where its sender has proven that it may go: on the payment’s page he gives an address and signs with the key that paid; whoever has paid out of cashback credit has signed before. Nothing goes to a sender by itself, who may be an exchange: refundAddressUnproven says what to do. What sending costs is taken off and told as networkFee.',
+        'Only held money can be refunded: the merchant keeps paid-out money. It goes to an address that its sender has proven: on the payment’s page the sender enters an address and signs with the key that paid. A sender who has paid by cashback credit has signed before. Nothing goes automatically to a sender, which may be an exchange: refundAddressUnproven names the next step. The cost of sending is deducted and returned as networkFee.',
     },
     async handle({ caller, params, body, by }) {
       const of = asked(params.id, caller.appId);

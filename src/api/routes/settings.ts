@@ -31,6 +31,7 @@ export function settingsResource(settings: Settings, publicUrl: string): Setting
       effectiveAt: settlementChange.effectiveAt,
     },
     webhookUrl: settings.webhookUrl,
+    webhookTypes: [...settings.webhookTypes],
     webhookSecretFingerprint: settings.webhookSecretFingerprint,
     webhookSecretRotatedAt: settings.webhookSecretRotatedAt,
     embeddingSites: [...settings.embeddingSites],
@@ -78,6 +79,7 @@ export interface SettingsRoutesDeps extends SettingsReads, InForce {
     | 'setPolicy'
     | 'setEmbeddingSites'
     | 'setWebhookUrl'
+    | 'setWebhookTypes'
     | 'rotateSecret'
   >;
   readonly publicUrl: () => string;
@@ -163,7 +165,7 @@ const branding = (deps: SettingsRoutesDeps): readonly AnyRoute[] => [
       id: 'setLogo',
       tag,
       summary: 'Upload the app’s logo',
-      description: `The picture itself as the body, at most ${pictureMax_bytes.toLocaleString('en-US')} bytes. It is decoded and written anew with at most 512 × 512 pixels, without metadata; an animation keeps its first picture.`,
+      description: `The picture itself as the body, at most ${pictureMax_bytes.toLocaleString('en-US')} bytes. The service decodes and re-encodes it with at most 512 × 512 pixels, without metadata; an animation keeps its first picture.`,
     },
     handle: async ({ caller: { appId }, body, by }) =>
       shownAfter(deps, appId, await deps.merchants.setLogo(appId, body as Uint8Array, by)),
@@ -192,7 +194,7 @@ const settlement = (deps: SettingsRoutesDeps): readonly AnyRoute[] => [
       tag,
       summary: 'Ask for another settlement wallet',
       description:
-        'The first wallet is in force at once. Another one waits for the installation’s cool-down, shown as settlementChange, and the owner is told by mail; to ask for the wallet in force calls it off. Payments keep the wallet of their creation.',
+        'The first wallet is in force at once. Another one waits for the installation’s cool-down, returned as settlementChange, and the owner gets a mail; a request for the wallet in force cancels it. Payments keep the wallet of their creation.',
     },
     async handle({ caller: { appId }, body, by }) {
       const wallet = readWallet(body);
@@ -233,7 +235,7 @@ const payFrom = (deps: SettingsRoutesDeps): AnyRoute =>
       tag,
       summary: 'Set what payers may choose to pay from',
       description:
-        'The whole list, for payments created from now on that say nothing else: each offers these besides its own source, so far as they are served here and can express its amount.',
+        'The whole list, for payments created from now on without another setting: each offers these in addition to its own source, if they are served here and can represent its amount.',
     },
     handle: async ({ caller: { appId }, body, by }) =>
       shownAfter(deps, appId, await deps.merchants.setPayFrom(appId, body.payFrom, by)),
@@ -250,9 +252,9 @@ const policy = (deps: SettingsRoutesDeps): AnyRoute =>
     doc: {
       id: 'setPolicy',
       tag,
-      summary: 'Set what happens with money that is not what was agreed',
+      summary: 'Set the policy for money that differs from the agreed amount or token',
       description:
-        'Too little, too much, too late, in another token or on another chain. For payments created from now on; existing payments keep their policy. How it works: docs/integrate/policies.md.',
+        'An underpayment, an overpayment, late money, another token or another chain. For payments created from now on; existing payments keep their policy. How it works: docs/integrate/policies.md.',
     },
     handle: async ({ caller: { appId }, body, by }) =>
       shownAfter(deps, appId, await deps.merchants.setPolicy(appId, body, by)),
@@ -270,8 +272,7 @@ const embedding = (deps: SettingsRoutesDeps): AnyRoute =>
       id: 'setEmbeddingSites',
       tag,
       summary: 'Set the sites that may show payment pages in a frame',
-      description:
-        'The whole list: a site that is left out stops. How a page is embedded: docs/integrate/embedding.md.',
+      description: 'The whole list: an omitted site is removed. How a page is embedded: docs/integrate/embedding.md.',
     },
     handle: async ({ caller: { appId }, body, by }) =>
       shownAfter(deps, appId, await deps.merchants.setEmbeddingSites(appId, body.sites, by)),
@@ -293,6 +294,23 @@ const webhook = (deps: SettingsRoutesDeps): readonly AnyRoute[] => [
     },
     handle: async ({ caller: { appId }, body, by }) =>
       shownAfter(deps, appId, await deps.merchants.setWebhookUrl(appId, body.webhookUrl, by)),
+  }),
+  route({
+    method: 'post',
+    path: `${base}/webhook/types`,
+    auth: 'owner',
+    body: schemas.WebhookTypesRequest,
+    answers,
+    errors,
+    doc: {
+      id: 'setWebhookTypes',
+      tag,
+      summary: 'Choose further webhook types',
+      description:
+        'The complete list besides payment_payin_completed and payment_payout_completed, which are always sent. For payments created from now on; existing payments keep their types.',
+    },
+    handle: async ({ caller: { appId }, body, by }) =>
+      shownAfter(deps, appId, await deps.merchants.setWebhookTypes(appId, body.webhookTypes, by)),
   }),
   route({
     method: 'post',

@@ -13,7 +13,7 @@ const { Array: List, Object: Shape } = Type;
 
 const MemberRole = oneOf(memberRoles, {
   title: 'MemberRole',
-  description: 'What each role allows: docs/reference/roles.md. An app has one owner besides its members.',
+  description: 'Permissions of each role: docs/reference/roles.md. An app has one owner besides its members.',
 });
 
 export const MemberRequest = Shape(

@@ -8,7 +8,7 @@ import { chainIds, chainOf, tokenSymbols } from '../../../domain/chains.ts';
 import { bounceCodes, paymentTypes } from '../../../domain/payment/events.ts';
 import { type Metadata as AnyMetadata, metadataLevels, metadataMax_bytes } from '../../../domain/payment/metadata.ts';
 import { paymentStatuses } from '../../../domain/payment/view.ts';
-import { sentEventTypes } from '../../../domain/webhook.ts';
+import { laterWebhookEventTypes, sentEventTypes } from '../../../domain/webhook.ts';
 
 /** Requests hold the fields of their schema and no others. */
 export const closed = { additionalProperties: false } as const;
@@ -167,8 +167,7 @@ export const PaymentErrorCode = oneOf(bounceCodes, {
 });
 export const FeeType = oneOf(['fixed', 'basisPoints'], {
   title: 'FeeType',
-  description:
-    'The parts that source.fee is made of: a fixed amount, and hundredths of a percent, both set by the operator.',
+  description: 'The parts of source.fee: a fixed amount, and hundredths of a percent, both set by the operator.',
 });
 export const PaymentType = oneOf(paymentTypes, {
   title: 'PaymentType',
@@ -177,3 +176,7 @@ export const PaymentType = oneOf(paymentTypes, {
 });
 export const StatsPeriod = oneOf(['today', '7d', '30d'], { title: 'StatsPeriod' });
 export const WebhookEventType = oneOf(sentEventTypes, { title: 'WebhookEventType' });
+export const OptionalWebhookType = oneOf(laterWebhookEventTypes, {
+  title: 'OptionalWebhookType',
+  description: 'a webhook type that an app can choose',
+});

@@ -32,7 +32,8 @@ export const DeliveryPath = Shape(
 export const RedeliveryRequest = Shape(
   {
     acknowledged: Type.Boolean({
-      description: 'true: you know that the receiver may have got this webhook already and may get it again now',
+      description:
+        'true: you know that the receiver may have received this webhook already and may receive it again now',
     }),
   },
   { ...closed, title: 'RedeliveryRequest', examples: [{ acknowledged: true }] },
@@ -67,7 +68,7 @@ const deliveryProperties = {
 
 export const WebhookDelivery = Shape(deliveryProperties, {
   title: 'WebhookDelivery',
-  description: 'paymentId is null of a test. firstDeliveryId names, of a redelivery, the one that was sent by itself.',
+  description: 'paymentId is null for a test. For a redelivery firstDeliveryId names the automatic first delivery.',
 });
 
 export const DeliveriesResponse = Shape(
@@ -85,7 +86,7 @@ const SentRequest = Shape(
     }),
     body: Type.String({ description: 'Computed again from the payment’s events.' }),
     isBodyAsSent: Type.Boolean({
-      description: 'false: not the bytes that were sent, for another version of the service made those.',
+      description: 'false: not the sent bytes, because another version of the service wrote them.',
     }),
   },
   { title: 'SentWebhookRequest' },
@@ -114,7 +115,7 @@ export const WebhookEvent = Shape(
   {
     title: 'WebhookEvent',
     description:
-      'event_id is the delivery’s id: use it to recognise a repetition. data is the payment as it was at the event; of type webhook_test it is made up.',
+      'event_id is the delivery’s id: use it to recognise a repetition. data is the payment as it was at the event; for type webhook_test it is fabricated.',
   },
 );
 

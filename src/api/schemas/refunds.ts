@@ -27,7 +27,7 @@ const reasons = ['bounced', 'excess', 'held'] as const;
 const RefundReason = oneOf(reasons, {
   title: 'RefundReason',
   description:
-    'bounced: the payment ended without a payout. excess: more came than was due. held: money that did not count.',
+    'bounced: the payment ended without a payout. excess: more arrived than was due. held: money that did not count.',
 });
 
 export const RefundResponse = Shape(
@@ -36,7 +36,7 @@ export const RefundResponse = Shape(
     status: oneOf(refundStatuses, {
       title: 'RefundStatus',
       description:
-        'ordered: nothing is signed yet. sent: a signed transfer can land. completed: final on its chain. calledOff: it cannot be sent; what it took is held again.',
+        'ordered: nothing is signed yet. sent: a signed transfer can land. completed: final on its chain. calledOff: it cannot be sent; its money is held again.',
     }),
     reason: RefundReason,
     chainId: ChainId,
@@ -61,7 +61,7 @@ export type RefundResponse = Static<typeof RefundResponse>;
 const RefundScope = oneOf(refundScopes, {
   title: 'RefundScope',
   description:
-    'all: what can go back; the default without an amount. excess: what came over what was due. part: an amount of one token; the default with one.',
+    'all: the refundable money; the default without an amount. excess: the money above the amount due. part: an amount of one token; the default with one.',
 });
 
 export const RefundRequest = Shape(
@@ -77,7 +77,7 @@ export const RefundRequest = Shape(
     ...closed,
     title: 'RefundRequest',
     description:
-      'A scope; or chainId, tokenAddress and amount. amount is in whole tokens and holds what sending it costs. The same idempotencyKey orders once. reason is for whoever asks later.',
+      'A scope; or chainId, tokenAddress and amount. amount is in whole tokens and includes the cost of sending it. The same idempotencyKey orders once. reason is for later readers.',
     examples: [{ scope: 'all', reason: 'The order was cancelled', idempotencyKey: 'refund-1001' }],
   },
 );

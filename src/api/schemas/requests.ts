@@ -65,7 +65,7 @@ const DisplayRequest = Type.Object(
       orNull(
         Type.Array(LineItemRequest, {
           maxItems: lineItemsMax,
-          description: `what is bought, at most ${lineItemsMax} lines. Their amounts add up to the order’s: source.amount of exactIn, destination.amount of exactOut. Not with anyAmount. An extension.`,
+          description: `line items of the purchase, at most ${lineItemsMax}. Their amounts add up to the order’s: source.amount of exactIn, destination.amount of exactOut. Not with anyAmount. An extension.`,
         }),
       ),
     ),
@@ -94,7 +94,7 @@ export const SourceRequest = Type.Object(
     ...closed,
     title: 'SourceRequest',
     description:
-      'Where the customer pays. amount is for exactIn; exactOut computes it, whatever is sent. tokenAddress may be sent and must be the token’s (any letter case; on Stellar USDC:G… or its issuer alone). Intent stellar_payin_contracts needs chainId 1500, tokenSymbol USDC and senderAddress, the Stellar address that will call the contract; elsewhere senderAddress may be left out.',
+      'Source of the payment. amount is for exactIn; exactOut computes it and ignores a sent one. tokenAddress may be sent and must be the token’s (any letter case; on Stellar USDC:G… or its issuer alone). Intent stellar_payin_contracts needs chainId 1500, tokenSymbol USDC and senderAddress, the Stellar address that will call the contract; elsewhere senderAddress may be omitted.',
   },
 );
 
@@ -113,7 +113,7 @@ export const DestinationRequest = Type.Object(
     ...closed,
     title: 'DestinationRequest',
     description:
-      'Where the payout goes. A wallet_ app states chainId, tokenSymbol and receiverAddress. A merchant_ app leaves destination unset, or sends only amount for exactOut (exactIn computes it, whatever is sent): its payouts go to its settlement wallet. receiverMemo is for Stellar accounts (G…), at most 28 bytes in UTF-8; contracts (C…), muxed addresses (M…) and EVM chains take none.',
+      'Destination of the payout. A wallet_ app states chainId, tokenSymbol and receiverAddress. A merchant_ app leaves destination unset, or sends only amount for exactOut (exactIn computes it and ignores a sent one): its payouts go to its settlement wallet. receiverMemo is for Stellar accounts (G…), at most 28 bytes in UTF-8; contracts (C…), muxed addresses (M…) and EVM chains take none.',
   },
 );
 
@@ -154,14 +154,14 @@ export const PayFrom = Type.Array(
   ),
   {
     maxItems: payFromMax,
-    description: `what the payer may choose to pay from besides source, at most ${payFromMax}; the receiver gets the same from each. Left out: what the app’s settings say. An empty list: no choice. Not with an intent. An extension.`,
+    description: `sources that the payer may choose in addition to source, at most ${payFromMax}; the receiver gets the same from each. Default: the app’s settings. An empty list: no choice. Not with an intent. An extension.`,
   },
 );
 
 const ExpiresInSeconds = Type.Integer({
   minimum: lifetimeLeast_s,
   maximum: lifetimeMost_s,
-  description: `how long payers have, ${lifetimeLeast_s} to ${lifetimeMost_s} seconds. Left out: ${lifetimeMost_s}. Not without a key, and not with an intent. An extension.`,
+  description: `time that payers have, ${lifetimeLeast_s} to ${lifetimeMost_s} seconds. Default: ${lifetimeMost_s}. Not without a key, and not with an intent. An extension.`,
 });
 
 const readProperties = {
@@ -183,7 +183,7 @@ export const CreatePaymentRequest = Type.Object(paymentProperties, {
   title: 'CreatePaymentRequest',
   alsoShown: amountByType,
   description:
-    'appId is needed only without a key. type may be left out where the one amount that is given says it (exactIn or exactOut), or where an intent takes any amount. Fields of a payment’s answer may be sent back: those that are no input say nothing. Sending an orderId again answers the payment that it already has; a body that is not valid is 400 nonetheless.',
+    'appId is needed only without a key. type may be omitted if the only amount determines it (exactIn or exactOut), or if an intent accepts any amount. Fields of a payment’s answer may be sent back: those that are no input are ignored. A repeated orderId returns its existing payment; an invalid body is 400 nevertheless.',
   examples: [
     {
       appId: 'wallet_demo',
@@ -233,7 +233,7 @@ export const PaymentUpdateRequest = Type.Object(
     ...closed,
     title: 'PaymentUpdateRequest',
     description:
-      'The payin transaction and the buyer’s address, as fromAddress or by the name that answers give it, senderAddress. One of the two is required.',
+      'The payin transaction and the buyer’s address, as fromAddress or under the name in answers, senderAddress. One of the two is required.',
   },
 );
 export type PaymentUpdateRequest = Static<typeof PaymentUpdateRequest>;

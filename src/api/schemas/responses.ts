@@ -40,7 +40,7 @@ export const DisplayInfo = Shape(
     currency: NullableText,
     lineItems: Type.Optional(
       List(LineItemInfo, {
-        description: 'What is bought, where the request listed it. Webhooks omit the list. An extension.',
+        description: 'Line items of the purchase, if the request listed them. Webhooks omit the list. An extension.',
       }),
     ),
   },
@@ -54,11 +54,9 @@ export const SourceResponse = Shape(
     tokenAddress: Type.String(),
     amount: DecimalOrNull,
     receiverAddress: Type.String({ description: 'The deposit address: the customer pays here, or into the contract.' }),
-    receiverMemo: nullableText(
-      'Sent along with the payment, where the deposit address is shared; it tells whose payment it is.',
-    ),
+    receiverMemo: nullableText('Sent with the payment if the deposit address is shared; it identifies the payment.'),
     fee: DecimalOrNull,
-    senderAddress: nullableText('Who paid, once that is known; before, the sender that was announced.'),
+    senderAddress: nullableText('Payer, once known; before, the announced sender.'),
     txHash: TxHashOrNull,
     amountReceived: DecimalOrNull,
     confirmedAt: TimeOrNull,
@@ -93,7 +91,7 @@ export const DestinationResponse = Shape(
 
 const PayFromSource = Shape(
   { chainId: ChainId, tokenSymbol: TokenSymbol, tokenAddress: Type.String(), amount: DecimalOrNull },
-  { title: 'PayFromSource', description: 'amount is what the customer pays there, fee included; null for anyAmount.' },
+  { title: 'PayFromSource', description: 'amount is the customer’s payment there, fee included; null for anyAmount.' },
 );
 const Amounts = Shape(
   {
@@ -104,7 +102,7 @@ const Amounts = Shape(
   {
     title: 'Amounts',
     description:
-      'In the token of source, fee included. received: all that came of it on its chain, whether or not it counts. delta: received less expected, negative for too little; null with expected, for anyAmount. An extension.',
+      'In the token of source, fee included. received: all money that arrived in it on its chain, whether or not it counts. delta: received less expected, negative for too little; null with expected, for anyAmount. An extension.',
   },
 );
 const webhookProperties = {
@@ -130,7 +128,7 @@ const webhookProperties = {
     orNull(
       List(PayFromSource, {
         description:
-          'All that the payer may choose to pay from, on the payment’s page; null where there is no choice. source is the latest choice, and once the payment is funded what funded it. An extension.',
+          'All sources that the payer may choose on the payment’s page; null if there is no choice. source is the latest choice, and once the payment is funded the source that funded it. An extension.',
       }),
     ),
   ),
@@ -149,7 +147,7 @@ const paymentProperties = {
   webhookUrl: NullableText,
   webhookSecretSource: orNull(WebhookSecretSource),
   paymentLink: orNull(
-    Type.String({ description: 'the page at which the payment is paid and watched, for whoever has this link' }),
+    Type.String({ description: 'the page for paying and watching the payment, for every holder of this link' }),
   ),
   merchant: orNull(Merchant),
 };
@@ -157,7 +155,7 @@ const paymentProperties = {
 export const PaymentResponse = Shape(paymentProperties, {
   title: 'PaymentResponse',
   description:
-    'Every field is always there. Without a key, what belongs to the app is null: orderId, metadata, webhook settings, links.',
+    'Every field is always present. Without a key, the app’s private fields are null: orderId, metadata, webhook settings, links.',
 });
 export type PaymentResponse = Static<typeof PaymentResponse>;
 
@@ -202,7 +200,7 @@ const Transaction = Shape(
     index: Integer({ description: 'Payin: number among the transaction’s logs. Payout and refund: the attempt.' }),
     status: Type.String({
       description:
-        'payin: detected, confirmed, orphaned, lost. payout and refund: live, settled, short (less than was ordered arrived; `amount` is what did), dead, lapsed.',
+        'payin: detected, confirmed, orphaned, lost. payout and refund: live, settled, short (less than ordered arrived; `amount` is the arrived amount), dead, lapsed.',
     }),
     standing: Type.Unsafe<string | null>({
       type: ['string', 'null'],

@@ -4,6 +4,7 @@ import { contactMax, profileNameMax, returnUrlPlaceholders, urlMax } from '../..
 import { embeddingSitesMax, siteMax } from '../../../domain/merchant/settings.ts';
 import { lateMax_minutes, overVerdicts, toleranceMax, verdicts } from '../../../domain/payment/amountPolicy.ts';
 import { alternativesMax } from '../../../domain/payment/sources.ts';
+import { laterWebhookTypesMax } from '../../../domain/webhook.ts';
 import { historyCursorPattern } from '../../../queries/appHistory.ts';
 import {
   Address,
@@ -14,6 +15,7 @@ import {
   Decimal,
   Memo,
   NullableText,
+  OptionalWebhookType,
   oneOf,
   orNull,
   Time,
@@ -36,7 +38,7 @@ export const ProfileRequest = Shape(
     supportContact: stated(contactMax, 'an e-mail address or an https URL'),
     returnUrlTemplate: stated(
       urlMax,
-      `an https URL in which ${placeholders} may stand behind the host; payers are led there`,
+      `an https URL that may contain ${placeholders} after the host; the page leads payers there`,
     ),
     colour: stated(16, 'of the form #rrggbb'),
   },
@@ -82,6 +84,16 @@ export const WebhookUrlRequest = Shape(
   { ...closed, title: 'WebhookUrlRequest', examples: [{ webhookUrl: 'https://bakery.example/hooks' }] },
 );
 
+export const WebhookTypesRequest = Shape(
+  {
+    webhookTypes: List(OptionalWebhookType, {
+      maxItems: laterWebhookTypesMax,
+      description: 'types of webhooks, each once; an empty list for none',
+    }),
+  },
+  { ...closed, title: 'WebhookTypesRequest', examples: [{ webhookTypes: ['payment_held', 'payment_refunded'] }] },
+);
+
 export const PayFromRequest = Shape(
   {
     payFrom: List(
@@ -108,7 +120,7 @@ export const PayFromRequest = Shape(
 
 const Verdict = oneOf(verdicts, {
   title: 'Verdict',
-  description: 'accept: it counts. hold: it is held until somebody decides. refund: it is refunded',
+  description: 'accept: it counts. hold: it is held until a person decides. refund: it is refunded',
 });
 const OverVerdict = oneOf(overVerdicts, { title: 'OverVerdict' });
 const policyProperties = {
@@ -135,7 +147,7 @@ export const PolicyRequest = Type.Partial(Shape(policyProperties), {
   ...closed,
   title: 'PolicyRequest',
   description:
-    'The whole policy: what is left out is held, and forgives nothing. lateWithinMinutes belongs to late accept: how long after the end of a payment.',
+    'The whole policy: an omitted field means hold, without tolerance. lateWithinMinutes belongs to late accept: minutes after the end of a payment.',
   examples: [
     {
       tolerance: { basisPoints: 50, most: '0.50' },
@@ -200,6 +212,9 @@ export const SettingsResponse = Shape(
     settlement: Type.Unsafe<Static<typeof Settlement> | null>(orNull(Settlement)),
     settlementChange: Type.Unsafe<Static<typeof SettlementChange> | null>(orNull(SettlementChange)),
     webhookUrl: NullableText,
+    webhookTypes: List(Type.String(), {
+      description: 'Webhook types that the app chose, in addition to the two that are always sent.',
+    }),
     webhookSecretFingerprint: NullableText,
     webhookSecretRotatedAt: TimeOrNull,
     embeddingSites: List(Type.String(), {
@@ -224,7 +239,7 @@ export const SettingsResponse = Shape(
       ),
       {
         description:
-          'Fees that the operator agreed with you, in dollars and basis points; null stands for every chain. The most particular one holds; a payout that costs more raises the fixed part.',
+          'Fees that the operator agreed with you, in dollars and basis points; null means every chain. The most specific one applies; a payout that costs more raises the fixed part.',
       },
     ),
     keylessAllowed: Type.Boolean({ description: 'True if anybody can create its payments without a key.' }),

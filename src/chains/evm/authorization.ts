@@ -47,7 +47,7 @@ const names: Readonly<Record<string, string>> = {
 };
 const version = '2';
 
-/** The domain that a catalogue token has by this table; null for a token without EIP-3009. What the contract itself says is compared at start. */
+/** The domain of a catalogue token in this table; null for a token without EIP-3009. The start compares it with the contract's own statement. */
 export function knownDomain(chain: Chain, tokenAddress: string): AuthorizationDomain | null {
   const name = names[networkId(chain.id)];
   return name !== undefined && findToken(chain, 'USDC')?.address === tokenAddress ? { name, version } : null;
@@ -68,7 +68,7 @@ const lowerHalf = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b
 /** r, s and v. Some wallets number v from 0. */
 const keySignature = /^0x([0-9a-fA-F]{64})([0-9a-fA-F]{64})(0[01]|1[bBcC])$/;
 
-/** @returns the signature with v as contracts take it; null if the payer's key did not make it */
+/** @returns the signature with v in the contracts' form; null if the payer's key did not make it */
 export async function acceptedSignature(
   chainId: Chain['id'],
   { token, payer, receiver, amount, validAfter, validBefore, nonce }: Authorization,

@@ -1,4 +1,4 @@
-/** Relays on one EVM chain: a rail of the relay account, and what is asked about authorizations. */
+/** Relays on one EVM chain: a rail of the relay account, and queries about authorizations. */
 import type { Address } from 'viem';
 import { chainOf } from '../../../domain/chains.ts';
 import { assert } from '../../../domain/decider.ts';
@@ -20,7 +20,7 @@ export function createEvmRelaying(config: EvmChainConfig, account: Address, rpc:
 
   async function isAsKnown(token: string, domain: AuthorizationDomain, signal: AbortSignal): Promise<boolean> {
     if (fitting.has(token)) return true;
-    // One node that differs is enough to offer nothing: a wrong domain would make payers sign what the token refuses.
+    // One node that differs is enough to offer nothing: with a wrong domain, payers would sign texts that the token refuses.
     const said = await rpc.allSoon((node) => separatorOrNone(node, token), signal);
     const same = said.every((separator) => separator === separatorOf(chain, token, domain));
     if (same) fitting.add(token);

@@ -29,7 +29,7 @@ function network(coin: EvmNetwork['coin'], rpcUrl: string, explorer: string) {
   return { coin, rpcUrls: [rpcUrl], explorers: [explorer] };
 }
 
-type Asked = Pick<PaymentView, 'sourceChainId' | 'sourceTokenAddress' | 'depositAddress'>;
+type Asked = Pick<PaymentView, 'sourceChainId' | 'sourceTokenAddress' | 'sourceAmount' | 'depositAddress'>;
 
 /** `transfer(address,uint256)` */
 const transferSelector = '0xa9059cbb';
@@ -41,7 +41,7 @@ const word_digits = 64;
  * @param localRpcUrls of a simulated chain; null for a real one
  */
 export function evmWalletOffer(
-  { sourceChainId, sourceTokenAddress: token, depositAddress }: Asked,
+  { sourceChainId, sourceTokenAddress: token, sourceAmount, depositAddress }: Asked,
   amount: string,
   localRpcUrls: readonly string[] | null,
 ): EvmOffer | null {
@@ -62,5 +62,6 @@ export function evmWalletOffer(
     token,
     data: `${transferSelector}${words.join('')}`,
     units: units.toString(),
+    amount: sourceAmount === null ? amount : null,
   };
 }

@@ -19,6 +19,6 @@ export function signedCost(attempts: readonly Signed[], since: Instant): bigint 
   return [...dearest.values()].reduce((sum, cost) => sum + cost, 0n);
 }
 
-/** Gas times its price on EVM chains; elsewhere a sum, plus opening the receiver's account. */
+/** Gas times its price on EVM chains; elsewhere the maximum fee, plus the rent of a new receiver's account. */
 const costOf = ({ gas = '0', maxFeePerGas = '0', maxFee = '0', rent = '0' }: Signed['fee']): bigint =>
   BigInt(gas) * BigInt(maxFeePerGas) + BigInt(maxFee) + BigInt(rent);

@@ -303,7 +303,7 @@ function createLine() {
       if (at >= 0) queues[priority].splice(at, 1);
     },
     length: (priority: Priority): number => queues[priority].length,
-    /** Maximum cost sent before a new call. */
+    /** Upper bound of the cost that is sent before a new call of this priority. */
     before(priority: Priority, cost: number): number {
       const all = priorities.reduce((sum, each) => sum + costOf(each), 0);
       const sharing = [...new Set([...active(), priority])].reduce((sum, each) => sum + shares[each], 0);

@@ -32,7 +32,7 @@ export const solana: Family<SolanaTreasury> = {
   messages: solanaMessages,
   readTreasury: readSolanaTreasury,
   walletLink: solanaWalletLink,
-  walletOffer: (payment, _amount, localRpcUrls) => solanaWalletOffer(payment, localRpcUrls !== null),
+  walletOffer: (payment, amount, localRpcUrls) => solanaWalletOffer(payment, amount, localRpcUrls !== null),
 
   open([setting], treasury, { takeOwners, watch, lines }) {
     const config = solanaConfig(setting, treasury);

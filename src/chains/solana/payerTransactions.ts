@@ -42,11 +42,16 @@ export function createSolanaPayerTransactions(
   };
 }
 
-/** @param isLocal whether the chain is simulated: no wallet pays real money for it */
+/**
+ * @param amount in whole tokens
+ * @param isLocal whether the chain is simulated: no wallet pays real money for it
+ */
 export function solanaWalletOffer(
-  { sourceChainId }: Pick<PaymentView, 'sourceChainId'>,
+  { sourceChainId, sourceAmount }: Pick<PaymentView, 'sourceChainId' | 'sourceAmount'>,
+  amount: string,
   isLocal: boolean,
 ): SolanaOffer | null {
   if (sourceChainId !== solanaChainId) return null;
-  return { family: 'solana', chain: `solana:${isLocal ? 'localnet' : (solanaChain().network ?? 'mainnet')}` };
+  const chain = `solana:${isLocal ? 'localnet' : (solanaChain().network ?? 'mainnet')}`;
+  return { family: 'solana', chain, amount: sourceAmount === null ? amount : null };
 }

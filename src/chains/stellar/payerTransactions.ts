@@ -41,7 +41,7 @@ interface Terms {
   readonly callInclusion: bigint;
 }
 
-/** How long a payer may look at a prepared transaction before they sign it. */
+/** Time that a payer has to read a prepared transaction before they sign it. */
 const validity_s = 180;
 
 /** More than a call of the payin contract has, with every signature that an account can need. */
@@ -88,7 +88,7 @@ export function createStellarPayerTransactions(config: StellarConfig, rpc: Stell
       try {
         return await late.answer((node) => prepareAt(node, order, terms));
       } catch (error) {
-        // The simulation of the call failed, or the network asks for more than a payment is worth.
+        // The simulation of the call failed, or the network demands more than a payment is worth.
         if (error instanceof PayoutBlocked) return refuse('conflict', error.message);
         throw error;
       }
@@ -155,7 +155,7 @@ function signedTransactions(networkPassphrase: string, rpc: StellarRpc): SignedT
     },
   };
 
-  /** The network calls a transaction that it has already carried out a wrong number of its account. */
+  /** The network answers a repeated transaction with a wrong sequence number: the first copy has landed. */
   async function refuseUnlessLanded(node: StellarNode, signed: string, code: string): Promise<void> {
     const hash = readTransaction(signed, networkPassphrase)?.hash().toString('hex') ?? '';
     if (code === 'txBadSeq' && (await transactionOf(node, hash)).status === 'SUCCESS') return;
@@ -182,12 +182,24 @@ function readTransaction(text: string, networkPassphrase: string): Transaction |
   }
 }
 
-/** Null for a deposit that neither a memo nor the contract names. */
-export function stellarWalletOffer({
-  depositMemo,
-  depositContract,
-  senderAddress,
-}: Pick<PaymentView, 'depositMemo' | 'depositContract' | 'senderAddress'>): StellarOffer | null {
+/**
+ * Null for a deposit that neither a memo nor the contract names.
+ * @param amount in whole tokens
+ */
+export function stellarWalletOffer(
+  {
+    depositMemo,
+    depositContract,
+    senderAddress,
+    sourceAmount,
+  }: Pick<PaymentView, 'depositMemo' | 'depositContract' | 'senderAddress' | 'sourceAmount'>,
+  amount: string,
+): StellarOffer | null {
   if (depositMemo === null && depositContract === null) return null;
-  return { family: 'stellar', network: publicNetwork, sender: depositContract === null ? null : senderAddress };
+  return {
+    family: 'stellar',
+    network: publicNetwork,
+    sender: depositContract === null ? null : senderAddress,
+    amount: sourceAmount === null ? amount : null,
+  };
 }

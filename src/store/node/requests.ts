@@ -18,7 +18,7 @@ export const mapEntry: Shape = new Map([
   [2, 'text'],
 ]);
 
-/** The frame is no message of the method. */
+/** The frame is not a message of the method. */
 export class MalformedFrame extends Error {
   override readonly name = 'MalformedFrame';
 }
@@ -72,7 +72,7 @@ export function checkFrame(frame: Uint8Array, shape: Shape): void {
 
   function part(kind: Kind | undefined, end: number): void {
     if (kind && ++parts > partsMost) throw new MalformedFrame(`a frame has at most ${partsMost} parts`);
-    // A truncated character would be read to its end, beyond that of the text.
+    // The decoder would read a truncated character beyond the end of its text.
     if (kind === 'text' && !isUtf8(frame.subarray(at, end))) throw new MalformedFrame('a text is not UTF-8');
     if (typeof kind === 'object') message(kind, end);
     else at = end;
@@ -135,7 +135,7 @@ function checked<M extends { requestDeserialize(frame: Buffer): unknown }>(metho
 
 const { StreamsService: methods } = streams;
 
-/** Replies that can be many are bytes already. */
+/** Methods with many replies return them already encoded. */
 const asTheyAre = { responseSerialize: (reply: Buffer): Buffer => reply };
 
 export const streamsService = {

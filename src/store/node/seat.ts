@@ -9,8 +9,9 @@ export interface Endpoint {
 }
 
 /**
- * `leader` answers. A follower answers leaderless calls from its own log, old or not; a deposed leader is one. `leaderless` knows of no
- * leader; `electing` accepts nothing, as without a majority. `frozen` reads and sends nothing, but its connections stay.
+ * `leader` answers. A follower answers calls that need no leader from its own log, which may be old; a deposed leader
+ * is a follower. `leaderless` knows of no leader; `electing` accepts nothing, as without a majority. `frozen` reads and
+ * sends nothing, but its connections stay.
  */
 export type NodeRole = 'leader' | 'leaderless' | 'electing' | 'frozen' | { readonly follows: Endpoint };
 

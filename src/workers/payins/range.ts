@@ -29,8 +29,8 @@ interface Ours {
 }
 
 /**
- * Removes transactions whose known receivers are not ours. Of the others' receivers, deposits of one payment stay named; a shared address
- * names no payment, and not all payments can wait.
+ * Removes transactions whose known receivers are not ours. The rest keep only deposits of single payments as receivers: a shared address
+ * identifies no payment, and not all payments can wait.
  */
 export async function possiblePayins(
   found: readonly Unreadable[],

@@ -106,8 +106,8 @@ export async function orderAllowance(
 }
 
 /**
- * Lets the contract that burns for rebalances take so much USDC of the treasury, in place of what it may take now.
- * @param amount in whole tokens; 0 takes the allowance back
+ * Allows the contract that burns for rebalances to take this much USDC of the treasury, in place of its allowance now.
+ * @param amount in whole tokens; 0 revokes the allowance
  */
 export async function orderBurnAllowance({ rail, ...deps }: ContractDeps, amount: string): Promise<string | Refusal> {
   const { chainId, account } = rail;

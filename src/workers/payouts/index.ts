@@ -192,7 +192,7 @@ export function relayWorkers(core: Core, signers: Signers): readonly RoleWorker[
       due: (max, now) => dueTransfers(database, { worker: name, chainId, max, now, relays: true }),
       refused: (kind, detail) => telemetry.countRefusal(chainId, kind, detail),
       alarm: (key, reason, message) => telemetry.alarm(reason, factsOf(chainId, key), message),
-      // An authorization takes nothing of what the relay account holds but gas.
+      // An authorization uses only gas of the relay account's balance.
       unsettledAmounts: createUnsettledAmounts(async () => 0n, clock),
     });
     const nonces = noncesWorker({ ...signing, name: `${name}:nonces`, alarm: telemetry.alarm });

@@ -360,8 +360,8 @@ async function isInBook({ handle, clock }: OperationDeps, { ordered }: Operation
 
 // Rebalances own two transfers each: the burn on one chain, the mint on another.
 //
-// Crash between the proof and BurnSigned: nothing was sent, and the restart proves again. The top of domain/rebalance/rebalance.ts says
-// what happens to the burned money after that.
+// Crash between the proof and BurnSigned: nothing was sent, and the restart proves again. The top of
+// domain/rebalance/rebalance.ts describes the burned money after that.
 
 export const rebalanceOwner = (deps: OperationDeps): TransferOwner => ({
   ...streamOwner(deps, {
@@ -391,11 +391,12 @@ async function burnsEnough({ handle, railOf, owedOn }: OperationDeps, key: Trans
   if (refusal) throw new PayoutBlocked('owed', `${refusal.message}; call the rebalance off, or top the float up`);
 }
 
-// Relays own the one transaction by which each authorization is sent. No money of ours moves: what is proven before a signature is that the
-// payment still waits for the payer's money, and that the authorization is still good.
+// Relays own the one transaction by which each authorization is sent. No money of ours moves. The proof before a
+// signature is that the payment still waits for the payer's money, and that the authorization is still valid.
 //
-// Crash after RelayOrdered: the worker finds it in its list. After the nonce, or the signature, before RelaySigned: as for every transfer.
-// After RelaySigned, or after sending: the recorded bytes are sent until their fate is known. Before RelayEnded: the next look ends it.
+// Crash after RelayOrdered: the worker finds it in its list. After the nonce, or the signature, before RelaySigned: as
+// for every transfer. After RelaySigned, or after sending: the recorded bytes are sent until their fate is known.
+// Before RelayEnded: the next poll ends it.
 
 export const relayOwner = (deps: Deps): TransferOwner => {
   const { handle, clock } = deps;

@@ -23,7 +23,7 @@ import type { OperationOrdered } from '../../../domain/treasury/operationEvents.
 import { type OwedOn, takesWhatIsOwed } from '../payouts/unsettledAmounts.ts';
 import { type OperatorBy, operatorName } from './operations.ts';
 
-// Converts an operator's withdrawal into an order: refuses what is missing, not allowed or inconsistent.
+// Converts an operator's withdrawal into an order: refuses missing, forbidden and inconsistent values.
 
 export interface OrderDeps {
   readonly handle: Handle;

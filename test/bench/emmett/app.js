@@ -1,6 +1,6 @@
 /**
- * The least that a peer's stack does for the same request: Express and Emmett over Postgres, one event in a new stream of its own.
- * With EMMETT_PROJECTION=inline it also keeps a document of the payment, in the same transaction.
+ * The minimum that a peer's stack does for the same request: Express and Emmett over Postgres, one event in a new
+ * stream. With EMMETT_PROJECTION=inline it also stores a document of the payment, in the same transaction.
  */
 import { randomUUID } from 'node:crypto';
 import { projections, STREAM_DOES_NOT_EXIST } from '@event-driven-io/emmett';
@@ -29,6 +29,6 @@ async function create({ appId, body, at }) {
   return { status: 'payment_unpaid', ...data };
 }
 
-// The first append makes the tables: several at once would be in each other's way.
+// The first append creates the tables: concurrent first appends would conflict.
 await create({ appId: 'first', body: {}, at: new Date(0).toISOString() });
 serveCreate(create);

@@ -2,7 +2,7 @@ import type { ChainId } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
 import type { AccountHistory } from '../../../src/chains/ports.ts';
 
-/** Of accounts that hold nothing and have done nothing. */
+/** History of empty accounts. */
 export const createHistory = (chainId: ChainId): AccountHistory => ({
   chainId,
   listsCoin: true,

@@ -1,4 +1,4 @@
-/** A chain family of stubs, a file for each room: the least that a new family begins with. */
+/** A chain family of stubs, a file for each room: the minimum of a new family. */
 import type { Family } from '../../../src/chains/family.ts';
 import { canonicalAddress, canonicalTxHash } from './addresses.ts';
 import { deposits } from './deposits.ts';
@@ -8,7 +8,7 @@ import { createRail } from './payouts.ts';
 import { createSigner } from './signer.ts';
 import { readTreasury } from './treasury.ts';
 
-/** Its name is borrowed: the domain lists the families that there are. */
+/** It uses the name of an existing family, because the domain lists the families. */
 export const draft = {
   name: 'stellar',
   coinDecimals: 9,

@@ -2,7 +2,7 @@ import type { ChainId } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
 import { type Cursor, type Ingester, type Pass, passes } from '../../../src/chains/ports.ts';
 
-/** Of a chain on which nothing ever happens. */
+/** Ingester of a chain without transfers. */
 export function createIngester(chainId: ChainId): Ingester {
   const cursorAt = async (pass: Pass, blockNumber: bigint): Promise<Cursor> => ({
     ...{ chainId, pass, blockNumber },

@@ -8,7 +8,7 @@ import { patience_ms } from '../../support/patience.ts';
 import { type Behaviour, honest, type NodeProxy, Refusal, startProxy } from '../proxy.ts';
 import { createWorld, signal, type World } from './world.ts';
 
-describe('what is told of an EVM chain’s node', () => {
+describe('the health of an EVM chain’s node', () => {
   let world: World;
   let proxy: NodeProxy;
   before(async () => {
@@ -24,7 +24,7 @@ describe('what is told of an EVM chain’s node', () => {
     assert.ok(only);
     return only;
   };
-  /** @param call of `eth_call`, by the first bytes of its data */
+  /** @param call maps the first bytes of an `eth_call`'s data to its answer */
   const answering =
     (answers: Readonly<Record<string, unknown>>): Behaviour =>
     (method, params, forward) => {
@@ -36,7 +36,7 @@ describe('what is told of an EVM chain’s node', () => {
     };
   const pace = { pace: true };
 
-  it('is its network by the genesis block, its head, and what is final by the tag that the passes follow', async () => {
+  it('has its network by the genesis block, its head, and its final block by the tag that the passes follow', async () => {
     const genesis = await world.client.getBlock({ blockNumber: 0n });
     assert.equal(await node().identity(signal), genesis.hash);
     const look = await node().look(signal);
@@ -45,7 +45,7 @@ describe('what is told of an EVM chain’s node', () => {
     assert.deepEqual(look.final, { blockNumber: finalized.number });
   });
 
-  it('is why it is refused, until it is admitted again', async () => {
+  it('has the reason of a refusal, until the node is admitted again', async () => {
     const watched = node();
     assert.equal(watched.refused(), null);
     watched.refuse('it is of another network');
@@ -55,7 +55,7 @@ describe('what is told of an EVM chain’s node', () => {
     assert.equal(watched.refused(), null);
   });
 
-  it('is why nothing is final: the tag is refused, or null', async () => {
+  it('has the reason why nothing is final: the tag is refused, or null', async () => {
     const key = 'eth_getBlockByNumber finalized';
     proxy.behave(answering({ [key]: new Refusal(-32_000, 'finality is not available') }));
     const refused = await node().look(signal);
@@ -66,11 +66,11 @@ describe('what is told of an EVM chain’s node', () => {
     assert.deepEqual(none.final, { why: 'it has no block for the tag finalized' });
   });
 
-  it('is no difference where tokens, deployer and pace are as the catalogue has them', async () => {
+  it('has no difference if tokens, deployer and pace are as the catalogue states', async () => {
     assert.deepEqual(await node().differences({ pace: false }, signal), []);
   });
 
-  it('is each difference, with what to do: decimals, symbol, deployer', async () => {
+  it('has each difference, with the next step: decimals, symbol, deployer', async () => {
     proxy.behave(
       answering({
         '0x313ce567': encodeAbiParameters([{ type: 'uint8' }], [18]),
@@ -85,7 +85,7 @@ describe('what is told of an EVM chain’s node', () => {
     assert.match(found[2] ?? '', /no deterministic deployer/);
   });
 
-  it('is the pace of its blocks, where it is another one than the catalogue’s for hundreds of blocks', async () => {
+  it('has the pace of its blocks if it differs from the catalogue’s for hundreds of blocks', async () => {
     const block = async (number: string, time_s: number, forward: Parameters<Behaviour>[2]) => ({
       ...((await forward('eth_getBlockByNumber', ['latest', false])) as object),
       number,
@@ -104,7 +104,7 @@ describe('what is told of an EVM chain’s node', () => {
     assert.match(found ?? '', /Base makes a block every 9000 ms.*CONFIRMATIONS_8453/);
   });
 
-  it('is a failure only where nothing can be told', async () => {
+  it('is a failure only if nothing is known', async () => {
     proxy.behave(answering({ '0x313ce567': '0x', '0x95d89b41': '0x' }));
     assert.deepEqual(await node().differences({ pace: false }, signal), []);
     proxy.behave(() => Promise.reject(new Refusal(-32_000, 'busy')));

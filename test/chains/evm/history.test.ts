@@ -49,7 +49,7 @@ describe('the history of an account on an EVM chain', () => {
     throw new Error('the history has no end');
   }
 
-  it('has what was sent and what came, with fees, counterparties and signs', async () => {
+  it('contains outgoing and incoming transfers, with fees, counterparties and signs', async () => {
     const from = (await head()) + 1n;
     const paid = await send(usdc as Address, { data: transfer(stranger, 5_000000n) });
     const coin = await send(stranger, { value: 7n });
@@ -87,7 +87,7 @@ describe('the history of an account on an EVM chain', () => {
     assert.deepEqual(one, found[1]);
   });
 
-  it('adds up to what the account holds, to the last unit', async () => {
+  it('adds up to the account’s balance, to the last unit', async () => {
     const before = await history.standing(account, signal);
     for (const amount of [1n, 2_000000n]) await send(usdc as Address, { data: transfer(stranger, amount) });
     await send(usdc as Address, { data: transfer(stranger, 10n ** 30n) });
@@ -103,7 +103,7 @@ describe('the history of an account on an EVM chain', () => {
     assert.deepEqual(sums, later.balances);
   });
 
-  it('says that it may not be whole where the node keeps no states', async () => {
+  it('states that it may be incomplete where the node keeps no states', async () => {
     const from = (await head()) + 1n;
     const sent = await send(usdc as Address, { data: transfer(stranger, 1n) });
     await send(stranger, { value: 1n });
@@ -118,7 +118,7 @@ describe('the history of an account on an EVM chain', () => {
     assert.deepEqual([transactions.map(({ txHash }) => txHash), complete], [[sent], false]);
   });
 
-  it('says what the account holds only where two nodes say the same of the same block', async () => {
+  it('states the account’s balance only if two nodes return the same for the same block', async () => {
     const liar = await startProxy(world.rpcUrl);
     const both = createEvmRpc(evmConfig(8453, [node.url, liar.url]));
     const witnessed = createEvmHistory({ ...evmConfig(8453, [node.url, liar.url]), rangeBlocksMax: 7 }, both);
@@ -131,7 +131,7 @@ describe('the history of an account on an EVM chain', () => {
     assert.deepEqual((await history.standing(account, signal)).balances, held.balances);
   });
 
-  it('knows when a block is final, and when it is gone', async () => {
+  it('recognizes when a block is final, and when it is gone', async () => {
     const standing = await history.standing(account, signal);
     assert.equal(await history.finality(standing, signal), 'open');
     await world.mine(5);

@@ -1,6 +1,6 @@
 import { type Ask, type Behaviour, Refusal } from '../proxy.ts';
 
-/** Like a node behind a balancer whose back end has only blocks up to `height`: ranges beyond it are silently empty. */
+/** Like a node behind a load balancer whose back end has only blocks up to `height`: ranges beyond it are empty without an error. */
 export const lagging =
   (height: bigint, claims: 'itsOwnHead' | 'theRealHead'): Behaviour =>
   async (method, params, forward) => {

@@ -17,8 +17,8 @@ const head = { params: { result: { number: '0x1' } } };
 const pushed = (url: string, count: number, ticker = impatient()): Promise<Push[]> =>
   firstValueFrom(createPushes({ chain, urls: [url], ticker, random: () => 0.5 }).pipe(take(count), toArray()));
 
-describe('what an EVM node pushes', () => {
-  it('is a block, and whom it brought money of the catalogue', async () => {
+describe('pushes of an EVM node', () => {
+  it('contain a block, and the receivers of the catalogue’s tokens', async () => {
     const world = await createWorld(8453);
     const seen = new Subject<Push>();
     const url = world.rpcUrl.replace('http', 'ws');
@@ -36,7 +36,7 @@ describe('what an EVM node pushes', () => {
     assert.deepEqual(kinds, [customer, 'head'].sort());
   });
 
-  it('is nothing else, whatever it says', async () => {
+  it('contain nothing else, whatever the node sends', async () => {
     const url = await serve(() => [
       '{',
       'null',
@@ -49,7 +49,7 @@ describe('what an EVM node pushes', () => {
     assert.deepEqual(await pushed(url, 1), [{ kind: 'head' }]);
   });
 
-  it('is received up to a bound: the connection on which a message never ends is left for another one', async () => {
+  it('are received up to a bound: a connection with an endless message is replaced by another one', async () => {
     const endless = (socket: WebSocket) => {
       for (let part = 0; part < 3; part += 1) socket.send('x'.repeat(50_000), { fin: false });
     };
@@ -60,7 +60,7 @@ describe('what an EVM node pushes', () => {
     assert.deepEqual(await pushed(url, 1), [{ kind: 'head' }]);
   });
 
-  it('is heard again after the connection was lost', async () => {
+  it('arrive again after the connection was lost', async () => {
     const url = await serve((connection) => [transfer(`${connection}`.repeat(40))]);
     const receivers = (await pushed(url, 3)).map((push) => push.kind === 'transfer' && push.to.toLowerCase());
     assert.deepEqual(
@@ -69,7 +69,7 @@ describe('what an EVM node pushes', () => {
     );
   });
 
-  it('is asked for ever more seldom while nothing comes, up to once a minute', async () => {
+  it('are requested more and more rarely while nothing arrives, up to once a minute', async () => {
     const url = await serve((connection) => (connection > 9 ? [head] : []));
     const ticker = impatient();
     await pushed(url, 1, ticker);

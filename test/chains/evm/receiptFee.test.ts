@@ -12,16 +12,16 @@ const receipt = {
   effectiveGasPrice: '0x3b9aca00',
 };
 
-describe('what a transaction cost its sender on an EVM chain', () => {
-  it('is the gas at the price that was paid', () => {
+describe('the cost of a transaction for its sender on an EVM chain', () => {
+  it('is the gas at the paid price', () => {
     assert.equal(toReceipt(receipt).fee_wei, 21_000n * 10n ** 9n);
   });
 
-  it('has Ethereum’s share besides, on chains that charge it apart', () => {
+  it('includes Ethereum’s share on chains that charge it separately', () => {
     assert.equal(toReceipt({ ...receipt, l1Fee: '0x2a' }).fee_wei, 21_000n * 10n ** 9n + 42n);
   });
 
-  it('is not known from a receipt that does not tell the price; the receipt counts all the same', () => {
+  it('is unknown from a receipt without the price; the receipt counts nevertheless', () => {
     const { effectiveGasPrice: _, ...untold } = receipt;
     assert.deepEqual([toReceipt(untold).fee_wei, toReceipt(untold).succeeded], [undefined, true]);
   });

@@ -16,7 +16,7 @@ import {
 
 const base = 8453;
 const numbers: Readonly<Record<string, string>> = { eth_chainId: '0x2105', eth_blockNumber: '0x64' };
-/** Answers what a start asks; logs as the spec has it. */
+/** A node that answers the calls of a start, and answers for logs as the spec defines. */
 const node = (logs: (asked: AskedCall, number: number) => unknown): Promise<ScriptedNode> => {
   let searches = 0;
   return scriptedNode(
@@ -30,7 +30,7 @@ const node = (logs: (asked: AskedCall, number: number) => unknown): Promise<Scri
 const good = () => node((asked) => result(asked, []));
 
 describe('a start with EVM nodes', () => {
-  it('says nothing of nodes that serve the chain and its logs', async () => {
+  it('reports nothing about nodes that serve the chain and its logs', async () => {
     assert.deepEqual(await misfits([await good(), await good()]), []);
   });
 

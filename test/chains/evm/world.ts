@@ -1,4 +1,4 @@
-/** A chain of the test's own with a payer, an ingester of it, and an observer that follows one pass the way the payins subscriber does. */
+/** A separate chain with a payer, an ingester, and an observer that follows one pass like the payins subscriber. */
 import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { type ChainId, chainOf, findToken, type TokenSymbol } from '../../../domain/chains.ts';
 import { assert } from '../../../domain/decider.ts';
@@ -26,7 +26,7 @@ export interface World {
   mine(blocks: number): Promise<void>;
   /** Sends a transfer from the payer, without mining it. */
   send(to: Address, amount: bigint, symbol?: TokenSymbol): Promise<Hex>;
-  /** Sends and mines one. */
+  /** Sends a transfer and mines it. */
   pay(to: Address, amount: bigint, symbol?: TokenSymbol): Promise<Hex>;
   call(to: Address, data: Hex): Promise<Hex>;
   reorg(depth: number, keep?: readonly [Hex, number][]): Promise<void>;
@@ -60,7 +60,7 @@ export async function createWorld(chainId: ChainId): Promise<World> {
   };
 }
 
-/** A chain's default settings, impatient with nodes. */
+/** A chain's default settings, with short timeouts of nodes. */
 export function evmConfig(chainId: ChainId, rpcUrls: readonly string[]): EvmChainConfig {
   assert(isEvmChain(chainId), `${chainId} is an EVM chain`);
   return { ...defaultEvmChainConfig(chainId, rpcUrls), callTimeout_ms: patience_ms };
@@ -80,13 +80,13 @@ export const ingesterOf = (
 export interface Observer {
   /** Scans to the end of the pass. */
   follow(): Promise<void>;
-  /** Transfers seen and not orphaned since, by identity. */
+  /** Transfers that were seen and are not orphaned, by identity. */
   readonly seen: Map<string, Transfer>;
   readonly orphaned: string[];
   cursor(): Cursor;
 }
 
-/** @param from where the pass begins; the chain's first block when left out */
+/** @param from start of the pass. Default: the chain's first block */
 export async function observe(ingester: EvmIngester, pass: Pass, from?: Cursor): Promise<Observer> {
   let cursor = from ?? (await ingester.start(pass, instant(0), signal));
   const seen = new Map<string, Transfer>();
@@ -113,7 +113,7 @@ export async function observe(ingester: EvmIngester, pass: Pass, from?: Cursor):
   };
 }
 
-/** What a payer sent to an address, as an observer saw it. */
+/** Amount that an observer saw arriving at an address. */
 export const receivedBy = (observer: Observer, to: string): bigint =>
   [...observer.seen.values()]
     .filter((transfer) => transfer.to === to)

@@ -24,7 +24,7 @@ const unknown: Fate = { kind: 'unknown' };
 const cents = 0n;
 const large_usd = 1_000n;
 
-describe('how many nodes must agree', () => {
+describe('the number of nodes that must agree', () => {
   it('is two where there are two, and two always for large sums', () => {
     assert.deepEqual(defaultAgree(['a']), { usual: 1, large: 2, largeFrom_usd: 1_000n });
     assert.equal(defaultAgree(['a', 'b', 'c']).usual, 2);
@@ -35,7 +35,7 @@ describe('how many nodes must agree', () => {
 });
 
 describe('nodes agree on a fate:', () => {
-  /** What a node says; 'down' for one that does not answer. */
+  /** A node's answer; 'down': it does not answer. */
   type Said = Fate | undefined | 'down' | 'unshown';
   const cases: readonly (readonly [string, readonly Said[], Fate | 'nodesDisagree' | 'nodesTooFew'])[] = [
     ['two show the same', [landed, landed], landed],
@@ -71,7 +71,7 @@ describe('nodes agree on a fate:', () => {
     });
   }
 
-  it('a large sum is not final by one node alone, nor dead', async () => {
+  it('a large sum is neither final nor dead by one node alone', async () => {
     for (const said of [landed, dead]) {
       const fate = await fateOf([said], large_usd);
       assert.ok(fate.kind === 'pending' && fate.dispute?.reason === 'nodesTooFew');
@@ -79,7 +79,7 @@ describe('nodes agree on a fate:', () => {
     }
   });
 
-  it('a contradiction is told with each node’s own answer', async () => {
+  it('a contradiction is reported with each node’s own answer', async () => {
     const fate = await fateOf([dead, landed], cents);
     assert.ok(fate.kind === 'pending');
     assert.match(
@@ -115,7 +115,7 @@ describe('nodes agree on a fact:', () => {
     });
   }
 
-  it('it is gone when all that can say deny it, and one alone does not suffice', async () => {
+  it('it is gone when all nodes that can answer deny it, and one alone does not suffice', async () => {
     const denied = async (said: readonly (boolean | undefined | 'down')[]) => {
       const { rpc, answer } = asking(said);
       return allDeny(rpc, async (node) => answer(node), signal);
@@ -139,7 +139,7 @@ describe('nodes agree on a fact:', () => {
   });
 });
 
-/** The nodes are asked by their number alone: nothing is sent. */
+/** Calls the nodes by number alone; no request is sent. */
 function asking<T>(said: readonly (T | 'down')[]) {
   const rpcUrls = said.map((_, at) => `http://127.0.0.1/${at}`);
   const agree: Agree = defaultAgree(rpcUrls);

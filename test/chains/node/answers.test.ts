@@ -5,7 +5,7 @@ import { nodeOf } from '../../support/chainNode.ts';
 const nodeThatAnswers = (answer: unknown) => nodeOf(async () => answer);
 
 describe('answers of nodes', () => {
-  it('are what was asked for, or a failure that names node and method', async () => {
+  it('have the expected form, or are a failure that names node and method', async () => {
     const read = (answer: unknown) => whole(object(answer)['height']);
     assert.equal(await ask(nodeThatAnswers({ height: 7 }), 'getHeight', [], read), 7n);
     for (const answer of [null, [], 'no', {}, { height: -1 }, { height: null }]) {
@@ -25,7 +25,7 @@ describe('answers of nodes', () => {
     await assert.rejects(ask(nodeThatAnswers(1), 'getHeight', [], read), lags);
   });
 
-  it('of many calls come in their order, and one that is refused fails them', async () => {
+  it('to many calls are in their order, and one that is refused fails them', async () => {
     const twice = nodeOf(async (method, params) => {
       const [n] = params as readonly number[];
       if (n === 13) throw new RpcFailed('node 1', method, 'refused', 'it is unlucky');
@@ -50,7 +50,7 @@ describe('answers of nodes', () => {
     }
   });
 
-  it('are of the shape that is expected', () => {
+  it('have the expected shape', () => {
     assert.deepEqual([list([1]), text('a'), object({ a: 1 })], [[1], 'a', { a: 1 }]);
     for (const read of [list, text, object]) assert.throws(() => read(7), /expected a/);
     assert.throws(() => object([]), /expected an object/);

@@ -13,7 +13,7 @@ const values = (answers: readonly Answered[]) =>
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 
 describe('many calls to one node', () => {
-  it('go in few requests, and their answers come in the order of the calls', async () => {
+  it('go in few requests, and their answers are in the order of the calls', async () => {
     const { node, scripted } = await asking(each(echo));
     scripted.reply((asked) => ({ body: [...(asked as readonly AskedCall[])].reverse().map(echo) }));
     assert.deepEqual(values(await node.batch(calls(25))), numbers(25));
@@ -27,7 +27,7 @@ describe('many calls to one node', () => {
     assert.deepEqual(values(await node.batch(calls(3))), [0, 'not that one', 2]);
   });
 
-  it('are asked again, one by one, where the answer leaves some out or has too many of them', async () => {
+  it('are repeated, one by one, if the answer omits some or has too many', async () => {
     const { node, scripted } = await asking((asked) => {
       if (!Array.isArray(asked)) return { body: echo(asked as AskedCall) };
       const answers = asked.map((call) =>
@@ -64,7 +64,7 @@ describe('many calls to one node', () => {
     ],
   ];
   for (const [who, refuse, most] of refusals) {
-    it(`go in as few as the node takes, which is remembered: ${who}`, async () => {
+    it(`go in as few as the node accepts, which is remembered: ${who}`, async () => {
       const { node, scripted } = await asking((asked) => {
         if (!Array.isArray(asked)) return { body: echo(asked as AskedCall) };
         return asked.length > most ? refuse(asked) : { body: asked.map(echo) };
@@ -77,7 +77,7 @@ describe('many calls to one node', () => {
     });
   }
 
-  it('go one by one to a node that takes no batches at all', async () => {
+  it('go one by one to a node that accepts no batches at all', async () => {
     const { node } = await asking((asked) =>
       Array.isArray(asked) ? { status: 400, body: 'no' } : { body: echo(asked as AskedCall) },
     );
@@ -85,16 +85,16 @@ describe('many calls to one node', () => {
     assert.equal(node.limits.most('calls'), 1);
   });
 
-  it('teach nothing of batches when the node is away', async () => {
+  it('do not change the batch size when the node is away', async () => {
     const { node } = await asking(() => 'hangUp');
     await assert.rejects(node.batch(calls(4)), { name: 'RpcFailed', kind: 'unreachable' });
     assert.equal(node.limits.most('calls'), undefined);
   });
 
-  describe('that must be answered together', () => {
+  describe('calls that must be answered together', () => {
     const together = { together: true } as const;
 
-    it('are all asked for again when one of them may pass: no answer of another request is mixed in', async () => {
+    it('are all repeated when one of them may succeed: no answer of another request is mixed in', async () => {
       const { node, scripted } = await asking((asked, number) => ({
         body: (asked as readonly AskedCall[]).map((call) =>
           number < 2 && call.id === 1 ? refusal(call, -32000, 'unknown block') : result(call, number),
@@ -104,7 +104,7 @@ describe('many calls to one node', () => {
       assert.ok(scripted.requests.every(Array.isArray));
     });
 
-    it('keep a refusal that stays', async () => {
+    it('keep a permanent refusal', async () => {
       const { node, scripted } = await asking(
         each((asked) => (asked.id === 1 ? refusal(asked, -32000, 'unknown block') : echo(asked))),
       );
@@ -112,7 +112,7 @@ describe('many calls to one node', () => {
       assert.ok(scripted.requests.every(Array.isArray));
     });
 
-    it('are no refused calls when there are too many: the node is limited', async () => {
+    it('are not treated as refused calls when there are too many: the node is limited', async () => {
       const { node, scripted } = await asking(
         each((asked) => (asked.id === 1 ? refusal(asked, -32016, 'over rate limit') : echo(asked))),
       );
@@ -120,7 +120,7 @@ describe('many calls to one node', () => {
       assert.ok(scripted.requests.every(Array.isArray));
     });
 
-    it('are each refused by a node that takes no so many in a request', async () => {
+    it('are each refused by a node that accepts fewer calls per request', async () => {
       for (const refuse of [{ status: 400, body: 'no' }, 'hangUp'] as const) {
         const { node } = await asking((asked) => (Array.isArray(asked) ? refuse : { body: echo(asked as AskedCall) }));
         for (const _ of ['unknown', 'known']) {
@@ -132,7 +132,7 @@ describe('many calls to one node', () => {
     });
   });
 
-  it('ask for nothing when there are none', async () => {
+  it('send no request when there are none', async () => {
     const { node, scripted } = await asking(each(echo));
     assert.deepEqual(await node.batch([]), []);
     assert.equal(scripted.requests.length, 0);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { connect } from '../../../src/chains/node/connection.ts';
 import { createLines } from '../../../src/chains/node/lines.ts';
 
-describe('a node that is to be verified', () => {
-  it('is not asked by a reading that was called off before it began, whose failure nobody would hear of', async () => {
+describe('a node before its verification', () => {
+  it('is not called by a read that was aborted before it began, whose failure nobody would handle', async () => {
     let asked = 0;
     const verify = async () => {
       asked += 1;
@@ -17,7 +17,7 @@ describe('a node that is to be verified', () => {
     const calledOff = AbortSignal.abort(new Error('called off'));
     await assert.rejects(connection.verified(calledOff), /called off/);
     await assert.rejects(connection.for({ priority: 'head', signal: calledOff }).request('echo', []), /called off/);
-    // A rejection that nobody has heard is told after all that is due.
+    // Node reports an unhandled rejection after all pending work.
     await new Promise(setImmediate);
     assert.equal(asked, 0);
   });

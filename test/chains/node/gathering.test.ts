@@ -26,7 +26,7 @@ describe('calls that are gathered', () => {
     assert.ok(both.status === 'fulfilled' && 'value' in (both.value[0] ?? {}) && 'failure' in (both.value[1] ?? {}));
   });
 
-  it('go out by themselves when they are made one after the other', async () => {
+  it('go out alone when they are made one after the other', async () => {
     const { node, scripted } = await gathering();
     assert.equal(await node.request('echo', [1]), 1);
     assert.equal(await node.request('echo', [2]), 2);
@@ -34,7 +34,7 @@ describe('calls that are gathered', () => {
     assert.ok(!scripted.requests.some(Array.isArray), 'one call alone is no batch');
   });
 
-  it('fail together where the node gives no answer, and the next ones are asked anew', async () => {
+  it('fail together if the node gives no answer, and the next ones are sent again', async () => {
     const { node, scripted } = await gathering();
     scripted.reply(() => 'hangUp');
     const asked = await Promise.allSettled([node.request('echo', [1]), node.request('echo', [2])]);
@@ -43,7 +43,7 @@ describe('calls that are gathered', () => {
     assert.equal(await node.request('echo', [3]), 3);
   });
 
-  it('leave alone what must be answered together', async () => {
+  it('keep apart calls that must be answered together', async () => {
     const { node, scripted } = await gathering();
     const calls = [1, 2].map((number) => ({ method: 'echo', params: [number] }));
     await Promise.all([node.request('echo', [0]), node.batch(calls, { together: true })]);

@@ -20,7 +20,7 @@ describe('the limiter of a node', () => {
     assert.equal(limiter.rate(), null);
   });
 
-  it('learns from the first refusal what was taken before, and stays below it', async () => {
+  it('learns the accepted rate from the first refusal, and stays below it', async () => {
     const { limiter, ticker } = limited();
     for (let call = 0; call < 40; call += 1) {
       limiter.taken(await limiter.acquire(wanted('head')));
@@ -30,7 +30,7 @@ describe('the limiter of a node', () => {
     assert.ok(limiter.rate() === 0.7 * 40, `${limiter.rate()}`);
   });
 
-  it('is cut once for all calls that were under way together', async () => {
+  it('is reduced once for all concurrent calls', async () => {
     const { limiter } = limited();
     const permits = await Promise.all(Array.from({ length: 20 }, () => limiter.acquire(wanted('head'))));
     for (const permit of permits.slice(0, 10)) limiter.taken(permit);
@@ -38,7 +38,7 @@ describe('the limiter of a node', () => {
     assert.equal(limiter.rate(), 7);
   });
 
-  it('waits as long as the node asks, a minute at most, and longer after each refusal where it does not say', async () => {
+  it('waits as long as the node requests, a minute at most, and longer after each refusal without a time', async () => {
     const { limiter, ticker } = limited();
     limiter.refused(await limiter.acquire(wanted('head')), 3_000);
     assert.ok(limiter.wait_ms('head') >= 3_000);
@@ -59,20 +59,20 @@ describe('the limiter of a node', () => {
     );
   });
 
-  it('tells at once whoever could not wait so long, and whoever waits in vain in the end', async () => {
+  it('rejects calls at once that could not wait so long, and waiting ones at the end of their time', async () => {
     const { limiter, ticker } = limited();
     limiter.refused(await limiter.acquire(wanted('head')), 5_000);
     await assert.rejects(limiter.acquire({ ...wanted('head'), patience_ms: 250 }), QueueFull);
     const waits = limiter.acquire({ ...wanted('head'), patience_ms: 6_000 });
     const told = assert.rejects(waits, QueueFull);
     await ticker.pass(4_000);
-    // It is paused again by a call that had been under way.
+    // A call that was already in flight pauses it again.
     limiter.refused({ number: 0, cost: 1 }, 60_000);
     await ticker.pass(2_001);
     await told;
   });
 
-  it('lets go whoever is called off, and the next one has its place', async () => {
+  it('releases a cancelled call, and the next one gets its place', async () => {
     const { limiter, ticker } = limited();
     limiter.refused(await limiter.acquire(wanted('head')), 1_000);
     const reading = new AbortController();
@@ -86,7 +86,7 @@ describe('the limiter of a node', () => {
     assert.deepEqual(given, ['second']);
   });
 
-  it('lets payouts go first, then the head, and late ones have their share', async () => {
+  it('serves payouts first, then the head, and late deposits have their share', async () => {
     const { limiter, ticker } = limited();
     limiter.refused(await limiter.acquire(wanted('head')), 100);
     const order: Priority[] = [];
@@ -104,7 +104,7 @@ describe('the limiter of a node', () => {
     assert.ok(among('payout') > among('head') && among('head') > among('late'), order.join(' '));
   });
 
-  it('lets a call that counts for many out when as much has been saved as fits', async () => {
+  it('lets an expensive call out when enough of the rate has been saved', async () => {
     const { limiter, ticker } = limited();
     limiter.refused(await limiter.acquire(wanted('head')), 0);
     const at_ms: number[] = [];
@@ -115,7 +115,7 @@ describe('the limiter of a node', () => {
     assert.ok(first <= 500 && second <= 2_500 && third <= 4_500 && second > 2_000, at_ms.join(', '));
   });
 
-  it('grows again while it holds calls back, to what the node takes', async () => {
+  it('grows again while it holds calls back, to the rate that the node accepts', async () => {
     const { limiter, ticker } = limited();
     const node = nodeThatTakes(20, ticker);
     const { refused, sent } = await keepBusy(limiter, ticker, node, 300);
@@ -124,7 +124,7 @@ describe('the limiter of a node', () => {
   });
 });
 
-describe('whatever is asked of a limiter:', () => {
+describe('a limiter, for any calls:', () => {
   const priorities = fc.constantFrom<Priority>('payout', 'head', 'late');
   const step = fc.record({
     pause_ms: fc.integer({ min: 0, max: 400 }),
@@ -133,7 +133,7 @@ describe('whatever is asked of a limiter:', () => {
     end: fc.constantFrom<'taken' | 'refused' | 'asksToWait'>('taken', 'taken', 'taken', 'refused', 'asksToWait'),
   });
 
-  it('no more goes out than the rate it knows and what fits at once', () =>
+  it('sends no more than the known rate and burst allow', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 1, maxLength: 80 }),
@@ -146,7 +146,7 @@ describe('whatever is asked of a limiter:', () => {
           for (const { pause_ms, priority, cost, end } of steps) {
             void limiter.acquire({ ...wanted(priority), cost }).then(
               (permit) => {
-                // The rate may rise and fall again while time passes: it is looked at with each that goes out.
+                // The rate may rise and fall again over time: each call that is sent checks it.
                 most = Math.max(most, limiter.rate() ?? Number.POSITIVE_INFINITY);
                 out.push({ at_ms: ticker.now_ms(), cost });
                 if (end === 'taken') limiter.taken(permit);
@@ -173,7 +173,7 @@ describe('whatever is asked of a limiter:', () => {
       { numRuns: 60 },
     ));
 
-  it('a call that waits is served or told within its patience, and no priority starves', () =>
+  it('serves or rejects a waiting call within its patience, and starves no priority', () =>
     fc.assert(
       fc.asyncProperty(
         fc.constantFrom<Priority>('payout', 'head', 'late'),
@@ -181,7 +181,7 @@ describe('whatever is asked of a limiter:', () => {
         async (priority, others) => {
           const { limiter, ticker } = limited();
           limiter.refused(await limiter.acquire(wanted('head')), 0);
-          // The other two ask for more than there is, all the time.
+          // The other two permanently request more than the limit.
           const rivals = (['payout', 'head', 'late'] as const).filter((each) => each !== priority);
           let served = 0;
           for (let second = 0; second < 30; second += 1) {
@@ -205,7 +205,7 @@ describe('whatever is asked of a limiter:', () => {
       { numRuns: 20 },
     ));
 
-  it('no more wait than there is room for, and one of each kind has room of its own', async () => {
+  it('queues no more than its room, and each kind has its own room', async () => {
     const { limiter, ticker } = limited();
     limiter.refused(await limiter.acquire(wanted('head')), 1_000);
     const patient = { ...wanted('head'), patience_ms: 10_000_000 };
@@ -232,7 +232,7 @@ function limited(random = 0.5): { limiter: Limiter; ticker: FakeTicker } {
   return { limiter: createLimiter({ ticker, random: () => random }), ticker };
 }
 
-/** As providers count: a bucket of one second. */
+/** A node with a bucket of one second, as providers count. */
 function nodeThatTakes(perSecond: number, ticker: FakeTicker): () => boolean {
   let [left, at_ms] = [perSecond, 0];
   return () => {
@@ -260,7 +260,7 @@ async function keepBusy(limiter: Limiter, ticker: FakeTicker, takes: () => boole
     while (ticker.now_ms() < end_ms) {
       const permit = await limiter.acquire(wanted('head')).catch(() => undefined);
       if (!permit) return;
-      // Each answer takes a while.
+      // Each answer takes some time.
       await new Promise<void>((resolve) => ticker.after(50, resolve));
       tell(permit);
     }

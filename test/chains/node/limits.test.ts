@@ -4,13 +4,13 @@ import { fakeTicker } from '../../support/fakeTicker.ts';
 
 const minutes = (count: number) => count * 60_000;
 
-describe('what a node takes in one call', () => {
+describe('the limit of one call to a node', () => {
   const learning = () => {
     const ticker = fakeTicker();
     return { ticker, limits: createLimits(ticker) };
   };
 
-  it('is what its refusals have left, never less than one', () => {
+  it('follows from its refusals, and is never less than one', () => {
     const { limits } = learning();
     assert.equal(limits.most('calls'), undefined);
     for (const [refused, left] of [
@@ -24,7 +24,7 @@ describe('what a node takes in one call', () => {
     assert.equal(limits.most('logBlocks'), undefined);
   });
 
-  it('is tried to be twice as much after ten minutes, one step at a time', async () => {
+  it('is tried at twice its size after ten minutes, one step at a time', async () => {
     const { ticker, limits } = learning();
     limits.learn('logBlocks', 100);
     await ticker.pass(minutes(9));
@@ -36,7 +36,7 @@ describe('what a node takes in one call', () => {
     assert.equal(limits.most('logBlocks'), 400);
   });
 
-  it('is tried seldomer each time that it was too much: after a day at most', async () => {
+  it('is tried more rarely each time that it was too much: after a day at most', async () => {
     const { ticker, limits } = learning();
     limits.learn('calls', 10);
     for (const wait of [10, 20, 40, 80, 160, 320, 640, 1_280, 1_440, 1_440]) {
@@ -48,7 +48,7 @@ describe('what a node takes in one call', () => {
     }
   });
 
-  it('is no limit any more when nothing is ever asked for in such numbers', async () => {
+  it('is removed when no call of that size is ever made', async () => {
     const { ticker, limits } = learning();
     limits.learn('calls', 600_000);
     await ticker.pass(minutes(10));

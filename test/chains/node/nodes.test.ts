@@ -13,14 +13,14 @@ const limited = (retryAfter_s: number) => () => ({
 const height = (node: ChainNode) => node.request('eth_blockNumber', []);
 
 describe('the nodes of a chain', () => {
-  it('answer for each other: while one is limited the next is asked, and nobody waits for it', async () => {
+  it('replace each other: while one is limited the next is called, and no call waits for it', async () => {
     const [one, two] = [await scriptedNode(limited(30)), await scriptedNode(always('0x2'))];
     const rpc = chain([one, two]);
     for (const _ of [1, 2, 3]) assert.equal(await rpc.firstAnswer(height), '0x2');
     assert.equal(one.requests.length, 1);
   });
 
-  it('are waited for when all are limited, the one first that takes calls again first', async () => {
+  it('are waited for when all are limited, the one first that accepts calls again first', async () => {
     const [one, two] = [await scriptedNode(limited(30)), await scriptedNode(limited(0.4))];
     const rpc = chain([one, two]);
     const asked = rpc.firstAnswer(height);
@@ -29,7 +29,7 @@ describe('the nodes of a chain', () => {
     assert.equal(one.requests.length, 1);
   });
 
-  it('are limited for all who ask in this process, under whichever number', async () => {
+  it('are limited for all callers in this process, under every number', async () => {
     const [one, two] = [await scriptedNode(limited(30)), await scriptedNode(always('0x2'))];
     const lines = createLines();
     await chain([one, two], { lines }).firstAnswer(height);
@@ -47,7 +47,7 @@ describe('the nodes of a chain', () => {
     ]);
   });
 
-  it('that are slow are not waited for by who wants the most that any shows', async () => {
+  it('do not delay a caller that wants the highest answer of any node', async () => {
     const [one, two, three] = [
       await scriptedNode(always('0x0')),
       await scriptedNode(always('0x2')),
@@ -63,7 +63,7 @@ describe('the nodes of a chain', () => {
     await assert.rejects(asked, /not wanted any more/);
   });
 
-  it('that say nothing sensible are passed over', async () => {
+  it('with nonsensical answers are skipped', async () => {
     const bad = ['', '{}', '[]', '<!DOCTYPE html>', '{"result"', 'null'];
     const nodes = await Promise.all([
       ...bad.map((body) => scriptedNode(() => ({ body }))),
@@ -78,7 +78,7 @@ describe('the nodes of a chain', () => {
     assert.equal(await rpc.firstAnswer(height), '0x7');
   });
 
-  it('must serve the chain: what does not is passed over, and named to the operator', async () => {
+  it('must serve the chain: an unfit one is skipped, and named to the operator', async () => {
     const [one, two] = [await scriptedNode(always('0x38')), await scriptedNode(always('0x2105'))];
     const verify = async (node: ChainNode) => {
       const id = Number(await node.request('eth_chainId', []));
@@ -97,7 +97,7 @@ describe('the nodes of a chain', () => {
     assert.deepEqual(others, []);
   });
 
-  it('that are refused are asked nothing, by whomever in this process, but what may let them in again', async () => {
+  it('get no calls in this process after a refusal, except those that may admit them again', async () => {
     const [one, two] = [await scriptedNode(always('0x1')), await scriptedNode(always('0x2'))];
     const lines = createLines();
     const rpc = chain([one, two], { lines });
@@ -121,7 +121,7 @@ describe('the nodes of a chain', () => {
     assert.equal(await rpc.firstAnswer(height), '0x1');
   });
 
-  it('that do not answer at the start are not called unfit', async () => {
+  it('are not called unfit if they do not answer at the start', async () => {
     const [away, busy] = [await scriptedNode(() => 'hangUp'), await scriptedNode(limited(60))];
     const verify = async (node: ChainNode) => void (await node.request('eth_chainId', []));
     const rpc = chain([away, busy], { verify });
@@ -149,7 +149,7 @@ describe('the nodes of a chain', () => {
     ]);
   });
 
-  it('asked while a reading is called off end it, whoever waits for the same', async () => {
+  it('reject the pending calls of an aborted read, whichever call waits for the same', async () => {
     const node = await scriptedNode(() => new Promise(() => {}));
     const verify = async (each: ChainNode) => void (await each.request('eth_chainId', []));
     const rpc = chain([node], { verify });

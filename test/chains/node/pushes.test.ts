@@ -1,4 +1,4 @@
-/** Connections to nodes that push, whatever these do. */
+/** Connections to nodes that push, with every kind of message and failure. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { firstValueFrom, type Observable, take, toArray } from 'rxjs';
@@ -7,7 +7,7 @@ import { messageLeast_bytes, pushesOf, readMost_bytes } from '../../../src/chain
 import { onStop } from '../../support/hooks.ts';
 import { impatient, listen, serve } from '../pushingNode.ts';
 
-/** Whatever is a text is a push. */
+/** Reads each text message as a push. */
 const texts = {
   subscriptions: [{ method: 'subscribe', params: ['all'] }],
   read: (message: unknown) => (typeof message === 'string' ? message : undefined),
@@ -18,7 +18,7 @@ const pushed = (url: string, ticker: Parameters<typeof pushesOf>[1]['ticker'] = 
 const first = <T>(pushes: Observable<T>, count: number): Promise<T[]> =>
   firstValueFrom(pushes.pipe(take(count), toArray()));
 
-/** Time that stands until it is told to go on. */
+/** Time that only the spec advances. */
 function patient() {
   const waiting = new Map<object, { readonly wait_ms: number; readonly run: () => void }>();
   return {
@@ -38,7 +38,7 @@ const turns = async (count = 20) => {
 };
 
 describe('connections to nodes that push', () => {
-  it('ask for what is subscribed to', async () => {
+  it('request their subscriptions', async () => {
     const asked = Promise.withResolvers<string>();
     const url = await listen((socket, _, text) => {
       asked.resolve(text);
@@ -48,14 +48,14 @@ describe('connections to nodes that push', () => {
     assert.deepEqual(JSON.parse(await asked.promise), { jsonrpc: '2.0', id: 0, method: 'subscribe', params: ['all'] });
   });
 
-  it('hear nothing of what cannot be read', async () => {
+  it('ignore unreadable messages', async () => {
     const reads = { ...texts, read: (message: unknown) => (message as { is: { text: string } }).is.text };
     const url = await serve(() => ['{', 'null', '{}', '[]', '{"is":{"text":"this"}}']);
     const pushes = pushesOf(reads, { urls: [url], ticker: impatient(), random: () => 0.5 });
     assert.deepEqual(await first(pushes, 1), ['this']);
   });
 
-  it('end when the node has been silent for a minute, and are made again', async () => {
+  it('are closed when the node has been silent for a minute, and opened again', async () => {
     let connections = 0;
     const url = await listen((socket, connection) => {
       connections = connection;
@@ -93,7 +93,7 @@ describe('connections to nodes that push', () => {
       });
       onStop(() => listening.unsubscribe());
       const most = readMost_bytes / Math.max(message.length, messageLeast_bytes);
-      // What had come with the last of it is read, too: a piece of 64 KiB.
+      // The last chunk that arrived, 64 KiB, is read too.
       const slack = 65_536 / message.length + 2;
       const stood = async () => {
         for (let before = -1; before !== heard || heard === 0; ) {

@@ -10,7 +10,7 @@ import {
 
 const said = (code: number | undefined, words: string) => ({ code, message: words, words });
 
-describe('what nodes mean by their refusals', () => {
+describe('the meaning of nodes’ refusals', () => {
   const refusals: readonly (readonly [Meaning, number | undefined, string])[] = [
     // Alchemy, Infura, QuickNode, Base, BlockVision, Polygon, Chainstack, Solana's own, dRPC
     ['limited', 429, 'Your app has exceeded its compute units per second capacity.'],
@@ -25,14 +25,14 @@ describe('what nodes mean by their refusals', () => {
     ['limited', 15, 'Too many request, try again later'],
     ['limited', undefined, 'rate limited'],
     ['limited', -32005, 'limit exceeded'],
-    // The same codes for other things: ranges of blocks, results, batches.
+    // The same codes with other meanings: ranges of blocks, results, batches.
     ['final', -32005, 'query returned more than 10000 results. Try with this block range [0x1, 0x2].'],
     ['final', -32005, 'block range too large, max range: 2000'],
     ['final', -32614, 'eth_getLogs is limited to a 10,000 range'],
     ['final', -32602, 'query exceeds max block range 100000'],
     ['final', -32014, 'maximum 10 calls in 1 batch'],
     ['final', -32602, 'Too many inputs provided; max 5'],
-    // Solana: a slot without a block is no limit.
+    // Solana: a slot without a block is not a rate limit.
     ['final', -32007, 'Slot 1234 was skipped, or missing due to ledger jump to recent snapshot'],
     ['final', -32015, 'Transaction version (1) is not supported by the requesting client.'],
     ['lags', -32005, 'Node is behind by 42 slots'],
@@ -42,7 +42,7 @@ describe('what nodes mean by their refusals', () => {
     ['lags', -32000, 'header not found'],
     ['lags', -32000, 'unknown block'],
     ['lags', -32602, 'block range extends beyond current head block'],
-    // geth up to 1.16 names no head.
+    // geth up to 1.16 states no head.
     ['lags', -32000, 'invalid block range params'],
     ['final', -39001, 'finalized block not found'],
     ['passes', -32603, 'Internal error'],
@@ -54,7 +54,7 @@ describe('what nodes mean by their refusals', () => {
     it(`${meaning}: ${words}`, () => assert.equal(meaningOf(said(code, words)), meaning));
   }
 
-  it('are told apart where a method is switched off, as far as words can tell', () => {
+  it('distinguishes a rate limit from a disabled method, as far as words allow', () => {
     for (const [code, words] of [
       [-32601, 'no'],
       [-32601, 'the method eth_getLogs does not exist/is not available'],
@@ -69,7 +69,7 @@ describe('what nodes mean by their refusals', () => {
   });
 });
 
-describe('how much nodes say that they take', () => {
+describe('the limits that nodes state', () => {
   const limits: readonly (readonly [number | undefined, string])[] = [
     [10, 'maximum 10 calls in 1 batch'],
     [3, 'Batch of more than 3 requests are not allowed on free tier'],
@@ -92,7 +92,7 @@ describe('how much nodes say that they take', () => {
     [1_000, 'Maximum allowed number of requested blocks is 1000'],
     [800, 'Max range: 800'],
     [2_000, 'invalid params range 9009594 is bigger than range limit 2000'],
-    // Results are no blocks.
+    // Results are not blocks.
     [undefined, 'query returned more than 10000 results'],
     [undefined, 'query exceeds max results 20000, retry with the range 1-2'],
     [undefined, 'block range is too wide'],
@@ -101,8 +101,8 @@ describe('how much nodes say that they take', () => {
   for (const [most, words] of limits) it(`${most}: ${words}`, () => assert.equal(mostSaid(words), most));
 });
 
-describe('how long nodes ask to wait', () => {
-  it('is said in seconds, as a date by their own clock, or in words', () => {
+describe('the waiting time that nodes request', () => {
+  it('is in seconds, a date by their own clock, or words', () => {
     assert.equal(retryAfter_ms({ 'retry-after': '3' }, ''), 3_000);
     assert.equal(retryAfter_ms({ 'retry-after': '0' }, ''), 0);
     const date = 'Sun, 22 Nov 2026 01:20:00 GMT';
@@ -112,7 +112,7 @@ describe('how long nodes ask to wait', () => {
     assert.equal(retryAfter_ms({}, 'try again in 250ms'), 250);
   });
 
-  it('is unknown where they say nothing that can be read', () => {
+  it('is unknown without a readable statement', () => {
     for (const header of ['soon', '-1', ''])
       assert.equal(retryAfter_ms({ 'retry-after': header }, 'slow down'), undefined);
     assert.equal(retryAfter_ms({ 'retry-after': 'Sun, 22 Nov 2026 01:20:07 GMT' }, ''), undefined);

@@ -43,7 +43,7 @@ describe('calling a node by JSON-RPC', () => {
     }
   });
 
-  it('sends no params where a method has none: some nodes refuse empty ones', async () => {
+  it('sends no params to methods without any: some nodes refuse empty ones', async () => {
     const bodies: string[] = [];
     const { call } = await node((_, response, body) => {
       bodies.push(body);
@@ -56,7 +56,7 @@ describe('calling a node by JSON-RPC', () => {
     );
   });
 
-  it('asks again what may pass: an outage, a connection that ends, a login page, an answer that is none', async () => {
+  it('repeats a call after a temporary fault: an outage, a closed connection, a login page, an invalid answer', async () => {
     const answers: RequestListener[] = [
       (_, response) => response.writeHead(503).end('{"error":"Service Unavailable"}'),
       (request) => request.socket.destroy(),
@@ -75,7 +75,7 @@ describe('calling a node by JSON-RPC', () => {
     assert.equal(asked(), 9);
   });
 
-  it('asks again what another back end of the same address may know', async () => {
+  it('repeats a call that another back end of the same address may answer', async () => {
     const lagging = '{"error":{"code":-32000,"message":"header not found"}}';
     const answers = [lagging, lagging, '{"result":7}', lagging, lagging, lagging, lagging];
     const { call, asked } = await node((_, response) => response.end(answers.shift()));
@@ -113,7 +113,7 @@ describe('calling a node by JSON-RPC', () => {
       ['without a code', (_, response) => response.end('{"error":{"message":"Too many requests"}}')],
     ];
     for (const [how, listener] of limits) {
-      it(`${how} is waited out, and known to all who ask the node`, async () => {
+      it(`${how} is waited out, and known to all callers of the node`, async () => {
         const answers = [listener];
         const { call, asked, line } = await node((request, response) => {
           const next = answers.shift() ?? ((_, good) => good.end('{"result":"0x1"}'));
@@ -125,7 +125,7 @@ describe('calling a node by JSON-RPC', () => {
       });
     }
 
-    it('is told as what it is when it lasts, and at once when the node wants to be left alone for longer than there is time', async () => {
+    it('is reported as a limit when it lasts, and at once when the node requests a longer pause than there is time', async () => {
       const { call, asked } = await node((_, response) => response.writeHead(429, { 'retry-after': '60' }).end());
       for (const _ of [1, 2]) {
         const error = await call('eth_blockNumber').catch((failure: unknown) => failure);
@@ -134,7 +134,7 @@ describe('calling a node by JSON-RPC', () => {
       assert.equal(asked(), 1);
     });
 
-    it('that may as well mean the method is refused for good when other calls are taken meanwhile', async () => {
+    it('is permanent, as a missing method, if other calls are accepted meanwhile', async () => {
       const { call } = await node((_, response, body) =>
         response.end(
           body.includes('eth_getLogs') ? '{"error":{"code":-32005,"message":"limit exceeded"}}' : '{"result":"0x1"}',
@@ -146,14 +146,14 @@ describe('calling a node by JSON-RPC', () => {
     });
   });
 
-  it('takes a refusal for an answer, also under a status of failure', async () => {
+  it('accepts a refusal as an answer, also under a status of failure', async () => {
     const error = { code: -32602, message: 'bad params' };
     const { call, asked } = await node((_, response) => response.writeHead(400).end(JSON.stringify({ error })));
     assert.deepEqual(await call('eth_call'), { refusal: { ...error, words: error.message } });
     assert.equal(asked(), 1);
   });
 
-  it('gives up after three tries, and tells neither URL nor body', async () => {
+  it('gives up after three tries, and reveals neither URL nor body', async () => {
     const { call, asked } = await node((_, response) => response.writeHead(502).end('secret-of-the-node'));
     const error = await call('eth_call', { params: ['secret-of-ours'] }).catch((failure: unknown) => failure);
     assert.ok(error instanceof NoAnswer);
@@ -170,7 +170,7 @@ describe('calling a node by JSON-RPC', () => {
     assert.equal(asked(), 1);
   });
 
-  it('unpacks what is packed', async () => {
+  it('decompresses answers', async () => {
     const { call } = await node((_, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"result":[1]}')),
     );

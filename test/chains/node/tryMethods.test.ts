@@ -1,4 +1,4 @@
-/** An operator learns from `doctor` and `check-chain` that a node lacks a method, before a payer does. */
+/** `doctor` and `check-chain` report a node's missing method to an operator, before a payer meets it. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { RpcFailed } from '../../../src/chains/node/jsonRpc.ts';
@@ -16,7 +16,7 @@ describe('the methods that the service calls', () => {
       return '0x1';
     });
 
-  it('are served: a transaction that is none is refused, which shows that its method is there', async () => {
+  it('are served: an invalid transaction is refused, which proves that its method exists', async () => {
     const node = nodeRefusing({ sendTransaction: [-32_602, 'invalid transaction'] });
     assert.equal(await tryMethods(node, [fees, noTransaction]), 'all 2');
   });
@@ -33,13 +33,13 @@ describe('the methods that the service calls', () => {
     });
   });
 
-  /** Methods that make something cheaper or sooner, or find tokens that are no payin: the service does without them. */
+  /** Methods that make something cheaper or faster, or find tokens of no payin: the service works without them. */
   const optional: Readonly<Record<string, readonly string[]>> = {
     evm: ['eth_feeHistory', 'eth_getBlockReceipts', 'eth_getTransactionBySenderAndNonce', 'eth_subscribe'],
     solana: ['getTokenAccountsByOwner', 'programSubscribe', 'slotSubscribe'],
     stellar: [],
   };
-  /** Features of their own try these. */
+  /** Separate features try these methods. */
   const triedByFeature: Readonly<Record<string, readonly string[]>> = {
     evm: ['eth_getLogs'],
     solana: ['getBlock', 'getBlocks'],

@@ -32,7 +32,7 @@ describe('addresses on Solana', () => {
       assert.equal(familyAddresses.canonical(solana, text), null, text);
   });
 
-  it('of transactions are 64 bytes in base58, and their letters’ case matters', () => {
+  it('are distinct from transactions, which are 64 bytes in base58 with significant case', () => {
     const signature = '5'.repeat(87);
     const mixed = `4WuwKfGdHnzXRoavvwTjVjethLKCZo98MVLhNChj2SDizhFcmPghRuLb2NPZTcXzvZEBb2NivQuktDJZx7aBt3aL`;
     assert.equal(canonicalTxHash(solana, mixed), mixed);
@@ -50,7 +50,7 @@ describe('the payment link of a payment on Solana', () => {
     title: 'Tea & cake',
   };
 
-  it('is a Solana Pay request, with a reference that follows from the payment and does not tell it', () => {
+  it('is a Solana Pay request, with a reference that is derived from the payment and does not reveal it', () => {
     const link = solanaWalletLink(asked, '12.50') ?? '';
     const url = new URL(link);
     assert.equal(url.protocol, 'solana:');
@@ -65,7 +65,7 @@ describe('the payment link of a payment on Solana', () => {
     assert.notEqual(publicReferenceOf('payin', asked.paymentId), publicReferenceOf('payout', asked.paymentId));
   });
 
-  it('leaves out what is not known, and there is none elsewhere', () => {
+  it('omits unknown parts, and does not exist elsewhere', () => {
     const open = new URL(solanaWalletLink({ ...asked, title: null }, null) ?? '');
     assert.deepEqual([...open.searchParams.keys()], ['spl-token', 'reference']);
     assert.equal(solanaWalletLink({ ...asked, sourceChainId: 8453 }, '1'), null);

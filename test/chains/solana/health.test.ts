@@ -5,8 +5,8 @@ import { createSolanaRpc } from '../../../src/chains/solana/rpc.ts';
 import { startProxy } from '../proxy.ts';
 import { signal, solanaWorld } from './world.ts';
 
-describe('what is told of a Solana node', () => {
-  it('is its genesis hash, its newest slot and what is final; its pace once it has come far enough', async () => {
+describe('the health of a Solana node', () => {
+  it('has its genesis hash, its newest slot and the final one; its pace once it has advanced far enough', async () => {
     const { lab, config } = await solanaWorld();
     const { solana } = lab;
     const [node] = createSolanaHealth(createSolanaRpc(config())).nodes;

@@ -28,7 +28,7 @@ describe('the history of an account on Solana', () => {
     throw new Error('the history has no end');
   }
 
-  it('has payouts with the rent that they paid, receipts of token and coin, what failed, and adds up', async () => {
+  it('has payouts with their rent, receipts of token and coin, failed transactions, and adds up', async () => {
     const { lab, rail } = world;
     const opening = await history.standing(account, signal);
     const paid = await world.attemptTo(orderTo(world.nobody(), 5n));

@@ -11,7 +11,7 @@ const asOf = { commitment: 'finalized' } as const;
 const addresses = (count: number) => Array.from({ length: count }, (_, at) => `account ${at}`);
 
 describe('many accounts of Solana', () => {
-  it('are asked for in as many calls as the node needs, as of the oldest answer, and it is remembered how many it takes', async () => {
+  it('are read in as many calls as the node needs, as of the oldest answer, and its limit is remembered', async () => {
     for (const [most, words] of [
       [5, 'Too many inputs provided; max 5'],
       [25, 'getMultipleAccounts: too many inputs'],
@@ -29,7 +29,7 @@ describe('many accounts of Solana', () => {
     }
   });
 
-  it('are not asked for in ever smaller parts when the node refuses for another reason', async () => {
+  it('are not requested in ever smaller parts when the node refuses for another reason', async () => {
     let asked = 0;
     const node = nodeOf(async (method) => {
       asked += 1;
@@ -66,7 +66,7 @@ describe('a Solana node', () => {
   });
 });
 
-/** A node whose later calls see later slots. */
+/** A node that reports a later slot to each later call. */
 function taking(most: number, words: string) {
   let asked = 0;
   const node = nodeOf(async (method, params) => {

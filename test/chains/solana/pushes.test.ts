@@ -30,8 +30,8 @@ const pushed = (url: string, count: number): Promise<Push[]> =>
     createPushes({ chain, urls: [url], ticker: impatient(), random: () => 0.5 }).pipe(take(count), toArray()),
   );
 
-describe('what a Solana node pushes', () => {
-  it('is a slot, and whose accounts of a token of the catalogue it has changed', async () => {
+describe('pushes of a Solana node', () => {
+  it('contain a slot, and the owners of changed accounts of the catalogue’s tokens', async () => {
     const lab = await solanaLab();
     const [payer, to] = [await lab.person(), Keypair.generate().publicKey];
     lab.solana.advanceSlots(6);
@@ -44,7 +44,7 @@ describe('what a Solana node pushes', () => {
       ),
     );
     both.then((all) => seen.push(...all));
-    // The connection is there when it is: what was paid before is not told of.
+    // The connection is open when this resolves: the node reports no earlier payments.
     for (let paid = 0; paid < 500 && seen.length === 0; paid++) {
       await lab.pay({ from: payer, to, amount: 1n });
       lab.solana.advanceSlots();
@@ -59,7 +59,7 @@ describe('what a Solana node pushes', () => {
     );
   });
 
-  it('is asked for by the token program, for each token by its mint, as soon as it is confirmed', async () => {
+  it('are requested from the token program, for each token by its mint, as soon as it is confirmed', async () => {
     const asked: unknown[] = [];
     const url = await listen((socket, _, text) => {
       asked.push(JSON.parse(text));
@@ -86,7 +86,7 @@ describe('what a Solana node pushes', () => {
     ]);
   });
 
-  it('names the owner, whether the node shows the slice that it was asked for or the whole account', async () => {
+  it('name the owner, whether the node sends the requested slice or the whole account', async () => {
     const [one, other] = [randomBytes(32), randomBytes(32)];
     const account = Buffer.concat([randomBytes(32), other, randomBytes(101)]);
     const url = await serve(() => [told(base64(one)), told(base64(account)), told(base64(one))]);
@@ -94,7 +94,7 @@ describe('what a Solana node pushes', () => {
     assert.deepEqual(await pushed(url, 3), [named(one), named(other), named(one)]);
   });
 
-  it('is nothing else, whatever it says', async () => {
+  it('contain nothing else, whatever the node sends', async () => {
     const url = await serve(() => [
       '{',
       'null',
@@ -116,7 +116,7 @@ describe('what a Solana node pushes', () => {
     assert.deepEqual(await pushed(url, 1), [{ kind: 'head' }]);
   });
 
-  it('comes of any node that there is, whatever the others do', async () => {
+  it('arrive from every node, whatever the others do', async () => {
     const refusing = await serve(() => [{ id: 0, error: { code: -32601, message: 'Method not found' } }]);
     const silent = await listen(() => {});
     const going = await serve(() => [slot]);

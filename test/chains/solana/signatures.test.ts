@@ -6,7 +6,7 @@ import { nodeOf } from '../../support/chainNode.ts';
 const asOf = { commitment: 'confirmed' } as const;
 const listed = [{ signature: 'newest', slot: 7, err: null }];
 
-/** A node as Agave since 4.2: it refuses bounds that it does not have in its chain. */
+/** A node like Agave since 4.2: it refuses bounds that its chain does not contain. */
 const knowing = (known: readonly string[]) =>
   nodeOf(async (method, params) => {
     const { until, before } = (params as readonly Record<string, string | undefined>[])[1] ?? {};

@@ -90,7 +90,7 @@ describe('a second token on Solana', () => {
     });
     const isMismatch = (error: unknown) => error instanceof SigningRefused && error.reason === 'mismatch';
 
-    it('for an order of itself alone: a message that moves USDC is refused, and the other way about', async () => {
+    it('for an order of itself alone: a message that moves USDC is refused, and the reverse', async () => {
       const receiver = String(world.nobody());
       const [own, other] = [ordered(receiver), orderTo(receiver, amount)];
       await world.signer.sign(unsignedOf(own, messageOf(own)), payout);
@@ -102,7 +102,7 @@ describe('a second token on Solana', () => {
         await assert.rejects(world.signer.sign(unsignedOf(order, messageOf(moved)), payout), isMismatch);
     });
 
-    it('by what the message says, not by what built it', () => {
+    it('by the content of the message, not by its builder', () => {
       const receiver = String(world.nobody());
       assert.deepEqual(transfersIn(messageOf(ordered(receiver))), [
         {
@@ -174,5 +174,5 @@ describe('a second token on Solana', () => {
     });
   });
 
-  it('is nobody’s wallet', () => assert.equal(familyAddresses.canonical(chainOf(501), mint), null));
+  it('is never a receiver’s wallet', () => assert.equal(familyAddresses.canonical(chainOf(501), mint), null));
 });

@@ -1,4 +1,4 @@
-/** A Solana network with a funded treasury, and what the service does there: rail, signer, attempts. */
+/** A Solana network with a funded treasury, and the service's parts for it: rail, signer, attempts. */
 import { Keypair, type PublicKey } from 'solana-web3-v1';
 import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/transferPorts.ts';
 import { chainOf, type Token } from '../../../domain/chains.ts';
@@ -18,7 +18,7 @@ import { lamportsPerSol, solanaLab, tokenAccount } from '../../support/solana.ts
 export const { signal } = new AbortController();
 export const [usdcToken] = chainOf(501).tokens as [Token];
 export const payout: SigningPurpose = { kind: 'payout', reference: 'payment-1' };
-/** A dollar for a coin. */
+/** The coin costs one dollar. */
 const coinPrices = new Map([[501 as const, { price_microUsd: 1_000_000n, decimals: 9 }]]);
 export const limits = { perTransfer_usd: 1_000n, perHour_usd: 10_000n, coinPrices };
 export const depositSeed = '5e'.repeat(32);
@@ -39,7 +39,7 @@ export const orderTo = (
   ...more,
 });
 
-/** The network's clock is a day behind, so that tests can turn it forward. */
+/** The network's clock is a day behind, so that tests can advance it. */
 const yesterday_s = () => Math.floor(Date.now() / 1_000) - 86_400;
 
 export async function solanaWorld(options: Partial<SolanaOptions> = {}) {
@@ -78,19 +78,19 @@ export async function solanaWorld(options: Partial<SolanaOptions> = {}) {
 
   return {
     ...{ lab, solana, treasury, clock, config, rail, railOf, signer, sign },
-    /** A wallet that has nothing, not even an account for USDC. */
+    /** A wallet without funds, and without an account for USDC. */
     nobody: () => Keypair.generate().publicKey,
-    /** Prepared and signed for an order's own purpose. */
+    /** Prepares and signs an attempt for the order's own purpose. */
     attemptTo: async (order: TransferOrder, attempt = 1) =>
       sign(await rail.numbering.prepare(order), attempt, { kind: 'payout', reference: order.reference ?? '' }),
-    /** USDC of a wallet, in smallest units; null without an account. */
+    /** USDC balance of a wallet, in smallest units; null without an account. */
     async balance(owner: PublicKey): Promise<bigint | null> {
       const account = await tokenAccount(owner);
       const { value } = await lab.connection.getParsedAccountInfo(account, 'processed');
       if (value === null || !('parsed' in value.data)) return null;
       return BigInt(value.data.parsed.info.tokenAmount.amount);
     },
-    /** Lets what has landed become final. */
+    /** Advances until landed transactions are final. */
     settle: (slots = 8) => solana.advanceSlots(slots),
   };
 }

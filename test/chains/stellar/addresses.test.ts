@@ -7,7 +7,7 @@ import { muxed } from '../../support/stellar.ts';
 
 const stellar = chainOf(1500);
 const canonical = (text: string) => familyAddresses.canonical(stellar, text);
-/** From SEP-23 and the public network. */
+/** From SEP-23 and from the public network. */
 const account = 'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ';
 const muxedAccount = 'MA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVAAAAAAAAAAAAAJLK';
 const contract = 'CA3D5KRYM6CB7OWQ6TWYRR3Z4T7GNZLKERYNZGGA5SOAOPIFY6YQGAXE';
@@ -23,10 +23,10 @@ describe('addresses on Stellar', () => {
     }
   });
 
-  it('are neither secrets, other things with checksums, nor addresses of other chains', () => {
+  it('are neither secrets, other texts with checksums, nor addresses of other chains', () => {
     const seed = 'SBU2RRGLXH3E5CQHTD3ODLDF2BWDCYUSSBLLZ5GNW7JXHDIYKXZWHOKR';
     const pool = 'LA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJUPJP';
-    /** A muxed contract (CAP-84): nothing pays one yet. */
+    /** A muxed contract (CAP-84): no payment goes to one yet. */
     const muxedContract = 'WA3D5KRYM6CB7OWQ6TWYRR3Z4T7GNZLKERYNZGGA5SOAOPIFY6YQGAAAAAAAAAPCIA6IG';
     for (const text of ['', seed, pool, muxedContract, `0x${'11'.repeat(20)}`, ` ${account}`])
       assert.equal(canonical(text), null);
@@ -39,7 +39,7 @@ describe('addresses on Stellar', () => {
     for (const text of [issuer, muxed(issuer, 1n), tokenContract]) assert.equal(canonical(text), null);
   });
 
-  it('have transactions whose hashes are 64 hexadecimal digits', () => {
+  it('are distinct from transactions, whose hashes are 64 hexadecimal digits', () => {
     assert.equal(canonicalTxHash(stellar, 'AB'.repeat(32)), 'ab'.repeat(32));
     for (const text of ['ab'.repeat(31), `0x${'ab'.repeat(32)}`]) assert.equal(canonicalTxHash(stellar, text), null);
   });

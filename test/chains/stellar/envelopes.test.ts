@@ -31,31 +31,31 @@ function transaction(from = sourceId, acting?: string): Transaction {
 
 const read = (envelope: xdr.TransactionEnvelope) => partiesIn(envelope.toXDR('base64'), passphrase);
 
-/** The beginning alone, and then a value of a newer protocol. */
+/** Keeps the head of the envelope and appends a value of a newer protocol. */
 const newer = (envelope: xdr.TransactionEnvelope, head: number) =>
   partiesIn(Buffer.concat([envelope.toXDR().subarray(0, head), Buffer.alloc(60, 0x65)]).toString('base64'), passphrase);
 
-describe('who is behind a transaction on Stellar', () => {
+describe('the accounts of a transaction on Stellar', () => {
   const usual = { source: sourceId, sequence: 42n, payer: sourceId };
 
-  it('is its source, and whoever acts in its operations instead', () => {
+  it('include its source, and the sources of its operations', () => {
     assert.deepEqual(read(transaction().toEnvelope()), { ...usual, acting: [] });
     assert.deepEqual(read(transaction(sourceId, actorId).toEnvelope()), { ...usual, acting: [actorId] });
   });
 
-  it('is the account of a muxed address', () => {
+  it('include the account of a muxed address', () => {
     const envelope = transaction(muxed(sourceId), muxed(actorId)).toEnvelope();
     assert.deepEqual(read(envelope), { ...usual, acting: [actorId] });
   });
 
-  it('is the payer of a fee bump too', () => {
+  it('include the payer of a fee bump', () => {
     const bumped = (from: string) =>
       TransactionBuilder.buildFeeBumpTransaction(from, '500', transaction(muxed(sourceId)), passphrase);
     for (const from of [payerId, muxed(payerId)])
       assert.deepEqual(read(bumped(from).toEnvelope()), { ...usual, payer: payerId, acting: [] });
   });
 
-  it('is known in envelopes of the first kind', () => {
+  it('are known in envelopes of the first kind', () => {
     const tx = transaction().toEnvelope().v1().tx();
     const first = new xdr.TransactionV0({
       sourceAccountEd25519: tx.sourceAccount().ed25519(),
@@ -72,13 +72,13 @@ describe('who is behind a transaction on Stellar', () => {
     assert.deepEqual(read(envelope), { ...usual, acting: [] });
   });
 
-  it('is known as far as it begins, whatever a newer protocol puts behind that', () => {
+  it('are known from the beginning of an envelope, whatever a newer protocol appends', () => {
     assert.deepEqual(newer(transaction().toEnvelope(), 52), { ...usual, acting: undefined });
     const bump = TransactionBuilder.buildFeeBumpTransaction(payerId, '500', transaction(), passphrase);
     assert.deepEqual(newer(bump.toEnvelope(), 100), { ...usual, payer: payerId, acting: undefined });
   });
 
-  it('cannot be told of what does not begin as an envelope', () => {
+  it('are unknown if the text does not begin like an envelope', () => {
     const envelope = transaction().toEnvelope().toXDR();
     for (const [bytes, why] of [
       [envelope.subarray(0, 40), /end too early/],
@@ -88,7 +88,7 @@ describe('who is behind a transaction on Stellar', () => {
       assert.throws(() => partiesIn(bytes.toString('base64'), passphrase), why);
   });
 
-  it('shows which transactions an account stands for: its own, those that it pays for or acts in, and what took of it', () => {
+  it('select the transactions of an account: its own, those that it pays for or acts in, and those that moved money from it', () => {
     const parties = { ...usual, payer: payerId, acting: [actorId] };
     const change = (amount: bigint) => [{ asset: 'coin', amount, counterparty: null }];
     assert.deepEqual(signersIn(parties, sourceId, []), { nonce: 42n, outgoing: true });

@@ -5,8 +5,8 @@ import { createStellarRpc } from '../../../src/chains/stellar/rpc.ts';
 import { startProxy } from '../proxy.ts';
 import { signal, stellarWorld } from './world.ts';
 
-describe('what is told of a Stellar node', () => {
-  it('is its passphrase and its newest ledger, which is final; and a protocol that this release does not know', async () => {
+describe('the health of a Stellar node', () => {
+  it('has its passphrase and its newest ledger, which is final; and an unknown protocol', async () => {
     const world = await stellarWorld();
     const around = { protocolVersion: newestProtocol };
     const proxy = await startProxy(world.stellar.rpcUrl, async (method, params, forward) => {
@@ -26,7 +26,7 @@ describe('what is told of a Stellar node', () => {
     await world.lab.stop();
   });
 
-  it('is also that it tells no classic events any more: its ledgers are of no use then, and the alarm says what to set', async () => {
+  it('has also that it emits no classic events any more: its ledgers are useless then, and the alarm names the setting', async () => {
     const world = await stellarWorld();
     const proxy = await startProxy(world.stellar.rpcUrl);
     const [node] = createStellarHealth(createStellarRpc(world.config([proxy.url])), world.lab.passphrase).nodes;

@@ -32,7 +32,7 @@ describe('the history of an account on Stellar', () => {
     throw new Error('the history has no end');
   }
 
-  it('has payments, fees that the treasury pays for channels, contract calls and what failed, and adds up', async () => {
+  it('has payments, fees that the treasury pays for channels, contract calls and failed transactions, and adds up', async () => {
     const { lab, payer, treasury } = world;
     const opening = await history.standing(account, signal);
     const receiver = (await lab.person(0n)).publicKey();
@@ -75,14 +75,14 @@ describe('the history of an account on Stellar', () => {
     assert.deepEqual(await all({ ...range, order: 'newestFirst' }, 1), found.toReversed());
   });
 
-  it('begins where the node’s memory does', async () => {
+  it('begins where the node’s history does', async () => {
     const { blockNumber, time } = (await history.oldest?.(signal)) ?? assert.fail('it is known');
     const { blockNumber: to } = await history.standing(account, signal);
     assert.ok(blockNumber < to && epochMs(time) <= Date.now());
     await history.transactions({ account, from: blockNumber, to, order: 'newestFirst', max: 1, after: null }, signal);
   });
 
-  it('goes on behind envelopes with something in them that the SDK does not know', async () => {
+  it('continues behind envelopes with parts that the SDK does not know', async () => {
     const opening = await history.standing(account, signal);
     const receiver = (await world.lab.person(0n)).publicKey();
     const own = await world.attemptTo(orderTo(receiver, 7n));
@@ -108,7 +108,7 @@ describe('the history of an account on Stellar', () => {
     assert.deepEqual(transactions, known);
   });
 
-  it('waits, naming the transaction, where what it moved cannot be decoded: nothing is left out of it', async () => {
+  it('waits, naming the transaction, if its movements cannot be decoded: nothing is omitted', async () => {
     const opening = await history.standing(account, signal);
     const hash = await world.send('1.5');
     const newer = await startProxy(world.stellar.rpcUrl, async (method, params, forward) => {

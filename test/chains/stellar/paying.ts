@@ -1,4 +1,4 @@
-/** A funded treasury on a local Stellar that pays out: rail, signer, and what became of it. */
+/** A funded treasury on a local Stellar that pays out: rail, signer, and results. */
 import { Keypair } from '@stellar/stellar-sdk';
 import type { SigningPurpose, TransferOrder, Unsigned } from '../../../commands/transferPorts.ts';
 import { instant } from '../../../domain/time.ts';
@@ -14,11 +14,11 @@ import { type StellarWorld, signal, stellarWorld } from './world.ts';
 
 export const [usdcToken] = stellarChain().tokens as [TransferOrder['token']];
 export const payout: SigningPurpose = { kind: 'payout', reference: 'payment-1' };
-/** A dollar for a coin. */
+/** The coin costs one dollar. */
 const coinPrices = new Map([[1500 as const, { price_microUsd: 1_000_000n, decimals: 7 }]]);
 export const limits = { perTransfer_usd: 1_000n, perHour_usd: 10_000n, coinPrices };
 
-/** What an account must hold to exist: two base reserves. */
+/** Minimum balance of an account: two base reserves. */
 const leastLumens = 1_0000000n;
 
 export const orderTo = (receiver: string, amount = 5_0000000n, receiverMemo: string | null = null): TransferOrder => ({
@@ -29,7 +29,7 @@ export const orderTo = (receiver: string, amount = 5_0000000n, receiverMemo: str
   amount,
 });
 
-/** @param channels how many accounts number payouts beside the treasury; each holds no more than it must */
+/** @param channels number of accounts that number payouts besides the treasury; each holds only the minimum */
 export async function payingWorld({
   channels: count = 0,
   ...options
@@ -73,10 +73,10 @@ export async function payingWorld({
     };
   };
   const nextNonce = () => rail.numbering.minedNonce(signal);
-  /** Prepares and signs under the account's next number, or one further on. */
+  /** Prepares and signs under the account's next number, or a later one. */
   const attemptTo = async (order: TransferOrder, ahead = 0n) =>
     sign(await rail.numbering.prepare(order, (await nextNonce()) + ahead));
-  /** The same in a channel. */
+  /** Prepares and signs in a channel. */
   const attemptIn = async (channel: Keypair | undefined, order: TransferOrder) => {
     const numbering = (await rail.numbering.accounts(signal))?.find(({ account }) => account === channel?.publicKey());
     if (!numbering) throw new Error('there is no such channel');
@@ -86,7 +86,7 @@ export async function payingWorld({
   return { ...world, channels, attemptIn, now: clock.now, rail, signer, signerOf, sign, nextNonce, attemptTo };
 }
 
-/** An unsigned transaction that claims to be a prepared one. */
+/** Replaces the envelope of a prepared transaction. */
 export const withEnvelope = (unsigned: Unsigned, envelope: string): Unsigned => ({
   ...unsigned,
   payload: { envelope },

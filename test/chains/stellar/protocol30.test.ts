@@ -10,8 +10,8 @@ import { orderTo, type PayingWorld, payingWorld } from './paying.ts';
 import { muxedContract, scanned, signal, watching } from './world.ts';
 
 /**
- * Protocol 30: the headers' bytes are built by hand from CAP-88, since no sample is at hand. Nodes tell close times in whole seconds
- * beside them, as before (stellar-rpc, close_time_ms_test.go).
+ * Protocol 30: the headers' bytes are built by hand from CAP-88, because no sample exists. Nodes report close times in
+ * whole seconds beside them, as before (stellar-rpc, close_time_ms_test.go).
  */
 describe('Stellar at protocol 30', () => {
   let world: PayingWorld;
@@ -39,7 +39,7 @@ describe('Stellar at protocol 30', () => {
     );
   });
 
-  it('has payins that are seen, and a head with its time', async () => {
+  it('has payins that are detected, and a head with its time', async () => {
     const from = world.here();
     await world.send('1', Memo.text('plain'));
     await world.pay(2n, 'by contract');
@@ -57,7 +57,7 @@ describe('Stellar at protocol 30', () => {
     assert.equal(cursor.blockNumber, BigInt(head.sequence));
   });
 
-  it('takes payouts to accounts and to contracts', async () => {
+  it('accepts payouts to accounts and to contracts', async () => {
     const receiver = (await world.lab.person(0n)).publicKey();
     for (const order of [orderTo(receiver), orderTo(world.payinContract)]) {
       const attempt = await world.attemptTo(order);
@@ -66,7 +66,7 @@ describe('Stellar at protocol 30', () => {
     }
   });
 
-  it('takes a payin contract, and the service recognizes it', async () => {
+  it('accepts a payin contract, and the service recognizes it', async () => {
     const [treasury, deployer] = [await world.lab.person(0n), await world.lab.person(0n)];
     const order = { rpcUrl: world.stellar.rpcUrl, treasury: treasury.publicKey(), token: `USDC:${usdc.getIssuer()}` };
     const { contractId, treasuryTrusts } = await deployPayin({

@@ -51,10 +51,10 @@ describe('a second token on Stellar', () => {
     }
   });
 
-  describe('that the treasury holds', () => {
+  describe('from the treasury’s balance', () => {
     before(() => issue(treasury, '100'));
 
-    it('is what an account and a contract get, through a channel too, and they get none of the first', async () => {
+    it('reaches an account and a contract, through a channel too, and they get none of the first', async () => {
       const [channel] = world.channels;
       const before = await held(treasury, usdc);
       for (const to of [receiver, world.payinContract]) {
@@ -91,7 +91,7 @@ describe('a second token on Stellar', () => {
     });
   });
 
-  it('is seen as itself where it is paid in', async () => {
+  it('is detected as itself where it is paid in', async () => {
     await issue(world.payer.publicKey(), '7');
     const from = world.here();
     const both = [usdc, second].map((asset) => Operation.payment({ destination: treasury, asset, amount: '7' }));

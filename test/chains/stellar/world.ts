@@ -1,4 +1,4 @@
-/** A Stellar network with a treasury and its payin contract, and what the service reads of it. */
+/** A Stellar network with a treasury and its payin contract, and the service's reads of it. */
 import { type Keypair, type Memo, Operation } from '@stellar/stellar-sdk';
 import type { Cursor, TransferLog } from '../../../commands/chainPorts.ts';
 import type { Stellar, StellarOptions } from '../../../sandbox/stellar/stellar.ts';
@@ -23,15 +23,15 @@ export interface StellarWorld {
   readonly payer: Keypair;
   readonly payinContract: string;
   config(urls?: readonly string[], more?: Partial<StellarConfig>): StellarConfig;
-  /** A classic payment to the treasury, or elsewhere. @param amount like "1.5" @returns its hash */
+  /** Sends a classic payment, by default to the treasury. @param amount such as "1.5" @returns its hash */
   send(amount: string, memo?: Memo, destination?: string): Promise<string>;
-  /** A call of the payin contract. @param amount in smallest units @returns its hash */
+  /** Calls the payin contract. @param amount in smallest units @returns its hash */
   pay(amount: bigint, memo: string, contract?: string): Promise<string>;
-  /** A cursor at the network's present head. */
+  /** Cursor at the network's present head. */
   here(): Cursor;
 }
 
-/** The network's clock is a day late: tests can turn it forward, and transactions that the SDK builds are still in time. */
+/** The network's clock is a day late, so that tests can advance it; transactions that the SDK builds are still valid. */
 const yesterday_s = () => Math.floor(Date.now() / 1_000) - 86_400;
 
 export async function stellarWorld(options: Partial<StellarOptions> = {}): Promise<StellarWorld> {
@@ -76,7 +76,7 @@ export const cursorAt = (ledger: number): Cursor => ({
   chainTime: '2026-01-01T00:00:00.000Z' as Cursor['chainTime'],
 });
 
-/** The service's eyes. */
+/** The service's ingester for a configuration. */
 export const watching = (config: StellarConfig) => ({ ingester: createStellarIngester(config) });
 
 export async function collected<T>(all: AsyncIterable<T>): Promise<T[]> {
@@ -89,10 +89,10 @@ export async function collected<T>(all: AsyncIterable<T>): Promise<T[]> {
 export async function scanned(config: StellarConfig, from: Cursor) {
   const { ingester } = watching(config);
   const ranges = await collected(ingester.scan(from, signal));
-  /** Ledgers that no node remembers. */
+  /** Ledgers that no node has any more. */
   const missed = ranges.flatMap((range) => range.missed ?? []);
   return { logs: ranges.flatMap(({ logs }) => logs), ranges, missed, ingester, cursor: ranges.at(-1)?.next ?? from };
 }
 
-/** What matters of logs. */
+/** Relevant fields of logs. */
 export const briefly = (logs: readonly TransferLog[]) => logs.map(({ to, memo, amount }) => ({ to, memo, amount }));

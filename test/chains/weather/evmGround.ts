@@ -22,7 +22,7 @@ export async function evmGround(): Promise<Ground> {
   const cursors = new Map<Pass, Cursor>();
   let accounts = 7_000;
 
-  /** Where the passes stand now. */
+  /** Returns the cursors of the passes now. */
   async function follow(): Promise<ReadonlyMap<Pass, Cursor>> {
     for (const pass of honest.passes) {
       const observer = await observe(honest, pass, cursors.get(pass));

@@ -1,42 +1,42 @@
-/** One quirk between the service's own modules and a local chain: a payin that is to be seen once, a payout that is to land once. */
+/** One quirk between the service's own modules and a local chain: a payin that must be detected once, a payout that must land once. */
 import type { ChainFamily } from '../../../domain/chains.ts';
 
-/** What a family's chain offers to the trials. */
+/** A family's chain as the trials use it. */
 export interface Ground {
   readonly family: ChainFamily;
   readonly rpcUrl: string;
-  /** Somebody has paid a deposit of its own; nobody has looked yet. */
+  /** Pays a new deposit. Nothing has polled it yet. */
   payin(urls: readonly string[]): Promise<Payin>;
   payout(urls: readonly string[]): Promise<Payout>;
-  /** So many blocks that what was there before is final. */
+  /** Advances the chain until earlier blocks are final. */
   advance(): Promise<void>;
 }
 
 export interface Payin {
   readonly paid: bigint;
-  /** One look of every pass, as the service takes it. @throws as it would */
+  /** Polls every pass once, like the service. @throws as the service would */
   look(): Promise<void>;
-  /** What counts as paid, finally. */
+  /** Amount whose payment is final. */
   confirmed(): bigint;
-  /** The service is started again, with other nodes. */
+  /** Restarts the service with other nodes. */
   restart(urls: readonly string[]): void;
 }
 
 export interface Payout {
   readonly ordered: bigint;
-  /** One step, as the service takes it: prepared and signed once, sent while nothing is known of it. @throws as it would */
+  /** Takes one step like the service: prepares and signs once, sends while the result is unknown. @throws as the service would */
   step(): Promise<'final' | 'waits'>;
-  /** What the receiver has on the chain. */
+  /** Balance of the receiver on the chain. */
   arrived(): Promise<bigint>;
 }
 
-/** Looks or steps until it was done, and what failed on the way, each once; undefined when it was not done. */
+/** Number of polls or steps until the goal was reached (undefined: never), and each failure on the way once. */
 export interface Tried {
   readonly took: number | undefined;
   readonly failures: readonly string[];
 }
 
-/** Looks again and again, as a service does, while the chain goes on. */
+/** Polls repeatedly, like a service, while the chain continues. */
 export const seeing = (ground: Ground, payin: Payin, most: number): Promise<Tried> =>
   trying(ground, most, async () => {
     await payin.look();

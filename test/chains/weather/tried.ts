@@ -1,4 +1,7 @@
-/** Tries each row of a family, alone and as the first of three: what it does while it lasts, and that nothing is lost or paid twice after it. */
+/**
+ * Tries each row of a family, alone and as the first of three nodes: checks its effect while the quirk lasts, and that
+ * nothing is lost or paid twice after it.
+ */
 import assert from 'node:assert/strict';
 import { namesOf, type Outcome, refusals, type WeatherRow, weatherRows } from '../../../docs/generate/weather.ts';
 import { startWeatherNode, type WeatherNode } from '../../../sandbox/weather/proxy.ts';
@@ -6,9 +9,9 @@ import type { WeatherChange } from '../../../sandbox/weather/quirks.ts';
 import { gateCases } from '../../support/suite.ts';
 import { type Ground, paying, seeing, type Tried } from './trial.ts';
 
-/** While a quirk lasts that nothing survives. */
+/** Maximum tries under a quirk that stops everything. */
 const vainMost = 3;
-/** Once it is over. */
+/** Maximum tries after the end of the quirk. */
 const mendedMost = 6;
 
 export function weatherTrials(family: Ground['family'], start: () => Promise<Ground>): void {

@@ -1,4 +1,4 @@
-/** Follows a chain for one deposit the way the service does: every pass, what is set aside read by itself, and nothing final unless nodes agree. */
+/** Follows a chain for one deposit like the service: reads every pass and each set-aside transaction, and confirms only what nodes agree on. */
 import { type Cursor, type Ingester, type Pass, type TransferLog, transferOf } from '../../../commands/chainPorts.ts';
 import { type Transfer, transferId } from '../../../domain/payment/events.ts';
 import type { Payin } from './trial.ts';
@@ -10,14 +10,14 @@ export interface Watched {
   readonly urls: readonly string[];
   readonly paid: bigint;
   readonly isOurs: (transfer: Pick<TransferLog, 'to' | 'memo'>) => boolean;
-  /** Where each pass stands when the payin is made. */
+  /** Cursors of the passes at the time of the payin. */
   readonly from: ReadonlyMap<Pass, Cursor>;
 }
 
 export function watcher({ ingesterOf, urls, paid, isOurs, from }: Watched): Payin {
   let ingester = ingesterOf(urls);
   const cursors = new Map(from);
-  /** What `final` has told of, or what was set aside and can be read now: confirmed once nodes agree. */
+  /** Transfers of `final`, and set-aside transactions that are readable now: confirmed once nodes agree. */
   const found = new Map<string, Transfer>();
   const confirmed = new Map<string, bigint>();
   const unreadable = new Set<string>();
@@ -65,7 +65,7 @@ export function watcher({ ingesterOf, urls, paid, isOurs, from }: Watched): Payi
   return {
     paid,
     async look() {
-      // Passes run apart from each other in the service: the failure of one ends no other.
+      // In the service passes run independently: the failure of one does not end another.
       const outcomes = [];
       for (const step of [...ingester.passes.map((pass) => () => scan(pass)), readAside, confirm]) {
         outcomes.push(

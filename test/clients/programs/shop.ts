@@ -1,4 +1,4 @@
-/** What both programs do and tell: a shop that takes a payment, looks it up in every way, and makes mistakes. */
+/** Steps and reports of both programs: a shop that creates a payment, looks it up in every way, and makes mistakes. */
 
 export interface At {
   readonly url: string;
@@ -16,7 +16,7 @@ export interface Seen {
   readonly repeated: { readonly id: string; readonly replayed: string | null };
   readonly foundStatus: string;
   readonly foundByOrder: string;
-  /** The order id that somebody without a key is shown. */
+  /** The order id in the answer without a key. */
   readonly publicOrderId: string | null;
   readonly listed: readonly string[];
   readonly registered: { readonly success: boolean; readonly txHash: string | null };
@@ -29,7 +29,7 @@ export interface Failure {
   readonly pointer: string | undefined;
 }
 
-/** A payment, and no quote: that is what dryrun alone answers with, and it has no id. */
+/** Returns the answer as a payment. @throws Error for a quote, which only `dryrun` requests and which has no id */
 export function made<A extends object>(answer: A): Extract<A, { id: string }> {
   if (!('id' in answer)) throw new Error('a quote was answered, though none was asked for');
   return answer as Extract<A, { id: string }>;

@@ -1,11 +1,11 @@
-/** The verifier as a library: it is no TypeScript, for it goes to others alone. */
+/** Types of the verifier, which is no TypeScript because it is distributed as a single file. */
 export interface File {
   readonly name: string;
   readonly text: string;
 }
 
 export interface Verified {
-  /** Of each, what else it has left out. */
+  /** Verified packs. Other fields are omitted here. */
   readonly packs: readonly { readonly events: readonly object[] }[];
   readonly gaps: readonly (readonly [from: number, to: number])[];
 }

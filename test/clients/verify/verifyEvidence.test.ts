@@ -1,4 +1,4 @@
-/** The verifier of evidence, as an auditor has it: one file, on another machine, with nothing but Node. */
+/** The verifier of evidence in the auditor's situation: one file, on another machine, with only Node. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cpSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { headKeys, headWorld } from '../../workers/headWorld.ts';
 import { type File, program, reportOf, verifyEvidence } from './verifier.ts';
 
-/** One head for all that happened since the last look. */
+/** One head for all events since the previous one. */
 const every = { events: 100, duration_ms: 0 };
 
 async function evidenced() {
@@ -39,7 +39,7 @@ const refused = (files: readonly File[], why: RegExp, options?: { key?: string }
   assert.rejects(verifyEvidence(files, options), { message: why });
 
 describe('evidence', () => {
-  it('is verified in an empty folder by a plain node, and says what it cannot know', async () => {
+  it('is verified in an empty folder by a plain node, and states its limits', async () => {
     const { pack } = await evidenced();
     const folder = temporaryDirectory();
     cpSync(fileURLToPath(program), join(folder, 'verify-evidence.mjs'));
@@ -89,13 +89,13 @@ describe('evidence', () => {
     );
     for (let at = 0; at < bytes.length; at += 1) {
       const changed = Buffer.from(bytes);
-      // Case of letters, digits, spaces and line ends: what a parser might pass over.
+      // Changes case, digits, spaces and line ends, which a parser might ignore.
       changed[at] = (changed[at] ?? 0) ^ 0x20;
       await assert.rejects(async () => verifyEvidence([fileOf(decoder.decode(changed))]), `byte ${at}`);
     }
   });
 
-  it('is not made up of an event left out, put in, or moved, nor of another payment’s', async () => {
+  it('cannot be forged by an event omitted, inserted, or moved, nor with another payment’s', async () => {
     const { pack } = await evidenced();
     const whole = JSON.parse(await pack());
     const other = JSON.parse(await pack('payment-2'));
@@ -111,7 +111,7 @@ describe('evidence', () => {
     await refused([again({ note: 'trust me' })], /more than what is proven/);
   });
 
-  it('is believed with the auditor’s key, or one that it vouches for', async () => {
+  it('is accepted with the auditor’s key, or one that it vouches for', async () => {
     const { world, pack } = await evidenced();
     const [one, two] = [headKeys(1).current, headKeys(2).current];
     await world.grow('payment-1');
@@ -151,7 +151,7 @@ describe('evidence', () => {
     await refused([early, headsFile([second, changed])], /entry 3 is not signed/);
   });
 
-  it('shows two histories for what they are', async () => {
+  it('reveals two histories', async () => {
     const { world, pack } = await evidenced();
     const early = fileOf(await pack(), 'early.json');
     const entries = await world.entries();
@@ -171,7 +171,7 @@ describe('evidence', () => {
     );
   });
 
-  it('shows that events were taken back, though only heads far apart were given', async () => {
+  it('reveals that events were removed, though only heads far apart were given', async () => {
     const { pack } = await evidenced();
     const early = fileOf(await pack(), 'early.json');
     const forger = headWorld();
@@ -187,7 +187,7 @@ describe('evidence', () => {
     await refused([late, early], /FORK: early.json and late.json tell two histories of payment-1/);
   });
 
-  it('is of no key that was given up, though the entry that did so is not next to it', async () => {
+  it('is refused under a key that was given up, though the entry that did so is not next to it', async () => {
     const { world } = await evidenced();
     const one = headKeys(1).current;
     await world.grow('payment-1');
@@ -206,7 +206,7 @@ describe('evidence', () => {
     );
   });
 
-  it('is read in one way alone: no key stands twice, and no number is too great for it', async () => {
+  it('is read in one way alone: no key occurs twice, and no number is too great for it', async () => {
     const { world, pack } = await evidenced();
     const text = await pack();
     const whole = JSON.parse(text);
@@ -265,7 +265,7 @@ describe('evidence', () => {
     await refused([fileOf(`${inside}\n`)], /the data of event 0 is nested deeper/);
   });
 
-  it('moves no cursor, paints nothing and begins no line by what stands in it', async () => {
+  it('moves no cursor, prints no colour and begins no line by its content', async () => {
     const { pack } = await evidenced();
     const verified = await verifyEvidence([fileOf(await pack())]);
     const [first] = verified.packs;
@@ -278,7 +278,7 @@ describe('evidence', () => {
     assert.match(report, /x\\u\{1b\}\[2K\\u\{202e\}\\u\{a\}heads: all is proven\\u\{e0041\}\\u\{5c\}u\{1b\}/);
   });
 
-  it('says between which heads nothing was given', async () => {
+  it('states between which heads nothing was given', async () => {
     const { world, pack } = await evidenced();
     const early = fileOf(await pack());
     for (let n = 0; n < 3; n += 1) {

@@ -16,7 +16,7 @@ import { dying, headKeys, headWorld } from '../../workers/headWorld.ts';
 const account = 'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ';
 const nameOf = (run: number) => `anchor-1500-${account}-${run}`;
 
-/** A store that its process dies at: before it is touched, and after. */
+/** A store on which the process dies before or after each call. */
 const fragile = (store: EventStore, crash: CrashPoint): EventStore => ({
   ...store,
   read: async (...args) => {
@@ -31,7 +31,7 @@ const fragile = (store: EventStore, crash: CrashPoint): EventStore => ({
   },
 });
 
-/** Heads of a log, a process that anchors them, and an engine that does what is ordered. */
+/** Heads of a log, a process that anchors them, and an engine that carries out the orders. */
 async function anchored() {
   const world = headWorld();
   const facts = { cause: 'worker:test', appId: null } as const;
@@ -49,7 +49,7 @@ async function anchored() {
   const pass = (duration_ms: number) => {
     world.time.now = plus(world.time.now, duration_ms);
   };
-  /** The engine comes to an end with the run's transaction. */
+  /** Finishes the run's transaction, as the engine would. */
   const conclude = async (run: number, kind: 'final' | 'dead' = 'final') => {
     const { ordered } = await ofRun(run);
     const { handle } = deps();
@@ -71,7 +71,7 @@ async function anchored() {
 }
 
 describe('an anchor of a head', () => {
-  it('is ordered as an operation that moves nothing, and told once it is on its chain', async () => {
+  it('is ordered as an operation that moves nothing, and recorded once it is on its chain', async () => {
     const world = await anchored();
     const anchoring = createAnchoring(world.deps());
     const [first] = await world.entries();
@@ -94,7 +94,7 @@ describe('an anchor of a head', () => {
     await world.audit();
   });
 
-  it('comes again when its time has come and there is another head, and not before', async () => {
+  it('is repeated when it is due and there is another head, and not before', async () => {
     const world = await anchored();
     const anchoring = createAnchoring(world.deps());
     await anchoring.round();
@@ -114,7 +114,7 @@ describe('an anchor of a head', () => {
     await world.audit();
   });
 
-  it('that could not be signed, or failed, is called off and ordered anew within the hour', async () => {
+  it('is called off if it could not be signed, or failed, and ordered again within the hour', async () => {
     const world = await anchored();
     const anchoring = createAnchoring(world.deps());
     await anchoring.round();
@@ -136,7 +136,7 @@ describe('an anchor of a head', () => {
 
   it('is one for a head, wherever its processes die and however many there are', async () => {
     const world = await anchored();
-    /** Each goes on a step further than the one before. */
+    /** Dies at each further step in turn. */
     const dieEverywhere = async () => {
       let died = true;
       for (let after = 0; died; after += 1) {
@@ -157,7 +157,7 @@ describe('an anchor of a head', () => {
     await world.audit();
   });
 
-  it('is the newest that an operator is told of', async () => {
+  it('is the newest one in the report to an operator', async () => {
     const world = await anchored();
     assert.equal(await newestAnchor(world.deps()), null);
     await createAnchoring(world.deps()).round();
@@ -167,7 +167,7 @@ describe('an anchor of a head', () => {
     assert.equal((await newestAnchor(world.deps()))?.transaction, hashOf(nameOf(1)));
   });
 
-  it('is missed when none comes for too long, and its chain holds up nobody', async () => {
+  it('is missed when none succeeds for too long, and its chain holds up nobody', async () => {
     const world = await anchored();
     const ended = new AbortController();
     const [alarms, failures, ages]: [string[], unknown[], number[]] = [[], [], []];
@@ -191,7 +191,7 @@ describe('an anchor of a head', () => {
     assert.deepEqual([alarms.length, failures.length, ages.map((age) => age / hour_ms)], [1, 4, [0, 24, 48, 72]]);
   });
 
-  it('is told with the key that is in force by then', async () => {
+  it('is recorded with the key that is in force by then', async () => {
     const world = await anchored();
     await createAnchoring(world.deps()).round();
     await world.conclude(1);

@@ -21,7 +21,7 @@ const facts = (position: number, publicKey: string) => ({
 const head = (newest: HeadsEvent | null, position: number, key = first) =>
   signHead(newest, facts(position, key.publicKey), { hashOf: hashOfHead, sign: key.sign });
 
-/** Two heads, another key, one more head. */
+/** Two heads, a key change, one more head. */
 function someEntries(former: Parameters<typeof changeHeadKey>[2]['former'] = first): HeadsEvent[] {
   const entries: HeadsEvent[] = [];
   const add = (decided: ReturnType<typeof head>) => {
@@ -44,7 +44,7 @@ const changed = (entries: readonly HeadsEvent[], at: number, data: object): Head
   );
 
 describe('heads', () => {
-  it('form a chain that whoever has them checks, through a change of the key', () => {
+  it('form a chain that every holder can check, through a change of the key', () => {
     assert.deepEqual(problems(someEntries()), []);
     assert.deepEqual(problems(someEntries(), { key: first.publicKey }), []);
     assert.deepEqual(problems(someEntries().slice(2), { after: someEntries()[1] ?? null }), []);
@@ -58,7 +58,7 @@ describe('heads', () => {
     assert.deepEqual(head(newest, 11), head(newest, 11), 'the same is signed alike, byte by byte');
   });
 
-  it('show what was changed, left out, put in, or signed by somebody else', () => {
+  it('reveal changes, omissions, insertions, and signatures of other keys', () => {
     const entries = someEntries();
     assert.deepEqual(problems(changed(entries, 1, { root: 'ab'.repeat(32) })), ['2 signature', '3 previous']);
     assert.deepEqual(problems([...entries.slice(0, 1), ...entries.slice(2)]), ['3 number']);
@@ -72,7 +72,7 @@ describe('heads', () => {
     assert.deepEqual(problems([...back], { after: entries[1] ?? null }), ['2 number']);
   });
 
-  it('tell of an anchor once for whoever looked at the newest, with the key in force', () => {
+  it('report an anchor once to readers of the newest, with the key in force', () => {
     const entries = someEntries();
     const newest = entries.at(-1) ?? null;
     const anchor = {
@@ -98,7 +98,7 @@ describe('heads', () => {
     assert.deepEqual(problems(changed(all, 4, { position: '31' })), ['5 position', '6 previous']);
   });
 
-  it('take another key from the former one alone', () => {
+  it('accept another key only from the former one', () => {
     const entries = someEntries();
     assert.deepEqual(problems(changed(entries, 2, { formerSignature: 'ab'.repeat(64) })), ['3 signature']);
     assert.deepEqual(problems(someEntries({ lost: 'the machine burnt down' })), ['3 lost']);
@@ -127,7 +127,7 @@ describe('heads', () => {
   });
 });
 
-/** Null when it cannot be read at all. */
+/** Null if it is unreadable. */
 function attempt<T>(work: () => T): T | null {
   try {
     return work();

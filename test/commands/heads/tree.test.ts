@@ -25,7 +25,7 @@ const someTips = fc
   .map((names) => names.map((n) => tipOf(n)));
 const leavesOf = (tips: readonly StreamTip[]) => sortedLeaves(tips.map(leafOf));
 
-/** The definition, written down once more and slowly. */
+/** The definition of the root, computed directly and slowly. */
 function slowRoot(leaves: readonly { key: Buffer; hash: Buffer }[], depth = 0): Buffer {
   const [only] = leaves;
   if (!only) return Buffer.alloc(32);
@@ -41,7 +41,7 @@ function slowRoot(leaves: readonly { key: Buffer; hash: Buffer }[], depth = 0): 
 }
 
 describe('the tree over streams', () => {
-  it('has one root for the same streams, in whatever order they come', () => {
+  it('has one root for the same streams, in any order', () => {
     fc.assert(
       fc.property(someTips, (tips) => {
         assert.equal(rootOfStreams(tips), rootOfStreams(tips.toReversed()));
@@ -67,14 +67,14 @@ describe('the tree over streams', () => {
     );
   });
 
-  it('takes no stream twice, and none out of order', () => {
+  it('accepts no stream twice, and none out of order', () => {
     const [a, b] = leavesOf([tipOf(1), tipOf(2)]);
     assert.ok(a && b);
     assert.throws(() => rootOf([b, a]));
     assert.throws(() => rootOf([a, a]));
   });
 
-  it('shows that a stream is in it as it is, and no other way', () => {
+  it('proves that a stream is in it as it is, and in no other form', () => {
     fc.assert(
       fc.property(someTips, fc.nat(), (tips, pick) => {
         const tip = tips[pick % tips.length];
@@ -90,7 +90,7 @@ describe('the tree over streams', () => {
     );
   });
 
-  it('shows nothing once any byte of a proof is another', () => {
+  it('proves nothing once any byte of a proof is changed', () => {
     fc.assert(
       fc.property(someTips, fc.nat(), fc.integer({ min: 1, max: 255 }), (tips, at, change) => {
         const [tip] = tips;
@@ -106,7 +106,7 @@ describe('the tree over streams', () => {
     );
   });
 
-  it('shows that a stream is not in it, and never so of one that is', () => {
+  it('proves that a stream is not in it, and never so for one that is', () => {
     fc.assert(
       fc.property(someTips, fc.nat(5_000), (tips, name) => {
         const leaves = leavesOf(tips);
@@ -125,7 +125,7 @@ describe('the tree over streams', () => {
     );
   });
 
-  it('takes no leaf for a node, nor a node for a leaf', () => {
+  it('distinguishes leaves from nodes', () => {
     const { key, hash: leaf } = leafOf(tipOf(1));
     const asNode = nodeOf(key, Buffer.alloc(32));
     assert.notDeepEqual(leaf, asNode);

@@ -3,7 +3,7 @@ import { Crashed, crashAt } from '../../support/processes.ts';
 import { all, amountsOf, leftOf, nameOf, sweptWorld, usd, usdc, usdt } from './world.ts';
 
 describe('a sweep of a chain', () => {
-  it('takes what deposits hold, those that hold most first, in transactions of one token', async () => {
+  it('sweeps the balances of deposits, the largest first, in transactions of one token', async () => {
     const world = sweptWorld();
     world.given(usdc, 1, 9, 3, 7, 5);
     world.given(usdt, 4);
@@ -21,7 +21,7 @@ describe('a sweep of a chain', () => {
     assert.deepEqual([first?.ordered.receiver, first?.ordered.by], [first?.ordered.account, 'ada']);
   });
 
-  it('does nothing the second time, and takes what came since the third', async () => {
+  it('does nothing the second time, and sweeps new money the third', async () => {
     const world = sweptWorld();
     world.given(usdc, 5, 6);
     await world.swept();
@@ -31,7 +31,7 @@ describe('a sweep of a chain', () => {
     assert.deepEqual(amountsOf(await world.operations()), [usd(11), usd(8)]);
   });
 
-  it('has a few transactions under way at a time, and goes on when they are over', async () => {
+  it('has a few transactions in flight at a time, and continues when they are over', async () => {
     const world = sweptWorld({ depositsMax: 1, partsMax: 2 });
     world.given(usdc, 1, 2, 3, 4, 5);
     const kinds = (await world.swept()).map(({ kind }) => kind).filter((kind) => kind !== 'looked');
@@ -39,7 +39,7 @@ describe('a sweep of a chain', () => {
     assert.deepEqual(kinds, [...two, ...two, 'ordered', 'ended']);
   });
 
-  describe('takes only what pays for itself:', () => {
+  describe('sweeps only profitable deposits:', () => {
     it('a deposit that holds less than its share of the cost is left, and the others are planned without it', async () => {
       const world = sweptWorld();
       world.given(usdc, 5, 0.4, 6);
@@ -47,14 +47,14 @@ describe('a sweep of a chain', () => {
       assert.deepEqual(amountsOf(await world.operations()), [usd(11)]);
     });
 
-    it('unless told otherwise', async () => {
+    it('unless overridden', async () => {
       const world = sweptWorld();
       world.given(usdc, 5, 0.4, 6);
       await world.swept(world.depsOf(), { ...all, evenAtALoss: true });
       assert.deepEqual(amountsOf(await world.operations()), [usd(11.4)]);
     });
 
-    it('everything where more comes back than it costs', async () => {
+    it('everything that returns more than it costs', async () => {
       const world = sweptWorld();
       world.cost.perDeposit = -usd(1);
       world.given(usdc, 0.01);
@@ -62,7 +62,7 @@ describe('a sweep of a chain', () => {
       assert.deepEqual(amountsOf(await world.operations()), [usd(0.01)]);
     });
 
-    it('and nothing below the least that the operator has set', async () => {
+    it('and nothing below the operator’s minimum', async () => {
       const world = sweptWorld();
       world.given(usdc, 5, 4, 6);
       const news = await world.swept(world.depsOf(), { ...all, least_microUsd: usd(5) });
@@ -80,7 +80,7 @@ describe('a sweep of a chain', () => {
     assert.deepEqual(world.read, ['c']);
   });
 
-  it('leaves what its token refuses, and takes the others', async () => {
+  it('leaves deposits that its token refuses, and sweeps the others', async () => {
     const world = sweptWorld();
     world.given(usdc, 5, 4, 6);
     world.refused.add('c');
@@ -96,7 +96,7 @@ describe('a sweep of a chain', () => {
     assert.deepEqual(amountsOf(await world.operations()), [usd(15)]);
   });
 
-  it('waits for what another process has begun, before it plans anything', async () => {
+  it('waits for the work that another process has begun, before it plans anything', async () => {
     const world = sweptWorld();
     world.given(usdc, 5, 4, 6);
     world.engine.is = 'is away';
@@ -111,7 +111,7 @@ describe('a sweep of a chain', () => {
     assert.deepEqual(amountsOf(await world.operations()), [usd(15)]);
   });
 
-  it('finds what it had not ordered yet when it was killed between two', async () => {
+  it('finds the missing orders when it was killed between two', async () => {
     const world = sweptWorld({ depositsMax: 1 });
     world.given(usdc, 5, 4, 6);
     await assert.rejects(world.swept(world.depsOf(crashAt('sweep.ordered'))), Crashed);
@@ -119,7 +119,7 @@ describe('a sweep of a chain', () => {
     assert.deepEqual(amountsOf(await world.operations()), [usd(6), usd(5), usd(4)]);
   });
 
-  it('calls off what died on its chain, and takes it the next time', async () => {
+  it('calls off a run that died on its chain, and sweeps its deposits the next time', async () => {
     const world = sweptWorld();
     world.given(usdc, 5);
     world.engine.is = 'sees it die';
@@ -132,7 +132,7 @@ describe('a sweep of a chain', () => {
     assert.ok(second?.leg.settled);
   });
 
-  it('calls off what cannot be signed for ten minutes', async () => {
+  it('calls off a run that cannot be signed for ten minutes', async () => {
     const world = sweptWorld();
     world.given(usdc, 5);
     world.engine.is = 'cannot sign';

@@ -1,4 +1,4 @@
-/** A chain that only knows what deposits hold, processes that sweep it, and an engine that does what is ordered when somebody waits. */
+/** A chain that only knows the balances of deposits, processes that sweep it, and an engine that carries out orders while somebody waits. */
 import { currentState } from '../../../commands/handle.ts';
 import type { CrashPoint } from '../../../commands/ports.ts';
 import type { DepositSweep, HeldDeposit, PaidDeposit } from '../../../commands/sweeps/ports.ts';
@@ -14,17 +14,17 @@ export const chainId: ChainId = 1;
 export const [usdc, usdt] = chainOf(chainId).tokens as [Token, Token];
 export const usd = (whole: number): bigint => BigInt(Math.round(whole * 1_000_000));
 export const nameOf = (run: number, part: number) => `sweep-${chainId}-${treasuryAccount}-${run}-${part}`;
-/** A dollar for a coin. */
+/** The coin costs one dollar. */
 export const coin = { decimals: 6, price_microUsd: 1_000_000n };
 export const all: SweepLimits = { least_microUsd: 0n, gasPriceMax: null, evenAtALoss: false };
 
-/** What becomes of what is ordered. */
+/** The engine's result for each order. */
 export type Engine = 'does it' | 'sees it die' | 'cannot sign' | 'is away';
 
 export function sweptWorld({ depositsMax = 3, partsMax = 2 } = {}) {
   const { store, clock, time, start } = processes();
   const balances = new Map<string, Map<Token, bigint>>();
-  /** In the coin, for each deposit of a transaction. */
+  /** Cost per deposit of a transaction, in the coin. */
   const cost = { perDeposit: usd(0.5) };
   const refused = new Set<string>();
   const unrecorded = new Set<string>();
@@ -64,7 +64,7 @@ export function sweptWorld({ depositsMax = 3, partsMax = 2 } = {}) {
     },
   };
 
-  /** Of all runs that the log has, in their order. */
+  /** All runs of the log, in order. */
   async function operations(): Promise<readonly Operation[]> {
     const found: Operation[] = [];
     const handle = start();
@@ -79,7 +79,7 @@ export function sweptWorld({ depositsMax = 3, partsMax = 2 } = {}) {
     }
   }
 
-  /** One look of the engine at what is ordered. */
+  /** One round of the engine over the orders. */
   async function work(): Promise<void> {
     const handle = start();
     const facts = { cause: 'worker:test', appId: null } as const;
@@ -119,7 +119,7 @@ export function sweptWorld({ depositsMax = 3, partsMax = 2 } = {}) {
     return handle(operation, id, decide, { cause: 'worker:test', appId: null });
   }
 
-  /** A process of its own. */
+  /** A new process. */
   const depsOf = (crash: CrashPoint = () => {}): SweepDeps => ({
     handle: start(),
     clock: { now: clock.now, sleep: work },
@@ -142,14 +142,14 @@ export function sweptWorld({ depositsMax = 3, partsMax = 2 } = {}) {
     cost,
     refused,
     unrecorded,
-    /** Deposits whose whole history a sweep has had read. */
+    /** Deposits whose whole history a sweep has read. */
     read,
     engine,
     sweep,
     operations,
     work,
     depsOf,
-    /** Deposits `a`, `b` and so on hold so many dollars of a token each. */
+    /** Gives the deposits `a`, `b` and so on these balances in dollars of a token. */
     given(token: Token, ...dollars: readonly number[]) {
       for (const each of dollars) balances.set(String.fromCharCode(97 + balances.size), new Map([[token, usd(each)]]));
     },

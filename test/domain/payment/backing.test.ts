@@ -23,14 +23,14 @@ function refused(backing: unknown, why: RegExp): void {
   assert.match(backing.message, why);
 }
 
-/** Payin ids with the sum that they must reach. */
+/** Ids of accepted payins, with the sum that they must reach. */
 function accepted(backing: ReturnType<typeof backsPayout>) {
   assert.ok(backing !== null && !isRefusal(backing), 'money backs it');
   return { transfers: backing.payins.map(({ transfer }) => transfer), needed: backing.needed };
 }
 
 describe('the money that backs a payout', () => {
-  it('is the payins that funded it, which add up to what the payment received', () => {
+  it('is the payins that funded it, which add up to the received amount', () => {
     assert.deepEqual(accepted(backsPayout(p.paid)), { transfers: [came], needed: p.of('10.01') });
     const both = [...p.unpaid, ...confirmed([came, more]), p.funded([came])];
     assert.deepEqual(accepted(backsPayout(both)).transfers, [came]);
@@ -41,7 +41,7 @@ describe('the money that backs a payout', () => {
     refused(backsPayout([...p.unpaid, p.funded([came])]), /shows 0 of 10010000 units .* in 0 of 1 transfers/);
   });
 
-  it('is of the token that the payment is paid from: money on another chain does not add up', () => {
+  it('is in the source token of the payment: money on another chain does not add up', () => {
     refused(
       backsPayout([...p.unpaid, ...confirmed([came, polygon]), p.funded([came, polygon])]),
       /in 1 of 2 transfers/,
@@ -50,14 +50,14 @@ describe('the money that backs a payout', () => {
     refused(backsPayout([...p.unpaid, ...confirmed([polygon]), only]), /in 0 of 1 transfers/);
   });
 
-  it('is never nothing, but for a withdrawal of credit', () => {
+  it('is never nothing, except for a withdrawal of credit', () => {
     const zero = { received: '0', sourceAmount: '0', fee: '0' };
     refused(backsPayout([...p.unpaid, ...confirmed([came]), p.funded([came], zero)]), /pays out more than the 0 units/);
     refused(backsPayout([...p.unpaid, p.confirmed(), p.funded([came], { ...zero, payout: '0' })]), /not the one/);
     assert.equal(backsPayout([...p.unpaid, p.funded([came], { rule: 'cashback' })]), null);
   });
 
-  it('is no less than what is paid out, in the catalogue’s decimals', () => {
+  it('is no less than the payout, in the catalogue’s decimals', () => {
     refused(backsPayout([...p.unpaid, p.confirmed(), p.funded([came], { payout: '10.010001' })]), /pays out more/);
     refused(backsPayout([...p.unpaid, p.confirmed(), p.funded([came], { excess: '0.02' })]), /pays out more/);
     const [created] = p.unpaid;
@@ -84,7 +84,7 @@ describe('the money that backs a payout', () => {
     for (const other of others) refused(backsPayout([...p.paid, other]), /not the one that the terms/);
   });
 
-  it('backs refunds of the same token besides: all of it must have come', () => {
+  it('backs additional refunds of the same token: all of it must have arrived', () => {
     const back = p.refundRequested('1.99', { networkFee: '0.01' });
     const both = [...p.unpaid, ...confirmed([came, more]), back, p.funded([came])];
     assert.deepEqual(accepted(backsPayout(both)), { transfers: [came, more], needed: p.of('12.01') });
@@ -97,27 +97,27 @@ describe('the money that backs a payout', () => {
 });
 
 describe('the money that backs a refund', () => {
-  it('is all that came of its token, less what the payout takes', () => {
+  it('is all received money of its token, less the payout’s share', () => {
     const back = p.refundRequested('2.00');
     const backing = backsRefund([...p.unpaid, ...confirmed([came, more, polygon]), p.funded([came]), back]);
     assert.deepEqual(accepted(backing), { transfers: [came, more], needed: p.of('12.01') });
     refused(backsRefund([...p.unpaid, ...confirmed([came, polygon]), p.funded([came]), back]), /10010000 of 12010000/);
   });
 
-  it('is not there for a payout that bounced after it was signed', () => {
+  it('is missing for a payout that bounced after it was signed', () => {
     const bounced = [p.bounced('payoutImpossible', '10.01'), p.refundRequested('10.01')];
     accepted(backsRefund([...p.ordered, ...bounced]));
     refused(backsRefund([...p.ordered, p.signed(), ...bounced]), /10010000 of 20020000/);
     accepted(backsRefund([...p.ordered, p.signed(), p.died(), ...bounced]));
   });
 
-  it('is no more where the log says that a part of the payout is excess', () => {
+  it('is no more if the log calls a part of the payout excess', () => {
     const back = p.refundRequested('10.01');
     refused(backsRefund([...p.unpaid, p.confirmed(), p.funded([came], { excess: '10.01' }), back]), /of 20010000/);
   });
 });
 
-describe('a transfer as the log has it', () => {
+describe('a transfer in the log', () => {
   it('is forged with decimals that are not the token’s, or a hash in capital letters', () => {
     assert.equal(forgeryIn(came), undefined);
     assert.match(forgeryIn({ ...came, token: { ...came.token, decimals: 18 } }) ?? '', /with 18 decimals/);

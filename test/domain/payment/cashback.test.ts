@@ -9,7 +9,7 @@ import * as p from '../../support/payments.ts';
 
 const other = p.treasuryAccount;
 
-/** A payment that promised so much and was paid by these. */
+/** A payment with this cashback, paid by these transfers. */
 function paidBy(basisPoints: number, transfers: readonly Transfer[], amounts: Parameters<typeof p.funded>[1]) {
   const sketch = { ...p.terms({ from: amounts?.source ?? p.baseUsdc }), cashback_basisPoints: basisPoints };
   const created = createPayment(null, sketch) as readonly PaymentEvent[];
@@ -19,8 +19,8 @@ function paidBy(basisPoints: number, transfers: readonly Transfer[], amounts: Pa
   return earningsOf(payment).map(({ account, cents }) => [account, cents]);
 }
 
-describe('what a completed payment earns', () => {
-  it('is the promised share of what was paid, in whole cents', () => {
+describe('the credit of a completed payment', () => {
+  it('is the promised share of the payment, in whole cents', () => {
     assert.deepEqual(paidBy(250, [p.payin()], {}), [[p.customerWallet, 25n]]);
     assert.deepEqual(paidBy(10_000, [p.payin()], {}), [[p.customerWallet, 1001n]]);
   });
@@ -35,7 +35,7 @@ describe('what a completed payment earns', () => {
       [p.customerWallet, 25n],
     ]));
 
-  it('is divided among those who paid, by what each paid; a payer of several transfers has one part', () => {
+  it('is divided among the payers by their amounts; a payer of several transfers has one part', () => {
     const transfers = [
       p.payin({ tx: 'a', amount: '4.00' }),
       { ...p.payin({ tx: 'b', amount: '5.01' }), from: other },
@@ -47,7 +47,7 @@ describe('what a completed payment earns', () => {
     ]);
   });
 
-  it('is reckoned in cents whatever the token’s decimals', () => {
+  it('is computed in cents whatever the token’s decimals', () => {
     const amounts = { source: p.bnbUsdc };
     assert.deepEqual(paidBy(250, [p.payin({ in: p.bnbUsdc })], amounts), [[p.customerWallet, 25n]]);
     assert.deepEqual(paidBy(250, [p.payin({ in: p.stellarUsdc })], { source: p.stellarUsdc }), [
@@ -55,7 +55,7 @@ describe('what a completed payment earns', () => {
     ]);
   });
 
-  it('never is more than the share of the whole, however many pay it', () =>
+  it('is never more than the share of the whole, however many pay it', () =>
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 500_000_000 }), { minLength: 1, maxLength: 8 }),

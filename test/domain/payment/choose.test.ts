@@ -31,8 +31,8 @@ const seeingFinal = (transfer: ReturnType<typeof coming>) => (state: PaymentStat
   recordPayin(state, { transfer, final: true, now: minute(6) });
 const shown = (history: readonly PaymentEvent[]) => viewOf(p.paymentAfter(history), minute(9));
 
-describe('a choice of what to pay from', () => {
-  it('has for each source what the payer pays there, so that the merchant gets the same', () => {
+describe('a choice of the source', () => {
+  it('contains for each source its amount, so that the merchant gets the same', () => {
     const { sources } = p.paymentAfter([created]);
     assert.deepEqual(
       sources.map(({ chainId, amount, fee }) => [chainId, amount, fee.amount]),
@@ -47,7 +47,7 @@ describe('a choice of what to pay from', () => {
     assert.deepEqual(any.sources[1]?.limits, { min: '20000000000000000', max: '10000000000000000000000' });
   });
 
-  it('adds the fee of its route to what the merchant gets, exactly, whatever the decimals', () => {
+  it('adds the fee of its route to the merchant’s amount, exactly, whatever the decimals', () => {
     const assets = [baseUsdc, bnbUsdc, solanaUsdc, p.stellarUsdc, p.ethereumUsdt];
     fc.assert(
       fc.property(
@@ -72,7 +72,7 @@ describe('a choice of what to pay from', () => {
     );
   });
 
-  it('takes the deposit of another family, and keeps the one of its own', () => {
+  it('uses the deposit of another family, and keeps the one of its own', () => {
     given([created])
       .when(choosing(solanaUsdc))
       .then([p.chose(solanaUsdc)]);
@@ -92,14 +92,14 @@ describe('a choice of what to pay from', () => {
       .thenNothing();
   });
 
-  it('shows what is paid from there', () => {
+  it('shows the amount from there', () => {
     const { sourceChainId, sourceAmount, depositAddress } = shown([created, p.chose(solanaUsdc)]);
     assert.deepEqual([sourceChainId, sourceAmount, depositAddress], [501, '10.01', 'deposit on solana']);
     const back = shown([created, p.chose(solanaUsdc), p.chose(bnbUsdc, evmDeposit)]);
     assert.deepEqual([back.sourceChainId, back.depositAddress], [56, evmDeposit.address]);
   });
 
-  it('is refused where the payment cannot be paid from, and when it is too late', () => {
+  it('is refused for another source, and when it is too late', () => {
     given([created])
       .when(choosing(p.ethereumUsdc))
       .thenRefused('invalidRequest', /another source/);
@@ -116,7 +116,7 @@ describe('a choice of what to pay from', () => {
     given([]).when(choosing(solanaUsdc)).thenRefused('paymentNotFound');
   });
 
-  it('is made so often and no more: whoever has the link can make it', () => {
+  it('is limited in number: everybody with the link can make it', () => {
     const choices = Array.from({ length: choicesMax }, (_, n) =>
       n % 2 === 0 ? p.chose(solanaUsdc) : p.chose(baseUsdc, evmDeposit),
     );
@@ -169,7 +169,7 @@ describe('money from several sources', () => {
       ]);
   });
 
-  it('is shown where all of it was seen, whatever was chosen last; and again as chosen when it leaves', () => {
+  it('is shown where all of it was detected, whatever was chosen last; and again as chosen when it leaves', () => {
     const seen = [created, p.chose(solanaUsdc), p.detected()];
     assert.deepEqual([shown(seen).sourceChainId, shown(seen).amountReceived], [8453, '10.01']);
     assert.equal(shown([...seen, p.orphaned()]).sourceChainId, 501);
@@ -177,7 +177,7 @@ describe('money from several sources', () => {
     assert.deepEqual([partly.status, partly.sourceChainId, partly.amountReceived], ['payment_started', 501, null]);
   });
 
-  it('that is of a kind which nobody agreed on is wrong, as ever', () => {
+  it('is wrong as usual if nobody agreed on its kind', () => {
     const standing = (transfer: ReturnType<typeof coming>) =>
       p.paymentAfter([created, p.detected(transfer)]).payins[0]?.standing;
     assert.equal(standing(coming(p.ethereumUsdt, '10.01')), 'wrongChain');
@@ -209,7 +209,7 @@ describe('the end of a payment with several sources', () => {
       .then([p.expired(minute(60.5), minute(70))]);
   });
 
-  it('bounces with what came from one source, and all of it can go back', () => {
+  it('bounces with the money from one source, and all of it can be refunded', () => {
     const [base, solana] = [coming(baseUsdc, '5.00'), coming(solanaUsdc, '4.00')];
     const history = [created, p.chose(solanaUsdc), p.confirmed(base), p.confirmed(solana)];
     const bounce = p.bouncedOther('amountTooLow', '4.00', solanaUsdc, minute(70));
@@ -231,7 +231,7 @@ describe('the end of a payment with several sources', () => {
       .then([p.bounced('amountTooLow', '5.00', minute(70))]);
   });
 
-  it('is decided on what was chosen by then, whoever asked before', () => {
+  it('is decided on the choice by then, whatever was requested before', () => {
     const asked = expiring(evm)(p.paymentAfter([created]));
     assert.ok(!isRefusal(asked));
     assert.ok(isRefusal(expiring(evm)(p.paymentAfter([created, p.chose(solanaUsdc)]))));

@@ -42,11 +42,11 @@ const expiring =
     expire(state, { scannedTo: () => chainTime, now: minute(62) });
 
 describe('expiry', () => {
-  it('ends a payment that nobody paid, when its chain is scanned past its time', () => {
+  it('ends an unpaid payment, when its chain is scanned past its time', () => {
     given(unpaid).when(expiring()).then([expired()]);
   });
 
-  it('waits for the chain’s time, whatever our clock says', () => {
+  it('waits for the chain’s time, whatever our clock shows', () => {
     for (const chainTime of [minute(59), expires_at]) {
       given(unpaid)
         .when(expiring(chainTime))
@@ -83,7 +83,7 @@ describe('expiry', () => {
       .then([expired(), bounced('latePayin', '10.01')]);
   });
 
-  it('bounces what fell short, with what came', () => {
+  it('bounces an underpayment, with the received amount', () => {
     const [some, more] = [payin({ amount: '1.00' }), payin({ amount: '2.00', tx: 'more' })];
     given([...unpaid, confirmed(some), confirmed(more)])
       .when(expiring())
@@ -93,7 +93,7 @@ describe('expiry', () => {
       .then([bounced('amountTooLow', '0.019999')]);
   });
 
-  it('bounces what came in another token or on another chain', () => {
+  it('bounces money in another token or on another chain', () => {
     const wrong = payin({ in: ethereumUsdc });
     given([...unpaid, confirmed(wrong)])
       .when(expiring())
@@ -122,7 +122,7 @@ describe('an impossible payout', () => {
     bouncedAt: minute(62),
   });
 
-  it('bounces a funded payment of which nothing can land', () => {
+  it('bounces a funded payment if nothing can land', () => {
     for (const history of [paid, ordered, [...sent, died()]]) {
       given(history).when(bounce).then([impossible]);
     }
@@ -135,7 +135,7 @@ describe('an impossible payout', () => {
     }
   });
 
-  it('is refused while an operator holds the payout: he may have paid it by hand', () => {
+  it('is refused while an operator holds the payout: they may have paid it by hand', () => {
     given([...ordered, held()])
       .when(bounce)
       .thenRefused('illegalStep', /retry/);
@@ -144,7 +144,7 @@ describe('an impossible payout', () => {
       .then([impossible]);
   });
 
-  it('bounces a withdrawal of cashback, whose cents return to the merchant’s account: nobody can order them back', () => {
+  it('bounces a withdrawal of cashback, whose cents return to the merchant’s account: nobody can order a refund', () => {
     const withdrawal = fold(paymentDecider, [
       created(),
       funded([payin()], { rule: 'cashback' }),

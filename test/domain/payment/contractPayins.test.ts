@@ -52,7 +52,7 @@ describe('a payment into the Stellar contract', () => {
     assert.equal(paymentAfter([contractCreated(), confirmed(late)]).payins[0]?.standing, 'late');
   });
 
-  describe('of any amount', () => {
+  describe('for any amount', () => {
     const any = contractCreated({ to: polygonUsdc });
     const paidOut = (transfers: readonly Transfer[], amount: string, payout: string, dust = '0') =>
       funded(transfers, {
@@ -65,7 +65,7 @@ describe('a payment into the Stellar contract', () => {
         destination: polygonUsdc,
       });
 
-    it('takes a call of exactly 0.02 and of exactly 10,000', () => {
+    it('accepts a call of exactly 0.02 and of exactly 10,000', () => {
       for (const [amount, payout] of [
         ['0.02', '0.01'],
         ['10000', '9999.99'],
@@ -155,13 +155,13 @@ describe('a payment into the Stellar contract', () => {
       outcome.then([expired(minute(61), minute(62)), bounced('otherSender', '500', minute(62), stellarUsdc)]);
     });
 
-    it('that a stranger funded before this rule stays funded', () => {
+    it('remains funded if a stranger funded it before this rule', () => {
       const stranger = paid('500', { from: otherPayer });
       const history = [any, detected(stranger), confirmed(stranger), paidOut([stranger], '500', '499.99')];
       assert.deepEqual([paymentAfter(history).payins[0]?.standing, refundable(paymentAfter(history))], ['counted', []]);
     });
 
-    it('keeps as dust what the destination cannot hold', () => {
+    it('keeps the rest as dust that the destination cannot represent', () => {
       const call = paid('1.0000009');
       given([any])
         .when(seen(call))
@@ -169,7 +169,7 @@ describe('a payment into the Stellar contract', () => {
     });
   });
 
-  it('is paid into by a call or by a plain transfer with its memo, and by nothing else', () => {
+  it('receives a call or a plain transfer with its memo, and nothing else', () => {
     for (const transfer of [paid('1.00'), sent('1.00')]) {
       assert.ok(paysInto({ stellar: contractDeposit }, transfer));
       assert.ok(!paysInto({ stellar: contractDeposit }, { ...transfer, memo: 'another' }));
@@ -182,7 +182,7 @@ describe('a payment into the Stellar contract', () => {
     );
   });
 
-  it('shows its sender, whoever else pays or is named by a hint', () => {
+  it('shows its sender, whatever other payer pays or is named by a hint', () => {
     const call = paid('1.00', { from: otherPayer });
     const hint = { txHash: call.txHash, senderAddress: otherPayer, registeredAt: minute(1) };
     const history = [contractCreated(), { type: 'PayinRegistered', data: hint } as const, detected(call)];
@@ -192,14 +192,14 @@ describe('a payment into the Stellar contract', () => {
     }
   });
 
-  it('without the contract counts whoever pays, whatever sender was announced: exchanges pay from their own', () => {
+  it('without the contract counts every payer, whatever sender was announced: exchanges pay from their own', () => {
     const plain = { ...contractTerms(), intent: null };
     const created = createPayment(null, plain) as readonly PaymentEvent[];
     const transfer = sent('1.00', { from: otherPayer });
     assert.equal(paymentAfter([...created, detected(transfer)]).payins[0]?.standing, 'counted');
   });
 
-  it('of an agreed amount may be paid in several calls', () => {
+  it('with an agreed amount may be paid in several calls', () => {
     const exact = contractCreated({ type: 'exactIn', amount: '1.0000001', to: bnbUsdc });
     const [one, two] = [paid('1.0000000'), paid('0.0000001', { tx: 'second' })];
     given([exact])
@@ -278,7 +278,7 @@ describe('every route out of the Stellar contract', () => {
     });
   }
 
-  it('takes no amount of seven decimals where the destination has six', () => {
+  it('accepts no amount of seven decimals if the destination has six', () => {
     assert.equal(life('exactIn', polygonUsdc, of('1.0000001', stellarUsdc), 0), undefined);
     const exact = life('exactIn', bnbUsdc, of('1.0000001', stellarUsdc), 0);
     assert.equal(exact?.payment.funded?.payout.toString(), digits('0.9900001', bnbUsdc));

@@ -25,7 +25,7 @@ import { specification } from '../../support/specification.ts';
 
 const { given } = specification(paymentDecider);
 
-/** The amounts that a payment's terms fix. */
+/** Amounts in a payment's terms. */
 function amountsOf(sketch: Parameters<typeof created>[0]) {
   const { source, destination, fee, limits } = paymentAfter([created(sketch)]).terms;
   return { source: source.amount, destination: destination.amount, fee: fee.amount, limits };
@@ -74,7 +74,7 @@ describe('creating a payment', () => {
       ]);
   });
 
-  it('lives for an hour, or for as many seconds as a key asks for', () => {
+  it('lives for an hour, or for the seconds that a key requests', () => {
     const own = { intent: null, keyless: false };
     assert.equal(lifetimeOf(null, own), 3_600_000);
     for (const [seconds, life_ms] of [
@@ -100,7 +100,7 @@ describe('creating a payment', () => {
     }
   });
 
-  it('says that the reference of its payout is secret, where nothing else tells payouts apart', () => {
+  it('states that the reference of its payout is secret, if nothing else distinguishes payouts', () => {
     const marks = [asset(501), asset(8453), asset(1500)].map((to) => {
       const made = created({ to });
       return made.type === 'PaymentCreated' && made.data.payoutReference;
@@ -108,14 +108,14 @@ describe('creating a payment', () => {
     assert.deepEqual(marks, ['secret', undefined, undefined]);
   });
 
-  it('happens once: a payment that exists stays as it is, whatever the new terms say', () => {
+  it('happens once: an existing payment does not change, whatever the new terms are', () => {
     given(unpaid)
       .when((state) => createPayment(state, terms({ amount: '999.00', from: bnbUsdc })))
       .thenNothing();
   });
 
   describe('with exactIn', () => {
-    it('takes the fee from what the customer pays', () => {
+    it('takes the fee from the customer’s payment', () => {
       assert.deepEqual(
         amountsOf({ type: 'exactIn', amount: '100.00', fee: { fixed: '0.01', basisPoints: 25 } }),
         fixed(baseUsdc, ethereumUsdc, '100.00', '99.74', '0.26'),
@@ -141,15 +141,15 @@ describe('creating a payment', () => {
   });
 
   describe('with exactOut', () => {
-    it('puts the fee on top of what the merchant gets', () => {
+    it('adds the fee to the merchant’s amount', () => {
       assert.deepEqual(
         amountsOf({ amount: '100.00', fee: { fixed: '0.01', basisPoints: 25 } }),
         fixed(baseUsdc, ethereumUsdc, '100.26', '100.00', '0.26'),
       );
     });
 
-    it('rounds the fee down to what both tokens can hold', () => {
-      // 0.000001 × 25 basis points is far below a unit of either token; of 1.000399 it is 0.0025009975.
+    it('rounds the fee down to the decimals of both tokens', () => {
+      // 0.000001 × 25 basis points is far below one unit of either token; of 1.000399 it is 0.0025009975.
       const fee = { fixed: '0', basisPoints: 25 };
       assert.deepEqual(
         amountsOf({ amount: '1.000399', from: bnbUsdc, to: polygonUsdc, fee }),
@@ -175,7 +175,7 @@ describe('creating a payment', () => {
     });
   });
 
-  describe('agrees once', () => {
+  describe('agreeing once', () => {
     const asked = terms();
     const agreed = agree(asked);
     assert.ok(agreed !== null && !isRefusal(agreed));
@@ -219,7 +219,7 @@ describe('creating a payment', () => {
       assert.ok(!isRefusal(seven), 'seven decimals fit both Stellar and BNB Chain');
     });
 
-    it('what is worth less than its payout costs, though the fee stays the same', () => {
+    it('an amount worth less than its payout costs, though the fee stays the same', () => {
       const asked = terms();
       const agreed = agree(asked);
       assert.ok(agreed !== null && !isRefusal(agreed));

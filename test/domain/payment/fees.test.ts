@@ -13,7 +13,7 @@ import {
   splitAny,
 } from '../../../domain/payment/fees.ts';
 
-/** USDC and USDT as our chains hold them. */
+/** Decimals of USDC and USDT on the supported chains. */
 const held = fc.constantFrom(6, 7, 18);
 const routes: fc.Arbitrary<RouteDecimals> = fc.record({
   source: held,
@@ -24,7 +24,7 @@ const coarser = (route: RouteDecimals) => Math.min(route.source, route.destinati
 /** One unit of the coarser token, in source units. */
 const unitOf = (route: RouteDecimals) => 10n ** BigInt(route.source - coarser(route));
 
-/** Up to a billion, mostly odd; fees of up to one token and ten percent. */
+/** Amounts up to a billion, mostly odd; fees of up to one token and ten percent. */
 const payment = routes.chain((route) =>
   fc.record({
     route: fc.constant(route),
@@ -35,14 +35,14 @@ const payment = routes.chain((route) =>
     amount: fc.bigInt({ min: 1n, max: 10n ** BigInt(9 + coarser(route)) }),
   }),
 );
-/** The generated amount, in coarser units, as units of either token. */
+/** Converts the generated amount from coarser units to units of either token. */
 const inSource = (amount: bigint, route: RouteDecimals) => rescale(amount, coarser(route), route.source);
 const inDestination = (amount: bigint, route: RouteDecimals) => rescale(amount, coarser(route), route.destination);
 /** The fee before any rounding, times 10,000. */
 const exactFee = (base: bigint, { fixed, basisPoints }: FeePolicy) => fixed * 10_000n + base * BigInt(basisPoints);
 
 describe('the fee', () => {
-  it('leaves at least so much of the least that must come in, and less of anything that is three units less', () => {
+  it('leaves at least the minimum from the smallest payin, and less from anything that is three units less', () => {
     fc.assert(
       fc.property(payment, ({ route, policy, amount }) => {
         const payout = inDestination(amount, route);
@@ -62,7 +62,7 @@ describe('the fee', () => {
     assert.equal(feeOn(1n, { fixed: 0n, basisPoints: 9_999 }, route), 0n);
   });
 
-  it('is never rounded in our favour, and by less than one unit of the coarser token in the others’', () => {
+  it('is never rounded in the treasury’s favour, and by less than one unit of the coarser token in the others’', () => {
     fc.assert(
       fc.property(payment, ({ route, policy, amount }) => {
         const base = inSource(amount, route);
@@ -75,7 +75,7 @@ describe('the fee', () => {
 });
 
 describe('agreed amounts', () => {
-  it('of exactIn: what the customer pays = payout + fee, to the last unit', () => {
+  it('with exactIn: the customer pays payout + fee, to the last unit', () => {
     fc.assert(
       fc.property(payment, ({ route, policy, amount }) => {
         const source = inSource(amount, route);
@@ -88,7 +88,7 @@ describe('agreed amounts', () => {
     );
   });
 
-  it('of exactOut: the merchant gets just that, and the customer pays it and the fee', () => {
+  it('with exactOut: the merchant gets exactly that, and the customer pays it and the fee', () => {
     fc.assert(
       fc.property(payment, ({ route, policy, amount }) => {
         const destination = inDestination(amount, route);
@@ -99,7 +99,7 @@ describe('agreed amounts', () => {
     );
   });
 
-  it('agree: where only a fixed fee is taken, exactIn of what exactOut asks for pays out the same', () => {
+  it('agree: with only a fixed fee, exactIn of exactOut’s payin pays out the same', () => {
     fc.assert(
       fc.property(payment, ({ route, policy, amount }) => {
         const flat = { ...policy, basisPoints: 0 };
@@ -123,7 +123,7 @@ describe('agreed amounts', () => {
     fc.assert(
       fc.property(payment, fc.bigInt({ min: 0n, max: 10n ** 6n }), ({ route, policy, amount }, more) => {
         const [less, greater] = [amount, amount + more].map((value) => agreeIn(inSource(value, route), policy, route));
-        // One coarser unit more may carry the fee one unit further, never more than that.
+        // One more coarser unit can raise the fee by at most one unit.
         assert.ok((less?.destination ?? 0n) <= (greater?.destination ?? 0n));
       }),
     );

@@ -30,14 +30,14 @@ const funding = (state: Parameters<typeof paymentDecider.evolve>[0]) => {
   return fund(state, minute(6));
 };
 
-/** A payment on which these amounts are final in the source token. */
+/** A payment with final payins of these amounts in the source token. */
 const received = (sketch: TermsSketch, ...amounts: string[]) => {
   const payins = amounts.map((amount, index) => payin({ amount, index, in: sketch.from ?? baseUsdc }));
   return { payins, history: [created(sketch), ...payins.map((transfer) => confirmed(transfer))] };
 };
 
 describe('funding', () => {
-  it('waits for money that is final', () => {
+  it('waits for final money', () => {
     given(unpaid).when(funding).thenNothing();
     given([...unpaid, detected()])
       .when(funding)
@@ -61,7 +61,7 @@ describe('funding', () => {
     assert.throws(() => funding(null));
   });
 
-  it('pays out what was agreed, whatever came', () => {
+  it('pays out the agreed amount, whatever arrived', () => {
     const { history } = received({ type: 'exactIn', amount: '10.00' }, '9.00', '900.00');
     const [event] = funding(paymentAfter(history)) as [ReturnType<typeof funded>];
     assert.deepEqual(
@@ -73,7 +73,7 @@ describe('funding', () => {
     );
   });
 
-  describe('of any amount', () => {
+  describe('with any amount', () => {
     const any = (from: Asset, to: Asset, ...amounts: string[]) => received({ type: 'anyAmount', from, to }, ...amounts);
     const fundedWith = (
       { payins }: { payins: readonly ReturnType<typeof payin>[] },
@@ -82,7 +82,7 @@ describe('funding', () => {
       more: { dust?: string; source?: Asset; destination?: Asset } = {},
     ) => funded(payins, { rule: 'anyAmount', received: amount, sourceAmount: amount, payout, ...more });
 
-    it('takes exactly 0.02 and exactly 10,000', () => {
+    it('accepts exactly 0.02 and exactly 10,000', () => {
       const least = any(baseUsdc, ethereumUsdc, '0.02');
       given(least.history)
         .when(funding)
@@ -99,7 +99,7 @@ describe('funding', () => {
         .then([bounced('amountTooHigh', '10000.000001', minute(6))]);
     });
 
-    it('waits one unit below 0.02: it may still be added to', () => {
+    it('waits one unit below 0.02: more may arrive', () => {
       const little = any(baseUsdc, ethereumUsdc, '0.019999');
       given(little.history).when(funding).thenNothing();
       const more = any(baseUsdc, ethereumUsdc, '0.019999', '1.00');
@@ -114,7 +114,7 @@ describe('funding', () => {
         .thenNothing();
     });
 
-    it('keeps as dust what the destination cannot hold', () => {
+    it('keeps the rest as dust that the destination cannot represent', () => {
       const source = { source: bnbUsdc, destination: polygonUsdc };
       const fine = any(bnbUsdc, polygonUsdc, '1.000000999999999999');
       given(fine.history)
@@ -132,7 +132,7 @@ describe('funding', () => {
         ]);
     });
 
-    it('takes basis points of what came', () => {
+    it('takes basis points of the received amount', () => {
       const { payins, history } = received({ type: 'anyAmount', fee: { fixed: '0', basisPoints: 30 } }, '100.00');
       given(history)
         .when(funding)

@@ -21,7 +21,7 @@ const holding = (state: Parameters<typeof holdPayout>[0]) => holdPayout(state, '
 const retrying = (state: Parameters<typeof payoutLeg.retry>[0]) => payoutLeg.retry(state, 1, 'it was not', minute(11));
 const nth = (n: number) => attempt(n, { nonce: String(6 + n), fee: feeCaps(100 + n) });
 const signing = (n: number) => (state: Parameters<typeof payoutLeg.sign>[0]) => payoutLeg.sign(state, 1, nth(n));
-/** So many attempts, all dead. */
+/** This number of attempts, all dead. */
 const deaths = (count: number) => Array.from({ length: count }, (_, n) => [signed(nth(n + 1)), died(n + 1)]).flat();
 
 describe('an operator', () => {
@@ -50,7 +50,7 @@ describe('an operator', () => {
     given(ordered).when(retrying).thenNothing();
   });
 
-  it('allows as many attempts again once they are spent, a bounded number of times', () => {
+  it('allows the same number of attempts again once they are used up, a bounded number of times', () => {
     const spent = [...ordered, ...deaths(attemptsMax)];
     given(spent)
       .when(signing(attemptsMax + 1))

@@ -8,7 +8,7 @@ describe('the intent stellar_payin_contracts', () => {
   const pointerOf = (source: Asset, destination: Asset, sender: string | undefined = payer) =>
     checkContractIntent(source, destination, sender)?.pointer;
 
-  it('is served on just the routes of the service reference', () => {
+  it('is served exactly on the routes of the service reference', () => {
     const served = chains.flatMap((chain) =>
       chain.tokens
         .filter((token) => !checkContractIntent(stellarUsdc, { chain, token }, payer))
@@ -26,7 +26,7 @@ describe('the intent stellar_payin_contracts', () => {
     ]);
   });
 
-  it('comes from USDC on Stellar, from a sender that can call a contract', () => {
+  it('starts from USDC on Stellar, from a sender that can call a contract', () => {
     assert.equal(pointerOf(baseUsdc, bnbUsdc), '/source/chainId');
     assert.equal(pointerOf({ ...stellarUsdc, token: ethereumUsdt.token }, bnbUsdc), '/source/tokenSymbol');
     assert.equal(checkContractIntent(stellarUsdc, bnbUsdc, undefined)?.pointer, '/source/senderAddress');
@@ -34,7 +34,7 @@ describe('the intent stellar_payin_contracts', () => {
     assert.equal(pointerOf(stellarUsdc, bnbUsdc, stellarContract), undefined);
   });
 
-  it('goes neither back to Stellar nor out in a token that the route lacks', () => {
+  it('leads neither back to Stellar nor to a token that the route lacks', () => {
     assert.equal(pointerOf(stellarUsdc, stellarUsdc), '/destination/chainId');
     const arbitrum = chainOf(42161);
     const usdt = findToken(arbitrum, 'USDT');

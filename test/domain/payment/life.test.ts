@@ -1,4 +1,4 @@
-/** Arbitrary lives of a payment: whatever is asked of it in whatever order, it never gets into an illegal state. */
+/** Arbitrary lives of a payment: no request in any order leads to an illegal state. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { eventCodec } from '../../../commands/codec.ts';
@@ -24,14 +24,14 @@ interface Life {
   readonly payment: Payment;
 }
 
-/** Asks come two minutes apart, in some lives only after the payment's time. */
+/** Requests two minutes apart; in some lives they begin only after the expiry. */
 interface Script {
   readonly sketch: TermsSketch;
   readonly from: number;
   readonly asks: readonly Ask[];
 }
 
-/** How many thousand lives may be lived until everything happened. */
+/** Maximum thousands of lives until every event has occurred. */
 const thousandsMax = 10;
 
 const timeOf = (script: Script, index: number) => minute(script.from + 2 * index);
@@ -41,7 +41,7 @@ function begin(sketch: TermsSketch): Life {
   return { history, payment: fold(paymentDecider, history) as Payment };
 }
 
-/** Asks once, lets every event happen under the laws, then asks the very same again. */
+/** Asks once, checks the laws at each event, then repeats the question. */
 function happen({ history, payment }: Life, ask: Ask, now: Instant): Life {
   const question = ask.of(payment, now);
   const decision = question(payment);
@@ -86,13 +86,13 @@ describe('a payment’s life', () => {
     const all = () =>
       seen.statuses.size === paymentStatuses.length && seen.types.size === Object.keys(paymentEventSchemas).length;
     forAll(look, 1_000);
-    // The rarest event happens in one of two hundred lives, so that a thousand may be without it.
+    // The rarest event occurs in about one of two hundred lives, so a thousand lives may lack it.
     for (let thousands = 1; thousands < thousandsMax && !all(); thousands++) forAll(look, 1_000);
     assert.deepEqual([...seen.statuses].sort(), [...paymentStatuses].sort(), 'all statuses were met');
     assert.deepEqual([...seen.types].sort(), Object.keys(paymentEventSchemas).sort(), 'all events happened');
   });
 
-  it('reads back from its stored JSON as the same payment', () => {
+  it('is read back from its stored JSON as the same payment', () => {
     forAll(({ history, payment }) => {
       const stored: PaymentEvent[] = JSON.parse(JSON.stringify(history));
       assert.deepEqual(fold(paymentDecider, stored), payment);
@@ -108,7 +108,7 @@ describe('a payment’s life', () => {
     }, 100);
   });
 
-  it('comes to an end when its next steps are followed', () => {
+  it('ends when its next steps are followed', () => {
     const steps = Array<Ask>(8).fill(advance);
     forAll((_, script) => {
       const whole = { ...script, asks: [...script.asks, ...steps] };

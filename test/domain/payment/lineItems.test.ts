@@ -23,7 +23,7 @@ describe('line items', () => {
     assert.equal(problem([beans, shipping, { ...shipping, amount: '0.000001' }]).path, '');
   });
 
-  it('are refused at the line whose amount the token cannot express', () => {
+  it('are refused at the line whose amount the token cannot represent', () => {
     assert.equal(problem([beans, { ...shipping, amount: '1.5000001' }]).path, '/1/amount');
     assert.equal(problem([beans, { ...shipping, amount: '-1.50' }]).path, '/1/amount');
     assert.equal(problem([beans, { ...shipping, amount: '1e3' }]).path, '/1/amount');

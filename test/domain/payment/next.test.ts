@@ -29,7 +29,7 @@ import {
 const step = (history: readonly PaymentEvent[], now = minute(10)) => nextStep(paymentAfter(history), now);
 
 describe('the next step', () => {
-  it('of nothing is none', () => assert.deepEqual(nextStep(null, minute(0)), { do: 'done' }));
+  it('is none without a payment', () => assert.deepEqual(nextStep(null, minute(0)), { do: 'done' }));
 
   it('is to wait until the end of its time while a payment is not funded', () => {
     for (const history of [unpaid, [...unpaid, detected()], [...unpaid, confirmed(payin({ amount: '1.00' }))]]) {
@@ -47,7 +47,7 @@ describe('the next step', () => {
     assert.deepEqual(step(paid, minute(600)), { do: 'order' });
   });
 
-  it('is to hold while the money is off its chain and nothing is signed, and to go on when as much is final again', () => {
+  it('is to hold while the money is off its chain and nothing is signed, and to continue when as much is final again', () => {
     const lost = [orphaned(), payinLost()];
     assert.deepEqual(step([...paid, ...lost]), { do: 'hold' });
     assert.deepEqual(step([...ordered, ...lost]), { do: 'hold' });
@@ -59,18 +59,18 @@ describe('the next step', () => {
     assert.deepEqual(step([...sent, ...lost, died()]), { do: 'hold' });
   });
 
-  it('is to hold while an operator says so, and to send what is signed all the same', () => {
+  it('is to hold on an operator’s order, and to send signed transactions nevertheless', () => {
     assert.deepEqual(step([...ordered, held()]), { do: 'hold' });
     assert.deepEqual(step([...ordered, held(), retried()]), { do: 'sign' });
     assert.equal(step([...sent, held()]).do, 'broadcast');
   });
 
-  it('is to sign what is ordered, and again after every attempt died', () => {
+  it('is to sign an order, and again after every attempt died', () => {
     assert.deepEqual(step(ordered), { do: 'sign' });
     assert.deepEqual(step([...sent, died()]), { do: 'sign' });
   });
 
-  it('is to send all that can still land, until one has', () => {
+  it('is to send every attempt that can still land, until one has', () => {
     const bump = attempt(2, { fee: feeCaps(113) });
     assert.deepEqual(step(sent), { do: 'broadcast', attempts: [attempt()] });
     assert.deepEqual(step([...sent, signed(bump)]), { do: 'broadcast', attempts: [attempt(), bump] });
@@ -78,7 +78,7 @@ describe('the next step', () => {
     assert.deepEqual(step(done), { do: 'done' });
   });
 
-  it('is to send again what left the chain', () => {
+  it('is to send an attempt again that left the chain', () => {
     assert.deepEqual(step([...done, unsettled()]), { do: 'broadcast', attempts: [attempt()] });
   });
 

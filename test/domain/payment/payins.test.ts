@@ -44,12 +44,12 @@ const leaves = (sketch: Sketch = {}) => {
 };
 
 describe('a payin', () => {
-  describe('that is seen', () => {
+  describe('at its detection', () => {
     it('is detected', () => {
       given(unpaid).when(seen()).then([detected()]);
     });
 
-    it('again changes nothing, nor does it after it was final', () => {
+    it('changes nothing the second time, nor after it was final', () => {
       given([...unpaid, detected()])
         .when(seen())
         .thenNothing();
@@ -63,7 +63,7 @@ describe('a payin', () => {
         .then([detected(payin({ index: 1 }))]);
     });
 
-    it('is none when nothing was transferred: anybody can make a token log that', () => {
+    it('is none when nothing was transferred: anybody can make a token log that states nothing', () => {
       given(unpaid)
         .when(seen({ amount: '0' }))
         .thenNothing();
@@ -77,19 +77,19 @@ describe('a payin', () => {
     });
   });
 
-  describe('that is final', () => {
+  describe('at its finality', () => {
     it('funds the payment', () => {
       given([...unpaid, detected()])
         .when(seenFinal())
         .then([confirmed(), funded()]);
     });
 
-    it('funds it also when it was never seen before', () => {
+    it('funds it also when it was never detected before', () => {
       given(unpaid).when(seenFinal()).then([detected(), confirmed(), funded()]);
     });
   });
 
-  describe('that leaves the chain', () => {
+  describe('when it leaves the chain', () => {
     it('is orphaned, once', () => {
       given([...unpaid, detected()])
         .when(leaves())
@@ -112,14 +112,14 @@ describe('a payin', () => {
         .then([orphaned(half)]);
     });
 
-    it('comes back in another block and counts again', () => {
+    it('returns in another block and counts again', () => {
       const back = payin({ block: 101 });
       given([...unpaid, detected(), orphaned()])
         .when(seenFinal({ block: 101 }))
         .then([detected(back), confirmed(back), funded([back])]);
     });
 
-    it('has moved when it is seen in another block before anybody missed it', () => {
+    it('has moved when it is detected in another block before anybody missed it', () => {
       const moved = payin({ block: '100b' });
       given([...unpaid, detected()])
         .when(seen({ block: '100b' }))
@@ -129,21 +129,21 @@ describe('a payin', () => {
         .then([orphaned(), detected(moved), confirmed(moved), funded([moved])]);
     });
 
-    it('is a loss after it funded the payment: the payout stands', () => {
+    it('is a loss after it funded the payment: the payout remains', () => {
       for (const history of [paid, ordered, done]) {
         given(history).when(leaves()).then([orphaned(), lost()]);
       }
       assert.equal(paymentAfter([...ordered, orphaned(), lost()]).payins[0]?.phase, 'lost');
     });
 
-    it('and comes back after it was a loss funds nothing twice', () => {
+    it('funds nothing twice when it returns after a loss', () => {
       const back = payin({ block: 101 });
       given([...paid, orphaned(), lost()])
         .when(seenFinal({ block: 101 }))
         .then([detected(back), confirmed(back)]);
     });
 
-    it('and was unknown is nobody’s', () => {
+    it('is ignored if it was unknown', () => {
       given(unpaid).when(leaves()).thenNothing();
       given([]).when(leaves()).thenNothing();
     });
@@ -177,7 +177,7 @@ describe('a payin', () => {
     });
   });
 
-  describe('beyond what was agreed', () => {
+  describe('beyond the agreed amount', () => {
     it('funds the agreed amount and holds the excess', () => {
       const much = payin({ amount: '12.50' });
       given(unpaid)
@@ -189,7 +189,7 @@ describe('a payin', () => {
         ]);
     });
 
-    it('is a surplus when the payment is funded already, also when it was seen before that', () => {
+    it('is a surplus when the payment is funded already, also when it was detected before', () => {
       const second = payin({ tx: 'second' });
       given(paid)
         .when(seenFinal({ tx: 'second' }))
@@ -220,7 +220,7 @@ describe('a payin', () => {
   });
 
   describe('near the end of the payment’s time', () => {
-    it('is on time up to the last millisecond by its block’s time, however late we see it', () => {
+    it('is on time up to the last millisecond by its block’s time, however late it is detected', () => {
       const last = payin({ at: expires_at });
       given(unpaid)
         .when(seenFinal({ at: expires_at }, minute(600)))
@@ -244,14 +244,14 @@ describe('a payin', () => {
         .then([confirmed(late, minute(91)), bounced('latePayin', '10.01', minute(91))]);
     });
 
-    it('bounces it also when its block was on time and nobody had seen it', () => {
+    it('bounces it also when its block was on time and nobody had detected it', () => {
       const missed = payin();
       given([...unpaid, expired()])
         .when(seenFinal({}, minute(91)))
         .then([detected(missed), confirmed(missed, minute(91)), bounced('latePayin', '10.01', minute(91))]);
     });
 
-    it('bounces it with the reason of what came', () => {
+    it('bounces it with a reason that fits the money', () => {
       const wrong = payin({ in: ethereumUsdc, at: minute(90) });
       given([...unpaid, expired()])
         .when(seenFinal({ in: ethereumUsdc, at: minute(90) }, minute(91)))
@@ -280,7 +280,7 @@ describe('a payin', () => {
       Array.from({ length: count }, (_, index) => detected(payin({ amount, index })));
     const next = payinsMax;
 
-    it('of small parts is recorded until half of the room is full, and the money that is waited for still is', () => {
+    it('with small parts is recorded until half of the room is full, and the awaited money still is', () => {
       const many = [...unpaid, ...parts(payinsMax / 2, '0.000001')];
       given(many)
         .when(seen({ index: next, amount: '0.2' }))
@@ -293,7 +293,7 @@ describe('a payin', () => {
         .thenNothing();
     });
 
-    it('of any parts is recorded a hundred times, those it knows excepted', () => {
+    it('with any parts is recorded a hundred times, in addition to known ones', () => {
       const many = [...unpaid, ...parts(payinsMax, '0.3')];
       given(many)
         .when(seenFinal({ index: next, amount: '10.01' }))
@@ -303,7 +303,7 @@ describe('a payin', () => {
         .then([confirmed(payin({ amount: '0.3', index: 7 }))]);
     });
 
-    it('of forks is recorded until it is final', () => {
+    it('by forks is recorded until it is final', () => {
       const at = (block: number) => payin({ block });
       const forks = Array.from({ length: movesMax }, (_, n) => [detected(at(n + 1)), orphaned(at(n + 1))]).flat();
       given([...unpaid, ...forks])
@@ -314,7 +314,7 @@ describe('a payin', () => {
         .then([detected(at(500)), confirmed(at(500)), funded([at(500)])]);
     });
 
-    it('of whatever sort makes no stream longer than its bound, and half of the room suffices to pay', () => {
+    it('in any form makes no stream longer than its bound, and half of the room suffices to pay', () => {
       const transfers = fc.record({
         index: fc.nat({ max: 400 }),
         block: fc.integer({ min: 1, max: 3 }),

@@ -61,7 +61,7 @@ const bumped = [...sent, signed(bump)];
 
 describe('a payout', () => {
   describe('is ordered', () => {
-    it('once the payment is funded, for what was split off, to where the terms say', () => {
+    it('once the payment is funded, for the destination’s share, to the terms’ receiver', () => {
       given(paid).when(ordering).then([payoutRequested()]);
       const sketch = { type: 'exactIn', amount: '10.00', from: bnbUsdc, to: polygonUsdc } as const;
       const transfer = payin({ amount: '10.00', in: bnbUsdc });
@@ -108,7 +108,7 @@ describe('a payout', () => {
         .then([signed()]);
     });
 
-    it('with a fee bump although that money has left: what can land already is paid whatever becomes of it', () => {
+    it('with a fee bump although that money has left: an attempt that can already land is paid in any case', () => {
       given([...sent, orphaned(), lost()])
         .when(signing(bump))
         .then([signed(bump)]);
@@ -144,7 +144,7 @@ describe('a payout', () => {
         .then([died(2)]);
     });
 
-    it('once, and only what was signed', () => {
+    it('once, and only for signed attempts', () => {
       given([...sent, died()])
         .when(burying())
         .thenNothing();
@@ -154,7 +154,7 @@ describe('a payout', () => {
       given(paid).when(burying()).thenRefused('illegalStep');
     });
 
-    it('never after it settled: an operator must look', () => {
+    it('never after it settled: an operator must check', () => {
       given(done)
         .when(burying())
         .thenRefused('illegalStep', /operator/);
@@ -216,7 +216,7 @@ describe('a payout', () => {
       for (const history of [[], paid, sent]) given(history).when(leaving()).thenNothing();
     });
 
-    it('and only that is written of it, though callers hand in more', () => {
+    it('and only that is recorded, though callers pass more', () => {
       given(done)
         .when((state) => payoutLeg.orphan(state, 1, landed(attempt())))
         .then([unsettled()]);

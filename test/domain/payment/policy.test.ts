@@ -1,4 +1,4 @@
-/** What an app lets happen with money that is not what was agreed. 10.01 USDC on Base are due, of which 10.00 are paid out on Ethereum. */
+/** An app's policy for wrong amounts. Due are 10.01 USDC on Base, of which 10.00 are paid out on Ethereum. */
 import assert from 'node:assert/strict';
 import { fold } from '../../../domain/decider.ts';
 import type { AmountPolicy, PolicyRule, Verdict } from '../../../domain/payment/amountPolicy.ts';
@@ -70,8 +70,8 @@ const applied = (rule: PolicyRule, verdict: Verdict, by: readonly Transfer[], sk
 const by = (policy: Partial<AmountPolicy>, sketch: TermsSketch = {}) => created({ ...sketch, policy });
 const after = (...history: readonly PaymentEvent[]): Payment => fold(paymentDecider, history) as Payment;
 
-describe('an app’s policy for money that is not what was agreed', () => {
-  it('stands in the terms; an app that holds everything leaves nothing there', () => {
+describe('an app’s policy for wrong amounts', () => {
+  it('is part of the terms; an app that holds everything leaves nothing there', () => {
     const [none, all] = [created({ policy: {} }), by({ over: 'refund' })];
     assert.ok(none.type === 'PaymentCreated' && all.type === 'PaymentCreated');
     assert.equal(none.data.policy, undefined);
@@ -82,7 +82,7 @@ describe('an app’s policy for money that is not what was agreed', () => {
     const policy = { tolerance: { basisPoints: 100, most_microUsd: '50000' } };
     const [little, more] = [payin({ amount: '9.97' }), payin({ amount: '9.95' })];
 
-    it('funds what is a little short at once: the receiver gets that much less, the fee is as agreed', () => {
+    it('funds a small underpayment at once: the receiver gets that much less, the fee is as agreed', () => {
       given([by(policy), detected(little)])
         .when(seen(little))
         .then([
@@ -102,7 +102,7 @@ describe('an app’s policy for money that is not what was agreed', () => {
         .then([confirmed(little)]);
     });
 
-    it('leaves the receiver no less than what is worth paying out', () => {
+    it('leaves the receiver no less than the minimum payout', () => {
       const small = by(
         { tolerance: { basisPoints: 1_000, most_microUsd: '1000000' } },
         { amount: '0.10', fee: { fixed: '0.90' } },
@@ -114,10 +114,10 @@ describe('an app’s policy for money that is not what was agreed', () => {
     });
   });
 
-  describe('too little at the end', () => {
+  describe('an underpayment at the end', () => {
     const five = payin({ amount: '5' });
 
-    it('pays for as much, with the fee of what came', () => {
+    it('pays for as much, with the fee of the received amount', () => {
       given([by({ under: 'accept' }), confirmed(five)])
         .when(over())
         .then([
@@ -136,7 +136,7 @@ describe('an app’s policy for money that is not what was agreed', () => {
         ]);
     });
 
-    it('goes back', () => {
+    it('is refunded', () => {
       const p = after(by({ under: 'refund' }), confirmed(five));
       const decided = over()(p) as readonly PaymentEvent[];
       const closed = fold(paymentDecider, decided, p) as Payment;
@@ -147,10 +147,10 @@ describe('an app’s policy for money that is not what was agreed', () => {
     });
   });
 
-  describe('too much', () => {
+  describe('an overpayment', () => {
     const twelve = payin({ amount: '12.01' });
 
-    it('pays what was agreed, and the rest goes back', () => {
+    it('pays the agreed amount, and the rest is refunded', () => {
       const p = after(by({ over: 'refund' }));
       const history = seen(twelve)(p) as readonly PaymentEvent[];
       assert.deepEqual(history.slice(1), [
@@ -165,7 +165,7 @@ describe('an app’s policy for money that is not what was agreed', () => {
       );
     });
 
-    it('goes back when it comes after the payment was paid', () => {
+    it('is refunded when it arrives after the payment was paid', () => {
       const again = payin({ tx: 'again' });
       given([by({ over: 'refund' }), confirmed(), funded(), detected(again)])
         .when(seen(again))
@@ -190,7 +190,7 @@ describe('an app’s policy for money that is not what was agreed', () => {
       assert.equal(viewOf(after(...history, ...paid), minute(72)).status, 'payment_payin_completed');
     });
 
-    it('completes what came in time', () => {
+    it('completes money that arrived in time', () => {
       const [first, rest] = [payin({ amount: '6' }), payin({ amount: '4.01', tx: 'rest', at: minute(70) })];
       const p = after(by(policy), confirmed(first), bounced('amountTooLow', '6'));
       const decided = seen(rest, minute(71))(p) as readonly PaymentEvent[];
@@ -198,7 +198,7 @@ describe('an app’s policy for money that is not what was agreed', () => {
       assert.deepEqual([split?.received, split?.transferIds.length, closed], [10_010_000n, 2, null]);
     });
 
-    it('is held behind the window, or when it is not enough', () => {
+    it('is held after the window, or when it is not enough', () => {
       for (const held of [payin({ at: minute(91) }), payin({ amount: '3', at: minute(70) })]) {
         const received = held.amount === digits('3') ? '3' : '10.01';
         given([by(policy), expired(), detected(held)])
@@ -211,7 +211,7 @@ describe('an app’s policy for money that is not what was agreed', () => {
       }
     });
 
-    it('is not ordered back again by itself once an operator has called that off', () => {
+    it('is not refunded again automatically once an operator has called that off', () => {
       const off = event('RefundCalledOff', { refund: 1, reason: 'frozen', calledOffAt: minute(80) });
       const held = applied('late', 'refund', [late], { received: '10.01' });
       const back = [by({ late: 'refund' }), expired(), confirmed(late), held, bounced('latePayin', '10.01')];
@@ -219,7 +219,7 @@ describe('an app’s policy for money that is not what was agreed', () => {
       assert.deepEqual(policyRefunds(after(...back, refundRequested('10.01'), off)), []);
     });
 
-    it('is too late once something has gone back', () => {
+    it('is too late once a part has been refunded', () => {
       const first = payin({ amount: '6' });
       const back = event('RefundRequested', {
         refund: 1,
@@ -236,7 +236,7 @@ describe('an app’s policy for money that is not what was agreed', () => {
         .then([confirmed(late, minute(71)), applied('late', 'hold', [late], { received: '10.01', at: minute(71) })]);
     });
 
-    it('is not paid out when it was ordered back while the payment was open still', () => {
+    it('is not paid out when its refund was ordered while the payment was still open', () => {
       const [first, rest] = [
         payin({ amount: '6', at: minute(61) }),
         payin({ amount: '4.01', tx: 'rest', at: minute(62) }),
@@ -255,7 +255,7 @@ describe('an app’s policy for money that is not what was agreed', () => {
       watched: [ethereumUsdt, polygonUsdc, bnbUsdc],
     };
 
-    it('pays one for one where its route costs no more', () => {
+    it('pays one for one if its route costs no more', () => {
       const usdt = payin({ in: ethereumUsdt });
       given([by(takes, fromEthereum), detected(usdt)])
         .when(seen(usdt))
@@ -280,7 +280,7 @@ describe('an app’s policy for money that is not what was agreed', () => {
       assert.equal(viewOf(p, minute(1)).payFrom, null);
     });
 
-    it('each needs its own word: another token on another chain needs both', () => {
+    it('each needs its own setting: another token on another chain needs both', () => {
       const other: TermsSketch = { watched: [ethereumUsdc, ethereumUsdt] };
       const tokens = (policy: Partial<AmountPolicy>) =>
         after(by(policy, other)).tolerated.map(({ token }) => token.symbol);
@@ -289,7 +289,7 @@ describe('an app’s policy for money that is not what was agreed', () => {
       assert.deepEqual(tokens(takes), ['USDC', 'USDT']);
     });
 
-    it('goes back at once, whatever else comes', () => {
+    it('is refunded at once, whatever else arrives', () => {
       const bnbUsdt = asset(56, 'USDT');
       const wrong = payin({ in: bnbUsdt, amount: '3' });
       given([by({ wrongChain: 'refund' }), detected(wrong)])

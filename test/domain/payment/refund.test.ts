@@ -39,7 +39,7 @@ import { specification } from '../../support/specification.ts';
 
 const { given } = specification(paymentDecider);
 
-/** What can go back, as `reason amount chain`. */
+/** Refundable money, as `reason amount chain`. */
 const owed = (history: readonly PaymentEvent[]) =>
   refundable(paymentAfter(history)).map(({ reason, amount, chainId }) => `${reason} ${amount} ${chainId}`);
 
@@ -48,8 +48,8 @@ const overpaid = [...unpaid, confirmed(much), funded([much], { rule: 'overpaid',
 const short = [...unpaid, confirmed(payin({ amount: '3.00' })), bounced('amountTooLow', '3.00')];
 const wrong = payin({ in: bnbUsdc, amount: '5.00', tx: 'wrong' });
 
-describe('what can go back', () => {
-  it('is nothing of a payment that is open or paid exactly', () => {
+describe('refundable money', () => {
+  it('is nothing for a payment that is open or paid exactly', () => {
     for (const history of [unpaid, [...unpaid, detected()], [...unpaid, confirmed(payin({ amount: '3.00' }))], paid]) {
       assert.deepEqual(owed(history), []);
     }
@@ -60,7 +60,7 @@ describe('what can go back', () => {
     assert.deepEqual(owed(overpaid), [`excess ${of('2.49')} 8453`]);
   });
 
-  it('is everything that is final on a bounced one, in each token by itself', () => {
+  it('is everything final on a bounced one, in each token separately', () => {
     assert.deepEqual(owed(short), [`bounced ${of('3.00')} 8453`]);
     const mixed = [...unpaid, confirmed(payin({ amount: '3.00' })), confirmed(wrong), bounced('amountTooLow', '3.00')];
     assert.deepEqual(owed(mixed), [`bounced ${of('3.00')} 8453`, `bounced ${of('5.00', bnbUsdc)} 56`]);
@@ -69,7 +69,7 @@ describe('what can go back', () => {
     assert.deepEqual(owed(pending), [`bounced ${of('3.00')} 8453`], 'what is not final may still leave');
   });
 
-  it('is what is held: the wrong token, the late, the surplus', () => {
+  it('is the held money: the wrong token, the late, the surplus', () => {
     assert.deepEqual(owed([...unpaid, confirmed(wrong)]), [`held ${of('5.00', bnbUsdc)} 56`]);
     const surplus = payin({ amount: '1.00', tx: 'surplus' });
     assert.deepEqual(owed([...done, confirmed(surplus)]), [`held ${of('1.00')} 8453`]);
@@ -77,7 +77,7 @@ describe('what can go back', () => {
     assert.deepEqual(together, [`held ${of('3.49')} 8453`], 'one entry per chain and token');
   });
 
-  it('is less what was ordered already', () => {
+  it('is reduced by earlier orders', () => {
     assert.deepEqual(owed([...overpaid, refundRequested('2.49', { reason: 'excess' })]), []);
     const more = confirmed(payin({ amount: '1.00', tx: 'surplus' }));
     assert.deepEqual(owed([...overpaid, refundRequested('2.49', { reason: 'excess' }), more]), [
@@ -91,12 +91,12 @@ describe('what can go back', () => {
     assert.deepEqual(owed(thenBounced), [`bounced ${of('10.01')} 8453`]);
   });
 
-  it('is less what sending it costs', () => {
+  it('is reduced by the cost of sending it', () => {
     assert.deepEqual(owed([...short, refundRequested('1.95', { networkFee: '0.05' })]), [`bounced ${of('1.00')} 8453`]);
     assert.deepEqual(owed([...short, refundRequested('2.95', { networkFee: '0.05' })]), []);
   });
 
-  it('is no excess that left the chain with its payin', () => {
+  it('contains no excess that left the chain with its payin', () => {
     assert.deepEqual(owed([...overpaid, orphaned(much), lost(much)]), []);
     const [most, rest] = [payin({ amount: '10.00', tx: 'most' }), payin({ amount: '1.00', tx: 'rest' })];
     const inParts = [
@@ -110,7 +110,7 @@ describe('what can go back', () => {
     assert.deepEqual(owed([...inParts, orphaned(rest), lost(rest), confirmed(rest)]), [`excess ${of('0.99')} 8453`]);
   });
 
-  it('is, of what else came in that token, what goes beyond the part that has left: it stands for what is paid out', () => {
+  it('contains only the excess over the lost part: the rest of the token replaces the paid-out money', () => {
     const left = [orphaned(much), lost(much)];
     const [small, large] = [payin({ amount: '4.00', tx: 'small' }), payin({ amount: '11.00', tx: 'large' })];
     assert.deepEqual(owed([...overpaid, confirmed(small), ...left]), []);
@@ -128,7 +128,7 @@ describe('a refund that cannot be sent', () => {
   const callOff = (state: Parameters<typeof callOffRefund>[0]) => callOffRefund(state, 1, 'frozen', minute(80));
   const off = event('RefundCalledOff', { refund: 1, reason: 'frozen', calledOffAt: minute(80) });
 
-  it('is called off: what it took can be ordered back elsewhere', () => {
+  it('is called off: its money can be ordered to another receiver', () => {
     given(stuck).when(callOff).then([off]);
     given([...stuck, off])
       .when(callOff)
@@ -148,7 +148,7 @@ describe('a refund that cannot be sent', () => {
     assert.equal(viewOf(back, minute(90)).status, 'payment_refunded');
   });
 
-  it('is not called off while what was signed for it can land, nor once it has', () => {
+  it('is not called off while a signed attempt of it can land, nor once it has', () => {
     const live = [...stuck, refundSigned(1, first)];
     given(live)
       .when(callOff)
@@ -169,13 +169,13 @@ describe('a refund that cannot be sent', () => {
   });
 });
 
-describe('a refund', () => {
+describe('an ordered refund', () => {
   it('keeps its address when another is set later', () => {
     const history = [...short, refundAddressSet(), refundRequested('3.00'), refundAddressSet(merchantWallet)];
     assert.equal(paymentAfter(history).refunds[0]?.order.receiver, customerWallet);
   });
 
-  describe('once ordered', () => {
+  describe('a refund order', () => {
     const history = [...short, refundAddressSet(), refundRequested('3.00')];
     const first = refundAttempt(1, '3.00');
     const second = refundAttempt(2, '3.00', { nonce: '8' });
@@ -205,7 +205,7 @@ describe('a refund', () => {
         .thenRefused('illegalStep', /settled/);
     });
 
-    it('is never more than was ordered, nor to somebody else', () => {
+    it('is never more than ordered, nor to somebody else', () => {
       given(history)
         .when((state) => refundLeg.sign(state, 1, refundAttempt(1, '3.01')))
         .thenRefused('illegalStep');

@@ -30,15 +30,15 @@ const setting =
     });
 const paidIn = [...unpaid, confirmed()];
 
-describe('where a payer’s money goes back to', () => {
-  it('is what he signed, once', () => {
+describe('the refund address of a payer', () => {
+  it('is the signed one, once', () => {
     given(paidIn).when(setting()).then([refundAddressSet()]);
     given([...paidIn, refundAddressSet()])
       .when(setting())
       .thenNothing();
   });
 
-  it('is his latest word, and no earlier signature brings an earlier address back', () => {
+  it('is the latest one, and no earlier signature restores an earlier address', () => {
     const first = [...paidIn, refundAddressSet(merchantWallet)];
     given(first)
       .when(setting(customerWallet))
@@ -52,7 +52,7 @@ describe('where a payer’s money goes back to', () => {
       .thenRefused('conflict', /sign the new text/);
   });
 
-  it('is said by an account that has sent something, not by one whose transfer has left its chain', () => {
+  it('is set by an account that has sent something, not by one whose transfer has left its chain', () => {
     given(unpaid)
       .when(setting())
       .thenRefused('conflict', /has sent nothing/);
@@ -65,7 +65,7 @@ describe('where a payer’s money goes back to', () => {
     given([]).when(setting()).thenRefused('paymentNotFound');
   });
 
-  it('is not kept from him by others, however often they set theirs', () => {
+  it('is not blocked by others, however often they set theirs', () => {
     const dust = { ...payin({ amount: '0.01', tx: 'dust' }), from: merchantWallet };
     const often = Array.from({ length: 20 }, (_, index) =>
       refundAddressSet(merchantWallet, { sender: merchantWallet, transfer: dust, number: index + 1 }),
@@ -90,7 +90,7 @@ describe('where a payer’s money goes back to', () => {
   });
 });
 
-describe('the text that is signed', () => {
+describe('the text to sign', () => {
   const words = {
     service: 'https://pay.example',
     paymentId: 'p1',
@@ -114,7 +114,7 @@ describe('the text that is signed', () => {
     ]);
   });
 
-  it('is another one for whatever differs, and no memo pretends to be a line', () => {
+  it('is another one for every difference, and no memo pretends to be a line', () => {
     const tricky = refundText({ ...words, memo: 'x"\nnumber: 2' });
     assert.equal(tricky.split('\n').length, refundText({ ...words, memo: 'x' }).split('\n').length);
     assert.match(refundText({ ...words, memo: 'é' }), /\\u00e9/);

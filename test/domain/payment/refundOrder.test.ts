@@ -42,7 +42,7 @@ const part = (amount: string, asset: Asset = baseUsdc): RefundOrder['scope'] => 
   tokenAddress: asset.token.address,
   amount: of(amount, asset),
 });
-/** `amount to` of each refund that is ordered. */
+/** `amount to` of each ordered refund. */
 const orders = (history: readonly PaymentEvent[], order: Partial<RefundOrder>) => {
   const decided = asking(order)(paymentAfter(history));
   if (isRefusal(decided)) return decided.refused;
@@ -58,7 +58,7 @@ const wrong = payin({ in: bnbUsdc, amount: '5.00', tx: 'wrong' });
 const mixed = [...unpaid, confirmed(wrong), confirmed(payin({ amount: '3.00' })), bounced('amountTooLow', '3.00')];
 
 describe('a refund that an operator orders', () => {
-  it('is of everything that can go back, each token by itself, less what sending it costs', () => {
+  it('concerns everything refundable, each token separately, less the cost of sending it', () => {
     given(short)
       .when(asking())
       .then([refundRequested('2.95', { networkFee: '0.05' })]);
@@ -70,13 +70,13 @@ describe('a refund that an operator orders', () => {
       ]);
   });
 
-  it('says who asked for it and why', () => {
+  it('states who requested it and why', () => {
     given(short)
       .when(asking({ note: 'he asked for it' }))
       .then([refundRequested('2.95', { networkFee: '0.05', request: { note: 'he asked for it' } })]);
   });
 
-  it('is of what came over what was due', () => {
+  it('concerns the excess over the amount due', () => {
     const ofExcess = refundRequested('2.44', { reason: 'excess', networkFee: '0.05', request: { scope: 'excess' } });
     given(overpaid)
       .when(asking({ scope: 'excess' }))
@@ -87,7 +87,7 @@ describe('a refund that an operator orders', () => {
         .thenRefused('refundExceedsHeld');
   });
 
-  it('is of an amount of one token, up to what is held and not ordered', () => {
+  it('concerns an amount of one token, up to the held and unordered money', () => {
     given(short)
       .when(asking({ scope: part('1.00'), key: 'a' }))
       .then([refundRequested('0.95', { networkFee: '0.05', request: { scope: 'part', requestKey: 'a' } })]);
@@ -102,7 +102,7 @@ describe('a refund that an operator orders', () => {
       .thenRefused('refundExceedsHeld', /this token/);
   });
 
-  it('is refused where nothing is held: what was paid out is the merchant’s', () => {
+  it('is refused where nothing is held: paid-out money belongs to the merchant', () => {
     for (const history of [unpaid, paid, ordered, done]) given(history).when(asking()).thenRefused('refundExceedsHeld');
     given([...short, refundRequested('3.00')])
       .when(asking())
@@ -110,7 +110,7 @@ describe('a refund that an operator orders', () => {
     given([]).when(asking()).thenRefused('paymentNotFound');
   });
 
-  it('must cover what sending it costs; beside other money, what does not is left', () => {
+  it('must cover the cost of sending it; beside other money, a smaller rest remains held', () => {
     const cents = [...unpaid, confirmed(payin({ amount: '0.05' })), bounced('amountTooLow', '0.05')];
     given(cents)
       .when(asking())
@@ -122,7 +122,7 @@ describe('a refund that an operator orders', () => {
     assert.deepEqual(orders([...short, dust], {}), [`${of('2.95')} ${customerWallet}`]);
   });
 
-  it('waits where the cost is not known of what has come to be held meanwhile', () => {
+  it('waits while the cost is unknown for money that was held meanwhile', () => {
     given(short)
       .when(asking({}, () => undefined))
       .thenRefused('unavailable', /try again/);
@@ -149,7 +149,7 @@ describe('a refund that an operator orders', () => {
       .then([refundRequested('0.95', { refund: 2, networkFee: '0.05', request: { scope: 'part', requestKey: 'b' } })]);
   });
 
-  it('is one of a hundred of a payment at most', () => {
+  it('is limited to a hundred per payment', () => {
     const many = Array.from({ length: 100 }, (_, n) => refundRequested('0.01', { refund: n + 1 }));
     given([...short, ...many])
       .when(asking())
@@ -158,7 +158,7 @@ describe('a refund that an operator orders', () => {
 });
 
 describe('a refund that a merchant orders', () => {
-  it('goes to nobody by itself: the sender may be an exchange', () => {
+  it('goes to nobody automatically: the sender may be an exchange', () => {
     given(short)
       .when(asking(proven))
       .thenRefused('refundAddressUnproven', /payment’s page/);
@@ -176,13 +176,13 @@ describe('a refund that a merchant orders', () => {
       ]);
   });
 
-  it('goes to the sender who has paid by signed messages before, on the chains that those are known of', () => {
+  it('goes to a sender who has paid with signed messages before, on the chains that those prove', () => {
     const signers = [{ account: customerWallet, chainIds: [8453 as const] }];
     assert.deepEqual(orders(short, { ...proven, signers }), [`${of('2.95')} ${customerWallet}`]);
     assert.deepEqual(orders(mixed, { ...proven, signers }), [`${of('2.95')} ${customerWallet}`]);
   });
 
-  it('goes by a contract’s signature on the chain alone where it was asked', () => {
+  it('goes by a contract’s signature only on the chain where it was checked', () => {
     const here = [...mixed, refundAddressSet(customerWallet, { by: 'contract', transfer: payin({ amount: '3.00' }) })];
     assert.deepEqual(orders(here, proven), [`${of('2.95')} ${customerWallet}`]);
     const byKey = [...mixed, refundAddressSet(customerWallet, { transfer: wrong })];
@@ -201,7 +201,7 @@ describe('a refund that a merchant orders', () => {
     assert.equal(orders(both, { ...proven, scope: part('5.00', bnbUsdc) }).length, 1);
   });
 
-  it('is of the sender’s own money: a cent beside a stranger’s payment moves that cent alone', () => {
+  it('moves the sender’s own money: a cent beside a stranger’s payment moves that cent alone', () => {
     const cent = refundAddressSet(stranger, { sender: stranger, transfer: fromStranger });
     const both = [
       ...unpaid,
@@ -222,7 +222,7 @@ describe('a refund that a merchant orders', () => {
     assert.deepEqual(orders([...over, cent], proven), [`${of('0.45')} ${stranger}`]);
   });
 
-  it('leaves others theirs when an operator has sent one of them his to an address of which nothing is proven', () => {
+  it('leaves others theirs when an operator has refunded one of them to an address of which nothing is proven', () => {
     const fromOther = { ...payin({ amount: '3.00', tx: 'other' }), from: stranger };
     const both = [
       ...unpaid,
@@ -239,7 +239,7 @@ describe('a refund that a merchant orders', () => {
     assert.deepEqual(orders([...told, other], proven), [`${of('2.95')} ${stranger}`]);
   });
 
-  it('is not ordered twice, whichever way it went back', () => {
+  it('is not ordered twice, by whichever way the money was refunded', () => {
     const once = [...short, refundAddressSet()];
     const back = refundRequested('2.95', {
       networkFee: '0.05',

@@ -28,7 +28,7 @@ describe('a registered payin', () => {
   });
   const found = payin({ tx: 'announced' });
 
-  it('is a hint, taken while money is awaited or confirming', () => {
+  it('is a hint, accepted while money is awaited or confirming', () => {
     for (const history of [unpaid, [...unpaid, detected()]]) {
       given(history)
         .when((state) => registerPayin(state, hint))
@@ -65,7 +65,7 @@ describe('a registered payin', () => {
     }
   });
 
-  it('is replaced so often and no more', () => {
+  it('is replaced a bounded number of times', () => {
     const history = Array.from({ length: registrationsMax }, (_, n) => ({
       ...registered,
       data: { ...registered.data, txHash: hashOf(`hint ${n}`) },

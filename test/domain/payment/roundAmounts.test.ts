@@ -1,4 +1,4 @@
-/** Alternative sources ask for round amounts: what rounding adds is fee of the treasury, and the receiver gets the same. */
+/** Alternative sources request round amounts. The treasury's fee includes the rounding; the receiver gets the same amount. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { dollarRoute } from '../../../domain/dollars.ts';
@@ -17,7 +17,7 @@ import * as p from '../../support/payments.ts';
 const { baseUsdc, bnbUsdc, minute, polygonUsdc, solanaUsdc } = p;
 const assets = [baseUsdc, bnbUsdc, solanaUsdc, p.stellarUsdc, p.ethereumUsdt];
 
-/** The example of the walk through the pages: 18.50, paid in on Base for a fee of 0.01 and 10 basis points. */
+/** The example of the walk through the pages: 18.50, paid on Base for a fee of 0.01 and 10 basis points. */
 const order: p.TermsSketch = {
   type: 'exactIn',
   amount: '18.50',
@@ -28,7 +28,7 @@ const order: p.TermsSketch = {
 const payFrom = (sketch: p.TermsSketch) =>
   viewOf(p.paymentAfter([p.created(sketch)]), minute(1)).payFrom?.map(({ amount }) => amount);
 
-/** What funds the payment when so much comes from there. */
+/** The funding after this amount from this source. */
 function fundedBy(sketch: p.TermsSketch, from: p.Asset, amount: string): PaymentEventData<'PaymentFunded'> | undefined {
   const state: PaymentState = p.paymentAfter([p.created(sketch)]);
   const transfer = p.payin({ in: from, amount, tx: 'round' });
@@ -38,7 +38,7 @@ function fundedBy(sketch: p.TermsSketch, from: p.Asset, amount: string): Payment
   return event?.data as PaymentEventData<'PaymentFunded'> | undefined;
 }
 
-/** What the audit finds in the same events, by its own arithmetic. */
+/** The audit's findings for the same events, by its separate arithmetic. */
 function audited(sketch: p.TermsSketch, from: p.Asset, amount: string): readonly Finding[] {
   const transfer = p.payin({ in: from, amount, tx: 'round' });
   const entry = (data: object) => ({ stream: 'payment-1', revision: 3n, data }) as never;
@@ -48,11 +48,11 @@ function audited(sketch: p.TermsSketch, from: p.Asset, amount: string): readonly
 }
 
 describe('a round amount', () => {
-  it('is asked for on every other source of an order of whole cents', () => {
+  it('is requested on every other source of an order of whole cents', () => {
     assert.deepEqual(payFrom(order), ['18.50', '18.50', '18.50', '18.50']);
   });
 
-  it('has as many decimals as the order, where that has more than two', () => {
+  it('has as many decimals as the order, if that has more than two', () => {
     assert.deepEqual(payFrom({ ...order, amount: '18.5001' }), ['18.5001', '18.5001', '18.5001', '18.5001']);
     assert.equal(orderDecimals(18_500_000n, 6), 2);
     assert.equal(orderDecimals(20_000_000n, 6), 2);
@@ -60,13 +60,13 @@ describe('a round amount', () => {
     assert.equal(orderDecimals(18_500_001n, 6), 6);
   });
 
-  it('states in the terms what rounding adds, as a part of the fee', () => {
+  it('states the rounding in the terms, as a part of the fee', () => {
     const { sources } = p.paymentAfter([p.created(order)]);
     assert.deepEqual(sources[1]?.fee, { fixed: '10000', basisPoints: 10, amount: '28500', rounding: '29' });
     assert.deepEqual(sources[0]?.fee, { fixed: '10000', basisPoints: 10, amount: '28500' });
   });
 
-  it('is at least the exact one, by less than one unit of the last asked decimal, and the receiver gets the same', () => {
+  it('is at least the exact one, by less than one unit of the last requested decimal, and the receiver gets the same', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...assets),
@@ -131,7 +131,7 @@ describe('a round amount', () => {
     );
   });
 
-  it('takes what is missing within the tolerance from the rounding before it takes from the receiver', () => {
+  it('takes a shortfall within the tolerance from the rounding before it takes from the receiver', () => {
     const forgiving = {
       ...order,
       policy: { tolerance: { basisPoints: 100, most_microUsd: '1000000' } },
@@ -144,7 +144,7 @@ describe('a round amount', () => {
       assert.deepEqual(audited(forgiving, polygonUsdc, amount), []);
   });
 
-  it('is not believed by the audit where the rounding is a cent or more, or the payment’s own source has one', () => {
+  it('is refuted by the audit if the rounding is a cent or more, or the payment’s own source has one', () => {
     const created = p.created(order).data as PaymentEventData<'PaymentCreated'>;
     const fee = (extra: bigint) => ({ ...created.fee, amount: String(28_471n + extra), rounding: String(extra) });
     const [alternative, ...others] = created.alternatives ?? [];

@@ -41,8 +41,8 @@ const confirmedByHand = event('PayoutConfirmed', { ...landed(attempt()), confirm
 const bump = attempt(2, { fee: feeCaps(113) });
 const next = attempt(2, { nonce: '8' });
 
-describe('a payout that brought less than was ordered', () => {
-  it('is recorded once, with what arrived', () => {
+describe('a payout that brought less than ordered', () => {
+  it('is recorded once, with the arrived amount', () => {
     given(sent)
       .when(reporting('9.90'))
       .then([short('9.90')]);
@@ -76,7 +76,7 @@ describe('a payout that brought less than was ordered', () => {
     }
   });
 
-  it('counts as settled once an operator says that the receiver has it all', () => {
+  it('counts as settled once an operator states that the receiver has it all', () => {
     given([...sent, short('9.90')])
       .when(accepting)
       .then([accepted, confirmedByHand]);
@@ -88,7 +88,7 @@ describe('a payout that brought less than was ordered', () => {
     given(sent).when(accepting).thenRefused('illegalStep');
   });
 
-  it('is signed anew by an operator’s word, under another nonce, only where nothing arrived', () => {
+  it('is signed again by an operator’s order, under another nonce, only if nothing arrived', () => {
     given([...sent, short('9.90')])
       .when(retrying)
       .thenRefused('illegalStep', /accept/);

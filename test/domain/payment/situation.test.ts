@@ -1,4 +1,4 @@
-/** Where a payment stands for its payer, told from real histories. */
+/** A payment's situation for its payer, from real histories. */
 import assert from 'node:assert/strict';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { type ChainFacts, type Situation, situationOf } from '../../../domain/payment/situation.ts';
@@ -34,7 +34,7 @@ describe('the situation of a payer', () => {
     assert.equal(after([...p.unpaid, p.expired()], p.minute(63)).kind, 'expired');
   });
 
-  it('sees the money, then counts the blocks on top of it', () => {
+  it('detects the money, then counts the blocks on top of it', () => {
     const seen = [...p.unpaid, p.detected()];
     assert.equal(after(seen, undefined, { head: 100n, needed: 10 }).kind, 'detected');
     assert.equal(after(seen, undefined, { head: null, needed: 10 }).kind, 'detected');
@@ -54,7 +54,7 @@ describe('the situation of a payer', () => {
     assert.equal(after(p.done).depth, null);
   });
 
-  it('says what is missing of too little, for as long as it can be added', () => {
+  it('states the missing amount of an underpayment, for as long as it can be added', () => {
     const some = [...p.unpaid, p.detected(half), p.confirmed(half)];
     const { kind, received, missing, open } = after(some);
     assert.deepEqual(
@@ -66,7 +66,7 @@ describe('the situation of a payer', () => {
     assert.deepEqual([over.kind, over.missing, over.received], ['tooLow', null, usdc('7.50')]);
   });
 
-  it('tells of more than was asked, until it is sent back', () => {
+  it('states an overpayment, until it is refunded', () => {
     const much = p.payin({ amount: '12.00' });
     const funding = { received: '12.00', excess: '1.99', rule: 'overpaid' } as const;
     const overpaid = [...p.unpaid, p.detected(much), p.confirmed(much), p.funded([much], funding)];
@@ -75,7 +75,7 @@ describe('the situation of a payer', () => {
     assert.deepEqual(after(asked).held, []);
   });
 
-  it('tells of money that cannot count, and still waits for what can', () => {
+  it('states that money cannot count, and still waits for valid money', () => {
     for (const [transfer, kind] of [
       [usdt, 'wrongChain'],
       [wrongToken, 'wrongToken'],
@@ -93,7 +93,7 @@ describe('the situation of a payer', () => {
     assert.deepEqual([bounced.kind, bounced.held], ['late', [{ reason: 'late', ...usdc('10.01'), chainId: 8453 }]]);
   });
 
-  it('tells of money that a contract does not take from this sender, and still waits for the named one', () => {
+  it('states that a contract does not accept money from this sender, and still waits for the named one', () => {
     const open = after([contractCreated(), p.detected(paid('0.02', { from: otherPayer }))]);
     assert.deepEqual(
       [open.kind, open.open, open.held.map(({ reason }) => reason)],
@@ -101,14 +101,14 @@ describe('the situation of a payer', () => {
     );
   });
 
-  it('holds what comes after the payment was paid', () => {
+  it('holds money that arrives after the payment was paid', () => {
     const second = p.payin({ tx: 'again' });
     assert.deepEqual(after([...p.paid, p.detected(second)]).held, [
       { reason: 'surplus', ...usdc('10.01'), chainId: 8453 },
     ]);
   });
 
-  it('tells of money from another source, which does not add up with what is chosen', () => {
+  it('states that money from another source does not add up with the chosen one', () => {
     const created = p.created({ alternatives: [p.solanaUsdc] });
     const elsewhere = [{ reason: 'elsewhere', ...usdc('7.50'), chainId: 8453 }];
     const chosen = [created, p.detected(half), p.confirmed(half), p.chose(p.solanaUsdc)];
@@ -127,7 +127,7 @@ describe('the situation of a payer', () => {
     assert.equal(after([...p.unpaid, p.detected(), p.orphaned(), p.detected()]).gone, false);
   });
 
-  it('follows money on its way back', () => {
+  it('follows money on its refund', () => {
     const back = p.refundAttempt(1, '7.50');
     const asked = [...tooLow, p.refundAddressSet(), p.refundRequested('7.50')];
     assert.equal(after(asked).kind, 'refunding');
@@ -135,13 +135,13 @@ describe('the situation of a payer', () => {
     assert.equal(after([...asked, p.refundSigned(1, back), p.refundSettled(1, back)]).kind, 'refunded');
   });
 
-  it('has a word for each reason of a bounce', () => {
+  it('has a text for each reason of a bounce', () => {
     assert.equal(after([...p.paid, p.bounced('payoutImpossible', '10.01')]).kind, 'unpayable');
     const any = [p.created({ type: 'anyAmount' }), p.detected(), p.confirmed(), p.bounced('amountTooHigh', '10.01')];
     assert.equal(after(any).kind, 'tooHigh');
   });
 
-  it('asks for no sum when the payer chooses it', () => {
+  it('requests no sum when the payer chooses it', () => {
     const any = after([p.created({ type: 'anyAmount' })]);
     assert.equal(any.kind, 'waiting');
     assert.equal(any.received, null);

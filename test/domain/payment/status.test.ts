@@ -70,7 +70,7 @@ describe('the public status', () => {
     it(`is ${status} ${when}`, () => assert.equal(statusOf(paymentAfter(history)), status));
   }
 
-  describe('of a payment that stays on its chain', () => {
+  describe('for a payment that remains on its chain', () => {
     const sameChain = (keyless: boolean) => {
       const first = attempt(1, { to: baseUsdc });
       const steps = [
@@ -102,12 +102,12 @@ describe('the public status', () => {
     });
   });
 
-  it('of a payment without a key to another chain ends in payment_payout_completed', () => {
+  it('ends in payment_payout_completed for a payment without a key to another chain', () => {
     const history = [created({ keyless: true }), ...done.slice(1)];
     assert.equal(statusOf(paymentAfter(history)), 'payment_payout_completed');
   });
 
-  it('is not payment_refunded when only the excess of a completed payment went back', () => {
+  it('is not payment_refunded when only the excess of a completed payment was refunded', () => {
     const much = payin({ amount: '12.50' });
     const back = refundAttempt(1, '2.49');
     const history = [

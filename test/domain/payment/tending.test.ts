@@ -1,4 +1,4 @@
-/** The app ends a payment early, and writes a note and tags on it. */
+/** The app ends a payment early, and adds a note and tags. */
 import assert from 'node:assert/strict';
 import { isRefusal, type Refusal } from '../../../domain/decider.ts';
 import { annotatePayment, noteLimits } from '../../../domain/payment/annotate.ts';
@@ -41,7 +41,7 @@ describe('a payment that its app cancels', () => {
     assert.match(refused(expire(open, scanned(11))).message, /not yet past/, 'without a cancellation it stays open');
   });
 
-  it('counts what a block held by then, and holds what came later', () => {
+  it('counts payins of blocks until then, and holds later ones', () => {
     const cancelled = fold(p.created(), ...decided(cancelPayment(fold(p.created()), p.minute(10))));
     const onTime = p.payin({ tx: 'on time', at: p.minute(10) });
     const late = p.payin({ tx: 'late', at: p.minute(11) });
@@ -52,7 +52,7 @@ describe('a payment that its app cancels', () => {
     );
   });
 
-  it('is never paid by later money, also where the policy accepts late money', () => {
+  it('is never paid by later money, also if the policy accepts late money', () => {
     const policy = { late: 'accept', lateWithin_minutes: 30 } as const;
     const open = p.created({ policy });
     const typesAfter = (state: Payment, minute: number) => {
@@ -65,7 +65,7 @@ describe('a payment that its app cancels', () => {
     assert.ok(typesAfter(fold(open), 61).includes('PaymentFunded'), 'without a cancel it pays');
   });
 
-  it('keeps counting what came by a chain’s clock that is ahead', () => {
+  it('still counts payins by the clock of a chain that is ahead', () => {
     const ahead = p.payin({ tx: 'ahead', at: p.minute(12), amount: '1.00' });
     const open = fold(p.created(), p.detected(ahead));
     const cancelled = fold(p.created(), p.detected(ahead), ...decided(cancelPayment(open, p.minute(10))));
@@ -80,7 +80,7 @@ describe('a payment that its app cancels', () => {
     assert.deepEqual(decided(cancelPayment(cancelled, p.minute(20))), []);
   });
 
-  it('is not cancelled when all that is due has been seen, when it is paid, over or created without a key', () => {
+  it('is not cancelled when the amount due has been detected, or when it is paid, over or created without a key', () => {
     const at = p.minute(10);
     assert.match(refused(cancelPayment(fold(p.created(), p.detected()), at)).message, /has been seen/);
     assert.match(refused(cancelPayment(fold(...p.done), at)).message, /is paid/);
@@ -96,7 +96,7 @@ describe('a note and tags', () => {
   const annotate = (payment: PaymentState, note: string | null, ...tags: string[]) =>
     annotatePayment(payment, { note, tags }, p.minute(20));
 
-  it('are kept in lower case, sorted, each once; saying the same again changes nothing', () => {
+  it('are kept in lower case, sorted, each once; the same again changes nothing', () => {
     const open = fold(p.created());
     const [event] = decided(annotate(open, '  Called <b>them</b> ', 'Zürich', 'wholesale', 'WHOLESALE', ''));
     assert.deepEqual(event?.data, {
@@ -124,7 +124,7 @@ describe('a note and tags', () => {
       assert.equal(refused(annotate(open, null, tag)).pointer, '/tags', tag);
   });
 
-  it('leave the rest of the stream to the money', () => {
+  it('do not displace payins in the stream', () => {
     let state: PaymentState = fold(p.created());
     for (let n = 0; n < noteLimits.changes; n += 1) {
       const [event] = decided(annotate(state, `note ${n}`));

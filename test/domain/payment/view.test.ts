@@ -42,7 +42,7 @@ import {
 const view = (history: readonly PaymentEvent[]) => viewOf(paymentAfter(history), minute(99));
 
 describe('the view of a payment', () => {
-  it('of a new one shows what to pay where, and nulls for all that is to come', () => {
+  it('shows of a new one the source and amount, and nulls for everything later', () => {
     assert.deepEqual(view(unpaid), {
       paymentId: '0198f3c2-0000-8000-8000-000000000001',
       appId: 'wallet_demo',
@@ -108,7 +108,7 @@ describe('the view of a payment', () => {
     }
   });
 
-  it('shows the payin as soon as it is seen, and when it funded the payment', () => {
+  it('shows the payin as soon as it is detected, and when it funded the payment', () => {
     const { senderAddress, payinTxHash, amountReceived, payinConfirmedAt } = view([...unpaid, detected()]);
     assert.deepEqual(
       [senderAddress, payinTxHash, amountReceived, payinConfirmedAt],
@@ -129,7 +129,7 @@ describe('the view of a payment', () => {
     assert.deepEqual([seen.payinTxHash, seen.senderAddress], [hashOf('payin'), customerWallet]);
   });
 
-  it('adds up several payins, and leaves out what does not count', () => {
+  it('adds up several payins, and omits those that do not count', () => {
     const parts = [payin({ amount: '1.00' }), payin({ amount: '2.00', tx: 'second' })].map((part) => detected(part));
     assert.equal(view([...unpaid, ...parts]).amountReceived, '3.00');
     const wrong = detected(payin({ in: bnbUsdc, amount: '5.00', tx: 'wrong' }));
@@ -170,7 +170,7 @@ describe('the view of a payment', () => {
     assert.equal(view(upToFunding).status, 'payment_payin_completed');
   });
 
-  it('says why a payment bounced, and nothing of the kind otherwise', () => {
+  it('states why a payment bounced, and nothing of the kind otherwise', () => {
     const bouncing = view([...unpaid, confirmed(payin({ amount: '1.00' })), bounced('amountTooLow', '1.00')]);
     assert.equal(bouncing.errorCode, 'amountTooLow');
     assert.match(bouncing.errorMessage ?? '', /refunded/);

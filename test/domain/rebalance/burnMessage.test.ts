@@ -50,7 +50,7 @@ describe('the message of a burn', () => {
     assert.equal(BigInt(at(148 + 196, 32)), 9n, 'expiration');
   });
 
-  it('is read as it was written, whatever it says', () => {
+  it('is read as it was written, whatever it contains', () => {
     fc.assert(
       fc.property(message, (each) => {
         assert.deepEqual(parseBurnMessage(formatBurnMessage(each)), { ...each });
@@ -64,7 +64,7 @@ describe('the message of a burn', () => {
       assert.equal(parseBurnMessage(wrong), undefined, wrong.slice(0, 20));
   });
 
-  it('names our burn only with every field of it', () => {
+  it('identifies our burn only with every field of it', () => {
     assert.equal(objection({}), undefined);
     assert.equal(objection({ feeExecuted: 200_000n, expirationBlock: 99n, finalityExecuted: 1_000 }), undefined);
     const other = '11'.repeat(32);

@@ -31,7 +31,7 @@ function sequence(seed: number) {
   };
 }
 
-/** Payments of 20 to 220 dollars: paid in on any chain, 80 % of them paid out on two. */
+/** Payments of 20 to 220 dollars from any chain; two chains get 80 % of the payouts. */
 function skewed(days: number, perDay: number): readonly Flow[] {
   const random = sequence(46);
   return Array.from({ length: days * perDay }, (_, at) => {
@@ -61,7 +61,7 @@ const refused = (hours: ReadonlyMap<ChainId, number>): number =>
   [...hours.values()].reduce((sum, each) => sum + each, 0);
 
 describe('the dry run of the policy', () => {
-  it('of 90 days with 80 % of the payouts on two chains: none is refused with the policy, many are without', () => {
+  it('over 90 days with 80 % of the payouts on two chains: none is refused with the policy, many are without', () => {
     const flows = skewed(90, 200);
     const { without, with: moved } = dryRun(run({ flows, to: plus(begin, 90 * day_ms) }));
     assert.ok(without.refusedPayments > 1_000, `${without.refusedPayments} were refused without`);
@@ -74,7 +74,7 @@ describe('the dry run of the policy', () => {
     assert.ok(moved.fees <= volume / 10_000n, 'the fees are at most those of fast moves');
   });
 
-  it('keeps all money: what is there at the end is the opening, what came and went, without the fees', () => {
+  it('conserves all money: the end is the opening plus receipts less payouts and fees', () => {
     const flows = skewed(20, 200);
     const { with: moved } = dryRun(run({ flows, to: plus(begin, 20 * day_ms) }));
     const opening = usd(40_000);
@@ -133,7 +133,7 @@ describe('the dry run of the policy', () => {
     assert.equal(refusedAt(19), 0);
   });
 
-  it('begins at its own time: what was recorded before is in the opening', () => {
+  it('begins at its own time: earlier records are in the opening', () => {
     const flows: readonly Flow[] = [{ at: instant(epochMs(begin) - 1), chainId: 1, amount: usd(7), isDemand: false }];
     assert.equal(dryRun(run({ flows })).without.hourly.get(1)?.at(-1), usd(10_000));
   });

@@ -58,14 +58,14 @@ describe('the policy of floats', () => {
     assert.deepEqual(decide([view(1, 2_000), view(8453, 20_000)]), { moves: [], shortages: [] });
   });
 
-  it('fills a low float to its target from what another has above its own', () => {
+  it('fills a low float to its target from another’s money above its target', () => {
     assert.deepEqual(moves([view(1, 500), view(8453, 20_000)]), [[8453, 1, 4_500n, standard]]);
     assert.deepEqual(moves([view(1, 500), view(8453, 7_000, { outflow_day: usd(6_500) })]), [
       [8453, 1, 2_000n, standard],
     ]);
   });
 
-  it('counts what is in transit, and never what is reserved', () => {
+  it('counts money in transit, and never reserved money', () => {
     assert.deepEqual(moves([view(1, 500, { inTransit: usd(4_500) }), view(8453, 20_000)]), []);
     assert.deepEqual(moves([view(1, 4_000, { reserved: usd(3_500) }), view(8453, 20_000)]), [
       [8453, 1, 4_500n, standard],
@@ -97,14 +97,14 @@ describe('the policy of floats', () => {
   it('expects the busier of a day and an average day of the week', () => {
     assert.equal(demandPerDay({ outflow_day: 5n, outflow_week: 70n }), 10n);
     assert.equal(demandPerDay({ outflow_day: 15n, outflow_week: 70n }), 15n);
-    // 1,500 is above the minimum, and will not be when a move from Base arrives.
+    // 1,500 is above the minimum now, and below it after the move from Base arrives.
     assert.deepEqual(
       moves([view(1, 1_500, { outflow_week: usd(280_000) }), view(8453, 20_000)])[0]?.slice(0, 2),
       [8453, 1],
     );
   });
 
-  it('limits the fee by what the route costs and by the protocol’s limit of ours', () => {
+  it('limits the fee by the route’s cost and by the protocol’s limit', () => {
     const [free] = decide([view(1, 500), view(8453, 20_000)]).moves;
     assert.equal(free?.feeMax, 0n);
     const [paid] = decide([view(1, 0, { outflow_day: usd(48_000) }), view(8453, 20_000)]).moves;
@@ -134,7 +134,7 @@ describe('the policy of floats', () => {
     assert.deepEqual(approvals({ automaticBelow: usd(4_500) }), [1]);
   });
 
-  it('reports a float that no route reaches, with what is missing and until when', () => {
+  it('reports a float that no route reaches, with the missing amount and its time', () => {
     const { moves: none, shortages: found } = decide([view(56, 500, { outflow_day: usd(1_000) }), view(8453, 20_000)]);
     assert.deepEqual(none, []);
     assert.deepEqual(found, [{ chainId: 56, missing: usd(4_500), emptyIn_ms: 12 * hour_ms, why: 'noRoute' }]);
@@ -151,7 +151,7 @@ describe('the policy of floats', () => {
     assert.equal(policyVersion({ ...settings, floats: new Map([...settings.floats].toReversed()) }), versions[0]);
   });
 
-  it('whatever the floats are: keeps sources, caps and reserved money, and moves at most once to a chain', () => {
+  it('keeps sources, caps and reserved money for any floats, and moves at most once to a chain', () => {
     const amount = fc.integer({ min: 0, max: 60_000 }).map(usd);
     const views = fc.tuple(
       ...cctpChainIds.map((chainId) =>

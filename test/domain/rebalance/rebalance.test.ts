@@ -50,7 +50,7 @@ const burnDied = (attempt = 1): RebalanceEvent => ({ type: 'BurnDied', data: { a
 const mintDied = (attempt = 1): RebalanceEvent => ({ type: 'MintDied', data: { attempt, proof } });
 const fastMove = move({}, { finality: fast });
 const feeTaken = { feeExecuted: 130_000n, expirationBlock: 900n, finalityExecuted: fast } as const;
-/** Burned fast, and attested until block 900. */
+/** A fast burn whose attestation is valid until block 900. */
 const expiring = [ordered(fastMove), burnSigned(fastMove), burnConfirmed(), attested(fastMove, feeTaken)];
 const expired: RebalanceEvent = {
   type: 'AttestationExpired',
@@ -95,7 +95,7 @@ describe('a rebalance by burn and mint', () => {
       .thenRefused('conflict', /another rebalance has this id/);
   });
 
-  it('is refused where it could lose money', () => {
+  it('is refused if it could lose money', () => {
     const { from, to, route } = move();
     const refused = (order: RebalanceOrdered, why: RegExp) =>
       given([])
@@ -214,7 +214,7 @@ describe('a rebalance by burn and mint', () => {
       .thenNothing();
   });
 
-  it('mints what the message states, the fee taken off', () => {
+  it('mints the message’s amount less the fee', () => {
     const amount = (thousand - 130_000n).toString();
     given(expiring)
       .when(signing(mintPart, mintAttempt(fastMove, 1, amount)))
@@ -263,7 +263,7 @@ describe('a rebalance by burn and mint', () => {
     assert.equal(stepAfter(...expiring, expired, attested(fastMove)), 'sign mint');
   });
 
-  it('a mint that expires on its way fails first, and is signed again after another attestation', () => {
+  it('signs the mint again after another attestation if it expired in flight, which fails first', () => {
     const amount = (thousand - 130_000n).toString();
     const signed = [...expiring, mintSigned(fastMove, 1, amount), expired];
     assert.equal(stepAfter(...signed), 'broadcast mint');
@@ -303,7 +303,7 @@ describe('a rebalance by burn and mint', () => {
     assert.equal(stepAfter(...burned, attested(), mintedByOther(), orphaned), 'sign mint');
   });
 
-  it('sends its bytes again when a block leaves its chain, and burns no second time for money that was minted', () => {
+  it('sends its bytes again when a block leaves its chain, and burns no second time for minted money', () => {
     const { hash, blockHash } = landed('burn');
     const orphaned: RebalanceEvent = { type: 'BurnOrphaned', data: { attempt: 1, hash, blockHash } };
     given([...burned, attested()])
@@ -371,7 +371,7 @@ describe('money in transit', () => {
   });
 });
 
-/** What anybody may try at any time: the service with several instances, the chains, the attestation service, strangers. */
+/** Actions that may happen at any time: of several service instances, the chains, the attestation service and unknown people. */
 const tries: readonly ((state: RebalanceState, n: number) => Decision<RebalanceEvent>)[] = [
   (state) => rebalanceLegs.sign(state, burnPart, burnAttempt(fastMove, (state?.burn.attempts.length ?? 0) + 1)),
   (state, n) =>
@@ -397,7 +397,7 @@ const tries: readonly ((state: RebalanceState, n: number) => Decision<RebalanceE
   callingOff,
 ];
 
-describe('a rebalance that everybody tries everything with', () => {
+describe('a rebalance under all actions of everybody', () => {
   it('keeps burned = minted + fee + in transit, mints once, and burns once for each mint', () => {
     const script = fc.array(fc.tuple(fc.nat({ max: tries.length - 1 }), fc.integer({ min: 1, max: 3 })), {
       minLength: 1,

@@ -38,11 +38,11 @@ const signedWith = (nonce: number | null, n = 1): Signature => ({
 });
 const event = (data: Signature): SignatureEvent => ({ type: 'TransferSigned', data });
 
-describe('what a signer of its own has signed for a transfer', () => {
+describe('signatures of a separate signer for a transfer', () => {
   const { given } = specification(signature);
   const first = signedWith(7);
 
-  it('is noted once, however often it is asked for', () => {
+  it('are recorded once, however often they are requested', () => {
     given([])
       .when((state) => noteSignature(state, first, none))
       .then([event(first)]);
@@ -57,7 +57,7 @@ describe('what a signer of its own has signed for a transfer', () => {
       .then([event(signedWith(7, 2))]);
   });
 
-  it('is joined by no other that could land besides, until the chain proves that it cannot itself', () => {
+  it('are joined by no other that could land as well, until the chain proves that the first cannot', () => {
     const second = signedWith(8);
     given([event(first)])
       .when((state) => noteSignature(state, second, none))
@@ -67,13 +67,13 @@ describe('what a signer of its own has signed for a transfer', () => {
       .then([event(second)]);
   });
 
-  it('shares its nonce with nothing where there are none', () => {
+  it('share no nonce where there are none', () => {
     given([event(signedWith(null))])
       .when((state) => noteSignature(state, signedWith(null, 2), none))
       .thenRefused('forbidden');
   });
 
-  it('goes to no other receiver and is of no other amount, whatever is proven', () => {
+  it('go to no other receiver and for no other amount, whatever is proven', () => {
     for (const other of [
       { receiver: '0x8617E340B3D01FA5F11F306F4090FD50E238070D' },
       { amount: '1' },
@@ -84,7 +84,7 @@ describe('what a signer of its own has signed for a transfer', () => {
         .thenRefused('forbidden');
   });
 
-  it('never leaves two that could both land, whatever is asked for in whatever order', () => {
+  it('never leave two that could both land, for any requests in any order', () => {
     const asked = fc.record({
       nonce: fc.option(fc.integer({ min: 0, max: 3 })),
       n: fc.integer({ min: 1, max: 4 }),
@@ -108,11 +108,11 @@ describe('what a signer of its own has signed for a transfer', () => {
   });
 });
 
-describe('money that came in', () => {
+describe('received money', () => {
   const { given } = specification(fundingUse);
   const used = { type: 'FundingUsed', data: { paymentId: 'one', usedAt: minute(1) } } as const;
 
-  it('pays for one payment, whatever the log says of others', () => {
+  it('pays for one payment, whatever the log states about others', () => {
     given([])
       .when((state) => useFunding(state, 'one', minute(1)))
       .then([used]);
@@ -128,7 +128,7 @@ describe('money that came in', () => {
   });
 });
 
-describe('what is signed of one payment’s money', () => {
+describe('signatures for one payment’s money', () => {
   const { given } = specification(moneyUse);
   const came = [{ transferId: 'a', amount: '100' }];
   const take = (reference: string, amount: number, more: Partial<MoneyUse> = {}): MoneyUse => ({
@@ -146,7 +146,7 @@ describe('what is signed of one payment’s money', () => {
     (state: readonly MoneyUse[]) =>
       useMoney(state, use, new Set(dead));
 
-  it('is no more than came in, over all transfers that are not proven dead', () => {
+  it('use no more than was received, over all transfers that are not proven dead', () => {
     given([used(payout)])
       .when(asked(rest))
       .then([used(rest)]);
@@ -168,7 +168,7 @@ describe('what is signed of one payment’s money', () => {
       .thenRefused('forbidden');
   });
 
-  it('is taken by a known transfer in no other amount and no other token: a failed request makes no room', () => {
+  it('use a known transfer in no other amount and no other token: a failed request frees no room', () => {
     const first = take('one', 2);
     for (const other of [take('one', 100), take('one', 3), take('one', 1), take('one', 2, { asset: '56 usdc' })])
       given([used(first)])
@@ -176,7 +176,7 @@ describe('what is signed of one payment’s money', () => {
         .thenRefused('forbidden', /was to take 2 of 1 usdc/);
   });
 
-  it('counts what came later, each token by itself', () => {
+  it('count money that arrived later, each token separately', () => {
     const later = take('one/refund-1', 50, { came: [...came, { transferId: 'b', amount: '50' }] });
     given([used(payout)])
       .when(asked(later))
@@ -219,7 +219,7 @@ describe('an hour of signing', () => {
     assert.equal(streams.length, 2 + 61);
   });
 
-  it('takes fifty signatures a second and more, but not without end', () => {
+  it('allows fifty signatures a second and more, but has a limit', () => {
     const all = Array.from({ length: signedMax }, (_, n) => ({ ...counted, hash: hashOf('many', n) }));
     assert.ok(signedMax >= 50 * 60);
     assert.deepEqual(countSpending(all.slice(1), counted), [{ type: 'SpendingCounted', data: counted }]);

@@ -34,7 +34,7 @@ const verdict = (current: transfers.TransferLeg, next: SignedAttempt): string =>
 };
 
 describe('an owed transfer', () => {
-  it('takes a first attempt for exactly what was ordered', () => {
+  it('accepts a first attempt for exactly the ordered transfer', () => {
     assert.equal(verdict(leg(), first), 'ok');
     const strays: Partial<SignedAttempt>[] = [
       { amount: of('10.000001').toString() },
@@ -49,17 +49,17 @@ describe('an owed transfer', () => {
     }
   });
 
-  it('counts its attempts without gaps: who read an older stream is told to read again', () => {
+  it('counts its attempts without gaps: a reader of an older stream must read again', () => {
     assert.match(verdict(leg(), attempt(2)), /attempt 1 is next/);
     assert.match(verdict(leg(first), attempt(1, { fee: feeCaps(200) })), /attempt 2 is next/);
   });
 
-  it('takes the same bytes once', () => {
+  it('accepts the same bytes once', () => {
     assert.equal(verdict(leg(first), first), 'already done');
     assert.equal(verdict(transfers.died(leg(first), 1, nonceUsed), first), 'already done');
   });
 
-  describe('with a live attempt takes only its fee bump', () => {
+  describe('with a live attempt accepts only its fee bump', () => {
     const bump = (over: Partial<SignedAttempt>) =>
       verdict(leg(first), { ...attempt(2, { fee: feeCaps(113) }), ...over });
 
@@ -84,7 +84,7 @@ describe('an owed transfer', () => {
       assert.match(bump({ account: customerWallet }), /can still land/);
     });
 
-    it('not one where the chain has no nonce, or no caps to compare', () => {
+    it('not one if the chain has no nonce, or no caps to compare', () => {
       const solana = { ...first, nonce: null };
       assert.match(verdict(leg(solana), attempt(2, { nonce: null, fee: feeCaps(113) })), /can still land/);
       const flat = { ...first, fee: { gasPrice: '100' } };
@@ -98,23 +98,23 @@ describe('an owed transfer', () => {
     });
   });
 
-  describe('whose attempts are all dead', () => {
+  describe('with only dead attempts', () => {
     const dead = transfers.died(leg(first), 1, nonceUsed);
 
-    it('takes another nonce', () => {
+    it('accepts another nonce', () => {
       assert.equal(verdict(dead, attempt(2, { nonce: '8' })), 'ok');
     });
 
-    it('takes no nonce that was used up, however high the fee', () => {
+    it('accepts no nonce that was used up, however high the fee', () => {
       assert.match(verdict(dead, attempt(2, { fee: feeCaps(500) })), /nonce 7 is used up/);
       assert.equal(verdict(dead, attempt(2, { account: customerWallet })), 'ok', 'another account counts by itself');
     });
   });
 
-  describe('whose attempts have lapsed', () => {
+  describe('with only lapsed attempts', () => {
     const lapsed = transfers.died(leg(first), 1, { reason: 'validityPassed', detail: 'ledger 9 closed' });
 
-    it('takes their nonce again, for it is not used up, or another when that was cancelled', () => {
+    it('accepts their nonce again, which is not used up, or another when that was cancelled', () => {
       assert.equal(transfers.noncesUsedUp(lapsed), 0);
       assert.equal(verdict(lapsed, attempt(2, { fee: feeCaps(50) })), 'ok');
       assert.equal(verdict(lapsed, attempt(2, { nonce: '8' })), 'ok');
@@ -138,12 +138,12 @@ describe('an owed transfer', () => {
     });
   });
 
-  it('takes nothing more once it is settled', () => {
+  it('accepts nothing more once it is settled', () => {
     const settled = transfers.settle(leg(first), landed(first));
     assert.match(verdict(settled, attempt(2, { fee: feeCaps(113) })), /settled/);
   });
 
-  it('takes a bounded number of attempts', () => {
+  it('accepts a bounded number of attempts', () => {
     const many = Array.from({ length: transfers.attemptsMax }, (_, i) => attempt(i + 1, { fee: feeCaps(100 + i) }));
     const next = attempt(transfers.attemptsMax + 1, { fee: feeCaps(1_000) });
     assert.match(verdict(leg(...many), next), /100 attempts/);

@@ -1,4 +1,4 @@
-/** What each kind of stream says of a transfer that it does not owe, or of which something else decides. */
+/** Answers of each kind of stream about a foreign transfer, or about one that another stream decides. */
 import assert from 'node:assert/strict';
 import { batchLeg } from '../../../domain/batch/batch.ts';
 import { type Decision, fold, isRefusal } from '../../../domain/decider.ts';
@@ -41,14 +41,14 @@ describe('a transfer that its stream does not owe', () => {
     assert.deepEqual(answersOf(unmatchedRefundLeg, null), allSay(noUnmatched));
   });
 
-  it('is neither accepted nor retried where its chain alone decides', () => {
+  it('is neither accepted nor retried if its chain alone decides', () => {
     const chains = verbs.slice(0, 4);
     const noOperation = 'notFound: no operation has this id: list them with npm run treasury -- operations';
     assert.deepEqual(answersOf(operationLeg, null), allSay(noOperation, chains));
     assert.deepEqual(answersOf(batchLeg, null), allSay('notFound: no batch has this id', chains));
   });
 
-  it('leaves nothing to take back where it is a payout', () => {
+  it('leaves nothing to cancel if it is a payout', () => {
     const noPayout = 'illegalStep: no payout is ordered for this payment';
     const expected = allSay(noPayout).with(verbs.indexOf('orphan'), 'orphan: 0 events');
     assert.deepEqual(answersOf(payoutLeg, null), expected);
@@ -56,8 +56,8 @@ describe('a transfer that its stream does not owe', () => {
   });
 });
 
-describe('a payout that is paid with others', () => {
-  it('gets no attempt, and no fate, but from its batch; an operator may still decide about it', () => {
+describe('a payout in a batch', () => {
+  it('gets attempts and a fate only from its batch; an operator may still decide about it', () => {
     const batched = p.event('PayoutBatched', { batch: 'batch-1', position: 1, batchedAt: now });
     const ofBatch = 'illegalStep: this payout is paid with others: what becomes of batch batch-1 becomes of it';
     assert.deepEqual(answersOf(payoutLeg, fold(paymentDecider, [...p.ordered, batched])), [

@@ -28,7 +28,7 @@ const adding =
   (state: AddressBookState) =>
     addAddress(state, { ...place, label: 'the bank', usableFrom, by: 'ada', now: minute(0) });
 const removing = (state: AddressBookState) => removeAddress(state, { ...bank, by: 'grace', now: day(2) });
-/** Asking decides nothing: what would be refused is, and the rest is no event. */
+/** Asks without deciding: refusals are returned, and success appends no event. */
 const using = (place: Omit<BookAddress, 'memo'> & { memo?: string }, now = day(1)) => {
   return (state: AddressBookState) => {
     const entry = usableAddress(state, place, now);
@@ -37,14 +37,14 @@ const using = (place: Omit<BookAddress, 'memo'> & { memo?: string }, now = day(1
 };
 
 describe('the address book of the treasury', () => {
-  it('takes an address once: adding it again neither restarts nor ends its time', () => {
+  it('accepts an address once: adding it again neither restarts nor ends its time', () => {
     given([]).when(adding()).then([added()]);
     given([added()])
       .when(adding(bank, minute(0)))
       .thenNothing();
   });
 
-  it('lets money go only to what it holds, and only after its time', () => {
+  it('allows transfers only to its entries, and only after their time', () => {
     given([])
       .when(using(bank as never))
       .thenRefused('notFound', /addresses add/);
@@ -59,7 +59,7 @@ describe('the address book of the treasury', () => {
       .thenRefused('notFound');
   });
 
-  it('forgets what is removed at once; added again, it waits again', () => {
+  it('forgets a removed entry at once; added again, it waits again', () => {
     given([added()]).when(removing).then([removed]);
     given([]).when(removing).thenRefused('notFound');
     given([added(), removed])
@@ -70,7 +70,7 @@ describe('the address book of the treasury', () => {
       .then([added(bank, day(3))]);
   });
 
-  it('tells receivers of one address apart by their memos', () => {
+  it('distinguishes receivers of one address by their memos', () => {
     const exchange = { chainId: 1500, address: 'GEXCHANGE' } as const;
     given([added(onStellar('7'))])
       .when(using(exchange))
@@ -86,7 +86,7 @@ describe('the address book of the treasury', () => {
     assert.ok(!isRefusal(entry) && entry.memo === null, 'the one without a memo is meant where there is one');
   });
 
-  it('holds so many', () => {
+  it('has a maximum of entries', () => {
     const full = Array.from({ length: addressesMax }, (_, i) => added(onStellar(String(i))));
     given(full)
       .when(adding())

@@ -31,7 +31,7 @@ const taken = (nonce: number): TreasuryEvent => ({
   type: 'NonceTaken',
   data: { nonce: String(nonce), detail: `transaction x used nonce ${nonce}`, proven: true, seenAt: minute(2) },
 });
-/** A transfer of five tokens that somebody sent with the treasury's key. */
+/** A transfer of five tokens that another program sent with the treasury's key. */
 const byHand = (nonce: number | null, hash = hashOf('by hand', nonce)): UnrecordedTransaction => ({
   hash,
   nonce: nonce === null ? null : BigInt(nonce),
@@ -58,8 +58,8 @@ const adopted = (nonce: number | null, nextNonce: number | null): TreasuryEvent 
 const assigning = (reference: string, minedNonce: number) => (state: TreasuryState) =>
   assignNonce(state, { purpose: payout(reference), moves, minedNonce: BigInt(minedNonce), now });
 
-describe('a transaction that the log does not know', () => {
-  it('sent with the next nonce stops the account until it is adopted; then nonces go on behind it', () => {
+describe('an unknown transaction', () => {
+  it('sent with the next nonce stops the account until it is adopted; then the account continues behind it', () => {
     given([opened])
       .when(assigning('a', 8))
       .thenRefused('treasuryBehindChain', /npm run treasury -- adopt/);
@@ -75,7 +75,7 @@ describe('a transaction that the log does not know', () => {
       .then([goesOn]);
   });
 
-  it('one of several holds the account up until all are adopted, in whatever order', () => {
+  it('stops the account as one of several until all are adopted, in any order', () => {
     given([opened])
       .when(adopting(byHand(8)))
       .then([adopted(8, 7)]);
@@ -87,7 +87,7 @@ describe('a transaction that the log does not know', () => {
       .then([adopted(7, 9)]);
   });
 
-  it('that took the nonce of a payout leaves the payout to another one', () => {
+  it('with the nonce of a payout leaves the payout to another nonce', () => {
     const history = [opened, assigned(7, 'a'), assigned(8, 'b'), taken(7)];
     given(history).when(assigning('c', 8)).thenRefused('treasuryBehindChain');
     given(history)
@@ -113,13 +113,13 @@ describe('a transaction that the log does not know', () => {
       .thenRefused('conflict', /one of the two never was/);
   });
 
-  it('takes nothing up for an account that never paid', () => {
+  it('is not recorded for an account that never paid', () => {
     given([])
       .when(adopting(byHand(7)))
       .thenRefused('illegalStep', /nothing to adopt/);
   });
 
-  describe('on a chain whose nonces do not tell of it', () => {
+  describe('on a chain whose nonces do not reveal it', () => {
     const { hash } = byHand(null);
     const outflow = { hash, blockNumber: 9n, detail: `${hash} took 5.00 USDC`, now };
     const seen: TreasuryEvent = {
@@ -129,7 +129,7 @@ describe('a transaction that the log does not know', () => {
     const reporting = (state: TreasuryState) => reportOutflow(state, outflow);
     const allowing = (state: TreasuryState) => allowTransfer(state, { chainId: 501, account: treasuryAccount, now });
 
-    it('stops the account once it is seen, until it is adopted', () => {
+    it('stops the account once it is detected, until it is adopted', () => {
       given([opened]).when(reporting).then([seen]);
       given([opened, seen])
         .when(allowing)
@@ -145,7 +145,7 @@ describe('a transaction that the log does not know', () => {
         .thenNothing();
     });
 
-    it('or until an operator explains whatever there was', () => {
+    it('or until an operator explains all of them', () => {
       const explaining = (state: TreasuryState) => explainNonces(state, { minedNonce: 0n, reason: 'known', now });
       const explained: TreasuryEvent = {
         type: 'NoncesExplained',
@@ -156,7 +156,7 @@ describe('a transaction that the log does not know', () => {
       given([opened, seen, explained]).when(reporting).thenNothing();
     });
 
-    it('is of no matter before the account has paid for the first time', () => {
+    it('is ignored before the account has paid for the first time', () => {
       given([]).when(reporting).thenNothing();
     });
   });

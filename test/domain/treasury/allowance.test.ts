@@ -28,8 +28,8 @@ const taking =
 const returning = (operationId: string) => (state: AllowanceState) =>
   returnAllowance(state, { operationId, by: 'ada', now: minute(1) });
 
-describe('what may be withdrawn on one word', () => {
-  it('is a sum within a day, however many withdrawals it is made of', () => {
+describe('the allowance of withdrawals by one operator', () => {
+  it('is a sum within a day, over any number of withdrawals', () => {
     given([taken('a', 600n)])
       .when(taking('b', 400n))
       .then([taken('b', 400n)]);
@@ -41,13 +41,13 @@ describe('what may be withdrawn on one word', () => {
       .then([taken('b', 401n, minute(day))]);
   });
 
-  it('is taken once by a withdrawal that is ordered again after a crash', () => {
+  it('is used once by a withdrawal that is ordered again after a crash', () => {
     given([taken('a', 600n)])
       .when(taking('a', 600n))
       .thenNothing();
   });
 
-  it('comes back from a withdrawal that was called off, once', () => {
+  it('is restored by a withdrawal that was called off, once', () => {
     given([taken('a', 600n)])
       .when(returning('a'))
       .then([returned('a')]);
@@ -60,7 +60,7 @@ describe('what may be withdrawn on one word', () => {
     given([]).when(returning('a')).thenNothing();
   });
 
-  it('is not won back by so many small withdrawals that a large one is out of sight', () => {
+  it('is not restored by many small withdrawals that push a large one out of sight', () => {
     const small = Array.from({ length: allowanceWindow }, (_, n) => taken(`small-${n}`, 0n, minute(1)));
     given([taken('large', 900n), ...small])
       .when(taking('b', 900n, minute(2)))

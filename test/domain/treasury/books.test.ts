@@ -38,7 +38,7 @@ function decided(state: BooksState, decide: (state: BooksState) => Decision<Book
   return decision;
 }
 
-/** A look at block 120 that finds nothing new, unless told otherwise. */
+/** A reading at block 120 without news, unless overridden. */
 const look = (
   over: Partial<BooksComparisonInput> & { readonly balances?: Record<string, bigint> } = {},
 ): BooksComparisonInput => ({
@@ -63,7 +63,7 @@ const typesAfter = (state: BooksState, at: BooksComparisonInput) =>
   decided(state, (now) => recordLook(now, at)).map(({ type }) => type);
 
 describe('the books of an account', () => {
-  it('open once, and are looked into only then', () => {
+  it('open once, and are checked only then', () => {
     assert.ok(isRefusal(recordLook(null, look())));
     assert.deepEqual(
       decided(opened, (state) => openBooks(state, {} as never)),
@@ -71,14 +71,14 @@ describe('the books of an account', () => {
     );
   });
 
-  it('close when recorded transfers make up what the account holds, to the last unit', () => {
+  it('close when recorded transfers add up to the account’s balance, to the last unit', () => {
     const moved = { coin: -7n, [usdc]: -20n };
     const balances = { coin: 993n, [usdc]: 480n };
     assert.deepEqual(typesAfter(opened, look({ moved, balances })), ['BooksClosed']);
     assert.deepEqual(typesAfter(opened, look({ moved, balances: { ...balances, coin: 992n } })), []);
   });
 
-  it('say nothing again while nothing has changed, nor more often than they are due', () => {
+  it('record nothing again while nothing has changed, nor more often than they are due', () => {
     const closed = then(opened, (state) => recordLook(state, look()));
     const later = { standing: { ...block(130n), balances: opening } };
     assert.deepEqual(typesAfter(closed, look(later)), []);
@@ -88,7 +88,7 @@ describe('the books of an account', () => {
     assert.deepEqual(typesAfter(closed, look()), []);
   });
 
-  it('take what comes from outside as a top-up, once, with its transaction', () => {
+  it('record money from outside as a top-up, once, with its transaction', () => {
     const found = look({ unrecorded: [strange()], balances: { ...opening, [usdc]: 550n } });
     assert.deepEqual(typesAfter(opened, found), ['TopUpSeen', 'BooksClosed']);
     const seen = decided(opened, (state) => recordLook(state, { ...found, closingDue: false })).slice(0, 1);
@@ -100,19 +100,19 @@ describe('the books of an account', () => {
     assert.deepEqual(typesAfter(state, found), ['BooksClosed']);
   });
 
-  it('say when it came out of one of our deposits: anybody may empty those', () => {
+  it('state when it came from one of our deposits: anybody may empty those', () => {
     const found = look({ unrecorded: [strange({ fromDeposit: true })], balances: { ...opening, [usdc]: 550n } });
     const [seen] = decided(opened, (state) => recordLook(state, found));
     assert.equal(seen?.type === 'TopUpSeen' && seen.data.fromDeposit, true);
   });
 
-  describe('where coin that others send is not listed', () => {
+  describe('on chains that do not list received coin', () => {
     const more = { listsCoin: false, balances: { ...opening, coin: 1_030n } };
-    it('take it by the balances alone', () => {
+    it('record it by the balances alone', () => {
       const [seen] = decided(opened, (state) => recordLook(state, look(more)));
       assert.deepEqual(seen?.type === 'TopUpSeen' && [seen.data.amount, seen.data.transaction], ['30', null]);
     });
-    it('not as long as the account has sent what is not recorded: that may still be told apart', () => {
+    it('not while the account has unrecorded outgoing transfers: these may still explain it', () => {
       const sent = strange({ outgoing: true, changes: { coin: -5n } });
       assert.deepEqual(typesAfter(opened, look({ ...more, unrecorded: [sent] })), []);
     });
@@ -121,10 +121,10 @@ describe('the books of an account', () => {
     });
   });
 
-  describe('stay open, which is recorded once it has been so for a while, and never closed in silence', () => {
+  describe('remain open, which is recorded once it has lasted a while, and never closed in silence', () => {
     const gone = { balances: { ...opening, coin: 990n } };
     const sent = strange({ txHash: '0x02', outgoing: true, changes: { coin: -10n } });
-    it('when something went out that nothing explains', () => {
+    it('when money left without an explanation', () => {
       const at = look({ ...gone, unrecorded: [sent] });
       assert.deepEqual(typesAfter(opened, at), []);
       const [found, ...others] = decided(opened, (state) => recordLook(state, { ...at, patienceOver: true }));
@@ -143,7 +143,7 @@ describe('the books of an account', () => {
       assert.deepEqual(typesAfter(opened, at), ['BooksFoundOpen']);
     });
 
-    it('until an operator says what it was, or it is recorded after all', () => {
+    it('until an operator explains it, or it is recorded after all', () => {
       const open = then(opened, (state) =>
         recordLook(state, look({ ...gone, unrecorded: [sent], patienceOver: true })),
       );
@@ -156,7 +156,7 @@ describe('the books of an account', () => {
     });
   });
 
-  describe('where payins come to the account itself', () => {
+  describe('for an account that receives payins itself', () => {
     const payinTokens = { [usdc]: 2 };
     const came = (units: bigint, over: Partial<BooksComparisonInput> = {}) =>
       look({
@@ -164,11 +164,11 @@ describe('the books of an account', () => {
         balances: { ...opening, [usdc]: 500n + units },
         ...over,
       });
-    it('wait for money to be recorded as a payin, or as nobody’s', () => {
+    it('wait for money to be recorded as a payin, or as unmatched', () => {
       assert.deepEqual(typesAfter(opened, came(50n)), []);
       assert.deepEqual(typesAfter(opened, came(50n, { patienceOver: true })), ['BooksFoundOpen']);
     });
-    it('take what is too small to be kept as anybody’s, after a while', () => {
+    it('record amounts too small to be unmatched money, after a while', () => {
       const dust = { payinTokens: { [usdc]: 6 } };
       assert.deepEqual(typesAfter(opened, came(9_999n, dust)), []);
       const over = { ...dust, patienceOver: true };
@@ -176,7 +176,7 @@ describe('the books of an account', () => {
     });
   });
 
-  it('tell a flood of dust in one sum, and do not tell it again', () => {
+  it('record a flood of dust in one sum, and do not record it again', () => {
     const dust = Array.from({ length: 500 }, (_, at) =>
       strange({ txHash: `0x${at}`, changes: { [usdc]: BigInt(at + 1) } }),
     );
@@ -193,7 +193,7 @@ describe('the books of an account', () => {
     assert.deepEqual(typesAfter(state, { ...flooded, standing: { ...flooded.standing, ...block(125n) } }), []);
   });
 
-  describe('when the network of their chain begins anew', () => {
+  describe('when the network of their chain is restarted', () => {
     const end = { network: 'old', payinAddresses: ['C1'], now: minute(60) };
     const ended = then(opened, (state) => closeNetwork(state, end));
     const fresh = { coin: 3n };
@@ -243,7 +243,7 @@ describe('the books of an account', () => {
       assert.ok(isRefusal(openBooks(ended, { ...reopening, ...block(130n), networksClosed: 0 })));
     });
 
-    it('refuse what was compared before they were closed, also once they are open again', () => {
+    it('refuse a comparison from before they were closed, also once they are open again', () => {
       const again = then(ended, (state) => openBooks(state, reopening));
       const stale = look({ unrecorded: [strange()], balances: { ...opening, [usdc]: 550n } });
       assert.ok(isRefusal(recordLook(again, stale)));
@@ -251,7 +251,7 @@ describe('the books of an account', () => {
       assert.deepEqual(typesAfter(again, look(now)), ['BooksClosed']);
     });
 
-    it('close again when the network begins anew once more', () => {
+    it('close again when the network is restarted once more', () => {
       const again = then(ended, (state) => openBooks(state, reopening));
       const twice = then(again, (state) => closeNetwork(state, end));
       assert.equal(twice?.networksClosed, 2);

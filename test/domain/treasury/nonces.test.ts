@@ -38,7 +38,7 @@ const assigned = (nonce: number, purpose: Purpose): TreasuryEvent => ({
   type: 'NonceAssigned',
   data: { nonce: String(nonce), purpose, moves, assignedAt: now },
 });
-/** The n-th cancel of a nonce, each with a higher fee. */
+/** The nth cancel of a nonce, each with a higher fee. */
 const cancelOf = (nonce: number, n = 1) => ({
   nonce: BigInt(nonce),
   hash: hashOf('cancel', nonce, n),
@@ -63,11 +63,11 @@ const networkClosed: TreasuryEvent = {
 const assigning = (purpose: Purpose, minedNonce = 7) => {
   return (state: TreasuryState) => assignNonce(state, { purpose, moves, minedNonce: BigInt(minedNonce), now });
 };
-/** That many assignments from nonce 7 on. */
+/** This number of assignments, from nonce 7 on. */
 const many = (count: number) => Array.from({ length: count }, (_, i) => assigned(7 + i, payout(`p${i}`)));
 
 describe('a treasury', () => {
-  it('is opened once, where its chain stands', () => {
+  it('is opened once, at its chain’s nonce', () => {
     const opening = (state: TreasuryState) =>
       openTreasury(state, { chainId: 1, account: treasuryAccount, minedNonce: 7n, now });
     given([]).when(opening).then([opened()]);
@@ -77,7 +77,7 @@ describe('a treasury', () => {
     assert.equal(treasuryInstance(1, treasuryAccount), `1-${treasuryAccount}`);
   });
 
-  it('gives out nonces one after the other, none before it is open', () => {
+  it('assigns nonces one after the other, none before it is open', () => {
     given([])
       .when(assigning(payout('a')))
       .thenRefused('illegalStep');
@@ -151,14 +151,14 @@ describe('a treasury', () => {
       .then([assigned(8, payout('a'))]);
   });
 
-  describe('of which a nonce is cancelled', () => {
+  describe('with a cancelled nonce', () => {
     const history = [opened(), assigned(7, payout('a'))];
     const cancelling =
       (n = 1) =>
       (state: TreasuryState) =>
         cancelNonce(state, cancelOf(7, n));
 
-    it('keeps the bytes, and who had the nonce', () => {
+    it('keeps the bytes, and the former purpose of the nonce', () => {
       given(history)
         .when(cancelling())
         .then([cancelled(7)]);
@@ -203,7 +203,7 @@ describe('a treasury', () => {
         .thenNothing();
     });
 
-    it('outbids one of old, whose bytes were not kept', () => {
+    it('outbids an old one, whose bytes were not kept', () => {
       const old: TreasuryEvent = { type: 'NonceCancelled', data: { nonce: '7', hash: 'old', cancelledAt: now } };
       given([...history, old])
         .when(cancelling())
@@ -211,7 +211,7 @@ describe('a treasury', () => {
     });
   });
 
-  describe('whose nonce a transaction has used that the log does not know', () => {
+  describe('with a nonce that an unknown transaction has used', () => {
     const history = [opened(), assigned(7, payout('a')), assigned(8, payout('b'))];
     const taking = (state: TreasuryState) =>
       reportTaken(state, { nonce: 7n, detail: 'transaction x used nonce 7', proven: true, now });
@@ -238,13 +238,13 @@ describe('a treasury', () => {
         .then([assigned(9, payout('c'))]);
     });
 
-    it('takes what was explained for known', () => {
+    it('treats an explained transaction as known', () => {
       given([...history, taken(7), explained(8)])
         .when(taking)
         .thenNothing();
     });
 
-    it('goes on with the chain’s next nonce, where the chain is ahead, or mined a nonce that was not signed here', () => {
+    it('continues with the chain’s next nonce, where the chain is ahead, or mined a nonce that was not signed here', () => {
       given(history)
         .when(assigning(payout('c'), 12))
         .thenRefused('treasuryBehindChain');
@@ -259,7 +259,7 @@ describe('a treasury', () => {
         .then([assigned(9, payout('a'))]);
     });
 
-    it('has nothing explained where nothing is strange', () => {
+    it('accepts no explanation if nothing is unknown', () => {
       given([]).when(explaining(7)).thenRefused('illegalStep');
       given([opened(), explained(7)])
         .when(explaining(7))
@@ -267,14 +267,14 @@ describe('a treasury', () => {
     });
   });
 
-  it('tells what transfers that are not mined will take of a token', () => {
+  it('reports the sum of a token that unmined transfers will use', () => {
     const state = fold(treasury, [opened(), ...many(3)]);
     const taken = (mined: bigint, but = payout('x')) => unminedOf(state, 'usdc', mined, but);
     assert.deepEqual([taken(7n), taken(8n), taken(10n), taken(7n, payout('p1'))], [240n, 160n, 0n, 160n]);
     assert.equal(unminedOf(state, 'usdt', 7n, payout('x')), 0n);
   });
 
-  it('signs nothing while it is paused, and goes on where it was', () => {
+  it('signs nothing while it is paused, and continues where it was', () => {
     const history = [opened(), assigned(7, payout('a')), paused];
     for (const purpose of [payout('a'), payout('b')])
       given(history).when(assigning(purpose)).thenRefused('treasuryPaused');
@@ -308,8 +308,8 @@ describe('a treasury', () => {
     assert.throws(() => fold(treasury, [opened(), assigned(9, payout('a'))]), { name: 'InvariantBroken' });
   });
 
-  describe('of which only the latest events are read', () => {
-    /** Sweeps, cancels and payouts in any order, as far as the chain allows; each nonce is mined in its turn. */
+  describe('with only the latest events read', () => {
+    /** Sweeps, cancels and payouts in any order, within the chain's rules. Nonces are mined in order. */
     const busyLife = fc.array(
       fc.constantFrom('payout', 'payout', 'sweep', 'sweep', 'cancel', 'mine', 'mine', 'mine', 'mine', 'pause'),
       { minLength: 600, maxLength: 1_200 },
@@ -363,7 +363,7 @@ describe('a treasury', () => {
   });
 });
 
-describe('a treasury whose network begins anew', () => {
+describe('a treasury whose network is restarted', () => {
   const closing = (state: TreasuryState) => closeTreasuryNetwork(state, { network: 'old', now });
   const opening = (state: TreasuryState) =>
     openTreasury(state, { chainId: 1, account: treasuryAccount, minedNonce: 2n, now });
@@ -400,7 +400,7 @@ describe('a treasury whose network begins anew', () => {
       .then([opened(2)]);
   });
 
-  it('takes no nonce below its new history for one that a stranger used', () => {
+  it('treats no nonce below its new history as used by a stranger', () => {
     const reporting = (state: TreasuryState) =>
       reportTaken(state, { nonce: 7n, detail: 'used by none of the attempts', proven: false, now });
     given([opened(), assigned(7, payout('a')), networkClosed])

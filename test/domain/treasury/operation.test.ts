@@ -62,7 +62,7 @@ describe('an operation of the treasury', () => {
         .thenRefused('conflict', /another operation has this id/);
   });
 
-  it('above the limit waits until somebody else approves it, once', () => {
+  it('above the limit waits until another operator approves it, once', () => {
     assert.equal(stepAfter(ordered(large)), 'hold');
     given([ordered(large)])
       .when(approving('grace'))
@@ -93,7 +93,7 @@ describe('an operation of the treasury', () => {
       .thenRefused('illegalStep', /called off/);
   });
 
-  it('is signed for what was ordered and for nothing else', () => {
+  it('is signed exactly as ordered', () => {
     for (const other of [
       { amount: '80000001' },
       { receiver: '0x01' },
@@ -109,7 +109,7 @@ describe('an operation of the treasury', () => {
       .thenRefused('illegalStep', /not the one that was ordered/);
   });
 
-  it('can be called off while nothing that was signed for it can land', () => {
+  it('can be called off while no signed attempt of it can land', () => {
     given([ordered()]).when(callingOff).then([calledOff]);
     given([ordered(), signed()])
       .when(callingOff)
@@ -121,7 +121,7 @@ describe('an operation of the treasury', () => {
     assert.equal(stepAfter(ordered(), calledOff), 'done');
   });
 
-  it('is settled by what its chain shows, and sent again when its block leaves the chain', () => {
+  it('is settled by its chain’s data, and sent again when its block leaves the chain', () => {
     given([ordered(), signed()]).when(confirming).then([confirmed]);
     given([ordered(), signed()]).when(burying).then([died]);
     given([ordered(), signed(), confirmed])
@@ -135,7 +135,7 @@ describe('an operation of the treasury', () => {
     assert.equal(stepAfter(ordered(), signed(), confirmed, orphaned), 'broadcast');
   });
 
-  it('that brought less than was ordered is over: what arrived is recorded, nothing is sent again', () => {
+  it('is over if it brought less than ordered: the arrived amount is recorded, nothing is sent again', () => {
     const short: OperationEvent = { type: 'OperationShort', data: { ...landed, arrived: '79000000', seenAt: now } };
     given([ordered(), signed()])
       .when((state) => operationLeg.conclude(state, 1, { ...outcome, kind: 'short', arrived: 79_000_000n }, now))
@@ -143,14 +143,14 @@ describe('an operation of the treasury', () => {
     assert.equal(stepAfter(ordered(), signed(), short), 'done');
   });
 
-  it('may collect another amount than was ordered: what it brought is recorded', () => {
+  it('may collect another amount than ordered: the arrived amount is recorded', () => {
     const flush = withdrawal({ kind: 'sweep', form: { kind: 'flush', deposits: [{ address: '0x01', salt: 's' }] } });
     given([ordered(flush), signed(attemptOf(flush))])
       .when((state) => operationLeg.conclude(state, 1, { ...outcome, arrived: 81n }, now))
       .then([{ type: 'OperationConfirmed', data: { ...landed, confirmedAt: now, arrived: '81' } }]);
   });
 
-  it('that rebalances waits for its money at the other end, after it has left', () => {
+  it('waits for its money at the other end if it is a rebalance, after the money has left', () => {
     const to = { chainId: 8453, account: '0x02', token: withdrawal().token } as const;
     const rebalance = withdrawal({ kind: 'rebalance', expects: to });
     const seen = { hash: hashOf('top-up'), amount: 79_900_000n, by: 'ada', now };
@@ -182,7 +182,7 @@ describe('an operation of the treasury', () => {
     assert.deepEqual(owedAs(withdrawal({ kind: 'sweep' })), { kind: 'sweep', reference });
   });
 
-  it('is told apart by how it stands', () => {
+  it('has distinct states', () => {
     const standing = (...events: readonly OperationEvent[]) => {
       const state = fold(operation, events);
       return state && operationStatus(state);
@@ -200,7 +200,7 @@ describe('an operation of the treasury', () => {
     );
   });
 
-  it('that nobody ordered cannot be approved, called off, signed or settled', () => {
+  it('is never approved, called off, signed or settled if nobody ordered it', () => {
     for (const decide of [approving('grace'), callingOff, signing(attemptOf(withdrawal())), confirming])
       given([]).when(decide).thenRefused('notFound');
   });

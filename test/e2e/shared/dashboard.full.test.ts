@@ -1,4 +1,4 @@
-/** Somebody of whom nobody has heard registers, takes payments and looks at them, in a real browser and by the API alone. */
+/** An unknown person registers, accepts payments and reads them, in a real browser and by the API alone. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ describe('a merchant that begins with nothing', () => {
   });
   after(() => beside.kill());
 
-  /** The code in the newest mail to somebody. */
+  /** The code in the newest mail to an address. */
   async function mailedCode(to: string): Promise<string> {
     const folder = join(sandbox.dataDir, 'mail');
     let code: string | undefined;
@@ -41,7 +41,7 @@ describe('a merchant that begins with nothing', () => {
     return code ?? assert.fail('no code was mailed');
   }
 
-  /** What a merchant does with a secret: its server knows it from then on. */
+  /** Stores a secret like a merchant: its server uses it from then on. */
   function keepSecret(secret: string): void {
     const file = join(sandbox.dataDir, 'webhook', 'secrets.json');
     const known = JSON.parse(readFileSync(file, 'utf8'));
@@ -58,7 +58,7 @@ describe('a merchant that begins with nothing', () => {
     return sandbox.webhooks(paymentId);
   }
 
-  /** On both instances, as soon as the one that was asked has said so. */
+  /** Checks that both instances refuse the key as soon as one of them has confirmed its revocation. */
   async function isRefusedEverywhere(key: string): Promise<void> {
     for (const url of [sandbox.file().baseUrl, beside.url]) {
       const { status } = await fetch(`${url}/payment-api/payments/order/x/y`, { headers: { 'x-api-key': key } });
@@ -108,7 +108,7 @@ describe('a merchant that begins with nothing', () => {
       await press('Go on');
     });
 
-    it('names the app, sets its wallet, and is in', async () => {
+    it('names the app, sets its wallet, and has access', async () => {
       await page.getByLabel('Name of your shop or app').fill('Tea House');
       await page.getByRole('radio', { name: /a shop/i }).check();
       await page.getByLabel('Short name').fill('teahouse');
@@ -122,7 +122,7 @@ describe('a merchant that begins with nothing', () => {
       assert.match(await textOf('main'), /Overview/);
     });
 
-    it('sets the webhook URL, and is shown the secret', async () => {
+    it('sets the webhook URL, and gets the secret', async () => {
       await page.goto(`${home}/webhooks`);
       await page.getByLabel('Webhook URL').fill(sandbox.file().webhook.url);
       await press('Save');
@@ -158,7 +158,7 @@ describe('a merchant that begins with nothing', () => {
       await isTakenEverywhere(key, appId);
     });
 
-    it('sees a payment come into the list, and get paid, without touching the page', async () => {
+    it('sees a payment appear in the list, and become paid, without touching the page', async () => {
       await page.goto(`${home}/payments`);
       const live = page.waitForResponse((answer) => answer.url().endsWith('/live'));
       await page.reload();
@@ -201,7 +201,7 @@ describe('a merchant that begins with nothing', () => {
       assert.equal((await page.content()).includes(next), false);
     });
 
-    it('makes a payment by form, and is told what to pay where', async () => {
+    it('makes a payment by form, and gets its address and amount', async () => {
       await page.goto(`${home}/links/new`);
       await page
         .getByLabel(/amount/i)
@@ -213,14 +213,14 @@ describe('a merchant that begins with nothing', () => {
       assert.match(await textOf('main'), /0x[0-9a-fA-F]{4}/);
     });
 
-    it('exports what the list shows', async () => {
+    it('exports the list', async () => {
       const answer = await page.request.get(`${home}/payments.csv`);
       assert.equal(answer.status(), 200);
       assert.match(answer.headers()['content-type'] ?? '', /^text\/csv/);
       assert.match(await answer.text(), /A-1/);
     });
 
-    it('opens every page; none breaks a rule of its own, and no secret is in what the service says of itself', async () => {
+    it('opens every page; none violates its policy, and no secret is in the service’s log', async () => {
       const pages = [
         '/',
         '/payments',
@@ -246,7 +246,7 @@ describe('a merchant that begins with nothing', () => {
       for (const shown of [key, secret]) assert.equal(sandbox.printed().includes(shown), false);
     });
 
-    it('revokes the key: no instance takes it any more', async () => {
+    it('revokes the key: no instance accepts it any more', async () => {
       await page.goto(`${home}/keys`);
       await page
         .getByRole('link', { name: /revoke/i })
@@ -257,7 +257,7 @@ describe('a merchant that begins with nothing', () => {
       await isRefusedEverywhere(key);
     });
 
-    it('signs out, and the way back is closed', async () => {
+    it('signs out, and the back button opens nothing', async () => {
       await page.goto('/dashboard/sessions');
       await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click();
       await page.waitForURL('**/dashboard/sign-in');
@@ -291,7 +291,7 @@ describe('a merchant that begins with nothing', () => {
       token = proved.body.token;
     });
 
-    it('issues an Orders key, takes a payment with it, and lists it with both deliveries', async () => {
+    it('issues an Orders key, creates a payment with it, and lists it with both deliveries', async () => {
       const issued = await asOwner('POST', '/merchant-api/me/keys', { name: 'Till', scope: 'orders' });
       assert.equal(issued.status, 201, JSON.stringify(issued.body));
       key = issued.body;
@@ -315,14 +315,14 @@ describe('a merchant that begins with nothing', () => {
       }
     });
 
-    it('revokes the key: no instance takes it any more', async () => {
+    it('revokes the key: no instance accepts it any more', async () => {
       await isTakenEverywhere(key.key, appId);
       const revoked = await asOwner('POST', `/merchant-api/me/keys/${key.keyId}/revoke`);
       assert.equal(revoked.status, 200, JSON.stringify(revoked.body));
       await isRefusedEverywhere(key.key);
     });
 
-    it('signs out: no instance takes the token any more', async () => {
+    it('signs out: no instance accepts the token any more', async () => {
       assert.equal((await asOwner('POST', '/merchant-api/sign-out')).status, 200);
       for (const url of [sandbox.file().baseUrl, beside.url]) {
         const headers = { authorization: `Bearer ${token}` };

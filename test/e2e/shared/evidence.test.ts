@@ -1,4 +1,4 @@
-/** A payment's evidence out of the real product, for somebody who has nothing of it. */
+/** A payment's evidence from the real product, for a reader without access to it. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ describe('the evidence of a payment', () => {
   const tool = (paymentId: string, out: string) =>
     promisify(execFile)(process.execPath, ['tools/evidence.ts', paymentId, '--out', out, '--data', sandbox.dataDir]);
 
-  it('is taken while the service runs, and leads from what was paid to a head that everybody has', async () => {
+  it('is exported while the service runs, and proves the payment under a published head', async () => {
     const receiverAddress = '0x2222222222222222222222222222222222222222';
     const payment = await create(order('exactOut', { chainId: 8453 }, { chainId: 1, receiverAddress, amount: '4.00' }));
     await sandbox.pay(payment);

@@ -16,9 +16,9 @@ import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 const root = join(import.meta.dirname, '../../..');
 const modes = ['webhooks', 'feed'] as const;
 const kills = isFull ? 20 : 2;
-/** A shop is up after about a third of it: some kills come before. */
+/** A shop needs about a third of this to start: some kills come earlier. */
 const life_ms = { least: 50, most: 1_200 };
-/** Of each buyer: one order for about each kill. Ordering ends with the kills. */
+/** Pause between a buyer's orders: about one order per kill. Orders end with the kills. */
 const pause_ms = 1_000;
 const ordersMax = 2 * kills;
 
@@ -79,7 +79,7 @@ function program(file: string, args: readonly string[], env: Record<string, stri
 const listenFor = ({ dataDir }: Sandbox, url: string): ChildProcess =>
   program('sandbox/listen.ts', ['--forward', `${url}/webhooks`], { DATA_DIR: dataDir });
 
-/** All webhooks once more, as a network may bring them: their signatures are still right. */
+/** Delivers all webhooks once more, as a network may: their signatures are still valid. */
 async function tellAgain(sandbox: Sandbox, url: string): Promise<void> {
   const { appId } = sandbox.file().merchant;
   const own = sandbox.webhooks().filter(({ body }) => JSON.parse(body).data.appId === appId);
@@ -92,7 +92,7 @@ async function tellAgain(sandbox: Sandbox, url: string): Promise<void> {
   assert.equal((await forwardTo(new URL(`${url}/webhooks`), forged)).says, '401');
 }
 
-/** A shop on a port and a database of its own, and buyers who send again what nobody answered. */
+/** A shop on a separate port and database, and buyers who repeat unanswered orders. */
 async function openShop(sandbox: Sandbox, mode: (typeof modes)[number]) {
   const port = String(await freePort());
   const file = join(temporaryDirectory(), 'shop.db');

@@ -1,4 +1,4 @@
-/** The treasury's own transfers in the real process: withdrawn on every family of chains, and adopted when sent by hand. */
+/** The treasury's own transfers in the real process: withdrawn on every chain family, and adopted after a manual transfer. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -104,7 +104,7 @@ describe('operations of the treasury', () => {
       [[hash, '-3000000']],
     );
     assert.match((await treasury(['adopt', '1', '--record', 'all'])).said, /--record needs --reason/);
-    // The other chains stand still: payins are not read there up to what was sent.
+    // The other chains make no blocks: payins there are not read up to the sent transfers.
     const record = ['adopt', '1', '--record', hash, '--reason', 'the rent, by hand', '--not-a-payout'];
     for (const point of ['TransactionAdopted.beforeAppend', 'TransactionAdopted.afterAppend'])
       assert.equal((await treasury(record, { env: { CRASH_AT: point } })).signal, 'SIGKILL');
@@ -113,7 +113,7 @@ describe('operations of the treasury', () => {
     assert.equal(await sandbox.balance(1, 'USDC', order.receiver), parseUnits(order.amount, 6));
   });
 
-  /** Three dollars, with the treasury's key and its next nonce. */
+  /** Sends three dollars with the treasury's key and its next nonce. */
   async function sendByHand(): Promise<string> {
     const account = privateKeyToAccount(keepKeys(sandbox.dataDir).treasury);
     const client = createWalletClient({ account, transport: localRpc(sandbox.file().chains['1']?.rpcUrl) });

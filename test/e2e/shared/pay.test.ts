@@ -1,4 +1,4 @@
-/** What a developer runs beside a sandbox: `npm run pay` as a newcomer types it, `npm run listen`, the example shop. */
+/** A developer's tools beside a sandbox: `npm run pay` as a newcomer types it, `npm run listen`, the example shop. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -39,13 +39,13 @@ describe('beside a running sandbox', () => {
       assert.match(printed, new RegExp(`paid in transaction ${found?.signature}\\n`));
     });
 
-    it('pays another amount than asked and does not wait when told so', async () => {
+    it('pays another amount than requested and does not wait, by its options', async () => {
       const payment = await create({ chainId: 8453, tokenSymbol: 'USDC' });
       const printed = await pay(payment.id, '--amount', '0.5', '--no-follow');
       assert.match(printed, /0\.5 USDC on Base.*paid in transaction 0x[0-9a-f]{64}\s*$/s);
     });
 
-    it('says what it cannot pay', async () => {
+    it('reports a payment that it cannot pay', async () => {
       await assert.rejects(pay('00000000-0000-8000-8000-000000000000'), /404/);
       const payment = await create({ chainId: 8453, tokenSymbol: 'USDC' });
       await assert.rejects(

@@ -1,4 +1,4 @@
-/** Solana as source and as destination, as customers and merchants see it: the real service, chains and webhooks. */
+/** Solana as source and as destination, from the view of customers and merchants: the real service, chains and webhooks. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -21,7 +21,7 @@ import { walletOrders } from '../../support/walletOrders.ts';
 describe('payments over Solana', () => {
   const sandbox = sharedSandbox();
   before(startSharedSandbox);
-  // The sandbox is shared: a spec that failed must not leave its fault to the next ones.
+  // The sandbox is shared: a failed spec must remove its fault.
   afterEach(() => clearFaults(solanaUrl()));
 
   let receivers = 0;
@@ -33,7 +33,7 @@ describe('payments over Solana', () => {
   const { order, create, webhooksOf } = walletOrders(sandbox);
   const isDone = ({ status }: Answer['body']) => assert.equal(status, 'payment_payout_completed');
 
-  it('come from Solana to Base, right to the last digit, with both webhooks', async () => {
+  it('lead from Solana to Base, exact to the last digit, with both webhooks', async () => {
     const receiverAddress = newEvmReceiver();
     const payment = await create(
       order('exactOut', { chainId: 'solana' }, { chainId: 8453, receiverAddress, amount: '2.718281' }),
@@ -58,7 +58,7 @@ describe('payments over Solana', () => {
     assert.ok(!('paymentLink' in payout.data));
   });
 
-  it('go from Base to Solana, to a wallet that has no token account yet', async () => {
+  it('lead from Base to Solana, to a wallet that has no token account yet', async () => {
     const receiverAddress = newWallet();
     const payment = await create(
       order('exactIn', { chainId: 8453, amount: '3.141592' }, { chainId: 900, receiverAddress }),
@@ -82,7 +82,7 @@ describe('payments over Solana', () => {
     assert.equal(payout.data.destination.amount, '2.729579');
   });
 
-  it('go from a contract payment on Stellar to Solana, and from Solana to Stellar', async () => {
+  it('lead from a contract payment on Stellar to Solana, and from Solana to Stellar', async () => {
     const payer = await sandbox.stellarAccount('20');
     const receiverAddress = newWallet();
     const intent = { intent: 'stellar_payin_contracts' };
@@ -103,7 +103,7 @@ describe('payments over Solana', () => {
     assert.equal(await sandbox.balance(1500, 'USDC', account.publicKey()), 3_9860000n);
   });
 
-  it('stay on Solana', async () => {
+  it('remain on Solana', async () => {
     const receiverAddress = newWallet();
     const payment = await create(order('exactOut', { chainId: 501 }, { chainId: 501, receiverAddress, amount: '1' }));
     await sandbox.pay(payment);
@@ -111,7 +111,7 @@ describe('payments over Solana', () => {
     assert.equal(await sandbox.balance(501, 'USDC', receiverAddress), 1_000000n);
   });
 
-  it('are asked for by the Solana Pay link of their page, whose reference finds the payin', async () => {
+  it('have a Solana Pay link on their page, whose reference finds the payin', async () => {
     const payment = await create(
       order('exactOut', { chainId: 501 }, { chainId: 8453, receiverAddress: newEvmReceiver(), amount: '1' }),
     );
@@ -130,7 +130,7 @@ describe('payments over Solana', () => {
     );
   });
 
-  it('are told of at once when the payin is registered', async () => {
+  it('show the payin as soon as it is registered', async () => {
     const payment = await create(
       order('exactOut', { chainId: 501 }, { chainId: 8453, receiverAddress: newEvmReceiver(), amount: '1' }),
     );
@@ -149,7 +149,7 @@ describe('payments over Solana', () => {
     assert.equal(done.source.txHash, txHash);
   });
 
-  it('add several transfers up, and leave a token that only looks like USDC alone', async () => {
+  it('add several transfers up, and ignore a token that only looks like USDC', async () => {
     const payment = await create(
       order('exactOut', { chainId: 501 }, { chainId: 8453, receiverAddress: newEvmReceiver(), amount: '2' }),
     );
@@ -163,7 +163,7 @@ describe('payments over Solana', () => {
     assert.equal(done.source.amountReceived, '2.50');
   });
 
-  describe('whose payout is hindered', () => {
+  describe('with a hindered payout', () => {
     const faults = ['lostAnswer', 'duplicate', 'drop', 'unavailable'] as const;
     for (const kind of gateCases(faults, (fault) => fault === 'lostAnswer')) {
       it(`pay once after ${kind}`, async () => {
@@ -183,7 +183,7 @@ describe('payments over Solana', () => {
       const payment = await create(
         order('exactOut', { chainId: 8453 }, { chainId: 501, receiverAddress, amount: '1.25' }),
       );
-      /** Block heights until which the network can accept each signed transaction, in the order of signing. */
+      /** Block heights up to which the network can accept each signed transaction, in the order of signing. */
       const validUntil = async (): Promise<readonly bigint[]> => {
         const events = (await sandbox.history()).get(`payment-${payment.id}`) ?? [];
         return events.flatMap(({ type, data }) =>
@@ -194,13 +194,13 @@ describe('payments over Solana', () => {
       await sandbox.pay(payment);
       await sandbox.until(async () => (await validUntil()).length > 0);
       await advanceSlots(solanaUrl(), 100);
-      // With one node alone it takes longer.
+      // A single node needs more time.
       await advanceSlots(solanaUrl(), 60 + Number(waitAlone_blocks));
       await sandbox.until(async () => (await validUntil()).length > 1);
       await clearFaults(solanaUrl());
       isDone(await sandbox.follow(payment.id));
 
-      // A transaction is valid for 150 blocks after its blockhash: the second blockhash is from after the end of the first transaction's life.
+      // A transaction is valid for 150 blocks after its blockhash. The second blockhash is from after the end of the first transaction's validity.
       const [first = 0n, second = 0n, ...more] = await validUntil();
       assert.ok(second - 150n > first, `signed for ${second} while ${first} was not over`);
       assert.deepEqual(more, []);
@@ -208,7 +208,7 @@ describe('payments over Solana', () => {
         sandbox.query<{ status: string }>(
           `SELECT status FROM transactions WHERE payment_id = '${payment.id}' AND kind = 'payout' ORDER BY index`,
         );
-      // The reports may be a moment behind what the payment's own row says.
+      // The reports may lag a moment behind the payment's own row.
       await sandbox.until(async () => (await attempts()).at(-1)?.status === 'settled');
       assert.deepEqual(await attempts(), [{ status: 'lapsed' }, { status: 'settled' }]);
       assert.equal(await sandbox.balance(501, 'USDC', receiverAddress), 1_250000n);
@@ -238,7 +238,7 @@ describe('payments over Solana', () => {
       return `${refused.body.errors[0].pointer} ${refused.body.message}`;
     };
 
-    it('to what is no wallet of Solana, with a pointer', async () => {
+    it('to an address that is no wallet of Solana, with a pointer', async () => {
       for (const [receiver, said] of [
         [newEvmReceiver(), /no Solana address/],
         ['0OIl', /no Solana address/],

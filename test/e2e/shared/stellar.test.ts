@@ -1,4 +1,4 @@
-/** Stellar as source and as destination, as customers and merchants see it: the real service, chains, contract and webhooks. */
+/** Stellar as source and as destination, from the view of customers and merchants: the real service, chains, contract and webhooks. */
 import assert from 'node:assert/strict';
 import { Keypair, rpc } from '@stellar/stellar-sdk';
 import { Keypair as SolanaKeypair } from 'solana-web3-v1';
@@ -13,7 +13,7 @@ import { muxed } from '../../support/stellar.ts';
 import { gateCases } from '../../support/suite.ts';
 import { walletOrders } from '../../support/walletOrders.ts';
 
-/** Where contract payments go: reference, section 1. */
+/** Destinations of contract payments: reference, section 1. */
 const allRoutes: readonly (readonly [ChainId, TokenSymbol])[] = [
   [8453, 'USDC'],
   [56, 'USDT'],
@@ -31,8 +31,8 @@ const routes = gateCases(
 );
 
 /**
- * Fee: 0.01 and a thousandth, cut to what both tokens can hold. Stellar has 7 decimals, most destinations 6, BNB Chain 18.
- * Each row: what is asked, what the customer pays, what the receiver gets with 6 and with 18 decimals.
+ * Fee: 0.01 and a thousandth, truncated to the decimals of both tokens. Stellar has 7 decimals, most destinations 6,
+ * BNB Chain 18. Each row: requested amount, the customer's payment, the receiver's amount with 6 and with 18 decimals.
  */
 const terms = [
   { type: 'exactIn', amount: '3.141592', pays: ['3.141592', '3.141592'], gets: ['3.128451', '3.1284505'] },
@@ -43,17 +43,17 @@ const terms = [
 describe('payments over Stellar', () => {
   const sandbox = sharedSandbox();
   before(startSharedSandbox);
-  // The sandbox is shared: a spec that failed must not leave its fault to the next ones.
+  // The sandbox is shared: a failed spec must remove its fault.
   afterEach(() => clearFaults(stellarUrl()));
 
   let receivers = 0;
-  /** On Solana with a token account already, which else the fee would have to pay for. */
+  /** On Solana the receiver has a token account, which the fee would have to pay for otherwise. */
   async function receiverOn(chainId: ChainId): Promise<string> {
     if (chainId !== 501) return newReceiver();
     const { publicKey } = SolanaKeypair.generate();
     const url = sandbox.file().chains['501']?.rpcUrl ?? '';
     await fundWallet(url, publicKey.toBase58(), { usdc: 0n });
-    // The fee follows from what the service is shown: an account that is not final yet may be missing.
+    // The fee depends on the nodes' answers: an account that is not final yet may be missing.
     const isOpen = () =>
       solanaClient(url)
         .balance(publicKey, 'finalized')
@@ -80,7 +80,7 @@ describe('payments over Stellar', () => {
       const fine = (findToken(chainOf(chainId), symbol)?.decimals ?? 0) > 6 ? 1 : 0;
       describe(`for ${symbol} on ${chainOf(chainId).name}`, () => {
         for (const { type, amount, pays, gets } of terms) {
-          it(`${type}: ${pays[fine]} bring ${gets[fine]}, right to the last digit`, async () => {
+          it(`${type}: ${pays[fine]} bring ${gets[fine]}, exact to the last digit`, async () => {
             const { payer, payment, txHash, done } = await found(chainId, symbol, type);
             assert.equal(payment.source.receiverAddressContract, sandbox.file().stellar?.contract);
             assert.equal(Date.parse(payment.expiresAt) - Date.parse(payment.createdAt), 3_600_000);
@@ -129,7 +129,7 @@ describe('payments over Stellar', () => {
       return { payer, payment, txHash, done: await sandbox.follow(payment.id) };
     }
 
-    /** Payments of one route follow one another, the routes run side by side. Each test awaits its own payment. */
+    /** Payments of one route run one after the other, the routes run concurrently. Each test awaits its own payment. */
     before(() => {
       for (const [chainId, symbol] of routes) {
         let before: Promise<unknown> = Promise.resolve();
@@ -148,7 +148,7 @@ describe('payments over Stellar', () => {
       return going;
     }
 
-    it('are known by their memo: what another sender than announced pays is held, and the announced one still pays', async () => {
+    it('are known by their memo: another sender’s money is held, and the announced sender can still pay', async () => {
       const [announced, other] = [await sandbox.stellarAccount('20'), await sandbox.stellarAccount('20')];
       const payment = await create(contractOrder(announced, { type: 'exactOut', amount: '3.00' }));
       const strange = await sandbox.pay(payment, payment.source.amount, other.secret());
@@ -194,7 +194,7 @@ describe('payments over Stellar', () => {
     }
 
     for (const amount of ['0.02', '10000']) {
-      it(`take ${amount} of any amount`, async () => {
+      it(`accept ${amount} of any amount`, async () => {
         const payer = await sandbox.stellarAccount('20000');
         const payment = await create(contractOrder(payer, { type: 'anyAmount' }));
         await sandbox.pay(payment, amount, payer.secret());
@@ -212,7 +212,7 @@ describe('payments over Stellar', () => {
     );
 
   describe('with a memo', () => {
-    it('go from the treasury’s account to another chain', async () => {
+    it('lead from the treasury’s account to another chain', async () => {
       const receiverAddress = newReceiver();
       const payment = await create(
         order('exactOut', { chainId: 1500 }, { chainId: 137, receiverAddress, amount: '4.20' }),
@@ -226,7 +226,7 @@ describe('payments over Stellar', () => {
       await webhooksOf(payment.id);
     });
 
-    it('stay on Stellar', async () => {
+    it('remain on Stellar', async () => {
       const receiver = await sandbox.stellarAccount();
       const payment = await create(
         order('exactIn', { chainId: 1500, amount: '5' }, { chainId: 1500, receiverAddress: receiver.publicKey() }),
@@ -236,7 +236,7 @@ describe('payments over Stellar', () => {
       assert.equal(await sandbox.balance(1500, 'USDC', receiver.publicKey()), 49_850_000n);
     });
 
-    it('that no payment has are shown to the operator', async () => {
+    it('are shown to the operator if no payment has the memo', async () => {
       const payment = await create(
         order('exactOut', { chainId: 1500 }, { chainId: 137, receiverAddress: newReceiver(), amount: '1' }),
       );
@@ -284,12 +284,12 @@ describe('payments over Stellar', () => {
       assert.match(body.errors[0].message, /does not exist on Stellar/);
     });
 
-    it('are not promised while the network cannot be asked: 503 with Retry-After, nothing created', async () => {
+    it('are not promised while the network does not answer: 503 with Retry-After, nothing created', async () => {
       const receiver = await sandbox.stellarAccount();
       await addFault(stellarUrl(), { kind: 'unavailable', method: 'getLedgerEntries', times: 100_000 });
       const body = { ...toStellar(receiver.publicKey(), '1'), orderId: 'unasked' };
       const { ordersKey, appId } = sandbox.file().wallet;
-      // Readiness names the reason of an answer of the last minute, unless ledgers are late on a busy machine.
+      // Readiness names the reason of an answer of the last minute, unless a busy machine delays ledgers.
       await sandbox.until(async () => {
         const refused = await sandbox.tryToCreate(body, ordersKey);
         assert.equal(refused.status, 503, JSON.stringify(refused.body));

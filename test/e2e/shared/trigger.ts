@@ -1,4 +1,4 @@
-/** `npm run trigger`: every situation ends as its table says, and `npm run listen` hears of it. */
+/** `npm run trigger`: every situation ends as its table states, and `npm run listen` receives its webhooks. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import { onStop } from '../../support/hooks.ts';
 import type { Sandbox } from '../../support/sandbox.ts';
 
 const folder = join(import.meta.dirname, '../../../sandbox');
-/** They go on: what is seen of them is only that they came so far. */
+/** Passing states: the spec only checks that they were reached. */
 const passing: readonly string[] = [
   'payment_started',
   'payment_payin_completed',
@@ -32,7 +32,7 @@ export function describeTrigger(sandbox: Sandbox): void {
       (await promisify(execFile)(process.execPath, [join(folder, 'trigger.ts'), ...args], { env: environment() }))
         .stdout;
 
-    it('makes each situation end as its table says, and each webhook reaches who listens with a signature that is right', async () => {
+    it('makes each situation end as its table states, and each webhook reaches the listener with a valid signature', async () => {
       const heard: { headers: IncomingHttpHeaders; body: Buffer }[] = [];
       const developer = createServer(async (request, response) => {
         heard.push({ headers: request.headers, body: (await bodyOf(request, 256 * 1024)) ?? Buffer.alloc(0) });
@@ -84,7 +84,7 @@ export function describeTrigger(sandbox: Sandbox): void {
       listening.kill('SIGKILL');
     });
 
-    it('shows the operator money that no payment takes up', async () => {
+    it('shows the operator unmatched money', async () => {
       let listed = '';
       await sandbox.until(async () => {
         const ran = promisify(execFile)(process.execPath, ['tools/unmatched.ts'], { env: environment() });
@@ -100,7 +100,7 @@ export function describeTrigger(sandbox: Sandbox): void {
       assert.match(printed, /paid in transaction 0x.*payment_payout_completed\n\n$/s);
     });
 
-    it('lists what can happen, and says what it does not know', async () => {
+    it('lists the situations, and refuses an unknown one', async () => {
       const table = await trigger('--list');
       for (const { name, says } of situations) assert.ok(table.includes(name) && table.includes(says), name);
       await assert.rejects(trigger('nothing_of_the_kind'), /name a situation:.*payment_expired/s);

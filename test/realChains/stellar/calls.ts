@@ -8,9 +8,9 @@ import type { Op, Side, StellarPair } from './pair.ts';
 export interface Facts {
   /** A ledger that is 2 ledgers old. */
   readonly ledger: number;
-  /** Of a transaction that a ledger holds. */
+  /** Hash of a transaction in a ledger. */
   readonly hash: string;
-  /** Of the payment inside a fee bump that a ledger holds. */
+  /** Hash of the payment inside a fee bump in a ledger. */
   readonly innerHash: string;
   readonly pair: StellarPair;
   readonly side: Side;
@@ -19,7 +19,7 @@ export interface Facts {
 /** Method and params; undefined sends none. */
 export type Params = (facts: Facts) => unknown;
 
-/** What every method may get. */
+/** Parameters that every method gets. */
 const strange: readonly unknown[] = [undefined, null, {}, [], [1], { x: 1 }];
 const constant = (values: readonly unknown[]): readonly Params[] => values.map((value) => () => value);
 
@@ -55,7 +55,7 @@ const transactions: readonly Params[] = [
 
 const envelopes = ['', 'AAAA', '!!', 5, null, ['AAAA'], {}];
 
-/** Of getTransactions and getLedgers. */
+/** Parameters of getTransactions and getLedgers. */
 const pages: readonly Params[] = [
   ...[0, 1, -1, 1.5, '5', 5_000_000_000, null, true].map((startLedger) => () => ({ startLedger })),
   ({ ledger }) => ({ startLedger: ledger }),
@@ -276,7 +276,7 @@ export async function paramsOf(method: string, facts: Facts): Promise<readonly u
 
 const valid = { jsonrpc: '2.0', id: 1, method: 'getNetwork' };
 
-/** Bodies of requests, some of which are none. */
+/** Bodies of requests, including invalid ones. */
 export const bodies: Readonly<Record<string, string>> = Object.fromEntries(
   [
     valid,

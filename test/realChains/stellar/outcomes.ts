@@ -1,11 +1,11 @@
-/** What comes of a transaction, without what differs between networks: ledger numbers, times, hashes and sequence numbers. */
+/** Results of a transaction, without parts that differ between networks: ledger numbers, times, hashes and sequence numbers. */
 import { xdr } from '@stellar/stellar-sdk';
 import type { AnyTransaction, Sent } from './pair.ts';
 import { type Plain, plain } from './plainXdr.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What contract calls cost depends on metering, which the imitation has none of. */
+/** The cost of contract calls depends on metering, which the imitation lacks. */
 export interface OutcomeOptions {
   readonly isCall?: boolean;
 }
@@ -54,7 +54,7 @@ function feeEventOf(event: string, isCall: boolean): Plain {
   return isCall ? replaced(shown, { scvI128: 'fee' }) : shown;
 }
 
-/** Metered numbers and log lines, which the imitation has none of. */
+/** Metered numbers and log lines, which the imitation lacks. */
 const hostsOwn = 'a number or a line of the host';
 
 /** Its topics and whether the call succeeded: the words are the host's own. Each calling contract repeats an error. */

@@ -53,7 +53,7 @@ export interface Sent {
 
 export interface StellarPair {
   readonly nodes: Nodes;
-  /** Of the tests' own issuer, with its contract on both networks. */
+  /** The tests' own asset, with its contract on both networks. */
   readonly token: Asset;
   readonly tokenId: string;
   /** The payin contract of the token, with the account "receiver" as its treasury. */
@@ -68,9 +68,9 @@ export interface StellarPair {
   send(side: Side, transaction: AnyTransaction): Promise<Sent>;
   /** Waits until a ledger holds the transaction. @returns the answer of getTransaction */
   landed(side: Side, hash: string): Promise<Readonly<Record<string, unknown>>>;
-  /** Waits until the next ledger has closed: what is sent then does not meet the end of one. */
+  /** Waits until the next ledger has closed, so that a transaction is not sent at the end of one. */
   closed(side: Side): Promise<void>;
-  /** Of the token, in smallest units. */
+  /** Balance of the token, in smallest units. */
   balance(side: Side, name: string): Promise<string>;
   /** Waits until a ledger has closed. */
   reached(side: Side, ledger: number): Promise<void>;
@@ -78,7 +78,7 @@ export interface StellarPair {
   server(side: Side): rpc.Server;
   /** Keeps both networks from closing ledgers; their nodes answer. @returns lets ledgers close again */
   stall(): () => void;
-  /** Ends both networks, the validator by SIGKILL, and starts them again on their data and ports. What waited is lost. */
+  /** Ends both networks, the validator by SIGKILL, and starts them again on their data and ports. Waiting transactions are lost. */
   restart(): Promise<void>;
 }
 

@@ -177,7 +177,7 @@ const calling: Readonly<Record<Title, Making>> = {
     bump(await pair.prepared(sender, transferOf(pair, sender, to(pair), 5n))(side), pair.account('bumper'), '500000'),
 };
 
-/** Nodes do not take them. None uses its sender's sequence number. */
+/** Refused by nodes. None uses its sender's sequence number. */
 const refused: Readonly<Record<Title, Making>> = {
   'a payment of nothing': (sender, pair) => async (side) => {
     const envelope = (await pair.build(side, sender.publicKey(), [pay(pair), pay(pair)])).toEnvelope();

@@ -102,7 +102,7 @@ const productEvent = ({ id, n }: Proposed) => ({
   metadata: { prev: null, at: instant(0), cause: 'test', appId: null, schemaVersion: 1 },
 });
 
-/** The product's adapter. It knows no other expectation than an exact one, and follows only the whole log: the rest others do. */
+/** The product's adapter. It supports only exact expectations and follows only the whole log; `others` does the rest. */
 function productClient(store: OpenEventStore, others: TwinClient): TwinClient {
   return {
     append(stream, expected, events) {

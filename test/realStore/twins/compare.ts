@@ -7,7 +7,7 @@ import { createPerformer, type EventIds, eventIds } from './perform.ts';
 import type { RestartedSequences, Sequence } from './steps.ts';
 import type { Signal } from './twin.ts';
 
-/** What was compared so far. */
+/** Numbers of compared items so far. */
 export interface Tally {
   sequences: number;
   steps: number;
@@ -19,7 +19,7 @@ export type Twins = readonly [embedded: Clients, real: Clients];
 /** A name that begins the names of all streams of one comparison. */
 const freshPrefix = (): string => `t${randomUUID().slice(0, 13).replace('-', '')}`;
 
-/** @throws AssertionError that names the first step at which the clients saw something else */
+/** @throws AssertionError that names the first step with different results */
 function mustBeAlike(embedded: readonly string[], real: readonly string[]): void {
   for (const [i, line] of real.entries())
     assert.equal(embedded[i], line, `the embedded node (actual) and the real one (expected) differ at step ${i}`);
@@ -67,7 +67,7 @@ export async function compareRestarted(
   assert.deepEqual(official, product, 'both clients follow alike');
 }
 
-/** What takes turns on one twin. */
+/** One twin's side of a comparison in turns. */
 interface Side {
   /** Performs the step of that number of each sequence. */
   take(turn: number): Promise<void>;

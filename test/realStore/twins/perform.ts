@@ -33,7 +33,7 @@ export function eventIds(): EventIds {
 export interface Performer {
   /** Performs a step and remembers what the client saw. */
   perform(step: Step): Promise<void>;
-  /** What was seen at each step, and last the whole order of the sequence's events, as lines that can be compared. */
+  /** Results of each step, and at the end the order of the sequence's events, as lines that can be compared. */
   finish(): Promise<readonly string[]>;
 }
 
@@ -146,7 +146,7 @@ export function createPerformer(clients: Clients, kind: ClientKind, prefix: stri
   const prefixOf = (of: PrefixKind): string =>
     ({ one: `${prefix}a-0`, two: `${prefix}a-`, all: prefix, metadata: `$$${prefix}`, none: `none${prefix}` })[of];
 
-  /** What is appended while a subscription is live: one event to a stream of the sequence, and the last one that is waited for. */
+  /** Events that are appended during a live subscription: one in a stream of the sequence, and the last one, which ends the wait. */
   async function appendLive(last: Proposed): Promise<unknown[]> {
     const one = { stream: streamOf(0), expected: 'any' as const, events: [fresh()] };
     return [await append(one), await append({ stream: marker, expected: 'any', events: [last] })];

@@ -1,4 +1,4 @@
-/** What clients see of a store, in a form that two stores can be compared by. */
+/** Results of a client in a form that is comparable between two stores. */
 import type { ResolvedEvent } from '@eventstore/db-client';
 import type { StoredEvent } from '../../../domain/decider.ts';
 

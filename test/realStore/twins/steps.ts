@@ -1,4 +1,4 @@
-/** What a sequence does, as data: the same steps are performed on both twins. */
+/** Steps of a sequence as data: both twins perform the same steps. */
 import fc from 'fast-check';
 
 /** An exact revision is given as the distance to the last one that the sequence knows of. */

@@ -30,7 +30,7 @@ describe('local Solana: the node through @solana/kit', () => {
   });
   after(() => lab.stop());
 
-  it('is well, and tells what it is', async () => {
+  it('is healthy, and describes itself', async () => {
     assert.equal(await lab.rpc.getHealth().send(), 'ok');
     assert.match((await lab.rpc.getVersion().send())['solana-core'], /^\d+\.\d+\.\d+$/);
     assert.match(await lab.rpc.getGenesisHash().send(), /^[1-9A-HJ-NP-Za-km-z]{43,44}$/);
@@ -50,7 +50,7 @@ describe('local Solana: the node through @solana/kit', () => {
     assert.equal((await lab.rpc.getBlock(BigInt(first)).send())?.parentSlot, BigInt(first - 1));
   });
 
-  it('asks for what rent and fees are on the public network', async () => {
+  it('charges the rent and fees of the public network', async () => {
     assert.equal(await lab.rpc.getMinimumBalanceForRentExemption(165n).send(), 2_039_280n);
     assert.equal(await lab.rpc.getMinimumBalanceForRentExemption(0n).send(), 890_880n);
     assert.deepEqual(await lab.rpc.getRecentPrioritizationFees([usdc.mint]).send(), [], 'no block has a transaction');
@@ -71,7 +71,7 @@ describe('local Solana: the node through @solana/kit', () => {
     assert.equal(value, 10_000_000_000n);
   });
 
-  it('takes a payment, and confirms it', async () => {
+  it('accepts a payment, and confirms it', async () => {
     const payer = await createKeyPairSignerFromBytes((await lab.person()).secretKey);
     lab.solana.advanceSlots(2);
     const { address: owner } = await generateKeyPairSigner();

@@ -17,7 +17,7 @@ describe('local Solana: slots and commitments', () => {
   const receiver = () => Keypair.generate().publicKey;
   const slot = (commitment: Commitment) => lab.connection.getSlot(commitment);
 
-  it('is as far behind the head as it was told', async () => {
+  it('is as far behind the head as configured', async () => {
     const [processed, confirmed, finalized] = await Promise.all(commitments.map(slot));
     assert.equal(confirmed, (processed ?? 0) - 2);
     assert.equal(finalized, (processed ?? 0) - 5);
@@ -28,11 +28,11 @@ describe('local Solana: slots and commitments', () => {
     }
   });
 
-  it('answers finalized to those who ask for nothing', async () => {
+  it('answers finalized if no commitment is requested', async () => {
     assert.equal((await lab.call('getSlot')).result, await slot('finalized'));
   });
 
-  it('moves a payment from processed over confirmed to finalized, each look at the chain as of its slot', async () => {
+  it('moves a payment from processed over confirmed to finalized, each read as of its slot', async () => {
     const to = receiver();
     const signature = await lab.pay({ from: payer, to, amount: 7n });
     const seen = (commitment: Commitment) => lab.balance(to, commitment).catch(() => null);
@@ -52,7 +52,7 @@ describe('local Solana: slots and commitments', () => {
     assert.equal((await status())?.confirmations, null);
   });
 
-  it('tells of transactions from confirmed on, for each commitment its own', async () => {
+  it('reports transactions from confirmed on, for each commitment its own', async () => {
     const signature = await lab.pay({ from: payer, to: receiver(), amount: 7n });
     const account = await tokenAccount(payer.publicKey);
     const told = async (commitment: 'confirmed' | 'finalized') => {
@@ -70,7 +70,7 @@ describe('local Solana: slots and commitments', () => {
     assert.deepEqual(await both(), [true, true]);
   });
 
-  it('finds old transactions only for those who search the history', async () => {
+  it('finds old transactions only in searches of the history', async () => {
     const signature = await lab.pay({ from: payer, to: receiver(), amount: 7n });
     lab.solana.advanceSlots(151);
     const { connection } = lab;
@@ -80,7 +80,7 @@ describe('local Solana: slots and commitments', () => {
     assert.equal((await found(true))?.confirmationStatus, 'finalized');
   });
 
-  it('lets chain time pass with slots, never backwards', async () => {
+  it('advances chain time with slots, never backwards', async () => {
     const first = await lab.connection.getBlockTime(await slot('processed'));
     lab.solana.advanceSlots(10, 60);
     const second = await lab.connection.getBlockTime(await slot('processed'));
@@ -99,7 +99,7 @@ describe('local Solana: slots and commitments', () => {
       return { blockhash, lastValidBlockHeight, transaction };
     }
 
-    it('are taken up to their last valid block height, and not one block later', async () => {
+    it('are accepted up to their last valid block height, and not one block later', async () => {
       const [to, late] = [receiver(), receiver()];
       const [one, other] = [await signed(to), await signed(late)];
       lab.solana.advanceSlots(150);
@@ -112,7 +112,7 @@ describe('local Solana: slots and commitments', () => {
       await assert.rejects(lab.send(other.transaction), /Transaction simulation failed: Blockhash not found/);
     });
 
-    it('that are too old leave no trace of a transaction that is sent without preflight', async () => {
+    it('leave no trace of a transaction that is sent without preflight if they are too old', async () => {
       const to = receiver();
       const { transaction } = await signed(to);
       await expireBlockhashes(lab.solana.rpcUrl);
@@ -135,7 +135,7 @@ describe('local Solana: slots and commitments', () => {
       await lab.send(transaction, finalized);
     });
 
-    it('of another chain mean nothing', async () => {
+    it('from another chain are invalid', async () => {
       const other = await solanaLab();
       const { blockhash } = await other.connection.getLatestBlockhash('processed');
       assert.equal(await valid(blockhash), false);
@@ -143,7 +143,7 @@ describe('local Solana: slots and commitments', () => {
       await other.stop();
     });
 
-    it('that expire make web3.js give up waiting', async () => {
+    it('make web3.js give up waiting when they expire', async () => {
       const { blockhash, lastValidBlockHeight } = await lab.connection.getLatestBlockhash('processed');
       const { signatures } = (await signed(receiver())).transaction;
       assert.ok(signatures[0]);
@@ -156,7 +156,7 @@ describe('local Solana: slots and commitments', () => {
     });
   });
 
-  it('simulates and checks on the state of the commitment that is asked for', async () => {
+  it('simulates and checks on the state of the requested commitment', async () => {
     const rich = Keypair.generate();
     await lab.connection.requestAirdrop(rich.publicKey, 10 ** 9);
     await lab.pay({ from: payer, to: rich.publicKey, amount: 5n });

@@ -47,14 +47,14 @@ describe('local Solana: faults', () => {
     await assert.rejects(lab.balance(to), /could not find account/);
   });
 
-  it('lostAnswer: the caller hears nothing, the transaction lands', async () => {
+  it('lostAnswer: the caller gets no answer, the transaction lands', async () => {
     const { to, transaction } = await payment();
     await fault({ kind: 'lostAnswer', method: 'sendTransaction' });
     await assert.rejects(send(transaction), TypeError);
     assert.equal(await lab.balance(to), 5n);
   });
 
-  it('lostAnswer: whatever would have been answered is lost, a refusal too', async () => {
+  it('lostAnswer: every answer is lost, a refusal too', async () => {
     const { to, transaction } = await payment(10n ** 15n);
     await fault({ kind: 'lostAnswer', method: 'sendTransaction' });
     await assert.rejects(send(transaction), TypeError);
@@ -83,7 +83,7 @@ describe('local Solana: faults', () => {
     await assert.rejects(lab.balance(to), /could not find account/);
   });
 
-  it('lagging: a node tells the past, says that it is behind, and takes nothing', async () => {
+  it('lagging: a node returns the past, states that it is behind, and accepts nothing', async () => {
     const { to, transaction } = await payment();
     const head = await lab.connection.getSlot('processed');
     await fault({ kind: 'lagging', method: '*', slots: 3, times: 4 });
@@ -97,7 +97,7 @@ describe('local Solana: faults', () => {
     await assert.rejects(lab.balance(to), /could not find account/);
   });
 
-  it('lagging: what landed meanwhile is not there, its balances neither', async () => {
+  it('lagging: later transactions and balances are missing', async () => {
     const { to, transaction } = await payment();
     lab.solana.advanceSlots(2);
     const signature = await lab.send(transaction);
@@ -108,7 +108,7 @@ describe('local Solana: faults', () => {
     assert.equal(await lab.balance(to), 5n);
   });
 
-  it('happen as often as was asked, to the method that was named, until they are cleared', async () => {
+  it('happen as often as requested, to the named method, until they are cleared', async () => {
     await fault({ kind: 'unavailable', method: 'getBlockHeight', times: 2 });
     const statusFor = async (method: string) => (await lab.post({ jsonrpc: '2.0', id: 1, method, params: [] })).status;
     assert.equal(await statusFor('getSlot'), 200);

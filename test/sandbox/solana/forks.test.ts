@@ -21,7 +21,7 @@ describe('local Solana: forks', () => {
     return value[0];
   }
 
-  it('take transactions away with all their traces', async () => {
+  it('remove transactions with all their traces', async () => {
     const to = receiver();
     const before = await head();
     const lamports = await lab.connection.getBalance(payer.publicKey);
@@ -41,7 +41,7 @@ describe('local Solana: forks', () => {
     assert.deepEqual(await lab.connection.getSignaturesForAddress(await tokenAccount(to), {}, 'confirmed'), []);
   });
 
-  it('keep what was before them', async () => {
+  it('keep everything before them', async () => {
     const [kept, gone] = [receiver(), receiver()];
     const signature = await lab.pay({ from: payer, to: kept, amount: 5n });
     const before = await head();
@@ -54,7 +54,7 @@ describe('local Solana: forks', () => {
     assert.equal(await exists(gone), false);
   });
 
-  it('go on with other blocks at the same heights, never back', async () => {
+  it('continue with other blocks at the same heights, never back', async () => {
     const before = await head();
     lab.solana.advanceSlots();
     const { blockhash } = await lab.connection.getLatestBlockhash('processed');
@@ -68,7 +68,7 @@ describe('local Solana: forks', () => {
     assert.deepEqual(block.signatures, []);
   });
 
-  it('take away a transaction that can be sent again while its blockhash stands', async () => {
+  it('remove a transaction that can be sent again while its blockhash is valid', async () => {
     const to = receiver();
     const before = await head();
     const transaction = await lab.signed(payer, await lab.payment({ from: payer, to, amount: 5n }));
@@ -91,7 +91,7 @@ describe('local Solana: forks', () => {
     assert.equal(await statusOf(signature), null);
   });
 
-  it('let what left land again by itself, in another slot', async () => {
+  it('let removed transactions land again without help, in another slot', async () => {
     const to = receiver();
     const before = await head();
     const transaction = await lab.signed(payer, await lab.payment({ from: payer, to, amount: 5n }));
@@ -104,7 +104,7 @@ describe('local Solana: forks', () => {
     assert.equal(await lab.balance(to), 5n);
   });
 
-  it('cannot reach what is final, nor what has not been', async () => {
+  it('cannot reach final slots, nor future ones', async () => {
     const to = receiver();
     await lab.pay({ from: payer, to, amount: 5n });
     lab.solana.advanceSlots(4);
@@ -128,7 +128,7 @@ describe('local Solana: forks', () => {
     assert.equal(await lab.balance(to), 5n);
   });
 
-  it('bring closed accounts back', async () => {
+  it('restore closed accounts', async () => {
     const before = await head();
     const account = await tokenAccount(payer.publicKey);
     lab.solana.advanceSlots();

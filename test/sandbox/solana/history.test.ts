@@ -25,17 +25,17 @@ describe('local Solana: history of an address', () => {
   const ask = async (options: object = {}) =>
     (await lab.connection.getSignaturesForAddress(account, options, 'confirmed')).map(({ signature }) => signature);
 
-  it('is told newest first, in a block as they came', async () => {
+  it('is returned newest first, in a block in order', async () => {
     assert.deepEqual(await ask(), newestFirst());
   });
 
-  it('is told page by page', async () => {
+  it('is returned page by page', async () => {
     assert.deepEqual(await ask({ limit: 2 }), newestFirst().slice(0, 2));
     assert.deepEqual(await ask({ before: sent[3], limit: 2 }), [sent[2], sent[1]]);
     assert.deepEqual(await ask({ before: sent[0] }), []);
   });
 
-  it('is told up to what a caller knows already', async () => {
+  it('is returned up to a known transaction', async () => {
     assert.deepEqual(await ask({ until: sent[3] }), [sent[4]]);
     assert.deepEqual(await ask({ before: sent[4], until: sent[1] }), [sent[3], sent[2]]);
     assert.deepEqual(await ask({ until: sent[4] }), []);
@@ -57,7 +57,7 @@ describe('local Solana: history of an address', () => {
     assert.deepEqual(await ask({ before: signature }), newestFirst());
   });
 
-  it('takes any transaction for a place in time, also of another address', async () => {
+  it('accepts any transaction as a place in time, also of another address', async () => {
     const other = await lab.pay({ from: payer, to: Keypair.generate().publicKey, amount: 1n });
     const last = await lab.pay({ from: payer, to, amount: 6n });
     lab.solana.advanceSlots();
@@ -66,7 +66,7 @@ describe('local Solana: history of an address', () => {
     sent.push(last);
   });
 
-  it('is the wallet’s own only where the wallet is named: transfers to its token account are found there', async () => {
+  it('belongs to the wallet only where the wallet is named: transfers to its token account are found there', async () => {
     const asked = await lab.connection.getSignaturesForAddress(to, {}, 'confirmed');
     assert.deepEqual(
       asked.map(({ signature }) => signature),
@@ -82,7 +82,7 @@ describe('local Solana: history of an address', () => {
     assert.notEqual(newest?.signature, signature);
   });
 
-  it('tells of failures, memos, slots and times', async () => {
+  it('contains failures, memos, slots and times', async () => {
     const reference = Keypair.generate().publicKey;
     const transfer = { from: payer, to, amount: 10n ** 15n, memo: 'crème', reference };
     const failing = await lab.signed(payer, await lab.payment(transfer));
@@ -103,7 +103,7 @@ describe('local Solana: history of an address', () => {
     });
   });
 
-  it('is kept for as many transactions as the node was told to remember', async () => {
+  it('is kept for as many transactions as the node is configured to remember', async () => {
     const small = await solanaLab({ transactionsMax: 3 });
     const from = await small.person();
     const all: string[] = [];

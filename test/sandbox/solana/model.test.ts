@@ -22,15 +22,15 @@ const acts = fc.array(
   { minLength: 5, maxLength: 20 },
 );
 
-/** What has landed and was not taken away: signature, slot, amount that moved. */
+/** Landed transactions that were not rolled back: signature, slot, moved amount. */
 interface Landed {
   readonly signature: string;
   readonly slot: number;
   readonly amount: bigint;
 }
 
-describe('local Solana, whatever is done to it', () => {
-  it('tells balances and histories that agree, at every commitment, through forks and restarts', async () => {
+describe('local Solana, under any actions', () => {
+  it('returns balances and histories that agree, at every commitment, through forks and restarts', async () => {
     const directory = temporaryDirectory();
     let run = 0;
     await fc.assert(
@@ -61,7 +61,7 @@ describe('local Solana, whatever is done to it', () => {
     { payer, to, landed }: { payer: Keypair; to: Keypair['publicKey']; landed: readonly Landed[] },
   ): Promise<readonly Landed[]> {
     const { chain } = lab.solana;
-    // No two payments are the same transaction.
+    // Makes each payment a different transaction.
     const memo = randomUUID();
     switch (act[0]) {
       case 'pay': {

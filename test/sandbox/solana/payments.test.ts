@@ -41,7 +41,7 @@ describe('local Solana: payments', () => {
     assert.equal(await balance(to), 12_340000n);
   });
 
-  it('takes the same transaction any number of times and carries it out once', async () => {
+  it('accepts the same transaction any number of times and carries it out once', async () => {
     const to = receiver();
     const transaction = await lab.signed(payer, await lab.payment({ from: payer, to, amount: 5n }));
     const signature = await lab.send(transaction);
@@ -50,7 +50,7 @@ describe('local Solana: payments', () => {
     assert.equal(await balance(to), 5n);
   });
 
-  it('tells why a transaction would fail, with its logs, and lets it fail without preflight', async () => {
+  it('states why a transaction would fail, with its logs, and lets it fail without preflight', async () => {
     const instructions = await lab.payment({ from: payer, to: receiver(), amount: 10n ** 15n });
     const transaction = await lab.signed(payer, instructions);
     await assert.rejects(lab.send(transaction), (error: Error & { logs?: string[] }) => {
@@ -67,7 +67,7 @@ describe('local Solana: payments', () => {
     assert.equal(await lab.connection.getBalance(payer.publicKey), before - 5_000);
   });
 
-  it('refuses what nobody signed, and what nobody can pay for', async () => {
+  it('refuses unsigned transactions, and transactions that nobody can pay for', async () => {
     const transaction = await lab.signed(payer, await lab.payment({ from: payer, to: receiver(), amount: 1n }));
     transaction.signatures[0]?.fill(1);
     await assert.rejects(lab.send(transaction), /did not pass signature verification/);

@@ -20,7 +20,7 @@ describe('local Solana on disk', () => {
     stateFile = join(temporaryDirectory(), 'state.jsonl');
   });
 
-  /** All that a caller can tell of a payment. */
+  /** Everything that a caller can read about a payment. */
   async function everything({ connection }: SolanaClient, owner: Keypair, signature: string) {
     const account = await tokenAccount(owner.publicKey);
     const transaction = await connection.getTransaction(signature, options);
@@ -56,7 +56,7 @@ describe('local Solana on disk', () => {
     await second.stop();
   });
 
-  it('has forgotten after a start what a fork took away, and knows the other blocks', async () => {
+  it('has forgotten after a start everything that a fork removed, and knows the other blocks', async () => {
     const first = await solanaLab({ stateFile });
     const [payer, to] = [await first.person(), Keypair.generate().publicKey];
     first.solana.advanceSlots(5);
@@ -78,7 +78,7 @@ describe('local Solana on disk', () => {
     }
   });
 
-  it('never goes back to a slot that somebody has seen, though empty ones are not written', async () => {
+  it('never returns to a slot that a caller has seen, though empty ones are not written', async () => {
     const first = await solanaLab({ stateFile });
     first.solana.advanceSlots(1_000);
     const size = statSync(stateFile).size;
@@ -92,7 +92,7 @@ describe('local Solana on disk', () => {
     await second.stop();
   });
 
-  it('loses only what a kill left half written', async () => {
+  it('loses only the half-written end of a kill', async () => {
     const first = await solanaLab({ stateFile });
     const payer = await first.person(3n);
     await first.stop();
@@ -103,7 +103,7 @@ describe('local Solana on disk', () => {
     assert.doesNotMatch(readFileSync(stateFile, 'utf8'), /"time_s":17$/);
   });
 
-  it('keeps its file as small as what it remembers', async () => {
+  it('keeps its file as small as its history', async () => {
     const few = { stateFile, transactionsMax: 2 };
     const first = await solanaLab(few);
     const [payer, to] = [await first.person(), Keypair.generate().publicKey];
@@ -116,7 +116,7 @@ describe('local Solana on disk', () => {
     await second.stop();
   });
 
-  it('takes no other file for its own', async () => {
+  it('accepts no other file as its own', async () => {
     for (const text of ['', '{}\n', '{"version":1}\n', 'something else']) {
       writeFileSync(stateFile, text);
       await assert.rejects(solanaLab({ stateFile }), /is not the state of a local Solana/);
@@ -124,7 +124,7 @@ describe('local Solana on disk', () => {
     }
   });
 
-  describe('in a process of its own', () => {
+  describe('in a separate process', () => {
     const running: StartedSolana[] = [];
     afterEach(() => Promise.all(running.splice(0).map((each) => each.stop())));
     async function start(more: Partial<Parameters<typeof startSolana>[0]> = {}): Promise<StartedSolana> {
@@ -138,7 +138,7 @@ describe('local Solana on disk', () => {
       assert.equal(await solanaAnswers(rpcUrl), false);
     }
 
-    it('has the same chain after kill -9, again and again', async () => {
+    it('has the same chain after kill -9, repeatedly', async () => {
       let payer: Keypair | undefined;
       const to = Keypair.generate();
       let known: Awaited<ReturnType<typeof everything>> | undefined;
@@ -156,7 +156,7 @@ describe('local Solana on disk', () => {
       assert.equal(known?.balance, '6');
     });
 
-    it('has all that it has answered for, when it is killed in the middle of its work', async () => {
+    it('has everything that it has acknowledged, when it is killed in the middle of its work', async () => {
       const node = await start();
       const client = solanaClient(node.rpcUrl);
       const [payer, to] = [await client.person(), Keypair.generate().publicKey];
@@ -182,12 +182,12 @@ describe('local Solana on disk', () => {
       assert.equal(balance + (await again.balance(payer.publicKey)), 500_000000n);
     });
 
-    it('goes on by itself at its pace, with the depths that it was given', async () => {
+    it('continues alone at its pace, with the configured depths', async () => {
       const { rpcUrl } = await start({ slot_ms: 5, confirmed_slots: 3, finalized_slots: 7 });
       const connection = new Connection(rpcUrl);
       const first = await connection.getSlot('processed');
       while ((await connection.getSlot('processed')) < first + 5);
-      // In one batch, of which all is true of the same moment.
+      // One batch, whose answers are all of the same moment.
       const depths = ['processed', 'confirmed', 'finalized'];
       const calls = depths.map((commitment, id) => ({
         jsonrpc: '2.0',
@@ -200,7 +200,7 @@ describe('local Solana on disk', () => {
       assert.deepEqual([confirmed, finalized], [processed - 3, processed - 7]);
     });
 
-    it('says where to look when it cannot start', async () => {
+    it('states where to look when it cannot start', async () => {
       const taken = createServer().listen(0, '127.0.0.1');
       await once(taken, 'listening');
       const { port } = taken.address() as { port: number };
@@ -210,7 +210,7 @@ describe('local Solana on disk', () => {
       taken.close();
     });
 
-    it('refuses a pace and depths that are none', async () => {
+    it('refuses an invalid pace and invalid depths', async () => {
       const program = join(import.meta.dirname, '../../../sandbox/solana/main.ts');
       for (const args of [
         ['--slot-ms', '0'],

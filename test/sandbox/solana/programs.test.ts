@@ -1,4 +1,4 @@
-/** What the local Solana tells of a program's accounts: programSubscribe, as the unmodified clients ask for it. */
+/** The local Solana's notifications about a program's accounts: programSubscribe, as the unmodified clients request it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,7 +39,7 @@ describe('local Solana: accounts of a program that change', () => {
     return to;
   };
 
-  /** What is said on a connection without a client. */
+  /** Messages on a connection without a client. */
   async function subscribed(...params: readonly unknown[]) {
     const socket = new WebSocket(lab.solana.wsUrl);
     const heard: News[] = [];
@@ -72,7 +72,7 @@ describe('local Solana: accounts of a program that change', () => {
   const ownersOf = (told: readonly Told[]) => tokensIn(told).map(({ owner }) => String(owner));
   const usdcOnly = [{ dataSize: getTokenSize() }, { memcmp: { offset: 0, bytes: usdcMint.toBase58() } }];
 
-  it('are told to @solana/kit, filtered, once each slot that changed them is confirmed', async () => {
+  it('are notified to @solana/kit, filtered, once each slot that changed them is confirmed', async () => {
     const to = await pay();
     const slot = BigInt(await lab.connection.getSlot('processed'));
     const abort = new AbortController();
@@ -96,7 +96,7 @@ describe('local Solana: accounts of a program that change', () => {
     abort.abort();
   });
 
-  it('are told to @solana/web3.js', async () => {
+  it('are notified to @solana/web3.js', async () => {
     const found: { accountId: PublicKey; accountInfo: AccountInfo<Buffer> }[] = [];
     const to = Keypair.generate().publicKey;
     const subscription = lab.connection.onProgramAccountChange(
@@ -104,7 +104,7 @@ describe('local Solana: accounts of a program that change', () => {
       (each) => found.push(each),
       { commitment: 'confirmed', filters: [{ memcmp: { offset: 32, bytes: to.toBase58() } }] },
     );
-    // The client subscribes when its connection is there, and what was paid before is not told of.
+    // The client subscribes once its connection is open, and earlier payments are not reported.
     for (let paid = 0; paid < 500 && found.length === 0; paid++) {
       await pay(7n, to);
       lab.solana.advanceSlots();
@@ -116,7 +116,7 @@ describe('local Solana: accounts of a program that change', () => {
     assert.equal(accountInfo.data.length, getTokenSize());
   });
 
-  it('are those that a confirmed slot changed, both ends of a payment, as they were at its end', async () => {
+  it('are those that a confirmed slot changed, both ends of a payment, in their state at its end', async () => {
     const { answer, told } = await subscribed(TOKEN_PROGRAM_ADDRESS, { ...whole, filters: usdcOnly });
     assert.equal(typeof answer?.result, 'number');
     const to = await pay(1n);
@@ -129,7 +129,7 @@ describe('local Solana: accounts of a program that change', () => {
     assert.equal(amounts.get(String(to)), 3n);
   });
 
-  it('are told slot by slot, also when many slots come at once', async () => {
+  it('are notified slot by slot, also when many slots arrive at once', async () => {
     const { told } = await subscribed(TOKEN_PROGRAM_ADDRESS, { ...whole, filters: usdcOnly });
     const first = await lab.connection.getSlot('processed');
     await pay();
@@ -141,7 +141,7 @@ describe('local Solana: accounts of a program that change', () => {
   });
 
   for (const commitment of ['processed', 'confirmed', 'finalized'] as const)
-    it(`are told when their slot is ${commitment}, and not before`, async () => {
+    it(`are notified when their slot is ${commitment}, and not before`, async () => {
       const before = await subscribed(TOKEN_PROGRAM_ADDRESS, { ...whole, commitment, filters: usdcOnly });
       const after = await subscribed(TOKEN_PROGRAM_ADDRESS, { ...whole, commitment, filters: usdcOnly });
       const slots = commitment === 'finalized' ? 4 : 1;
@@ -152,7 +152,7 @@ describe('local Solana: accounts of a program that change', () => {
       assert.equal((await after.told()).length, 2);
     });
 
-  it('are not told of what was before, of other programs, of other tokens, nor of what a fork took away', async () => {
+  it('are not notified of earlier changes, of other programs, of other tokens, nor of changes that a fork removed', async () => {
     await pay();
     lab.solana.advanceSlots(6);
     const { told } = await subscribed(TOKEN_PROGRAM_ADDRESS, { ...whole, filters: usdcOnly });
@@ -168,7 +168,7 @@ describe('local Solana: accounts of a program that change', () => {
     assert.deepEqual(await told(), []);
   });
 
-  it('are not told of when they are closed: they belong to the program no more', async () => {
+  it('are not notified when they are closed: they belong to the program no more', async () => {
     const poor = await lab.person(0n);
     const account = await tokenAccount(poor.publicKey);
     await pay(1n, poor.publicKey);
@@ -180,7 +180,7 @@ describe('local Solana: accounts of a program that change', () => {
     assert.deepEqual(await told(), []);
   });
 
-  it('have all of their data told, whatever slice is asked for, and none that is too long for base 58', async () => {
+  it('have all of their data notified, whatever slice is requested, and none that is too long for base 58', async () => {
     const slice = { dataSlice: { offset: 32, length: 32 }, filters: usdcOnly };
     const base64 = await subscribed(TOKEN_PROGRAM_ADDRESS, { ...whole, ...slice });
     const base58 = await subscribed(TOKEN_PROGRAM_ADDRESS, { ...whole, ...slice, encoding: 'base58' });
@@ -221,7 +221,7 @@ describe('local Solana: accounts of a program that change', () => {
     assert.deepEqual(await beyond.told(), []);
   });
 
-  it('are refused where a node would not understand who is meant', async () => {
+  it('are refused if a node would not understand which ones are meant', async () => {
     const memcmp = (bytes: unknown, more: object = {}) => ({ memcmp: { offset: 0, bytes, ...more } });
     const wrong: readonly (readonly unknown[])[] = [
       ['abc'],
@@ -245,7 +245,7 @@ describe('local Solana: accounts of a program that change', () => {
     }
   });
 
-  it('are told of no more after programUnsubscribe', async () => {
+  it('are no longer notified after programUnsubscribe', async () => {
     const socket = new WebSocket(lab.solana.wsUrl);
     const heard: News[] = [];
     socket.on('message', (data) => heard.push(JSON.parse(String(data))));

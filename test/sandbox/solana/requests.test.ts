@@ -25,7 +25,7 @@ describe('local Solana: requests', () => {
   after(() => lab.stop());
   const codeOf = async (method: string, ...params: unknown[]) => (await lab.call(method, ...params)).error?.code;
 
-  it('refuses what is no call', async () => {
+  it('refuses bodies that are no call', async () => {
     const refused = async (body: unknown) => (await lab.post(body)).body.error;
     const call = { jsonrpc: '2.0', id: 1, method: 'getSlot' };
     for (const body of ['{"jsonrpc":', 1, null, [1], { ...call, id: 1.5 }, { ...call, id: {} }])
@@ -49,7 +49,7 @@ describe('local Solana: requests', () => {
     }
   });
 
-  it('knows only its methods, and nothing of what every object has', async () => {
+  it('knows only its methods, and none that every object has', async () => {
     for (const method of ['getConfirmedTransaction', 'toString', '__proto__', 'constructor', 'sandbox_']) {
       assert.deepEqual(await lab.call(method), { error: { code: -32601, message: 'Method not found' } });
     }
@@ -78,7 +78,7 @@ describe('local Solana: requests', () => {
     assert.equal(await statusOf({ method: 'POST', headers, body: 'x'.repeat(50 * 1024 + 1) }), 413);
   });
 
-  it('stands a caller that goes away in the middle of its request', async () => {
+  it('survives a caller that disconnects in the middle of its request', async () => {
     const half = request(lab.solana.rpcUrl, { method: 'POST', headers: { 'content-length': '100' } });
     half.on('error', () => {});
     await new Promise<void>((sent) => half.write('{"jsonrpc"', () => sent()));
@@ -140,7 +140,7 @@ describe('local Solana: requests', () => {
     });
   }
 
-  it('says what is wrong in the network’s own words', async () => {
+  it('states errors in the network’s own words', async () => {
     const said = async (method: string, ...params: unknown[]) => (await lab.call(method, ...params)).error?.message;
     assert.equal(await said('getBalance', 'O'.repeat(44)), 'Invalid param: Invalid');
     assert.equal(await said('getBalance', 'abc'), 'Invalid param: WrongSize');
@@ -171,7 +171,7 @@ describe('local Solana: requests', () => {
       );
     });
 
-    it('tells how far it is when a caller has seen more', async () => {
+    it('states its slot when a caller has seen a later one', async () => {
       const contextSlot = await lab.rpc.getSlot({ commitment: 'finalized' }).send();
       const minContextSlot = contextSlot + 1n;
       const options = { commitment: 'finalized', minContextSlot } as const;
@@ -181,7 +181,7 @@ describe('local Solana: requests', () => {
       assert.ok(context.slot >= minContextSlot);
     });
 
-    it('shows v0 transactions only to those who say that they understand them', async () => {
+    it('returns v0 transactions only to callers that support them', async () => {
       const payer = await lab.person();
       const sent = signature(await lab.pay({ from: payer, to: Keypair.generate().publicKey, amount: 1n }));
       lab.solana.advanceSlots();

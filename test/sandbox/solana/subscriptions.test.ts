@@ -27,7 +27,7 @@ describe('local Solana: subscriptions', () => {
     return lab.signed(payer, await lab.payment({ from: payer, to, amount: 1n }));
   };
 
-  /** A connection without a client: what is said on it, message by message. */
+  /** A connection without a client: its messages, one by one. */
   async function converse() {
     const socket = new WebSocket(lab.solana.wsUrl);
     const heard: News[] = [];
@@ -55,7 +55,7 @@ describe('local Solana: subscriptions', () => {
     params: [signature, { commitment }],
   });
 
-  it('tells @solana/web3.js of a transaction, that failed too, at the commitment that it waits for', async () => {
+  it('notifies @solana/web3.js of a transaction, also a failed one, at the commitment that it waits for', async () => {
     const good = await payment();
     const bad = await lab.signed(
       payer,
@@ -73,7 +73,7 @@ describe('local Solana: subscriptions', () => {
     }
   });
 
-  it('tells @solana/kit of slots and signatures', async () => {
+  it('notifies @solana/kit of slots and signatures', async () => {
     const subscriptions = createSolanaRpcSubscriptions(lab.solana.wsUrl);
     const abort = new AbortController();
     const slots = await subscriptions.slotNotifications().subscribe({ abortSignal: abort.signal });
@@ -83,7 +83,7 @@ describe('local Solana: subscriptions', () => {
       .signatureNotifications(signature, { commitment: 'confirmed' })
       .subscribe({ abortSignal: abort.signal });
     const head = BigInt(await lab.connection.getSlot('processed'));
-    // The client keeps nothing for those who do not listen yet.
+    // The client keeps no notifications for later listeners.
     const [nextSlot, nextSignature] = [slots, signatures].map((each) => each[Symbol.asyncIterator]().next());
     lab.solana.advanceSlots();
     assert.deepEqual((await nextSlot)?.value, { parent: head, root: head - 3n, slot: head + 1n });
@@ -94,7 +94,7 @@ describe('local Solana: subscriptions', () => {
     abort.abort();
   });
 
-  it('tells once of each signature, at once when it is there already', async () => {
+  it('notifies once of each signature, at once when it is there already', async () => {
     const signature = await lab.send(await payment());
     const socket = await converse();
     const answered = await socket.say(subscribe(signature, 'processed'));
@@ -110,7 +110,7 @@ describe('local Solana: subscriptions', () => {
     socket.end();
   });
 
-  it('tells nothing of a transaction that a fork took away before its commitment was reached', async () => {
+  it('notifies nothing of a transaction that a fork removed before its commitment was reached', async () => {
     lab.solana.advanceSlots(5);
     const before = await lab.connection.getSlot('processed');
     lab.solana.advanceSlots();
@@ -125,7 +125,7 @@ describe('local Solana: subscriptions', () => {
     socket.end();
   });
 
-  it('tells nothing more to whoever unsubscribed', async () => {
+  it('notifies nothing more after an unsubscription', async () => {
     const socket = await converse();
     const transaction = await payment();
     const signature = await lab.send(transaction);
@@ -139,7 +139,7 @@ describe('local Solana: subscriptions', () => {
     socket.end();
   });
 
-  it('refuses what it does not know', async () => {
+  it('refuses unknown subscriptions', async () => {
     const socket = await converse();
     const codeOf = async (message: unknown) => (await socket.say(message))?.error?.code;
     assert.equal(await codeOf({ jsonrpc: '2.0', id: 1, method: 'blockSubscribe', params: ['all'] }), -32601);

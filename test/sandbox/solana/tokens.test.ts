@@ -28,7 +28,7 @@ describe('local Solana: tokens', () => {
     assert.equal(supply.amount, '500000000');
   });
 
-  it('tells what a wallet holds, by mint and by program', async () => {
+  it('returns a wallet’s balances, by mint and by program', async () => {
     const owner = newKey();
     const other = newKey();
     await plantMint(lab.solana.rpcUrl, String(other), 2);
@@ -50,7 +50,7 @@ describe('local Solana: tokens', () => {
     assert.equal(await of(token2022Program), 0);
   });
 
-  it('shows a hundred accounts in one call, those that are not there as null', async () => {
+  it('returns a hundred accounts in one call, missing ones as null', async () => {
     const keys = [await tokenAccount(payer.publicKey), ...Array.from({ length: 99 }, newKey)];
     const { value } = await lab.rpc
       .getMultipleAccounts(keys.map(of), { encoding: 'base64', commitment: 'processed' })
@@ -61,14 +61,14 @@ describe('local Solana: tokens', () => {
     assert.ok(value.slice(1).every((account) => account === null));
   });
 
-  it('shows just the bytes that are asked for', async () => {
+  it('returns exactly the requested bytes', async () => {
     const account = await tokenAccount(payer.publicKey);
     const dataSlice = { offset: 64, length: 8 };
     const info = await lab.connection.getAccountInfo(account, { dataSlice });
     assert.equal(info?.data.readBigUInt64LE(), await lab.balance(payer.publicKey));
   });
 
-  it('gives the rent of a closed token account back', async () => {
+  it('returns the rent of a closed token account', async () => {
     const owner = await lab.person(5n);
     await lab.pay({ from: owner, to: payer.publicKey, amount: 5n });
     const before = await lab.connection.getBalance(owner.publicKey);
@@ -79,7 +79,7 @@ describe('local Solana: tokens', () => {
   });
 
   for (const [program, name] of Object.entries(programs)) {
-    it(`moves tokens of the program ${name}, and tells them apart from the other’s`, async () => {
+    it(`moves tokens of the program ${name}, and distinguishes them from the other’s`, async () => {
       const mint = newKey();
       const to = newKey();
       await plantMint(lab.solana.rpcUrl, String(mint), 2, program);
@@ -107,7 +107,7 @@ describe('local Solana: tokens', () => {
     });
   }
 
-  it('does not take the wrong program for a mint’s', async () => {
+  it('does not confuse a mint’s program with another', async () => {
     const mint = newKey();
     await plantMint(lab.solana.rpcUrl, String(mint), 6, token2022Program);
     const accounts = await fundWallet(lab.solana.rpcUrl, String(payer.publicKey), { tokens: { [String(mint)]: 9n } });
@@ -130,7 +130,7 @@ describe('local Solana: tokens', () => {
     assert.deepEqual(value.err, { InstructionError: [0, 'InvalidSeeds'] });
   });
 
-  it('leaves a wallet that has nothing as the system’s account, or none', async () => {
+  it('leaves an empty wallet as the system’s account, or none', async () => {
     const wallet = newKey();
     assert.equal(await lab.connection.getAccountInfo(wallet), null);
     await fundWallet(lab.solana.rpcUrl, String(wallet), { lamports: 1_000_000n });

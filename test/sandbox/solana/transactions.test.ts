@@ -34,7 +34,7 @@ describe('local Solana: transactions', () => {
   const lamports = (toPubkey: PublicKey, amount: number) =>
     SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey, lamports: amount });
 
-  it('are taken in the legacy form, too, which needs no word about versions', async () => {
+  it('are accepted in the legacy form, too, which needs no version option', async () => {
     const to = receiver();
     const transaction = new Transaction({
       feePayer: payer.publicKey,
@@ -51,7 +51,7 @@ describe('local Solana: transactions', () => {
     assert.equal((result as { version: unknown }).version, 'legacy');
   });
 
-  it('tell balances before and after: lamports of every account, tokens of every token account', async () => {
+  it('state balances before and after: lamports of every account, tokens of every token account', async () => {
     const to = receiver();
     await lab.pay({ from: payer, to, amount: 10n });
     const { meta, transaction } = await landed(await lab.pay({ from: payer, to, amount: 5n }));
@@ -73,7 +73,7 @@ describe('local Solana: transactions', () => {
     assert.equal(keys.length, meta.preBalances.length);
   });
 
-  it('tell no tokens when they name no token program, even of a token account that they pay lamports to', async () => {
+  it('state no tokens when they name no token program, even for a token account that they pay lamports to', async () => {
     const to = receiver();
     await lab.pay({ from: payer, to, amount: 10n });
     const account = await tokenAccount(to);
@@ -90,7 +90,7 @@ describe('local Solana: transactions', () => {
     );
   });
 
-  it('tell what programs called inside', async () => {
+  it('state the inner calls of programs', async () => {
     const to = receiver();
     const { meta, transaction } = await landed(await lab.pay({ from: payer, to, amount: 5n }));
     const [created] = meta.innerInstructions ?? [];
@@ -107,7 +107,7 @@ describe('local Solana: transactions', () => {
     ]);
   });
 
-  it('are decoded for those who ask', async () => {
+  it('are decoded on request', async () => {
     const to = receiver();
     const signature = await lab.pay({ from: payer, to, amount: 1_500000n, memo: 'tea' });
     lab.solana.advanceSlots();
@@ -133,7 +133,7 @@ describe('local Solana: transactions', () => {
     assert.deepEqual([String(first?.pubkey), first?.signer, first?.writable], [String(payer.publicKey), true, true]);
   });
 
-  it('are told as the bytes that were sent', async () => {
+  it('are returned as the sent bytes', async () => {
     const transaction = await lab.signed(payer, await lab.payment({ from: payer, to: receiver(), amount: 1n }));
     const signature = await lab.send(transaction);
     lab.solana.advanceSlots();
@@ -172,7 +172,7 @@ describe('local Solana: transactions', () => {
     assert.equal(found?.signature, signature);
   });
 
-  it('cost what getFeeForMessage says, priority included', async () => {
+  it('cost the price of getFeeForMessage, including priority', async () => {
     const transaction = await lab.signed(payer, [
       ComputeBudgetProgram.setComputeUnitLimit({ units: 40_000 }),
       ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 250_000 }),
@@ -219,7 +219,7 @@ describe('local Solana: transactions', () => {
     await assert.rejects(lab.send(transaction), /insufficient funds for rent/);
   });
 
-  it('tell of a failed preflight with -32002, what the machine said and what it used', async () => {
+  it('state a failed preflight with -32002, the machine’s logs and its used units', async () => {
     const transaction = await lab.signed(payer, await lab.payment({ from: payer, to: receiver(), amount: 10n ** 15n }));
     const bytes = Buffer.from(transaction.serialize()).toString('base64');
     const { error } = await lab.call('sendTransaction', bytes, {
@@ -274,7 +274,7 @@ describe('local Solana: transactions', () => {
     await assert.rejects(lab.balance(to), /could not find account/);
   });
 
-  it('stand in the block of their slot', async () => {
+  it('are in the block of their slot', async () => {
     lab.solana.advanceSlots();
     const slot = await lab.connection.getSlot('processed');
     const sent = [
@@ -294,7 +294,7 @@ describe('local Solana: transactions', () => {
     assert.deepEqual(await lab.connection.getBlocks(slot - 2, slot, 'confirmed'), [slot - 2, slot - 1, slot]);
   });
 
-  it('that stand on a durable nonce are refused: the local network has none', async () => {
+  it('are refused if they use a durable nonce: the local network has none', async () => {
     const transaction = await lab.signed(payer, [lamports(receiver(), 10 ** 9)]);
     transaction.message.recentBlockhash = String(receiver());
     transaction.sign([payer]);

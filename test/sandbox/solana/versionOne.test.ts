@@ -42,7 +42,7 @@ describe('local Solana: transactions of version 1', () => {
     assert.equal((await told(signature, 'jsonParsed')).version, 1);
   });
 
-  it('are told to nobody who does not ask for them, in blocks neither', async () => {
+  it('are returned only on request, in blocks too', async () => {
     const signature = await pay(receiver());
     lab.solana.advanceSlots();
     const slot = lab.solana.chain.history.find(signature)?.slot;
@@ -61,7 +61,7 @@ describe('local Solana: transactions of version 1', () => {
     assert.ok((await lab.call('getBlock', slot, newest)).result);
   });
 
-  it('pay for their priority in whole, and have no units but those that they ask for', async () => {
+  it('pay for their priority in whole, and have only the requested units', async () => {
     const limits = { computeUnitLimit: 20_000, loadedAccountsDataSizeLimit: 1_000_000 };
     const send = async (budget: object) =>
       lab.connection.sendRawTransaction(

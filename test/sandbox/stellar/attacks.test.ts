@@ -21,7 +21,7 @@ describe('local Stellar: attacks on the payin contract', () => {
   });
   after(() => lab.stop());
 
-  it('a sponsor may submit what the payer authorized: the one that is none', async () => {
+  it('a sponsor may submit the payer’s authorized call: the only honest case', async () => {
     const got = await sponsored({ memo: 'good' }, signedBy(payer));
     assert.equal(got.status, 'SUCCESS');
     assert.equal((await payments()).length, 1);
@@ -42,7 +42,7 @@ describe('local Stellar: attacks on the payin contract', () => {
     await refused(/not for/, () => sponsored({ memo: 'm' }, signedBy(mallory)));
   });
 
-  it('a signature of something else by the payer does not match', async () => {
+  it('a payer’s signature of another call does not match', async () => {
     await refused(/does not match/, () =>
       sponsored({ memo: 'm' }, async (entry) => {
         const signed = await signedBy(payer)(entry);
@@ -62,7 +62,7 @@ describe('local Stellar: attacks on the payin contract', () => {
     });
   });
 
-  it('nor in what was signed', async () => {
+  it('nor in the signed call', async () => {
     await refused(/does not match/, () =>
       sponsored({ memo: 'm', amount: amount * 9n }, async (entry) => {
         const honest = await simulated({ memo: 'm' });
@@ -80,7 +80,7 @@ describe('local Stellar: attacks on the payin contract', () => {
     );
   });
 
-  it('nothing moves without one', async () => {
+  it('nothing moves without an authorization', async () => {
     await refused(/Unauthorized function call/, async () => {
       const { transaction } = await simulated({ memo: 'm' });
       return submit(transaction, []);
@@ -121,7 +121,7 @@ describe('local Stellar: attacks on the payin contract', () => {
     assert.equal((await payments()).length, known);
   });
 
-  it('a look-alike token has another contract, and its transfers do not pass for USDC', async () => {
+  it('a look-alike token has another contract, and its transfers are not accepted as USDC', async () => {
     const issuer = await lab.person(0n);
     const fake = new Asset('USDC', issuer.publicKey());
     const fakeId = await plantAsset(lab.stellar.rpcUrl, fake);
@@ -135,7 +135,7 @@ describe('local Stellar: attacks on the payin contract', () => {
     assert.equal(await lab.balance(treasury.publicKey()), before);
   });
 
-  it('a pay contract of somebody else moves the payer’s money only to where the payer signed for', async () => {
+  it('another owner’s pay contract moves the payer’s money only to the signed receiver', async () => {
     const stranger = await lab.person(0n);
     const other = await lab.deployPayin(stranger, stranger.publicKey());
     await refused(/Unauthorized function call/, async () => {
@@ -147,7 +147,7 @@ describe('local Stellar: attacks on the payin contract', () => {
     assert.equal(await lab.balance(stranger.publicKey()), 0n);
   });
 
-  /** An order without a contract is for the treasury's own. */
+  /** An order without a contract pays the treasury's own contract. */
   const { simulated, sponsored, submit, withNonceOf, authorize, signedBy, lastLedger } = sponsoring(() => ({
     tools: lab,
     contract: payinId,
@@ -156,7 +156,7 @@ describe('local Stellar: attacks on the payin contract', () => {
     amount,
   }));
 
-  /** What the service would see: payments of its own contract, and USDC that its treasury received. */
+  /** The payments that the service would see: of its own contract, and USDC that its treasury received. */
   async function payments() {
     const { events } = await lab.server.getEvents({
       startLedger: lab.stellar.chain.history.oldest().sequence,

@@ -36,7 +36,7 @@ describe('local Stellar: contract calls', () => {
     assert.equal(await lab.balance(treasury.publicKey()), before + 12_3400000n);
   });
 
-  it('tell of a payment in the contract event and in the token event, in one operation', async () => {
+  it('state a payment in the contract event and in the token event, in one operation', async () => {
     const got = await lab.call(payer, payinId, 'pay', addressArg(payer.publicKey()), i128Arg(25n), stringArg('memo-2'));
     assert.equal(got.status, 'SUCCESS');
     const { events } = await lab.server.getEvents({ startLedger: got.ledger, filters: [] });
@@ -83,14 +83,14 @@ describe('local Stellar: contract calls', () => {
     }
   });
 
-  it('take amounts beyond 64 bits to the token, which has not that much', async () => {
+  it('pass amounts beyond 64 bits to the token, which has not that much', async () => {
     const transaction = await lab.build(payer.publicKey(), [payCall(payinId, payer.publicKey(), 2n ** 90n, 'memo')]);
     const simulated = await lab.server.simulateTransaction(transaction);
     assert.ok(rpc.Api.isSimulationError(simulated));
     assert.match(simulated.error, /Error\(Contract, #10\).*underfunded/s);
   });
 
-  it('fail in simulation with what is wrong: unknown contract, function, arguments', async () => {
+  it('fail in simulation with the reason: unknown contract, function, arguments', async () => {
     const errorOf = async (name: string, ...args: ReturnType<typeof i128Arg>[]) => {
       const operation = Operation.invokeContractFunction({ contract: payinId, function: name, args });
       const simulated = await lab.server.simulateTransaction(await lab.build(payer.publicKey(), [operation]));
@@ -103,7 +103,7 @@ describe('local Stellar: contract calls', () => {
     assert.match(await errorOf('__constructor'), /reserved/);
   });
 
-  it('run the code that was uploaded, byte for byte; what is no contract cannot be uploaded', async () => {
+  it('run exactly the uploaded code; other bytes cannot be uploaded', async () => {
     assert.deepEqual(await lab.server.getContractWasmByContractId(payinId), Buffer.from(payin.wasm, 'base64'));
     const empty = Buffer.from('0061736d01000000', 'hex');
     await assert.rejects(lab.deploy(treasury, empty, []), /environment interface version/);

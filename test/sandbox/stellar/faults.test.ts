@@ -56,7 +56,7 @@ describe('local Stellar: faults', () => {
     assert.equal((await lab.server.getTransaction(transaction.hash().toString('hex'))).status, 'SUCCESS');
   });
 
-  it('events can come twice in a page', async () => {
+  it('events can occur twice in a page', async () => {
     const { ledger } = await pay();
     await fault('duplicate', 'getEvents');
     const filters = [{ type: 'contract' as const, contractIds: [lab.usdcId] }];

@@ -33,7 +33,7 @@ describe('local Stellar: the node', () => {
     assert.equal(latest.headerXdr.ledgerSeq(), latest.sequence);
   });
 
-  it('states what the newest transactions paid, and 0 without any', async () => {
+  it('states the prices of the newest transactions, and 0 without any', async () => {
     await closeLedgers(lab.stellar.rpcUrl, 10);
     assert.equal((await lab.server.getFeeStats()).inclusionFee.p90, '0');
     await pay();
@@ -58,7 +58,7 @@ describe('local Stellar: the node', () => {
     assert.equal(lab.usdcId, 'CCW67TSZV3SSS2HXMBQ5JFGCKJNXKZM7UQUWUZPUTHXSTZLEO7SJMI75');
   });
 
-  it('answers what it does not know as nodes do', async () => {
+  it('answers unknown requests like a node', async () => {
     const ask = async (method: string, params: object) => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params });
       const response = await fetch(lab.stellar.rpcUrl, { method: 'POST', headers, body });
@@ -86,7 +86,7 @@ describe('local Stellar: the node', () => {
   });
 
   describe('events', () => {
-    it('come in order, page by page, each once', async () => {
+    it('are returned in order, page by page, each once', async () => {
       const { latestLedger } = await lab.server.getHealth();
       for (const amount of ['1', '2', '3', '4', '5']) await pay(amount);
       const filters = [{ type: 'contract' as const, contractIds: [lab.usdcId], topics: [[text('transfer'), '**']] }];
@@ -118,7 +118,7 @@ describe('local Stellar: the node', () => {
       );
     });
 
-    it('are searched in 10,000 ledgers at most: the cursor says how far', async () => {
+    it('are searched in 10,000 ledgers at most: the cursor states how far', async () => {
       const { latestLedger } = await lab.server.getHealth();
       await closeLedgers(lab.stellar.rpcUrl, 10_000);
       const got = await pay();
@@ -175,7 +175,7 @@ describe('local Stellar: the node', () => {
     assert.equal(third.transactions.length, 0);
   });
 
-  it('remembers as many ledgers as it was told', async () => {
+  it('remembers as many ledgers as configured', async () => {
     const short = await stellarLab({ ledger_ms: 'manual', retention_ledgers: 50 });
     short.stellar.closeLedgers(200);
     const { oldestLedger, latestLedger } = await short.server.getHealth();
@@ -183,7 +183,7 @@ describe('local Stellar: the node', () => {
     await short.stop();
   });
 
-  it('says what a call would change, and changes nothing', async () => {
+  it('returns the changes of a call, and changes nothing', async () => {
     const before = await lab.balance(treasury.publicKey());
     const args = [addressArg(payer.publicKey()), addressArg(treasury.publicKey()), i128Arg(3n)];
     const transfer = Operation.invokeContractFunction({ contract: lab.usdcId, function: 'transfer', args });

@@ -16,7 +16,7 @@ describe('local Stellar: classic payments', () => {
   const pay = (destination: string, amount = '2', memo?: Memo) =>
     lab.go(payer, [Operation.payment({ destination, asset: usdc, amount })], memo);
 
-  describe('show as events of the asset’s contract, with the id or memo that they are for', () => {
+  describe('show as events of the asset’s contract, with their id or memo', () => {
     const cases: readonly (readonly [string, Memo | undefined, unknown])[] = [
       ['memo text', Memo.text('pay_200'), { amount: 2_0000000n, to_muxed_id: 'pay_200' }],
       ['memo id', Memo.id('18446744073709551615'), { amount: 2_0000000n, to_muxed_id: 18446744073709551615n }],
@@ -28,7 +28,7 @@ describe('local Stellar: classic payments', () => {
       it(name, async () => assert.deepEqual(await eventData(await pay(treasury.publicKey(), '2', memo)), data));
     }
 
-    it('an M-address, which wins over the memo', async () => {
+    it('an M-address, which takes precedence over the memo', async () => {
       const got = await pay(muxed(treasury.publicKey(), 202n), '2', Memo.text('ignored'));
       assert.deepEqual(await eventData(got), { amount: 2_0000000n, to_muxed_id: 202n });
     });
@@ -48,7 +48,7 @@ describe('local Stellar: classic payments', () => {
     assert.equal(await lab.balance(treasury.publicKey()), before[1] + 1n);
   });
 
-  it('of several operations happen all or not at all', async () => {
+  it('with several operations happen all or not at all', async () => {
     const before = await lab.balance(treasury.publicKey());
     const toTreasury = Operation.payment({ destination: treasury.publicKey(), asset: usdc, amount: '1' });
     const toNobody = Operation.payment({ destination: Keypair.random().publicKey(), asset: usdc, amount: '1' });
@@ -116,7 +116,7 @@ describe('local Stellar: classic payments', () => {
     assert.deepEqual(codesOf(await pay(account.publicKey())), ['paymentNoTrust']);
   });
 
-  /** The data of the one transfer of a transaction, as getEvents gives it. */
+  /** The data of a transaction's only transfer, from getEvents. */
   async function eventData(got: Awaited<ReturnType<StellarLab['send']>>): Promise<unknown> {
     assert.equal(got.status, 'SUCCESS');
     const { events } = await lab.server.getEvents({
@@ -132,7 +132,7 @@ describe('local Stellar: classic payments', () => {
   const topics = (event: { body(): { v0(): { topics(): Parameters<typeof scValToNative>[0][] } } }) =>
     event.body().v0().topics().map(scValToNative);
 
-  /** How each operation ended. */
+  /** Result code of each operation. */
   function codesOf(got: Awaited<ReturnType<StellarLab['send']>>): string[] {
     assert.notEqual(got.status, 'NOT_FOUND');
     assert.ok('resultXdr' in got);

@@ -35,7 +35,7 @@ describe('local Stellar on disk', () => {
     await second.stop();
   });
 
-  it('never goes back to a ledger that somebody has seen, though empty ones are not written', async () => {
+  it('never returns to a ledger that a caller has seen, though empty ones are not written', async () => {
     const first = await stellarLab({ stateFile, ledger_ms: 'manual' });
     first.stellar.closeLedgers(1_000);
     const { cursor, latestLedger } = await first.server.getEvents({ startLedger: 1_001, filters: [] });
@@ -44,7 +44,7 @@ describe('local Stellar on disk', () => {
     const killed = readFileSync(stateFile);
     assert.ok(killed.length - written < 500);
     await first.stop();
-    // As a kill leaves it.
+    // The state after a kill.
     writeFileSync(stateFile, killed);
 
     const second = await stellarLab({ stateFile, ledger_ms: 'manual' });
@@ -53,13 +53,13 @@ describe('local Stellar on disk', () => {
     await second.stop();
   });
 
-  it('goes on with the next ledger after a stop', async () => {
+  it('continues with the next ledger after a stop', async () => {
     const first = await stellarLab({ stateFile, ledger_ms: 'manual' });
     first.stellar.closeLedgers(20);
     const { latestLedger } = await first.server.getHealth();
     await first.stop();
     const second = await stellarLab({ stateFile, ledger_ms: 'manual' });
-    // USDC is planted in a ledger of its own.
+    // USDC is created in a separate ledger.
     assert.equal((await second.server.getHealth()).latestLedger, latestLedger + 1);
     await second.stop();
   });
@@ -95,7 +95,7 @@ describe('local Stellar on disk', () => {
   });
 
   describe('as its own process', () => {
-    it('serves the production USDC, closes ledgers by itself and goes on after a kill', async () => {
+    it('serves the production USDC, closes ledgers at its pace and continues after a kill', async () => {
       const first = await start({ ledger_ms: 50, stateFile });
       assert.equal(await plantUsdc(first.rpcUrl), usdcContract);
       await fundAccount(first.rpcUrl, account, { usdc: 12_5000000n });

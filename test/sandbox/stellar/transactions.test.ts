@@ -55,7 +55,7 @@ describe('local Stellar: transactions', () => {
     assert.equal(await refusal(second), 'txBadSeq');
   });
 
-  it('of channel accounts go side by side in one ledger, the treasury being the operation’s source', async () => {
+  it('from channel accounts are in one ledger side by side, with the treasury as the operation’s source', async () => {
     const channels = [await lab.person(0n), await lab.person(0n), await lab.person(0n)];
     for (const channel of channels) {
       const operation = Operation.payment({
@@ -112,20 +112,20 @@ describe('local Stellar: transactions', () => {
     assert.equal(await refusal(transaction), 'txTooLate');
   });
 
-  it('that wait while their time runs out do not land', async () => {
+  it('do not land if they wait until their time has passed', async () => {
     const transaction = await signed(treasury);
     await lab.server.sendTransaction(transaction);
     lab.stellar.closeLedgers(1, 120);
     assert.equal(await statusOf(hashOf(transaction)), 'NOT_FOUND');
     assert.equal(await lab.balance(merchant.publicKey()), 0n);
-    // A node takes nothing again that a ledger has just refused.
+    // A node does not accept a transaction again that a ledger has just refused.
     lab.stellar.closeLedgers(8);
     assert.equal((await lab.server.sendTransaction(transaction)).status, 'TRY_AGAIN_LATER');
     lab.stellar.closeLedgers();
     assert.equal(await refusal(transaction), 'txTooLate');
   });
 
-  it('that failed still cost the fee and the sequence number', async () => {
+  it('still cost the fee and the sequence number if they failed', async () => {
     const before = await lab.server.getAccountEntry(treasury.publicKey());
     const got = await lab.go(treasury, [payout('99999')]);
     assert.equal(got.status, 'FAILED');
@@ -162,7 +162,7 @@ describe('local Stellar: transactions', () => {
       assert.equal(await lab.balance(merchant.publicKey()), 1_0000000n);
     });
 
-    it('need the signature of who pays', async () => {
+    it('need the payer’s signature', async () => {
       const outer = TransactionBuilder.buildFeeBumpTransaction(
         merchant,
         '5000',
@@ -174,7 +174,7 @@ describe('local Stellar: transactions', () => {
     });
   });
 
-  it('of an account with several signers need the weight that it asks', async () => {
+  it('from an account with several signers need its weight', async () => {
     const [a, b] = [Keypair.random(), Keypair.random()];
     const signer = (key: Keypair) => ({ ed25519PublicKey: key.publicKey(), weight: 1 });
     await lab.go(treasury, [
@@ -187,7 +187,7 @@ describe('local Stellar: transactions', () => {
     assert.equal((await lab.send(await signed(a, b))).status, 'SUCCESS');
   });
 
-  it('whose numbers were skipped can never land', async () => {
+  it('can never land if their numbers were skipped', async () => {
     const transaction = await signed(treasury);
     const bump = Operation.bumpSequence({ bumpTo: transaction.sequence, source: treasury.publicKey() });
     const other = await lab.build(merchant.publicKey(), [bump]);
@@ -231,7 +231,7 @@ describe('local Stellar: transactions', () => {
     assert.equal((await lab.go(treasury, [poor])).status, 'FAILED');
   });
 
-  it('that this simulator does not know are said to be unsupported', async () => {
+  it('are reported as unsupported if this simulator does not know them', async () => {
     await fundAccount(lab.stellar.rpcUrl, treasury.publicKey(), { lumens: 1n });
     const got = await lab.go(treasury, [Operation.inflation({})]);
     assert.ok(got.status === 'FAILED');

@@ -14,7 +14,7 @@ import { fundAccount } from '../../../sandbox/stellar/controls.ts';
 import { addressArg, i128Arg, payCall, type StellarLab, stellarLab } from '../../support/stellar.ts';
 import { compileWallet } from './contracts/wallet.ts';
 
-describe('local Stellar: a contract wallet, whose own code says what it authorizes', () => {
+describe('local Stellar: a contract wallet, whose own code decides about authorizations', () => {
   let lab: StellarLab;
   let treasury: Keypair;
   let sponsor: Keypair;
@@ -45,7 +45,7 @@ describe('local Stellar: a contract wallet, whose own code says what it authoriz
     );
   });
 
-  it('does not pay with another signature, and simulation says so', async () => {
+  it('does not pay with another signature, and simulation states that', async () => {
     await assert.rejects(payFrom(wallet, 1n, Keypair.random()), /refuses: failed ED25519 verification/);
   });
 

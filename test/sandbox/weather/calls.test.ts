@@ -24,14 +24,14 @@ describe('quirks of EVM nodes', () => {
     await assert.rejects(node.result('eth_getLogs', logs('0x1', '0x6')), /-32614 limited to a 5 range/);
   });
 
-  it('sizeLimit and clippedPage: too many logs are refused, or left out', async () => {
+  it('sizeLimit and clippedPage: too many logs are refused, or omitted', async () => {
     const node = await weatherBefore('evm', script, { sizeLimit: { most: 20 } });
     await assert.rejects(node.result('eth_getLogs', logs('0x1', '0x2')), /-32005 query returned more than 20/);
     node.change({ sizeLimit: null, clippedPage: { most: 20 } });
     assert.equal(((await node.result('eth_getLogs', logs('0x1', '0x2'))) as unknown[]).length, 20);
   });
 
-  it('nullReceipt: for some asks, or for ever for some transactions', async () => {
+  it('nullReceipt: for some calls, or for ever for some transactions', async () => {
     const node = await weatherBefore('evm', script, { nullReceipt: { asks: 2 } });
     const seen = [];
     for (let asked = 0; asked < 3; asked++) seen.push(await node.result('eth_getTransactionReceipt', ['0xa']));
@@ -41,7 +41,7 @@ describe('quirks of EVM nodes', () => {
     assert.ok(await node.result('eth_getTransactionReceipt', ['0xa']));
   });
 
-  it('shiftedLogIndex: the receipt counts otherwise', async () => {
+  it('shiftedLogIndex: the receipt numbers its logs otherwise', async () => {
     const node = await weatherBefore('evm', script, { shiftedLogIndex: { by: 7 } });
     const receipt = (await node.result('eth_getTransactionReceipt', ['0xa'])) as Answer;
     assert.deepEqual(receipt['logs'], [{ logIndex: '0x9' }]);
@@ -71,7 +71,7 @@ describe('quirks of EVM nodes', () => {
     assert.deepEqual(await node.result('eth_getBlockByNumber', ['latest', false]), { number: '0x0' });
   });
 
-  it('disabledMethods: by the words of who disabled them', async () => {
+  it('disabledMethods: in the words of the provider', async () => {
     const off = { names: ['eth_getLogs'], code: -32005, message: 'limit exceeded' };
     const node = await weatherBefore('evm', script, { disabledMethods: off });
     await assert.rejects(node.result('eth_getLogs', logs('0x1', '0x1')), /-32005 limit exceeded/);
@@ -97,7 +97,7 @@ describe('quirks of Solana nodes', () => {
     getMultipleAccounts: { value: [] },
   };
 
-  it('v1Transactions: refuse who asks for version 0', async () => {
+  it('v1Transactions: refuse requests for version 0', async () => {
     const node = await weatherBefore('solana', script, { v1Transactions: {} });
     const asking = (version?: number) =>
       node.result('getTransaction', ['s', version === undefined ? {} : { maxSupportedTransactionVersion: version }]);
@@ -109,7 +109,7 @@ describe('quirks of Solana nodes', () => {
     assert.ok(await block('none'));
   });
 
-  it('nullMeta and historyGap: for some asks', async () => {
+  it('nullMeta and historyGap: for some calls', async () => {
     const node = await weatherBefore('solana', script, {
       nullMeta: { asks: 1 },
       historyGap: { asks: 1, signatures: ['s7'] },

@@ -4,7 +4,7 @@ import { presetNamed, presets } from '../../../sandbox/weather/presets.ts';
 import { checkWeather } from '../../../sandbox/weather/quirks.ts';
 
 describe('the weather of a sandbox', () => {
-  it('is calm unless the command or the variable asks for another', () => {
+  it('is calm unless the command or the variable requests another', () => {
     assert.equal(chosenWeather(undefined, undefined), 'calm');
     assert.equal(chosenWeather(undefined, ' '), 'calm');
     assert.equal(chosenWeather(undefined, 'rough'), 'rough');
@@ -12,7 +12,7 @@ describe('the weather of a sandbox', () => {
     assert.equal(chosenWeather('calm', 'rough'), 'calm');
   });
 
-  it('is one that there is', () => {
+  it('is an existing one', () => {
     assert.throws(() => chosenWeather('foul', undefined), /--weather foul: choose from calm, rough/);
     assert.throws(() => chosenWeather(undefined, 'foul'), /choose from calm, rough/);
     assert.throws(() => presetNamed('foul'), /foul is no weather/);

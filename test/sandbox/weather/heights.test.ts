@@ -41,7 +41,7 @@ describe('a node with lag', () => {
     await assert.rejects(node.result('eth_getTransactionCount', ['0xa', '0x62']), /header not found/);
   });
 
-  it('refuses logs that it lacks, or leaves them out without a word', async () => {
+  it('refuses logs that it lacks, or omits them without an error', async () => {
     const node = await weatherBefore('evm', evm, { lag: { blocks: 3 } });
     const beyond = [{ fromBlock: '0x60', toBlock: '0x64' }];
     await assert.rejects(node.result('eth_getLogs', beyond), /-32602 block range extends beyond current head/);
@@ -64,7 +64,7 @@ describe('a node with lag', () => {
     });
   });
 
-  it('tells of no newer ledger, event or transaction, and of an entry what it told before', async () => {
+  it('returns no newer ledger, event or transaction, and the older value of an entry', async () => {
     const node = await weatherBefore('stellar', stellar, { lag: { blocks: 1 } });
     assert.deepEqual(await node.result('getLatestLedger', {}), { sequence: 99 });
     const page = (await node.result('getEvents', { startLedger: 90 })) as Record<string, unknown>;

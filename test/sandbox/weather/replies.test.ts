@@ -7,7 +7,7 @@ describe('rate limits', () => {
   const limited = (form: 'seconds' | 'date' | 'body' | 'bare') =>
     weatherBefore('evm', script, { rateLimit: { perSecond: 1, burst: 2, form } });
 
-  it('say when to come again: in seconds', async () => {
+  it('state when to try again: in seconds', async () => {
     const node = await limited('seconds');
     assert.equal(await node.result('eth_chainId'), '0x1');
     assert.equal(await node.result('eth_chainId'), '0x1');
@@ -15,14 +15,14 @@ describe('rate limits', () => {
     assert.deepEqual([status, headers.get('retry-after')], [429, '1']);
   });
 
-  it('say it as a date', async () => {
+  it('state it as a date', async () => {
     const node = await weatherBefore('evm', script, { rateLimit: { perSecond: 0.01, burst: 0, form: 'date' } });
     const { status, headers } = await node.ask('eth_chainId');
     assert.equal(status, 429);
     assert.ok(Date.parse(headers.get('retry-after') ?? '') > Date.now() + 50_000);
   });
 
-  it('say it in a body of JSON-RPC, with the provider’s code', async () => {
+  it('state it in a body of JSON-RPC, with the provider’s code', async () => {
     const node = await weatherBefore('evm', script, {
       rateLimit: { perSecond: 1, burst: 0, form: 'body', code: -32005 },
     });
@@ -30,7 +30,7 @@ describe('rate limits', () => {
     assert.deepEqual([status, error?.code], [200, -32005]);
   });
 
-  it('say nothing but 429', async () => {
+  it('state nothing but 429', async () => {
     const node = await weatherBefore('evm', script, { rateLimit: { perSecond: 1, burst: 0, form: 'bare' } });
     const { status, headers, text } = await node.ask('eth_chainId');
     assert.deepEqual([status, headers.get('retry-after'), text], [429, null, 'Too Many Requests']);
@@ -75,12 +75,12 @@ describe('broken answers', () => {
     await assert.rejects(node.ask('eth_chainId'));
   });
 
-  it('come from a gateway without a back end', async () => {
+  it('are those of a gateway without a back end', async () => {
     const node = await weatherBefore('evm', script, { unavailable: { status: 502 } });
     assert.equal((await node.ask('eth_chainId')).status, 502);
   });
 
-  it('come late', async () => {
+  it('are late', async () => {
     const node = await weatherBefore('evm', script, { slow: { most_ms: 20 } });
     assert.equal(await node.result('eth_chainId'), '0x1');
   });
@@ -107,7 +107,7 @@ describe('batches', () => {
 });
 
 describe('a quirk', () => {
-  it('befalls some methods, and some calls: the same ones with the same seed', async () => {
+  it('affects some methods, and some calls: the same ones with the same seed', async () => {
     const fates = async () => {
       const quirk = { chance: 0.5, methods: ['eth_call'] };
       const node = await weatherBefore('evm', script, { unavailable: quirk }, 'monday');
@@ -131,7 +131,7 @@ describe('a quirk', () => {
     assert.deepEqual(await node.result('weather_calls'), { eth_chainId: 2 });
   });
 
-  it('that there is not, or not there, is refused and changes nothing', async () => {
+  it('is refused and changes nothing if it does not exist, or not there', async () => {
     const node = await weatherBefore('stellar', { getHealth: {} }, {});
     await assert.rejects(node.result('weather_change', [{ hail: {} }]), /hail is no quirk: choose from slow, /);
     await assert.rejects(
@@ -141,7 +141,7 @@ describe('a quirk', () => {
     assert.deepEqual(node.inForce(), {});
   });
 
-  it('leaves what the chain refuses as it is, and ends the connection where the chain is gone', async () => {
+  it('passes the chain’s refusals on, and ends the connection where the chain is gone', async () => {
     const node = await weatherBefore('evm', script, {});
     const { error } = await node.ask('eth_mystery');
     assert.deepEqual(error, { code: -32601, message: 'eth_mystery is not in the script' });

@@ -1,4 +1,4 @@
-/** A node that answers by a script, and weather before it. */
+/** A node with scripted answers, and weather in front of it. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { onStop } from '../../support/hooks.ts';
 
 export type Script = Readonly<Record<string, unknown | ((params: never) => unknown)>>;
 
-/** What a caller gets back over HTTP. */
+/** Answer of the node over HTTP. */
 export interface Got {
   readonly status: number;
   readonly headers: Headers;
@@ -20,7 +20,7 @@ export interface Got {
 
 export interface ScriptedWeather extends WeatherNode {
   ask(method: string, params?: unknown): Promise<Got>;
-  /** The result alone. @throws Error for a refusal */
+  /** Returns only the result. @throws Error for a refusal */
   result(method: string, params?: unknown): Promise<unknown>;
   post(body: unknown): Promise<Got>;
 }

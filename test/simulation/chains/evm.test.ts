@@ -45,7 +45,7 @@ function world(seed = 1) {
 const refusal = (words: RegExp) => (error: unknown) => error instanceof RpcRefusal && words.test(error.message);
 
 describe('a simulated EVM chain', () => {
-  it('mines what a customer pays, and shows it as a log, a receipt and in the truth', () => {
+  it('mines a customer’s payment, and returns it as a log, a receipt and in the truth', () => {
     const { kernel, chain, ask } = world();
     chain.pay(customer);
     kernel.advance(10 * block_ms);
@@ -67,7 +67,7 @@ describe('a simulated EVM chain', () => {
     assert.equal(chain.truth.balance(customer.address, token), customer.amount);
   });
 
-  it('mines what the treasury signed, takes its cost and counts its nonce', async () => {
+  it('mines the treasury’s transaction, charges its cost and counts its nonce', async () => {
     const { kernel, chain, ask, key, transfer } = world();
     const before = BigInt(ask('eth_getBalance', key.address, 'latest'));
     const raw = await transfer(0);
@@ -98,7 +98,7 @@ describe('a simulated EVM chain', () => {
     );
   });
 
-  it('forks: what was in the removed blocks comes again or is gone, and nothing final ever leaves', () => {
+  it('forks: removed transactions return or are gone, and nothing final ever leaves', () => {
     const { kernel, chain, ask } = world();
     chain.pay(customer);
     kernel.advance(3 * block_ms);
@@ -119,7 +119,7 @@ describe('a simulated EVM chain', () => {
     assert.deepEqual(final().slice(0, before.length), before);
   });
 
-  it('never tells of a node’s own transactions where nobody heard of them', async () => {
+  it('never announces a node’s own transactions if nobody received them', async () => {
     const { kernel, chain, ask, transfer } = world();
     kernel.break('evm.mempool.drops');
     const raw = await transfer(0);
@@ -146,7 +146,7 @@ describe('a simulated EVM chain', () => {
   });
 });
 
-describe('what is wrong with a simulated EVM node for a while', () => {
+describe('temporary faults of a simulated EVM node', () => {
   /** Draws the weather once, with one spell, and reads during it. */
   function under(spell: string, seed = 1) {
     const { kernel, chain, nodes, ...more } = world(seed);
@@ -171,7 +171,7 @@ describe('what is wrong with a simulated EVM node for a while', () => {
     const { chain, of } = under('lags');
     for (const number of of('eth_blockNumber')) assert.ok(BigInt(number as string) < chain.truth.head());
   });
-  it('it hears of nothing', () => {
+  it('it receives no new blocks', () => {
     const { kernel, chain, of } = under('stays');
     const before = of('eth_blockNumber');
     kernel.advance(2 * block_ms);
@@ -195,13 +195,13 @@ describe('what is wrong with a simulated EVM node for a while', () => {
       nodes.map(() => null),
     );
   });
-  it('its final block stays where it is', () => {
+  it('its final block does not move', () => {
     const { kernel, of } = under('finalizedStays');
     const before = of('eth_getBlockByNumber', 'finalized', false);
     kernel.advance(5 * block_ms);
     assert.deepEqual(of('eth_getBlockByNumber', 'finalized', false), before);
   });
-  it('it keeps what it is sent to itself', async () => {
+  it('it keeps transactions to itself', async () => {
     const { kernel, chain, of, transfer } = under('swallows');
     of('eth_sendRawTransaction', await transfer(0));
     kernel.advance(15 * block_ms);
@@ -213,11 +213,11 @@ describe('what is wrong with a simulated EVM node for a while', () => {
     const { chain, of } = under('hidesTransactions');
     assert.ok(differ(of('eth_getTransactionReceipt', chain.truth.transfers()[0]?.txHash)));
   });
-  it('one says that all is final', () =>
+  it('one reports everything as final', () =>
     assert.ok(differ(under('finalizesAll').of('eth_getBlockByNumber', 'finalized', false))));
-  it('one asks for a hundred times as much', () =>
+  it('one requests a hundred times as much', () =>
     assert.ok(differ(under('asksForMore').of('eth_maxPriorityFeePerGas'))));
-  it('one shows a branch of its own, which nobody else has and which ends with the spell', () => {
+  it('one returns a branch of its own, which nobody else has and which ends with the spell', () => {
     const { kernel, chain, nodes, of } = under('branches');
     kernel.advance(2 * block_ms);
     const shown = of('eth_getBlockByNumber', 'latest', false) as readonly { hash: string }[];

@@ -54,7 +54,7 @@ function world(seed = 1) {
 }
 
 describe('a simulated Solana', () => {
-  it('lets a customer pay into a token account, which lists it and shows what it changed', () => {
+  it('lets a customer pay into a token account, which lists the payment and its changes', () => {
     const { kernel, chain, ask, customer, account } = world();
     chain.pay(customer);
     kernel.advance(4 * tick_ms);
@@ -94,7 +94,7 @@ describe('a simulated Solana', () => {
       assert.throws(() => list({ [bound]: unknownSignature }), { code: -32_020 });
   });
 
-  it('lands what the treasury signed once, however often it is sent', () => {
+  it('lands a treasury’s transaction once, however often it is sent', () => {
     const { kernel, chain, send, transfer, receiver } = world();
     const bytes = transfer();
     send(bytes);
@@ -117,7 +117,7 @@ describe('a simulated Solana', () => {
     assert.equal(chain.truth.balance(receiver, token.address), 0n);
   });
 
-  it('loses what is sent where nobody hears of it, or a leader drops it', () => {
+  it('loses a transaction if nobody receives it, or a leader drops it', () => {
     for (const fault of ['solana.gossip.drops', 'solana.leader.drops']) {
       const { kernel, chain, send, transfer, receiver } = world();
       kernel.break(fault);
@@ -129,7 +129,7 @@ describe('a simulated Solana', () => {
     }
   });
 
-  it('skips slots, and stands still for a while', () => {
+  it('skips slots, and stops for a while', () => {
     const { kernel, chain, ask } = world();
     kernel.break('solana.slot.skipped');
     kernel.advance(tick_ms);
@@ -142,7 +142,7 @@ describe('a simulated Solana', () => {
     assert.equal(chain.truth.head(), before);
   });
 
-  it('takes back what is only confirmed, and never what is final', () => {
+  it('rolls back confirmed slots, and never final ones', () => {
     let takenBack = 0;
     for (let seed = 1; seed <= 6; seed += 1) {
       const { kernel, chain, customer } = world(seed);
@@ -162,7 +162,7 @@ describe('a simulated Solana', () => {
   });
 });
 
-describe('what is wrong with a simulated Solana node for a while', () => {
+describe('temporary faults of a simulated Solana node', () => {
   function under(spell: string) {
     const made = world();
     made.chain.pay(made.customer);
@@ -178,7 +178,7 @@ describe('what is wrong with a simulated Solana node for a while', () => {
     const made = under('lags');
     assert.ok(heads(made).every((slot) => slot < Number(made.chain.truth.head())));
   });
-  it('it hears of nothing', () => {
+  it('it receives no new slots', () => {
     const made = under('stays');
     const before = heads(made);
     made.kernel.advance(2 * tick_ms);
@@ -186,7 +186,7 @@ describe('what is wrong with a simulated Solana node for a while', () => {
   });
   for (const spell of ['away', 'fails', 'crowded'])
     it(`it answers nothing, or with an error: ${spell}`, () => assert.ok(heads(under(spell)).every(Number.isNaN)));
-  it('it keeps what it is sent to itself', () => {
+  it('it keeps transactions to itself', () => {
     const { kernel, chain, send, transfer, receiver } = under('swallows');
     send(transfer());
     kernel.advance(5 * tick_ms);
@@ -200,7 +200,7 @@ describe('what is wrong with a simulated Solana node for a while', () => {
     for (let slots = 0; slots < 20 && chain.truth.transfers().length < 2; slots += 1) kernel.advance(1_000);
     assert.ok(lists().every((count) => count === 1));
   });
-  it('it tells slots whose blocks it does not have', () => {
+  it('it reports slots whose blocks it does not have', () => {
     const made = under('newestMissing');
     assert.ok(made.of('getBlock', heads(made)[0], confirmed).some((told) => /not available/.test(String(told))));
   });
@@ -212,11 +212,11 @@ describe('what is wrong with a simulated Solana node for a while', () => {
     const { chain, of } = under('hidesTransactions');
     assert.ok(differ(of('getTransaction', chain.truth.transfers()[0]?.txHash, confirmed)));
   });
-  it('one calls all expired', () => {
+  it('one reports all as expired', () => {
     const { of } = under('expiresAll');
     assert.ok(differ(of('getEpochInfo', { commitment: 'finalized' }).map((told) => (told as Told)['blockHeight'])));
   });
-  it('one asks for a thousand times as much', () => {
+  it('one requests a thousand times as much', () => {
     assert.ok(
       differ(
         under('asksForMore')
@@ -225,7 +225,7 @@ describe('what is wrong with a simulated Solana node for a while', () => {
       ),
     );
   });
-  it('one shows a payment that nobody made', () => {
+  it('one returns a payment that nobody made', () => {
     const { of, account } = under('forges');
     assert.ok(differ(of('getSignaturesForAddress', account, { commitment: 'finalized' })));
     assert.ok(

@@ -55,7 +55,7 @@ const resultOf = ({ errorResultXdr }: Told): number => Buffer.from(String(errorR
 const [tooLate, badSequence] = [-3, -5];
 
 describe('a simulated Stellar', () => {
-  it('closes a ledger with what a customer pays, and tells it as an event with its memo', () => {
+  it('closes a ledger with a customer’s payment, and returns it as an event with its memo', () => {
     const { kernel, chain, customer, events, ask } = world();
     chain.pay(customer);
     kernel.advance(4 * ledger_ms);
@@ -69,7 +69,7 @@ describe('a simulated Stellar', () => {
     assert.equal(ask('getTransaction', { hash: transfer?.txHash })['status'], 'SUCCESS');
   });
 
-  it('applies what the treasury signed once, whoever sends it again', () => {
+  it('applies a treasury’s transaction once, also if it is sent again', () => {
     const { kernel, chain, ask, receiver, transfer } = world();
     const { bytes, hash } = transfer(1n);
     assert.equal(ask('sendTransaction', { transaction: bytes })['status'], 'PENDING');
@@ -82,7 +82,7 @@ describe('a simulated Stellar', () => {
     assert.equal(chain.truth.balance(receiver, usdc?.address ?? ''), 30_000_000n);
   });
 
-  it('puts off what has landed for eight ledgers, then refuses its used number', () => {
+  it('refuses a landed transaction for eight ledgers, then for its used number', () => {
     const { kernel, ask, transfer } = world();
     const { bytes } = transfer(1n);
     ask('sendTransaction', { transaction: bytes });
@@ -101,7 +101,7 @@ describe('a simulated Stellar', () => {
     assert.equal(resultOf(ask('sendTransaction', { transaction: bytes })), tooLate);
   });
 
-  it('takes one transaction of an account at a time', () => {
+  it('accepts one transaction of an account at a time', () => {
     const { ask, transfer } = world();
     ask('sendTransaction', { transaction: transfer(1n).bytes });
     assert.equal(
@@ -110,7 +110,7 @@ describe('a simulated Stellar', () => {
     );
   });
 
-  it('lets what nobody hears of, or offers too little, wait until its time has passed', () => {
+  it('lets a transaction wait until its time has passed if nobody receives it, or it offers too little', () => {
     for (const fault of ['stellar.queue.drops', 'stellar.queue.waits', 'stellar.queue.loses', 'stellar.fees.rise']) {
       const { kernel, chain, ask, receiver, transfer } = world();
       kernel.break(fault);
@@ -125,7 +125,7 @@ describe('a simulated Stellar', () => {
     }
   });
 
-  it('stands still for a while', () => {
+  it('stops for a while', () => {
     const { kernel, chain } = world();
     kernel.break('stellar.ledger.stalls');
     kernel.advance(5 * ledger_ms);
@@ -133,7 +133,7 @@ describe('a simulated Stellar', () => {
   });
 });
 
-describe('what is wrong with a simulated Stellar node for a while', () => {
+describe('temporary faults of a simulated Stellar node', () => {
   function under(spell: string) {
     const made = world();
     made.chain.pay(made.customer);
@@ -148,7 +148,7 @@ describe('what is wrong with a simulated Stellar node for a while', () => {
     const { chain, of } = under('lags');
     for (const { latestLedger } of of('getHealth', {})) assert.ok(BigInt(Number(latestLedger)) < chain.truth.head());
   });
-  it('it hears of nothing', () => {
+  it('it receives no new ledgers', () => {
     const { kernel, of } = under('stays');
     const before = of('getHealth', {});
     kernel.advance(2 * ledger_ms);
@@ -161,13 +161,13 @@ describe('what is wrong with a simulated Stellar node for a while', () => {
           .of('getHealth', {})
           .every(({ refused }) => refused !== undefined),
       ));
-  it('it keeps what it is sent to itself', () => {
+  it('it keeps transactions to itself', () => {
     const { kernel, chain, of, receiver, transfer } = under('swallows');
     of('sendTransaction', { transaction: transfer(1n).bytes });
     kernel.advance(5 * ledger_ms);
     assert.equal(chain.truth.balance(receiver, usdc?.address ?? ''), 0n);
   });
-  it('it is too busy to take anything', () => {
+  it('it is too busy to accept anything', () => {
     const { of, transfer } = under('isBusy');
     assert.ok(
       of('sendTransaction', { transaction: transfer(1n).bytes }).every(({ status }) => status === 'TRY_AGAIN_LATER'),
@@ -198,7 +198,7 @@ describe('what is wrong with a simulated Stellar node for a while', () => {
           .map(({ latestLedgerCloseTime }) => latestLedgerCloseTime),
       ),
     ));
-  it('one shows a payment that nobody made', () => {
+  it('one returns a payment that nobody made', () => {
     const { kernel, chain, events } = under('forges');
     kernel.advance(ledger_ms);
     const real = new Set(chain.truth.transfers().map(({ txHash }) => txHash));

@@ -1,6 +1,6 @@
 /**
- * The service's edges are replaced where its modules are loaded, so that all else of it runs as it is: nodes, stores, receivers, the
- * machine's clock and chance. To be imported before any module of the service.
+ * Replaces the service's edges when its modules are loaded, so that the rest of its code runs unchanged. Edges are
+ * nodes, stores, receivers, the machine's clock and randomness. Import this before any module of the service.
  */
 import { registerHooks } from 'node:module';
 

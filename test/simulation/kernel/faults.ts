@@ -15,7 +15,7 @@ export interface FaultPlan {
 /** The faults that happen, such as `crash.before.store.append#12`. */
 export type ChosenFaults = Pick<ReadonlySet<string>, 'has'>;
 
-/** @param only these and no others; null: as chance has it */
+/** @param only these faults and no others; null: random ones */
 export function createFaults(seed: number, only: ChosenFaults | null): FaultPlan {
   const happened: string[] = [];
   const passed = new Map<string, number>();

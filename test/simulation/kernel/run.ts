@@ -16,7 +16,7 @@ export interface Weather {
   readonly loss: number;
   /** For each repeatable call: it arrives twice. */
   readonly repeat: number;
-  /** Longest usual way of a message. */
+  /** Maximum usual delay of a message. */
   readonly way_ms: number;
 }
 

@@ -96,7 +96,7 @@ export async function checkRebuild(log: SimulatedLog, live: PostgresModel): Prom
   }
 }
 
-/** A set as the log gives it. @returns the filled model, and the tables of the set in it */
+/** Reads a set from the whole log. @returns the filled model, and the tables of the set in it */
 export async function readAnew(
   set: ProjectionSet,
   log: SimulatedLog,

@@ -3,15 +3,15 @@ import type { Random, SimulatedChain } from '../kernel/ports.ts';
 
 /** For each habit: one world in this many has it. */
 const worldsPer = {
-  /** Payouts of an EVM chain are put together. */
+  /** Payouts of an EVM chain are batched. */
   batches: 5,
   /** Deposits are collected every minute. */
   sweeps: 5,
   /** Operators withdraw tokens and coins, approve withdrawals and call them off. */
   withdrawals: 5,
-  /** Operators order money back and call some of these refunds off. */
+  /** Operators order refunds and call some of them off. */
   callOffs: 8,
-  /** Payers leave out the memo, and operators decide about their money. */
+  /** Payers omit the memo, and operators decide about their money. */
   strayMoney: 4,
   /** Payers earn credit and spend it; the merchant withdraws what buyers paid by credit. */
   credit: 5,

@@ -22,7 +22,7 @@ import type { RefundRequest, StrayRefund } from './refundRequest.ts';
 import type { WantedWithdrawal } from './treasurers.ts';
 import type { WantedRebalance } from './wantedRebalance.ts';
 
-/** Something happened that never may. */
+/** An invariant is broken. */
 export class Violation extends Error {
   override readonly name = 'Violation';
   /** Stable name of the broken invariant. */

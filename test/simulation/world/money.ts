@@ -36,7 +36,7 @@ function checkReceived(
     throw new Violation('moneyAddsUp', `${terms.paymentId} recorded ${recorded} of the ${came} that came`);
 }
 
-/** Hashes of money that paid no payment's memo and that an operator gave to the payment. */
+/** Hashes of unmatched money that an operator assigned to the payment. */
 const assignedTo = ({ terms }: Payment, unmatched: Recorded['unmatched']): ReadonlySet<string> =>
   new Set(
     [...unmatched.values()].flatMap((state) =>

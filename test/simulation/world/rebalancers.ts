@@ -11,7 +11,7 @@ import type { WantedRebalance } from './wantedRebalance.ts';
 
 export interface Rebalancers {
   readonly rebalances: readonly WantedRebalance[];
-  /** True once the money of each one is there. */
+  /** True once the money of each one has arrived. */
   done(): boolean;
 }
 

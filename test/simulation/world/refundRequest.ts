@@ -1,6 +1,6 @@
 import type { SimulatedChain } from '../kernel/ports.ts';
 
-/** One order of money back: a key and a receiver of its own. */
+/** One refund order: a separate key and receiver. */
 export interface RefundRequest {
   readonly paymentId: string;
   readonly key: string;
@@ -9,7 +9,7 @@ export interface RefundRequest {
   outcome: 'open' | 'ordered' | 'refused';
 }
 
-/** A refund of unmatched money: it has a receiver of its own. */
+/** A refund of unmatched money to a separate receiver. */
 export interface StrayRefund {
   readonly chain: SimulatedChain;
   readonly transferId: string;

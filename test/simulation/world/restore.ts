@@ -1,6 +1,6 @@
 /**
- * A backup is restored: Postgres is set back, or the event log. Then follows what docs/operate/backup.md has an operator do, and
- * nothing may be paid twice or lost by it.
+ * A backup is restored: Postgres is set back, or the event log. An operator then follows docs/operate/backup.md, and
+ * nothing may be paid twice or lost.
  */
 import { chains as catalogue } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
@@ -66,7 +66,7 @@ function setPostgresBack({ halt, resume, isCalm }: Restoring, lost_ms: number): 
   });
 }
 
-/** Orders after the backup are lost to everybody: so it is made only once everything is ordered. */
+/** Nobody remembers an order after the backup, so the backup is made only once everything is ordered. */
 function setLogBack(restoring: Restoring, lost_ms: number): void {
   const { agenda, stores, note } = theRun();
   const { customers, chains, watched, halt, resume, isCalm } = restoring;
@@ -91,7 +91,7 @@ function setLogBack(restoring: Restoring, lost_ms: number): void {
   });
 }
 
-/** As `npm run rebuild -- --log-restored`: read models out of the log as it is, and chains are read again from where it ends. */
+/** As `npm run rebuild -- --log-restored`: rebuilds read models from the present log, and reads chains again from its end. */
 async function rebuild(): Promise<void> {
   const { log, postgres } = theRun().stores;
   const { view } = postgres;

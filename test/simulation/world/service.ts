@@ -1,4 +1,4 @@
-/** Simulated instances of the service: all of its roles as they are, on replaced edges. A crashed one is started again. */
+/** Simulated instances of the service: all of its roles unchanged, on replaced edges. A crashed instance is started again. */
 import { fileURLToPath } from 'node:url';
 import type { ChosenSource } from '../../../commands/chooseSource.ts';
 import type { CreatedPayment, NewPayment, Settlement } from '../../../commands/createPayment.ts';
@@ -61,7 +61,7 @@ export interface Api {
   /** As `POST /v1/cashbacksign` and the merchant's withdrawal do. */
   readonly payByCredit: (request: CashbackRequest) => Promise<PaymentResult | Refusal>;
   readonly withdrawCashback: (asked: WithdrawalAsked) => Promise<Withdrawn | Refusal>;
-  /** As an operator after a restored log: these payments are held, for they were paid, and the treasury's accounts go on. */
+  /** Acts like an operator after a restored log: holds these payments, which were paid, and lets the treasury's accounts continue. */
   readonly settle: (paid: readonly string[]) => Promise<void>;
   /** As `npm run refunds -- order` does. */
   readonly refund: (paymentId: string, asked: AskedRefund) => Promise<OrderedRefunds | Refusal>;
@@ -216,7 +216,8 @@ const reason = 'the log was restored';
 const answer_ms = 15_000;
 
 /**
- * As `npm run payouts -- hold`, `npm run treasury -- explain` and `resume` do. A payout that is not owed yet cannot be held: then all wait.
+ * As `npm run payouts -- hold`, `npm run treasury -- explain` and `resume` do. A payout that is not owed yet cannot be
+ * held: then all wait.
  */
 async function settle({ handle, clock, chains }: Core, paid: readonly string[]): Promise<void> {
   const deps = { handle, clock };

@@ -1,4 +1,4 @@
-/** One run: a world out of a seed, everything that happens in it, and whether what must be true stayed true. */
+/** One run: a world from a seed, all of its events, and the check of its invariants. */
 import { createHash } from 'node:crypto';
 import type { ChainId } from '../../../domain/chains.ts';
 import { instant } from '../../../domain/time.ts';
@@ -31,9 +31,9 @@ import { checkTreasury } from './treasury.ts';
 
 export interface Asked {
   readonly seed: number;
-  /** The chains that there are: a world has some of them. */
+  /** All supported chains: a world has some of them. */
   readonly chains: readonly (readonly [ChainId, OpenChain])[];
-  /** These faults alone; null: as the seed has them. */
+  /** Only these faults; null: those of the seed. */
   readonly only: ChosenFaults | null;
   /** Default: drawn from the seed. */
   readonly payments?: number;
@@ -169,7 +169,7 @@ function createWorld({
     note,
   };
   const chosen = random.fork('networks');
-  // Two networks of those that there are, seldom three.
+  // Two of the networks, in few worlds three.
   const left = [...there];
   const networks = Array.from({ length: chosen.below(4) === 0 ? 3 : 2 }, () =>
     left.splice(chosen.below(left.length), 1),

@@ -4,7 +4,7 @@ import { ownerKey, ownerScheme } from '../../../src/chains/solana/signer/keys.ts
 import { depositSeed } from '../chains/solana/chain.ts';
 import type { PostgresModel, Row } from '../postgres/server.ts';
 
-/** More than the service wants at least. */
+/** More than the service's own minimum. */
 const stock = 600;
 
 /** The same in all runs of a program. */

@@ -1,4 +1,4 @@
-/** Payers who leave out the memo, and operators who give such money to a payment or order it back, and call some refunds off. */
+/** Payers who omit the memo, and operators who assign such money to a payment or order its refund, and call some refunds off. */
 import { chainOf, findToken } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { transferId } from '../../../domain/payment/events.ts';

@@ -63,7 +63,7 @@ function outflowsOf({ payments, operations, unmatched }: Logged): ReadonlyMap<nu
 const isWithdrawal = ({ ordered }: NonNullable<OperationState>): boolean =>
   ['withdrawal', 'rebalance'].includes(ordered.kind) && ordered.form === undefined;
 
-/** A withdrawal that is done arrived, and no other did. */
+/** A settled withdrawal has arrived, and no other has. */
 function checkWithdrawal(chains: readonly SimulatedChain[], id: string, state: NonNullable<OperationState>): void {
   const { ordered, leg } = state;
   const chain = chains.find(({ chainId }) => chainId === ordered.chainId);
@@ -77,7 +77,7 @@ function checkWithdrawal(chains: readonly SimulatedChain[], id: string, state: N
     );
 }
 
-/** The money of a rebalance is recorded as arrived only where its transaction brought it, and each arrival counts once. */
+/** The money of a rebalance is recorded as arrived only if its transaction brought it, and each arrival counts once. */
 function checkArrival(chains: readonly SimulatedChain[], id: string, state: NonNullable<OperationState>): void {
   const { ordered, arrived } = state;
   if (!arrived || !ordered.expects) return;

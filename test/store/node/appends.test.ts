@@ -21,7 +21,7 @@ describe("the node's appends", () => {
     ['Append', classic],
   ] as const) {
     describe(`by ${name}`, () => {
-      it('tells the revision and position of the last event', async () => {
+      it('state the revision and position of the last event', async () => {
         const stream = newStream();
         const first = await client.appendToStream(stream, many(3), { ...options, expectedRevision: 'no_stream' });
         assert.equal(first.success, true);
@@ -125,7 +125,7 @@ describe("the node's appends", () => {
     });
   }
 
-  it('writes an append that comes in several chunks as one', async () => {
+  it('writes an append in several chunks as one', async () => {
     const stream = newStream();
     await client.appendToStream(stream, many(200), { batchAppendSize: 500 });
     assert.equal((await list(client.readStream(stream))).length, 200);
@@ -211,7 +211,7 @@ describe("the node's appends", () => {
       },
     );
 
-    it('ignores a chunk that belongs to nothing', async () => {
+    it('ignores a chunk of an unknown append', async () => {
       const [lost, good] = [randomUUID(), randomUUID()];
       assert.deepEqual(await talk({ id: lost }, { id: good, stream: newStream() }), [
         { id: good, result: 'revision 0' },

@@ -59,7 +59,7 @@ function eventOf({ id, properties, data, metadata }: Value<typeof anEvent>) {
 }
 
 describe('a request of BatchAppend', () => {
-  it('is read as its generated message says', () => {
+  it('is read as its generated message states', () => {
     fc.assert(
       fc.property(aRequest, ({ id, options, events, final }) => {
         const request = new BatchAppendReq().setIsFinal(final).setProposedMessagesList(events.map(eventOf));
@@ -91,7 +91,7 @@ describe('a request of BatchAppend', () => {
     );
   });
 
-  it('whose deadline was before 1970 is too late', () => {
+  it('is too late with a deadline before 1970', () => {
     const options = new BatchAppendReq.Options().setDeadline(new timestamp.Timestamp().setSeconds(-5));
     const read = batchRequest(Buffer.from(new BatchAppendReq().setOptions(options).serializeBinary()));
     assert.ok((read.options?.deadline_ms ?? Number.NaN) <= 0);

@@ -47,7 +47,7 @@ async function usedDirectory(): Promise<string> {
   return dataDir;
 }
 
-/** Changes each place where the text stands in the file; there may be older pages that have it too. */
+/** Changes each occurrence of the text in the file; older pages may contain it too. */
 function flip(file: string, text: string): number {
   const bytes = readFileSync(file);
   const handle = openSync(file, 'r+');
@@ -79,7 +79,7 @@ describe('a damaged data directory', () => {
     ],
   ];
   for (const [what, cause, damage] of damages) {
-    it(`is refused with its cause and the way back: ${what}`, async () => {
+    it(`is refused with its cause and the remedy: ${what}`, async () => {
       const dataDir = await usedDirectory();
       damage(fileOf(dataDir));
       await assert.rejects(spawnEmbeddedNode({ dataDir }), (error) => {
@@ -93,20 +93,20 @@ describe('a damaged data directory', () => {
     });
   }
 
-  it('of an earlier version is not begun anew either', async () => {
+  it('is not recreated from an earlier version either', async () => {
     const dataDir = temporaryDirectory();
     writeFileSync(join(dataDir, 'lock'), '');
     writeFileSync(join(dataDir, 'holder.json'), '{"pid":1}');
     await assert.rejects(startNode({ dataDir }), { name: 'Damaged' });
   });
 
-  it('that never held a log begins with an empty one, also when a first start was cut short', async () => {
+  it('without a log begins with an empty one, also when a first start was interrupted', async () => {
     const dataDir = temporaryDirectory();
     writeFileSync(join(dataDir, 'lock'), '');
     await withNode(dataDir, async (store) => assert.equal(await store.tail(), 0n));
   });
 
-  it('put back from a copy goes on', async () => {
+  it('restored from a copy continues', async () => {
     const dataDir = await usedDirectory();
     const copy = join(temporaryDirectory(), 'copy.mdb');
     copyFileSync(fileOf(dataDir), copy);
@@ -118,7 +118,7 @@ describe('a damaged data directory', () => {
 });
 
 describe('flipped bytes', () => {
-  it('of an event are not served and not built upon, told once, and nothing else is held up', async () => {
+  it('in an event are not served and not built upon, reported once, and nothing else is held up', async () => {
     const dataDir = temporaryDirectory();
     const marked = { ...event(), type: 'MarkedForDamage' };
     await withNode(dataDir, async (store) => {
@@ -158,7 +158,7 @@ describe('flipped bytes', () => {
     });
   });
 
-  it('of what is known of a stream are found', async () => {
+  it('in the data of a stream are found', async () => {
     const dataDir = temporaryDirectory();
     await withNode(dataDir, (store) => store.append('known-1', 'no_stream', events(4)));
     assert.ok(flip(fileOf(dataDir), '3,"sum":') > 0);
@@ -168,7 +168,7 @@ describe('flipped bytes', () => {
     });
   });
 
-  it('of what is known of the epochs are reported to the parent of a node, which starts all the same', async () => {
+  it('in the data of the epochs are reported to the parent of a node, which starts nevertheless', async () => {
     const dataDir = temporaryDirectory();
     await withNode(dataDir, async () => {});
     assert.ok(flip(fileOf(dataDir), '"last":0,"sum":') > 0);
@@ -187,7 +187,7 @@ describe('flipped bytes', () => {
     }
   });
 
-  it('of the end of the log are found at the start', async () => {
+  it('in the end of the log are found at the start', async () => {
     const dataDir = await usedDirectory();
     assert.ok(flip(fileOf(dataDir), '"checkedFrom"') > 0);
     await assert.rejects(startNode({ dataDir }), /the end of its log is not as it was written/);
@@ -195,7 +195,7 @@ describe('flipped bytes', () => {
 });
 
 describe('a log of the older format, without checksums', () => {
-  it('is read, and goes on with them', async () => {
+  it('is read, and continues with them', async () => {
     const dataDir = temporaryDirectory();
     const written = { ...event(), type: 'Happened' };
     const record = bareRecord(

@@ -26,7 +26,7 @@ describe("the node's deletions and metadata", () => {
     });
 
     for (const expectedRevision of ['any', 'no_stream', 1n] as const) {
-      it(`lets the stream go on where it was when ${expectedRevision} is expected`, async () => {
+      it(`lets the stream continue where it was when ${expectedRevision} is expected`, async () => {
         await client.appendToStream(stream, many(2));
         await client.deleteStream(stream);
         const { nextExpectedRevision } = await client.appendToStream(stream, many(2), { expectedRevision });
@@ -42,7 +42,7 @@ describe("the node's deletions and metadata", () => {
       }
     });
 
-    it('is refused at the wrong revision and says which', async () => {
+    it('is refused at the wrong revision and states the right one', async () => {
       await client.appendToStream(stream, many(2));
       await assert.rejects(client.deleteStream(stream, { expectedRevision: 5n }), (error) => {
         const { expectedVersion, actualVersion } = error as unknown as Record<string, unknown>;
@@ -51,7 +51,7 @@ describe("the node's deletions and metadata", () => {
       });
     });
 
-    it('can be repeated, but not by whom the stream must exist for', async () => {
+    it('can be repeated, but not by a caller that expects the stream to exist', async () => {
       await client.appendToStream(stream, json());
       await client.deleteStream(stream);
       await client.deleteStream(stream);
@@ -59,7 +59,7 @@ describe("the node's deletions and metadata", () => {
       await failsWith(client.appendToStream(stream, json(), { expectedRevision: 'stream_exists' }), 'stream-deleted');
     });
 
-    it('hides the position of an append that is repeated: its event cannot be read any more', async () => {
+    it('hides the position of a repeated append: its event cannot be read any more', async () => {
       const events = many(2);
       const repeat = () => client.appendToStream(stream, events, { expectedRevision: 'no_stream' });
       assert.ok((await repeat()).position);
@@ -101,7 +101,7 @@ describe("the node's deletions and metadata", () => {
       await failsWith(client.getStreamMetadata(stream), 'stream-deleted');
     });
 
-    it('is not reported to a read that makes no sense: forwards from the end', async () => {
+    it('is not reported to an invalid read: forwards from the end', async () => {
       await client.tombstoneStream(stream);
       await failsWith(list(client.readStream(stream, { fromRevision: 'end' })), 'unknown');
     });

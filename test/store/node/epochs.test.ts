@@ -13,7 +13,7 @@ describe("the node's epochs", () => {
     dataDir = temporaryDirectory();
   });
 
-  /** One life of a node on the data directory. */
+  /** One run of a node on the data directory. */
   async function live<T>(use: (client: EventStoreDBClient) => Promise<T>): Promise<T> {
     const node = await startNode({ dataDir, port: 0 });
     const client = EventStoreDBClient.connectionString(node.url);
@@ -34,7 +34,7 @@ describe("the node's epochs", () => {
     return last?.event?.position as Position;
   };
 
-  /** Messages of a filtered subscription until it has caught up, and how many more events are wanted then. */
+  /** Messages of a filtered subscription until it has caught up, and the number of further events to wait for. */
   async function follow(
     client: EventStoreDBClient,
     fromPosition: Position | typeof START,
@@ -83,7 +83,7 @@ describe("the node's epochs", () => {
     });
   });
 
-  it('are passed over by reads of the log in both directions, whatever their limit', async () => {
+  it('are skipped by reads of the log in both directions, whatever their limit', async () => {
     const positions: Position[] = [];
     for (let start = 0; start < 4; start++) positions.push(await live((client) => append(client)));
     const places = positions.map(({ commit }) => `seen-1 ${commit}`);

@@ -4,12 +4,12 @@ import { eventTypeFilter } from '@eventstore/db-client';
 import { createExpressions } from '../../../src/store/node/expressions.ts';
 import { json, newStream, officialClient, oursAlone } from './official.ts';
 
-/** Takes twice as long for each further letter. */
+/** Its duration doubles with each further letter. */
 const runaway = '^(a+)+$';
 const poison = `${'a'.repeat(60)}!`;
 
-describe('a regular expression that somebody else wrote', () => {
-  it('matches as JavaScript does, with look-ahead and back-references', async () => {
+describe('a regular expression from a client', () => {
+  it('matches like JavaScript, with look-ahead and back-references', async () => {
     const expression = createExpressions()('^(?!\\$)(\\w)\\1');
     try {
       assert.deepEqual(await expression.matches(['aab', '$aa', 'abc', 'zz']), [true, false, false, true]);
@@ -19,7 +19,7 @@ describe('a regular expression that somebody else wrote', () => {
     }
   });
 
-  it('is ended when one page takes it too long; others go on', async () => {
+  it('is aborted when one page takes it too long; others continue', async () => {
     const expressions = createExpressions({ page_ms: 200 });
     const [bad, good] = [expressions(runaway), expressions('^a')];
     try {
@@ -33,7 +33,7 @@ describe('a regular expression that somebody else wrote', () => {
     }
   });
 
-  it('gives its place back when it ends', async () => {
+  it('frees its place when it ends', async () => {
     const expressions = createExpressions({ most: 1 });
     const first = expressions('a');
     assert.throws(() => expressions('b'), { code: 8, message: /1 calls filter by regular expressions already/ });
@@ -44,7 +44,7 @@ describe('a regular expression that somebody else wrote', () => {
     await second.end();
   });
 
-  it('is refused when it is none', () => {
+  it('is refused when it is invalid', () => {
     assert.throws(() => createExpressions()('('), { code: 2 });
   });
 

@@ -35,7 +35,7 @@ const expression = () => new ReadReq.Options.FilterOptions.Expression();
 const filter = () =>
   new ReadReq.Options.FilterOptions().setMax(32).setCheckpointintervalmultiplier(1).setEventType(expression());
 
-/** Requests that use every field which the client knows. */
+/** Requests that use every field of the client. */
 const valid: Record<keyof typeof requestShapes, { serializeBinary(): Uint8Array }[]> = {
   read: [
     new ReadReq().setOptions(
@@ -98,10 +98,10 @@ const valid: Record<keyof typeof requestShapes, { serializeBinary(): Uint8Array 
 const framesOf = (method: keyof typeof valid): Buffer[] =>
   valid[method].map((message) => Buffer.from(message.serializeBinary()));
 
-/** A length that points far beyond everything: what made the decoder read for ever. */
+/** A length far beyond the message, which made the decoder read for ever. */
 const endless = Buffer.from('0affffffff0f', 'hex');
 
-/** Frames of BatchAppend in which every length is right, and which the decoder reads otherwise than they say. */
+/** Frames of BatchAppend with correct lengths that the decoder reads differently. */
 const readOtherwise = {
   'a field’s number beyond 32 bits, of which it takes the lower half': `8a80808010 06 ${endless.toString('hex')}`,
   'an entry of a map with another field, which it does not skip': '1a0a 1208 1812 faffffff0f 00',
@@ -113,7 +113,7 @@ describe('a frame', () => {
   for (const method of Object.keys(valid) as (keyof typeof valid)[]) {
     const shape = requestShapes[method];
 
-    it(`of ${method} passes as the official client writes it, with unknown fields too`, () => {
+    it(`for ${method} passes as the official client writes it, with unknown fields too`, () => {
       const unknown = Buffer.from([0xf8, 0x07, 0x01, 0xfa, 0x07, 0x02, 0xff, 0xff, 0xfd, 0x07, 1, 2, 3, 4]);
       for (const frame of framesOf(method)) {
         checkFrame(frame, shape);
@@ -121,7 +121,7 @@ describe('a frame', () => {
       }
     });
 
-    it(`of ${method} is refused when it is cut off, or a length of its points beyond it`, () => {
+    it(`for ${method} is refused when it is truncated, or one of its lengths points beyond it`, () => {
       assert.throws(() => checkFrame(endless, shape), { name: 'MalformedFrame' });
       assert.throws(() => checkFrame(Buffer.from('08ffffffff0f', 'hex'), shape), { name: 'MalformedFrame' });
       for (const frame of framesOf(method)) {
@@ -132,7 +132,7 @@ describe('a frame', () => {
   }
 
   for (const [what, hex] of Object.entries(readOtherwise)) {
-    it(`is refused with what hides a length from the check: ${what}`, () => {
+    it(`is refused with content that hides a length from the check: ${what}`, () => {
       assert.throws(() => checkFrame(bytesOf(hex), requestShapes.batchAppend), { name: 'MalformedFrame' });
     });
   }
@@ -144,13 +144,13 @@ describe('a frame', () => {
     checkFrame(frame, requestShapes.batchAppend);
   });
 
-  it('of more parts than there can be events is refused before they become objects', () => {
+  it('with more parts than possible events is refused before they become objects', () => {
     const hollow = Buffer.alloc(1_200_000, Buffer.from([0x1a, 0x00]));
     assert.throws(() => checkFrame(hollow, requestShapes.batchAppend), /at most 524288 parts/);
   });
 });
 
-describe('a node that is sent broken frames', () => {
+describe('a node that receives broken frames', () => {
   const lost: unknown[] = [];
   let node: EmbeddedNode;
   let client: Client;
@@ -165,7 +165,7 @@ describe('a node that is sent broken frames', () => {
 
   const asIs = (bytes: Buffer): Buffer => bytes;
 
-  /** Sends frames to any method; resolves with the status that ended the call, or null while the call waits for more. */
+  /** Sends frames to any method; resolves with the status that ended the call, or null if the call waits for more. */
   function send(path: string, frames: readonly Buffer[]): Promise<number | null> {
     const call = client.makeBidiStreamRequest(path, asIs, asIs, { deadline: Date.now() + 250 });
     return new Promise((resolve) => {
@@ -192,14 +192,14 @@ describe('a node that is sent broken frames', () => {
     { path: features.ServerFeaturesService.getSupportedMethods.path, frames: [Buffer.from([0x0a, 0x01, 0x41])] },
   ];
 
-  it('refuses what hides a length from the check, and goes on', async () => {
+  it('refuses content that hides a length from the check, and continues', async () => {
     const { path } = streams.StreamsService.batchAppend;
     for (const hex of Object.values(readOtherwise)) assert.equal(await send(path, [bytesOf(hex)]), status.INTERNAL);
     await stillAnswers();
   });
 
   for (const { path, frames } of methods) {
-    it(`refuses an endless length sent to ${path}, and goes on`, async () => {
+    it(`refuses an endless length sent to ${path}, and continues`, async () => {
       assert.equal(await send(path, [endless]), status.INTERNAL);
       await stillAnswers();
     });

@@ -26,7 +26,7 @@ describe('the room on a disk', () => {
     return { room, state, told };
   }
 
-  it('is refused before the disk is full, told once, and there again when something was written', () => {
+  it('is refused before the disk is full, reported once, and reported again as available after a write', () => {
     const { room, state, told } = disk();
     room.mustBeThere();
     state.free_bytes = 1_000_000;
@@ -46,7 +46,7 @@ describe('the room on a disk', () => {
     assert.equal(told.at(-1), null);
   });
 
-  it('is tried again after a while when a write failed for a reason that the disk does not tell', () => {
+  it('is tried again after a while when a write failed for a reason that the disk does not state', () => {
     const { room, state, told } = disk();
     const failure = room.failed(new Error('Disk quota exceeded'));
     assert.ok(failure instanceof CannotWrite);
@@ -59,8 +59,8 @@ describe('the room on a disk', () => {
   });
 });
 
-describe('the room on a disk that nobody writes to', () => {
-  it('is told to be gone, and to be there again', () => {
+describe('the room on a disk without writers', () => {
+  it('is reported as gone, and as available again', () => {
     const told: boolean[] = [];
     const state = { free_bytes: plenty_bytes, now_ms: 0 };
     const room = createRoom({
@@ -86,7 +86,7 @@ describe('the room on a disk that nobody writes to', () => {
 });
 
 describe('a commit that failed', () => {
-  /** Storage whose commit fails; it ends where it did, or cannot be read any more. */
+  /** Storage whose commit fails; afterwards its end is unchanged, or it is unreadable. */
   async function failing(isReadable: boolean) {
     const real = await openStorage(join(temporaryDirectory(), 'events'));
     let hasFailed = false;
@@ -117,14 +117,14 @@ describe('a commit that failed', () => {
     return { failure, told: told.map(({ kind }) => kind) };
   }
 
-  it('is answered as not written when the log ends where it did', async () => {
+  it('is answered as not written when the log’s end is unchanged', async () => {
     const { failure, told } = await failing(true);
     assert.ok(failure instanceof CannotWrite);
     assert.match(failure.message, /cannot write to \/data: Input\/output error\. Nothing was written/);
     assert.deepEqual(told, []);
   });
 
-  it('is answered as unknown when the log cannot be read any more, and the node is to be started again', async () => {
+  it('is answered as unknown when the log is unreadable, and the node must be restarted', async () => {
     const { failure, told } = await failing(false);
     assert.ok(failure instanceof Error && !(failure instanceof CannotWrite));
     assert.deepEqual(told, ['broken']);

@@ -1,4 +1,4 @@
-/** The official client, unmodified, against the node: what these tests see is what any EventStoreDB client sees. */
+/** The official client, unmodified, against the node: these tests observe what any EventStoreDB client observes. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { EventStoreDBClient, type JSONEventData, jsonEvent } from '@eventstore/db-client';
@@ -10,13 +10,13 @@ import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 
 let started: Promise<string> | undefined;
 
-/** Specs of what our node does in another way than the original; a run against the original skips them and says why. */
+/** Specs of behaviour that differs from the original; a run against the original skips them and states the reason. */
 export function oursAlone(why: string) {
   return (title: string, spec: Mocha.AsyncFunc): Mocha.Test =>
     givenEventStore === undefined ? it(title, spec) : it.skip(`${title} (ours alone: ${why})`, spec);
 }
 
-/** A node that nobody else writes to. With EVENTSTORE_URL, the real server: these tests are what it does. */
+/** A node without other writers. With EVENTSTORE_URL it is the real server, which proves that these tests describe it. */
 function nodeUrl(): Promise<string> {
   started ??= start();
   return started;
@@ -36,7 +36,7 @@ export async function officialClient(): Promise<EventStoreDBClient> {
   return client;
 }
 
-/** The generated stubs alone, to see single messages. */
+/** The generated stubs alone, for single messages. */
 export async function rawClient(): Promise<streams.StreamsClient> {
   const url = await nodeUrl();
   const client = new streams.StreamsClient(new URL(url).host, credentials.createInsecure());
@@ -52,7 +52,7 @@ export const json = (type = 'Happened', data: object = {}): JSONEventData =>
 export const many = (count: number, type = 'Happened'): JSONEventData[] =>
   Array.from({ length: count }, (_, n) => json(type, { n }));
 
-/** Everything a read gives. */
+/** Collects a whole read. */
 export async function list<T>(reading: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of reading) items.push(item);
@@ -65,7 +65,7 @@ export async function revisions(
   return (await list(reading)).map(({ event }) => Number(event?.revision));
 }
 
-/** Asserts the type that the client gives an error. */
+/** Asserts the error type of the client. */
 export const failsWith = (work: Promise<unknown>, type: string): Promise<void> =>
   assert.rejects(work, (error) => {
     assert.equal((error as { type?: unknown }).type, type);

@@ -11,14 +11,14 @@ import { isFull } from '../../support/suite.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { event, events, idsOf } from '../events.ts';
 
-/** Repetitions of a race: a signal to a process group, and a kill in a flood. */
+/** Repetitions of a race: a signal to a process group, and a kill during many appends. */
 const rounds = isFull ? { signal: 3, flood: 4 } : { signal: 1, flood: 2 };
-/** Acknowledged appends before a kill: a random number between the two. */
+/** Bounds of the random number of acknowledged appends before a kill. */
 const flooded = isFull ? { least: 200, most: 2_200 } : { least: 100, most: 600 };
 
 const program = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
-/** A process of ours, the first of a process group of its own; what it prints is collected. */
+/** A child process that leads its own process group; collects its output. */
 function run(...args: string[]): { child: ChildProcess; output: () => string; line: Promise<string> } {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let text = '';
@@ -53,7 +53,7 @@ describe('the node as a process', () => {
     }
   }
 
-  it('keeps what it was given over a restart', async () => {
+  it('keeps its events over a restart', async () => {
     const written = events(3);
     node = await spawnEmbeddedNode({ dataDir });
     const first = await withStore(node.url, (store) => store.append('kept-1', 'no_stream', written));
@@ -67,7 +67,7 @@ describe('the node as a process', () => {
     });
   });
 
-  it('refuses a second process on the same data, and says what to do', async () => {
+  it('refuses a second process on the same data, and states the next step', async () => {
     node = await spawnEmbeddedNode({ dataDir });
     await assert.rejects(spawnEmbeddedNode({ dataDir, patience_ms: 0 }), (error) => {
       const { code, message } = error as { code?: string; message: string };
@@ -99,7 +99,7 @@ describe('the node as a process', () => {
     assert.equal(code, 0);
   });
 
-  it('ends by itself when its parent is killed, and the next parent gets the data', async () => {
+  it('ends when its parent is killed, and the next parent gets the data', async () => {
     const script = `
       import { spawnEmbeddedNode } from ${JSON.stringify(program('src/store/node/spawn.ts'))};
       const node = await spawnEmbeddedNode({ dataDir: ${JSON.stringify(dataDir)} });
@@ -116,7 +116,7 @@ describe('the node as a process', () => {
   });
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    it(`is not lost by ${signal} to its parent's whole process group: its parent ends it, in its own time`, async () => {
+    it(`is not lost by ${signal} to its parent’s whole process group: its parent ends it, in its own time`, async () => {
       const script = `
         import { spawnEmbeddedNode } from ${JSON.stringify(program('src/store/node/spawn.ts'))};
         import { openEventStore } from ${JSON.stringify(program('src/store/client.ts'))};
@@ -141,7 +141,7 @@ describe('the node as a process', () => {
     });
   }
 
-  it('is started again at the same address when it was killed, and clients go on', async () => {
+  it('is restarted at the same address when it was killed, and clients continue', async () => {
     const lost = Promise.withResolvers<string | null>();
     node = await spawnEmbeddedNode({ dataDir, onLost: ({ signal }) => lost.resolve(signal) });
     await withStore(node.url, async (store) => {
@@ -151,7 +151,7 @@ describe('the node as a process', () => {
       let revision = 0n;
       while (revision < 3n) {
         await nextTurn();
-        // Turned away while the node is down; the outcome of each append that was sent becomes known.
+        // Appends are refused while the node is down; the outcome of each sent append becomes known.
         revision = await store.append('again-1', revision, [event()]).then(
           (appended) => appended.revision,
           (error) => {
@@ -164,7 +164,7 @@ describe('the node as a process', () => {
     });
   });
 
-  it('is killed and started again when it does not answer any more, and clients go on', async () => {
+  it('is killed and restarted when it does not answer any more, and clients continue', async () => {
     const lost = Promise.withResolvers<Loss>();
     node = await spawnEmbeddedNode({ dataDir, silence_ms: 1_000, onLost: lost.resolve });
     const { pid } = node;
@@ -184,7 +184,7 @@ describe('the node as a process', () => {
     assert.notEqual(node.pid, pid);
   });
 
-  it('keeps every acknowledged append, and every other one whole or not at all, when it is killed in a flood', async () => {
+  it('keeps every acknowledged append, and every other one whole or not at all, when it is killed during many appends', async () => {
     const acknowledged = new Map<string, readonly string[]>();
     const attempted = new Map<string, readonly string[]>();
     for (let round = 0; round < rounds.flood; round++) {

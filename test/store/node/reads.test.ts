@@ -18,7 +18,7 @@ describe("the node's reads", () => {
     stream = newStream();
   });
 
-  describe('of a stream', () => {
+  describe('from a stream', () => {
     const read = (options: Parameters<EventStoreDBClient['readStream']>[1]): Promise<number[]> =>
       revisions(client.readStream(stream, options));
 
@@ -47,7 +47,7 @@ describe("the node's reads", () => {
       assert.deepEqual(await read({ direction: 'backwards', fromRevision: 'end' }), all.toReversed());
     });
 
-    it('says that a stream is missing', async () => {
+    it('report that a stream is missing', async () => {
       await failsWith(list(client.readStream(stream)), 'stream-not-found');
       await failsWith(
         list(client.readStream(stream, { direction: 'backwards', fromRevision: 'end' })),
@@ -57,7 +57,7 @@ describe("the node's reads", () => {
       await failsWith(list(client.readStream(stream)), 'stream-not-found');
     });
 
-    it('refuses what the real server refuses', async () => {
+    it('refuse the same requests as the real server', async () => {
       await client.appendToStream(stream, many(2));
       await failsWith(list(client.readStream(stream, { fromRevision: 'end' })), 'unknown');
       await failsWith(list(client.readStream(stream, { maxCount: 0 })), 'unknown');
@@ -65,7 +65,7 @@ describe("the node's reads", () => {
     });
   });
 
-  describe('of the log', () => {
+  describe('from the log', () => {
     let positions: Position[];
     beforeEach(async () => {
       await client.appendToStream(stream, many(4));
@@ -102,7 +102,7 @@ describe("the node's reads", () => {
       );
     });
 
-    it('refuses a position that is none of its own, unless it is past the end', async () => {
+    it('refuse a position that is none of its own, unless it is past the end', async () => {
       const beside = { commit: positions[1]!.commit + 1n, prepare: positions[1]!.commit + 1n };
       await failsWith(read({ fromPosition: beside }), 'unknown');
       await failsWith(read({ fromPosition: { commit: 1n, prepare: 2n } }), 'unknown');
@@ -110,7 +110,7 @@ describe("the node's reads", () => {
     });
   });
 
-  describe('of links', () => {
+  describe('through links', () => {
     const link = (to: string) =>
       ({
         ...jsonEvent({ type: '$>', data: {} }),
@@ -118,7 +118,7 @@ describe("the node's reads", () => {
         data: Buffer.from(to),
       }) as never;
 
-    it('follows them when asked to, one level', async () => {
+    it('follow them on request, one level', async () => {
       await client.appendToStream(stream, many(2));
       await client.appendToStream(`${stream}-links`, [link(`1@${stream}`), link(`7@${stream}`), json()]);
       const resolved = await list(client.readStream(`${stream}-links`, { resolveLinkTos: true }));
@@ -174,7 +174,7 @@ describe("the node's reads", () => {
       ]);
     });
 
-    it('refuses combinations that make no sense', async () => {
+    it('refuse combinations that make no sense', async () => {
       const filter = typeFilter(new Options.FilterOptions.Expression().setRegex('x')).setCheckpointintervalmultiplier(
         1,
       );
@@ -193,7 +193,7 @@ describe("the node's reads", () => {
       await assert.rejects(read(options().setFilter(brokenRegex)), { code: 2 });
     });
 
-    it('spells ids in two halves when asked to', async () => {
+    it('spell ids in two halves on request', async () => {
       const event = json();
       await client.appendToStream(stream, event);
       const [position] = (await list(client.readStream(stream))).map(({ event: read_ }) =>

@@ -7,7 +7,7 @@ import { openRecord } from '../../../src/store/node/environment.ts';
 import { bareRecord, encodeRecord, peekRecord, revisionOf } from '../../../src/store/node/log.ts';
 
 describe('a record of the log', () => {
-  it('is the message a reader is answered with, for any event', () => {
+  it('is the message for a reader, for any event', () => {
     const recorded = fc.record({
       stream: fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }).filter((text) => text.isWellFormed()),
       revision: fc.oneof(fc.nat(), fc.maxSafeNat(), fc.constant(2n ** 63n - 1n)),
@@ -60,7 +60,7 @@ describe('the memory of recent ids', () => {
     assert.equal(recent.find(id, 'a'), undefined);
   });
 
-  it('is bounded, and the newest are always in it', () => {
+  it('is bounded, and always contains the newest', () => {
     const recent = createRecentIds(10);
     for (let n = 0; n < 100; n++) recent.remember(`${n}`, 's', n);
     const known = [...Array(100).keys()].filter((n) => recent.find(`${n}`, 's') === n);

@@ -20,8 +20,8 @@ import { json, list } from './official.ts';
 const { Options } = messages.ReadReq;
 const mebibyte = 1024 * 1024;
 
-describe('what waits for a slow client', () => {
-  /** A call whose client takes a message when it is told to. */
+describe('the queue for a slow client', () => {
+  /** A call whose client reads a message only on request. */
   function slowCall() {
     const waiting: (() => void)[] = [];
     const call = {
@@ -70,7 +70,7 @@ describe('what waits for a slow client', () => {
   });
 });
 
-describe('what clients send faster than it is written', () => {
+describe('appends that clients send faster than they are written', () => {
   const proposal = (data_bytes: number) => ({
     id: randomUUID(),
     type: 'Large',
@@ -79,7 +79,7 @@ describe('what clients send faster than it is written', () => {
     metadata: Buffer.alloc(0),
   });
 
-  it('is bounded by its bytes: what does not fit is told so at once, the rest is written', async () => {
+  it('are bounded by their bytes: those beyond the bound are refused at once, the rest is written', async () => {
     const storage = await openStorage(join(temporaryDirectory(), 'events'));
     const writer = createWriter(storage, createBell());
     const change = (n: number) =>
@@ -92,7 +92,7 @@ describe('what clients send faster than it is written', () => {
     await storage.close();
   });
 
-  it('is bounded while its chunks are gathered', () => {
+  it('are bounded while their chunks are gathered', () => {
     const refused: string[] = [];
     const gathering = createGathering(
       () => assert.fail('none is whole'),
@@ -118,7 +118,7 @@ describe('what clients send faster than it is written', () => {
   });
 });
 
-describe('a node with readers that stand still', () => {
+describe('a node with stopped readers', () => {
   let node: EmbeddedNode;
   before(async () => {
     node = await spawnEmbeddedNode({ dataDir: temporaryDirectory(), port: 0 });

@@ -10,10 +10,10 @@ const { Options } = messages.ReadReq;
 const none = (): shared.Empty => new shared.Empty();
 
 interface Conversation {
-  /** Messages so far, each in a word: `event 3`, `checkpoint`, `caughtUp`. */
+  /** Messages so far, each as a word: `event 3`, `checkpoint`, `caughtUp`. */
   readonly said: readonly string[];
   readonly checkpoints: readonly bigint[];
-  /** Resolves when so many messages have come. */
+  /** Resolves when this many messages have arrived. */
   until(count: number): Promise<readonly string[]>;
   /** Resolves with the status code that ended the call. */
   readonly failed: Promise<number>;
@@ -103,7 +103,7 @@ describe("the node's subscriptions", () => {
     (await client.appendToStream(to, many(count))).position as Position;
 
   describe('to a stream', () => {
-    it('catch up from the start, then say so, then go on live', async () => {
+    it('catch up from the start, then report it, then continue live', async () => {
       await append(2);
       const talk = subscribe(toStream('start'));
       await talk.until(4);
@@ -131,7 +131,7 @@ describe("the node's subscriptions", () => {
       talk.leave();
     });
 
-    it('catch up with what the metadata shows, but are sent everything live', async () => {
+    it('catch up with the events that the metadata shows, but receive everything live', async () => {
       await append(5);
       await client.setStreamMetadata(stream, { maxCount: 2 });
       const talk = subscribe(toStream('start'));
@@ -142,7 +142,7 @@ describe("the node's subscriptions", () => {
       talk.leave();
     });
 
-    it('go on after a soft delete with what comes then', async () => {
+    it('continue after a soft delete with later events', async () => {
       await append(2);
       const talk = subscribe(toStream('start'));
       await talk.until(4);
@@ -222,7 +222,7 @@ describe("the node's subscriptions", () => {
     });
   });
 
-  describe('of the official client', () => {
+  describe('from the official client', () => {
     it('lose nothing when the consumer is slow, and catch up again', async () => {
       const from = await append(1);
       const subscription = client.subscribeToAll({

@@ -43,14 +43,14 @@ const funding = (said: object) => instead(honest, paymentA, 'PaymentFunded', () 
 const units = (amount: string) => BigInt(digits(amount));
 
 describe('the audit finds', () => {
-  it('more that left than was ordered, though the log states it', async () => {
+  it('an outflow above the order, though the log states it', async () => {
     const said = instead(honest, paymentA, 'PayoutConfirmed', () => ({ cost: { ...cost, left: digits('500.00') } }));
     const [ethereum, base] = showing(shown, 1, moved(payout.hash, 200, '-500.00', merchantWallet));
     const holds = { ...ethereum.holds, [usdc.address]: units('440.00') };
     assert.deepEqual(await tell(said, [{ ...ethereum, holds }, base]), [`costWrong ${paymentA} 6`]);
   });
 
-  it('dust that is more than what the coarser token cannot express', async () => {
+  it('dust above the destination’s smallest unit', async () => {
     const more = payin({ amount: '11.01' });
     const kept = { received: digits('11.01'), dust: digits('1.00') };
     const said = instead(funding(kept), paymentA, 'PayinConfirmed', () => ({ transfer: more }));
@@ -88,7 +88,7 @@ describe('the audit finds', () => {
     assert.deepEqual(await forgiving({ under: 'accept' }, '5.00', kept), [`payoutWrong ${paymentA} 3`]);
   });
 
-  it('an amount from which credit is computed that is not the one that was paid', async () => {
+  it('an amount for credit that differs from the paid one', async () => {
     assert.deepEqual(await tell(funding({ sourceAmount: digits('100.00') })), [`splitWrong ${paymentA} 3`]);
   });
 
@@ -222,7 +222,7 @@ describe('the audit of Solana', () => {
     assert.deepEqual(await tell(logOf(rentOfAccount), solana({})), []);
   });
 
-  it('finds a payout that was divided between its merchant and somebody else', async () => {
+  it('finds a payout that was divided between its merchant and another receiver', async () => {
     const divided = [tokens('-0.01', merchantWallet), tokens('-9.99', thief), rentTo(rentOfAccount)];
     assert.deepEqual(await tell(logOf(rentOfAccount), solana({ payout: divided })), [`outflowElsewhere ${paymentA} 4`]);
     const unnamed = [tokens('-10.00', null), rentTo(rentOfAccount)];
@@ -243,7 +243,7 @@ describe('the audit of Solana', () => {
     assert.deepEqual(await tell(logOf(rentOfAccount, '0.01'), hidden), [`sweptElsewhere deposit ${depositAddress} -`]);
   });
 
-  it('finds a sweep whose money came from somebody else', async () => {
+  it('finds a sweep whose money came from another account', async () => {
     const back = { asset: 'coin', amount: rentOfAccount, counterparty: depositAddress };
     const found = await tell(logOf(rentOfAccount), solana({ arrived: [tokens('10.01', thief), back] }));
     assert.ok(found.includes('outflowElsewhere operation-s1 1'), found.join());

@@ -1,4 +1,4 @@
-/** Heads that are said to stand on a chain: the transaction is there, and says the hash of the head. */
+/** Heads that the log calls anchored: the transaction exists on the chain and contains the head's hash. */
 import assert from 'node:assert/strict';
 import { hashOfHead } from '../../../commands/heads/chain.ts';
 import type { HeadsEvent } from '../../../domain/heads/events.ts';
@@ -10,7 +10,7 @@ import { anchored, audit, type Ground, head, told, written } from './world.ts';
 const first = head(honest);
 const whole = [...honest, first];
 
-describe('the audit looks for the anchor of a head', () => {
+describe('the audit searches the anchor of a head', () => {
   const headHash = hashOfHead(first.event as HeadsEvent);
   const hash = hashOf('anchor');
   const paysNobody = { account: treasuryAccount, receiver: treasuryAccount, amount: '0', token: coinOf(1) };
@@ -35,23 +35,23 @@ describe('the audit looks for the anchor of a head', () => {
   const log = (said: string = headHash) =>
     written([...whole, anchored(first, { headHash: said, transaction: hash, ledger: '230' }), ...operation(said)]);
 
-  it('and finds nothing where its transaction says the hash', async () => {
+  it('and finds nothing wrong if its transaction contains the hash', async () => {
     assert.deepEqual((await audit({ log: log(), grounds: onChain(headHash) })).findings, []);
   });
 
-  it('and finds one that says another hash, or none, or is not there', async () => {
+  it('and reports one with another hash, or none, or without a transaction', async () => {
     for (const memo of ['ab'.repeat(32), undefined])
       assert.deepEqual(told(await audit({ log: log(), grounds: onChain(memo) })), ['anchorWrong heads-log']);
     const found = told(await audit({ log: log(), grounds: shown }));
     assert.ok(found.includes('settlementForged heads-log'), found.join());
   });
 
-  it('and finds one of a head that was not signed', async () => {
+  it('and reports one of a head that was not signed', async () => {
     const other = 'ab'.repeat(32);
     assert.deepEqual(told(await audit({ log: log(other), grounds: onChain(other) })), ['headForged heads-log']);
   });
 
-  it('and does not take it for what was signed: a transaction without an attempt is nobody’s', async () => {
+  it('and does not count it as signed: a transaction without an attempt is foreign', async () => {
     const alone = written([...whole, anchored(first, { headHash, transaction: hash, ledger: '230' })]);
     const found = told(await audit({ log: alone, grounds: onChain(headHash) }));
     assert.ok(found.includes(`outflowUnrecorded ${treasuryStream}`), found.join());

@@ -1,4 +1,4 @@
-/** Money that the log credits to somebody else than the chain does: another payment, another sender, another memo. */
+/** Money that the log credits to another party than the chain: another payment, another sender, another memo. */
 import assert from 'node:assert/strict';
 import type { DomainEvent } from '../../../domain/decider.ts';
 import {
@@ -32,7 +32,7 @@ describe('the audit finds a payin', () => {
     assert.deepEqual(await tell(said), [`payinForged ${paymentA} 2`]);
   });
 
-  it('whose sender is not the one on the chain', async () => {
+  it('with another sender than the one on the chain', async () => {
     const said = ['PayinDetected', 'PayinConfirmed'].reduce(
       (log: readonly Said[], type) =>
         instead(log, paymentA, type, ({ transfer }: { transfer: object }) => ({
@@ -112,7 +112,7 @@ describe('the audit of an address that payments share, with memos,', () => {
     assert.deepEqual(await tell(onStellar, stellar('17', '99')), []);
   });
 
-  it('finds a payin with another payment’s memo, whether the log says so or hides it', async () => {
+  it('finds a payin with another payment’s memo, whether the log states so or hides it', async () => {
     const said = instead(onStellar, paymentA, 'PayinConfirmed', ({ transfer }: { transfer: object }) => ({
       transfer: { ...transfer, memo: '18' },
     }));

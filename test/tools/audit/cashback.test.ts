@@ -1,6 +1,6 @@
 /**
- * Money that nobody pays in: what a payment earns its payer, what he spends, what the merchant withdraws and a payment pays out. The honest
- * log is made by the product's own decisions, the frauds are planted into it.
+ * Fabricated credit: the earnings of a payment's payer, their spending, the merchant's withdrawal and its payment. The
+ * product's own decisions write the honest log, and the frauds change it.
  */
 import assert from 'node:assert/strict';
 import { cashback, receive, returnWithdrawal, type Withdrawal, withdraw } from '../../../domain/cashback.ts';
@@ -21,7 +21,7 @@ const merchant = `cashback-${appId}`;
 const withdrawalId = '0198f3c2-0000-8000-8000-0000000000f1';
 const paidOut = `payment-${withdrawalId}`;
 
-/** A's payer is promised five per cent. */
+/** The payment of A promises five per cent. */
 const promised = instead(honest, paymentA, 'PaymentCreated', () => ({ cashback_basisPoints: 500 }));
 const events = promised.filter(({ stream }) => stream === paymentA).map(({ event }) => event as PaymentEvent);
 const payment = fold(paymentDecider, events);
@@ -61,7 +61,7 @@ const whole: readonly Said[] = [
 const but = (...streams: readonly string[]) => whole.filter(({ stream }) => !streams.includes(stream));
 
 describe('the audit of cashback', () => {
-  it('finds nothing where each step follows from the one before', async () => {
+  it('finds nothing if each step follows from the one before', async () => {
     assert.equal(earning.cents, 50n);
     assert.deepEqual(await tell(whole), []);
   });
@@ -70,7 +70,7 @@ describe('the audit of cashback', () => {
     assert.deepEqual(await tell(but(merchant)), [`accountWrong ${buyer} 1`, `fundingWrong ${paidOut} 1`]);
   });
 
-  it('finds one that pays out more than was withdrawn, or to somebody else', async () => {
+  it('finds one that pays out more than was withdrawn, or to another receiver', async () => {
     type Taken = { readonly after: { readonly open: readonly object[] } };
     const more = instead(whole, merchant, 'CashbackWithdrawn', ({ after }: Taken) => ({
       receiverAddress: thief,
@@ -84,7 +84,7 @@ describe('the audit of cashback', () => {
     assert.deepEqual(await tell(less), [`fundingWrong ${paidOut} 1`]);
   });
 
-  it('finds cashback that no buyer spent, that came twice, or that another merchant was to have', async () => {
+  it('finds cashback that no buyer spent, that arrived twice, or that belongs to another merchant', async () => {
     assert.deepEqual(await tell(but(buyer)), [`accountWrong ${merchant} 0`, `accountWrong ${paymentA} 6`]);
     const again = instead(on(merchant, ...(received as readonly DomainEvent[])), merchant, 'CashbackReceived', () => ({
       after: { ...got.data.after, received_cents: '60', balance_cents: '30' },
@@ -95,7 +95,7 @@ describe('the audit of cashback', () => {
     assert.deepEqual(await tell(other), [`accountWrong ${merchant} 0`]);
   });
 
-  it('finds credit that no payment earned, that was promised by none, or is a cent too much', async () => {
+  it('finds credit that no payment earned, that none promised, or that is a cent too much', async () => {
     const stranger = `credit-${thief}`;
     const gift = (paymentId: string, cents: bigint) =>
       earn(credit.initial, { ...earning, account: thief, paymentId, cents }, at) as readonly DomainEvent[];
@@ -130,7 +130,7 @@ describe('the audit of cashback', () => {
     assert.deepEqual(await tell(but(paidOut)), [`accountWrong ${merchant} 1`]);
   });
 
-  describe('of a withdrawal whose payment bounced', () => {
+  describe('for a withdrawal whose payment bounced', () => {
     const bounce = bounced('payoutImpossible', '0.30');
     const [taken] = withdrawn as readonly { readonly data: { readonly after: typeof cashback.initial } }[];
     assert.ok(taken);

@@ -1,4 +1,4 @@
-/** Frauds that are planted into an honest log, its chains, or both: each is found, and the right stream is named. */
+/** Frauds in an honest log, on its chains, or in both: the audit finds each, and names the right stream. */
 import assert from 'node:assert/strict';
 import type { DomainEvent } from '../../../domain/decider.ts';
 import {
@@ -53,7 +53,7 @@ describe('the audit finds a fraud by the holder of every key:', () => {
     assert.ok(found.includes(`outflowUnrecorded ${treasuryStream} -`), found.join());
   });
 
-  it('a payout to another address than the terms say, although both log and chain say so', async () => {
+  it('a payout to another address than in the terms, although both log and chain agree', async () => {
     const elsewhere = attempt(1, { receiver: thief });
     const changes: readonly DomainEvent[] = [
       { ...payoutRequested(), data: { ...payoutRequested().data, receiverAddress: thief } },
@@ -72,7 +72,7 @@ describe('the audit finds a fraud by the holder of every key:', () => {
     assert.deepEqual(await tell(said, grounds), [`payoutWrong ${paymentA} 4`]);
   });
 
-  it('a payout that the log says went to the merchant, and the chain to somebody else', async () => {
+  it('a payout that reached the merchant in the log, and another receiver on the chain', async () => {
     const found = await tell(honest, showing(shown, 1, moved(payout.hash, 200, '-10.00', thief)));
     assert.deepEqual(found, [`outflowElsewhere ${paymentA} 5`]);
   });
@@ -82,7 +82,7 @@ describe('the audit finds a fraud by the holder of every key:', () => {
     assert.deepEqual(await tell(honest, showing(shown, 8453, extra)), [`inflowUnrecorded deposit ${depositAddress} -`]);
   });
 
-  it('held money that vanishes: a payin that is said to have left its chain', async () => {
+  it('held money that vanishes: a payin that allegedly left its chain', async () => {
     const gone = { type: 'PayinOrphaned', data: { transferId: `8453:${late.txHash}:0`, blockHash: late.blockHash } };
     const found = await tell(
       [
@@ -164,19 +164,19 @@ describe('the audit finds a fraud by the holder of every key:', () => {
     assert.deepEqual(found, [`payinTwice ${stream} 1`]);
   });
 
-  it('a payout that is said to be settled by a transaction that failed', async () => {
+  it('a payout that is allegedly settled by a transaction that failed', async () => {
     const failed = { ...moved(payout.hash, 200, '-10.00', merchantWallet), succeeded: false, changes: [] };
     const found = await tell(honest, showing(shown, 1, failed));
     assert.ok(found.includes(`settledByFailed ${paymentA} 5`), found.join());
   });
 
-  it('a payout that is said to be settled by a transaction that is nowhere', async () => {
+  it('a payout that is allegedly settled by a transaction that does not exist', async () => {
     const [ethereum, base] = shown;
     const found = await tell(honest, [{ ...ethereum, transactions: ethereum.transactions.slice(1) }, base]);
     assert.ok(found.includes(`settlementForged ${paymentA} 5`), found.join());
   });
 
-  it('an attempt that the log calls dead and that paid all the same', async () => {
+  it('an attempt that the log calls dead and that paid nevertheless', async () => {
     const other = attempt(2, { nonce: '12' });
     const dead = { type: 'PayoutDied', data: { attempt: 1, proof: { reason: 'declared', detail: 'it was not' } } };
     const said = [
@@ -187,12 +187,12 @@ describe('the audit finds a fraud by the holder of every key:', () => {
     assert.ok(found.includes(`paidTwice ${paymentA} 5`), found.join());
   });
 
-  it('a deposit whose money went somewhere else than the treasury', async () => {
+  it('a deposit whose money went elsewhere than to the treasury', async () => {
     const out = onBase(moved(hashOf('swept'), 300, '-10.01', thief, { account: depositAddress, fee: 0n }));
     assert.deepEqual(await tell(honest, showing(shown, 8453, out)), [`sweptElsewhere deposit ${depositAddress} -`]);
   });
 
-  it('gas that is not what the chain charged', async () => {
+  it('gas that differs from the chain’s charge', async () => {
     const said = instead(honest, paymentA, 'PayoutConfirmed', () => ({ cost: { ...cost, fee: '20999' } }));
     assert.deepEqual(await tell(said), [`costWrong ${paymentA} 5`]);
   });

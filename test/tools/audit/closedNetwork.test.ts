@@ -26,14 +26,14 @@ const closedBooks = on(`books-1-${treasuryAccount}`, {
 });
 const fresh = { [usdc.address]: digits('5.00'), coin: '300' };
 const begunAnew: readonly Said[] = [...honest, ...closedBooks, ...books(1, fresh)];
-/** The chain of the treasury has none of the old transactions. */
+/** The treasury's chain has none of the old transactions. */
 const [, base] = shown;
 const emptied: readonly Ground[] = [
   { chainId: 1, transactions: [], holds: { [usdc.address]: BigInt(digits('5.00')), coin: 300n } },
   base,
 ];
 
-describe('the audit of a chain whose network began anew', () => {
+describe('the audit of a chain whose network was restarted', () => {
   const report = (said: readonly Said[], grounds: readonly Ground[] = emptied) =>
     audit({ log: written(said), grounds });
 
@@ -49,7 +49,7 @@ describe('the audit of a chain whose network began anew', () => {
     );
   });
 
-  it('looks for no transaction of a closed network, and counts how many there are', async () => {
+  it('searches no transaction of a closed network, and counts them', async () => {
     const found = await report(begunAnew);
     assert.deepEqual(told(found), []);
     const [network] = found.closedNetworks;
@@ -86,7 +86,7 @@ describe('the audit of a chain whose network began anew', () => {
     assert.ok(found.includes(`settlementForged ${forged} 4`), found.join());
   });
 
-  it('names what the old network left unsettled', async () => {
+  it('names the unsettled transfers of the old network', async () => {
     const open = 'payment-0198f3c2-0000-8000-8000-0000000000dd';
     const { data } = created();
     const inFlight = on(
@@ -104,7 +104,7 @@ describe('the audit of a chain whose network began anew', () => {
     );
   });
 
-  it('lets a nonce be handed out once on each network', async () => {
+  it('lets a nonce be assigned once on each network', async () => {
     const assigned = {
       type: 'NonceAssigned',
       data: {
@@ -120,7 +120,7 @@ describe('the audit of a chain whose network began anew', () => {
     assert.deepEqual(told(await report([...begunAnew, ...on(treasuryStream, assigned, closed, assigned)])), []);
   });
 
-  it('says that books are not open again where the service has not done so yet', async () => {
+  it('states that books are not open again if the service has not opened them yet', async () => {
     const { gaps } = await report([...honest, ...closedBooks]);
     const why = gaps.find(({ of }) => of.endsWith('on chain 1'))?.why ?? '';
     assert.match(why, /closed when its network began anew/);

@@ -6,7 +6,7 @@ const root = new URL('../../../', import.meta.url).pathname;
 const text = (file: string) => readFileSync(`${root}${file}`, 'utf8');
 const codes = Object.keys(findingRemedies);
 
-describe('each thing that an audit can find', () => {
+describe('each possible finding of an audit', () => {
   it('is planted by a spec', () => {
     const specs = globSync('test/tools/audit/*.test.ts', { cwd: root }).map(text).join('\n');
     assert.deepEqual(

@@ -1,6 +1,6 @@
 /**
- * Whatever changes where money is, in the log or on its chains, is found: also by edits that no list of frauds names. What money did is
- * read from log and chains by a few lines here, which know nothing of the audit.
+ * The audit finds every change of where money is, in the log or on its chains, also by edits in no list of frauds. A
+ * few lines here derive the movements of money from log and chains, independently of the audit.
  */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
@@ -13,7 +13,7 @@ import { audit, type Ground, type Said, type Shown, written } from './world.ts';
 
 const worlds: Readonly<Record<string, Town>> = { 'two chains': { said: honest, grounds: shown }, ...wholeWorlds };
 
-/** Fields of events that say how much money of what goes where. */
+/** Fields of events with amounts, receivers and assets. */
 const amounts = ['amount', 'received', 'payout', 'excess', 'fee', 'dust', 'networkFee', 'cents', 'rent'];
 const receivers = ['receiver', 'receiverAddress', 'to', 'from', 'account'];
 const assets = ['chainId', 'token'];
@@ -25,7 +25,7 @@ const moving =
 /** A refund and a payout of one payment have no order between them. */
 const partOf = ({ stream, event }: Said): string => `${stream} ${event.type.startsWith('Refund') ? 'refund' : ''}`;
 
-/** Where money is, by the log: each event that moves money, with whom, what and how much. Events of a transfer count in their order. */
+/** Movements of money in the log: each event that moves money, with party, asset and amount. Events of a transfer keep their order. */
 const moneyInLog = (said: readonly Said[]): string =>
   JSON.stringify(
     [...Map.groupBy(said, partOf)]
@@ -37,7 +37,7 @@ const moneyInLog = (said: readonly Said[]): string =>
       .filter(([, events]) => events?.length),
   );
 
-/** The same by the chains: which transactions there are, and what each did to whom. */
+/** Movements of money on the chains: each transaction, and its effect on each party. */
 const moneyOnChains = (grounds: readonly Ground[]): string =>
   JSON.stringify(
     grounds.map(({ transactions, holds }) => [
@@ -49,7 +49,7 @@ const moneyOnChains = (grounds: readonly Ground[]): string =>
   );
 const textOf = ({ asset, amount, counterparty }: Shown['changes'][number]) => `${amount} ${asset} ${counterparty}`;
 
-/** Another one than on chains: log and chain that name the same person make another honest world. */
+/** Differs from the stranger on chains: a log and a chain that name the same party form another honest world. */
 const stranger = '0x4444444444444444444444444444444444444444';
 
 type Edit = (town: Town) => Town;
@@ -85,11 +85,11 @@ const otherAsset = (value: unknown): unknown => {
   return typeof token === 'object' ? { ...token, address: vault } : value;
 };
 
-/** On Stellar any of the treasury's channel accounts numbers a transaction: that moves no money. */
+/** On Stellar any of the treasury's channel accounts may number a transaction: this moves no money. */
 const isNumbering = ({ type, data }: Said['event'], path: readonly string[]): boolean =>
   type.endsWith('Signed') && path.join() === 'account' && (data as { readonly chainId?: number }).chainId === 1500;
 
-/** Another value of one field of the log, where there is such a field. */
+/** Replaces the value of one field of the log, if the field exists. */
 const inField = (names: readonly string[], change: (value: unknown) => unknown): fc.Arbitrary<Edit> =>
   fc.tuple(fc.nat(), fc.nat()).map(([at, which]) => ({ said, grounds }) => {
     const fields = said.flatMap(({ event }, n) =>
@@ -124,7 +124,7 @@ const inOrder: fc.Arbitrary<Edit> = fc
     return { grounds, said: said.map((each, n) => (n === at ? two : n === other ? one : each)) };
   });
 
-/** Changes of one transaction. Whether it is there concerns all who see it; what it did, one of them. */
+/** Changes of one transaction. Its existence concerns all observers; its effect concerns one of them. */
 const chainEdits = ['amount', 'receiver', 'asset', 'divide', 'omit', 'double', 'fail'] as const;
 type ChainEdit = (typeof chainEdits)[number];
 
@@ -186,7 +186,7 @@ const edits = fc.oneof(
   onChain,
 );
 
-/** A thief who holds the keys makes balances fit what the chains show. */
+/** A thief with the keys makes the balances fit the chains' data. */
 const balanced = ({ said, grounds }: Town, town: Town): Town => ({
   said,
   grounds: grounds.map((ground, at) => {
@@ -217,7 +217,7 @@ const eventText = ({ stream, event }: Said): string => `${stream} ${JSON.stringi
 const transactionText = ({ account, txHash, succeeded, changes }: Shown): string =>
   `${account} ${txHash} ${succeeded} ${changes.map(textOf)}`;
 
-/** What only one of both has, as often as it has it more often. */
+/** Items that one list contains more often than the other, repeated by the difference. */
 function differing<T>(was: readonly T[], is: readonly T[], text: (each: T) => string): readonly T[] {
   const counts = new Map<string, number>();
   for (const each of was) counts.set(text(each), (counts.get(text(each)) ?? 0) - 1);
@@ -230,7 +230,7 @@ const textsByStream = (said: readonly Said[]): ReadonlyMap<string, string> =>
     [...Map.groupBy(said, ({ stream }) => stream)].map(([stream, events]) => [stream, events.map(eventText).join()]),
   );
 
-/** Ids that streams share: of a payment, and of a message that spends credit. */
+/** Ids that several streams contain: of a payment, and of a message that spends credit. */
 const idsIn = (data: unknown): readonly string[] =>
   typeof data === 'object' && data !== null
     ? Object.entries(data).flatMap(([name, value]) =>
@@ -238,12 +238,12 @@ const idsIn = (data: unknown): readonly string[] =>
       )
     : [];
 
-/** The streams, accounts and transactions whose money the edit changed: a finding must name one of them. */
+/** Streams, accounts and transactions whose money the edit changed: a finding must name one of them. */
 function placesOf(edited: Town, town: Town) {
   const [was, is] = [textsByStream(town.said), textsByStream(edited.said)];
   const streams = new Set([...was.keys(), ...is.keys()].filter((stream) => was.get(stream) !== is.get(stream)));
   const events = differing(town.said, edited.said, eventText);
-  // One stream says because of another: what one hides, the other one is found by.
+  // Streams cause events of other streams: a change in one can be found through the other.
   const ids = new Set(events.flatMap(({ event }) => idsIn(event.data)));
   const transactions = edited.grounds.flatMap((ground, at) =>
     differing(town.grounds[at]?.transactions ?? [], ground.transactions, transactionText).map((each) => ({
@@ -285,14 +285,14 @@ const tokensIn = (data: unknown): readonly string[] =>
 
 type Places = ReturnType<typeof placesOf>;
 
-/** Whether a finding names the stream, the transaction, or the account and asset whose money the edit changed. */
+/** True if a finding names the stream, the transaction, or the account and asset whose money the edit changed. */
 const names = ({ streams, hashes, accounts, assets }: Places, { stream, message, transaction }: Finding): boolean =>
   streams.has(stream) ||
   accounts.has(stream) ||
   hashes.has(transaction?.hash ?? '') ||
   (/^(treasury|books)-/.test(stream) && [...assets].some((asset) => message.includes(asset)));
 
-/** For people: what was edited. */
+/** A description of the edit for people. */
 const differenceOf = (edited: Town, town: Town): string => {
   const texts = ({ said, grounds }: Town) => [
     ...said.map(eventText),
@@ -305,7 +305,7 @@ const differenceOf = (edited: Town, town: Town): string => {
 
 describe('the audit conserves money:', () => {
   for (const [name, town] of Object.entries(worlds)) {
-    it(`of an honest world of ${name}, what the log entered makes what each account holds`, async () => {
+    it(`in an honest world of ${name}, the log’s entries add up to each account’s balance`, async () => {
       const { accounts, findings } = await audit({ log: written(town.said), grounds: town.grounds });
       assert.deepEqual(findings, []);
       assert.ok(accounts.length > 0);
@@ -334,7 +334,7 @@ describe('the audit conserves money:', () => {
           const report = await audit({ log: written(edited.said), grounds: edited.grounds, now: minute(20_000) });
           const places = placesOf(edited, town);
           const found = report.findings.map(({ code, stream, message }) => `${code} ${stream}: ${message}`);
-          // Books that are not open are said not to be looked at: that names the account, and the audit does not end clean.
+          // The audit reports books that are not open as unchecked: this names the account, and the audit does not end clean.
           const unopened = report.gaps.some(({ of }) => places.unopened.includes(of));
           assert.ok(
             unopened || report.findings.some((finding) => names(places, finding)),

@@ -1,4 +1,4 @@
-/** What is no fraud is no finding. */
+/** Honest worlds cause no finding. */
 import assert from 'node:assert/strict';
 import { minute_ms } from '../../../domain/time.ts';
 import type { Witness } from '../../../tools/audit/chains.ts';
@@ -40,7 +40,7 @@ describe('the audit', () => {
     );
   });
 
-  it('believes a node without old states as far as the account’s numbers prove that nothing is missing', async () => {
+  it('accepts a node without old states as far as the account’s numbers prove that nothing is missing', async () => {
     const opened = { chainId: 1, account: treasuryAccount, firstNonce: '7', openedAt: minute(0) };
     const log = written([...whole, ...on(treasuryStream, { type: 'TreasuryOpened', data: opened })]);
     const forgetful = (sent: bigint) => {
@@ -71,12 +71,12 @@ describe('the audit', () => {
     );
   });
 
-  it('without the key, seals are not looked at, and everything else is', async () => {
+  it('without the key skips seals, and checks everything else', async () => {
     const log = written(whole).map((event) => ({ ...event, metadata: { ...event.metadata, seal: 'none' } }));
     assert.deepEqual(told(await audit({ log, grounds: shown, sealed: false })), []);
   });
 
-  it('what is under way is no finding until it is old', async () => {
+  it('treats unfinished work as a finding only when it is old', async () => {
     const said = without(without(honest, paymentA, 'PayoutConfirmed'), hook, 'WebhookSendStarted');
     const young = await audit({ log: written(said), grounds: shown, now: minute(1) });
     assert.deepEqual(told(young), []);

@@ -33,11 +33,11 @@ export const [paymentA, paymentB] = [
   'payment-0198f3c2-0000-8000-8000-00000000000b',
 ];
 export const treasuryStream = `treasury-1-${treasuryAccount}`;
-/** Of A's PayoutConfirmed, which its merchant is told of. */
+/** Id of A's PayoutConfirmed, which causes a webhook. */
 export const eventId = idAt(paymentA, 6n);
-/** Of A's PaymentFunded, which its merchant was told of before. */
+/** Id of A's PaymentFunded, which caused an earlier webhook. */
 export const fundedId = idAt(paymentA, 3n);
-/** The stream of the delivery that tells of the payout. */
+/** The stream of the webhook about the payout. */
 export const hook = `webhook-${deliveryIdOf(eventId)}`;
 const webhookUrl = 'https://shop.example/hook';
 export const usdc = ethereumUsdc.token;
@@ -68,7 +68,7 @@ export const books = (chainId: number, balances: object): Said[] =>
     },
   });
 
-/** A payment that was overpaid by another payer, a refund of the excess, a sweep of nothing, a withdrawal, two webhooks of A. */
+/** Two payments: one overpaid by another payer, a refund of the excess, an empty sweep, a withdrawal, two webhooks of A. */
 export const honest: readonly Said[] = [
   ...books(1, { [usdc.address]: digits('1000.00'), coin: '1000000' }),
   ...books(8453, { [baseUsdc.token.address]: digits('1000.00'), coin: '1000000' }),
@@ -132,7 +132,7 @@ export const honest: readonly Said[] = [
   ...on(hook, webhookStart(deliveryIdOf(eventId))),
 ];
 
-/** Of A somebody is to be told. */
+/** A's events cause webhooks. */
 export function createdAs(stream: string): DomainEvent {
   const { data } = created({ webhookUrl: stream === paymentA ? webhookUrl : null });
   return { type: 'PaymentCreated', data: { ...data, paymentId: stream.slice('payment-'.length) } };
@@ -192,7 +192,7 @@ export const onBase = (shown: Shown): Shown => ({
   changes: shown.changes.map((change) => ({ ...change, asset: baseUsdc.token.address })),
 });
 
-/** What chains show of it. */
+/** The chains' data for it. */
 export const shown: readonly [Ground, Ground] = [
   {
     chainId: 1,
@@ -214,7 +214,7 @@ export const shown: readonly [Ground, Ground] = [
   },
 ];
 
-/** The same ground with a transaction instead of the one that had its hash, or besides. */
+/** Replaces the transaction with the same hash on a ground, or adds it. */
 export function showing(
   [ethereum, base]: readonly [Ground, Ground],
   chainId: 1 | 8453,
@@ -227,7 +227,7 @@ export function showing(
   return [change(ethereum), change(base)];
 }
 
-/** The log with another event in the place of the nth of a stream. */
+/** Replaces the first event of a type in a stream. */
 export function instead(said: readonly Said[], stream: string, type: string, change: (data: never) => object): Said[] {
   return said.map((each) =>
     each.stream === stream && each.event.type === type

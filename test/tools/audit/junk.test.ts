@@ -1,4 +1,4 @@
-/** Who can write to the event store, and has no key, writes what fits nothing: the audit comes to its end, and hides nothing behind it. */
+/** A writer with access to the event store, but without a key, writes events that fit nothing: the audit still ends, and these events hide nothing. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { audit, head, told, written } from './world.ts';
 
 const log = written([...honest, head(honest)]);
 
-/** As `log`, with events of nobody behind it. */
+/** Appends foreign events to the log. */
 function withJunk(junk: readonly Partial<StoredEvent>[]): StoredEvent[] {
   const last = log.at(-1)?.position ?? 0n;
   const counts = new Map<string, bigint>();
@@ -44,7 +44,7 @@ const metadatas = [
   { schemaVersion: 1 },
   { schemaVersion: -1e9 },
 ];
-/** Of every type that there is, in a stream that there is where one is at hand. */
+/** Events of every type, in an existing stream if there is one. */
 const everything: readonly Partial<StoredEvent>[] = Object.entries(streams).flatMap(([category, { schemas }]) =>
   Object.keys(schemas).flatMap((type, number) => {
     const stream = log.find((event) => event.stream.startsWith(`${category}-`))?.stream ?? `${category}-junk`;
@@ -61,14 +61,14 @@ const everything: readonly Partial<StoredEvent>[] = Object.entries(streams).flat
 );
 
 describe('an audit of a log with junk in it', () => {
-  it('comes to its end whatever an event of any type holds, and names its stream, with the key of seals and without', async () => {
+  it('ends whatever an event of any type holds, and names its stream, with the key of seals and without', async () => {
     for (const sealed of [true, false]) {
       const found = await audit({ log: withJunk(everything), grounds: shown, sealed });
       assert.ok(found.found >= everything.length, `${found.found} of ${everything.length}`);
     }
   });
 
-  it('tells so many of a kind, and counts the others: nothing is hidden behind them', async () => {
+  it('reports a number of each kind, and counts the others: nothing is hidden behind them', async () => {
     const junk = Array.from({ length: 3_000 }, (_, at) => ({ stream: `aaa-${at}` }));
     const { findings, found, kinds } = await audit({
       log: withJunk(junk),
@@ -81,7 +81,7 @@ describe('an audit of a log with junk in it', () => {
     assert.ok(findings.some(({ code }) => code === 'settlementForged'));
   });
 
-  it('remembers that a stream was cut off until it is whole again, whatever else is found', async () => {
+  it('remembers that a stream was truncated until it is whole again, whatever else is found', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'audit-'));
     try {
       assert.deepEqual(told(await audit({ log, grounds: shown, directory })), []);

@@ -1,4 +1,4 @@
-/** What can be done to a log, with the key of seals and without: each is found, and stream and event are named. */
+/** Manipulations of a log, with and without the key of seals: the audit finds each, and names stream and event. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { audit, head, pointed, told, written } from './world.ts';
 const first = head(honest);
 const whole = [...honest, first];
 
-describe('the audit finds what was done to the log itself:', () => {
+describe('the audit finds changes of the log itself:', () => {
   const log = written(whole);
   const of = (type: string): number => log.findIndex((event) => event.type === type);
   const tell = async (events: readonly StoredEvent[]) => pointed(await audit({ log: events, grounds: shown }));
@@ -48,7 +48,7 @@ describe('the audit finds what was done to the log itself:', () => {
     assert.ok(appended.includes(`sealWrong ${paymentA} 7`), appended.join());
   });
 
-  it('an event that says another time or author than when it was written', async () => {
+  it('an event with another time or author than at its writing', async () => {
     const { metadata, ...event } = log[of('OperationOrdered')] as StoredEvent;
     const found = await tell(
       log.map((each) => (each.id === event.id ? { ...event, metadata: { ...metadata, cause: 'operator:bob' } } : each)),
@@ -89,7 +89,7 @@ describe('the audit finds what was done to the log itself:', () => {
     assert.deepEqual(found, ['headForged heads-log 0', 'headRootWrong heads-log 0']);
   });
 
-  it('a log that was sealed anew by whoever has the master key, under a head that was signed before', async () => {
+  it('a log that was sealed again by a holder of the master key, under a head that was signed before', async () => {
     const resealed = instead(whole, paymentA, 'PayinDetected', () => ({ transfer: { ...payin(), from: thief } }));
     assert.deepEqual(await tell(written(resealed)), ['headRootWrong heads-log 0']);
   });
@@ -158,7 +158,7 @@ describe('the audit of heads', () => {
     ]);
   });
 
-  it('compares the log with each head that the auditor kept: what was written anew beneath it is found, though all later heads fit', async () => {
+  it('compares the log with each head that the auditor kept: a rewritten part beneath it is found, though all later heads fit', async () => {
     const second = '0198f3c2-0000-8000-8000-0000000000b2';
     const began = on(`webhook-${second}`, testStart(second));
     const kept = head([...whole, ...began], first.event as HeadsEvent);

@@ -4,22 +4,22 @@ import { type Instant, instant } from '../../../domain/time.ts';
 import { auditMost_ms, type LastAudit, nextAt, runNightly } from '../../../src/workers/audit/nightly.ts';
 
 const hour_ms = 3_600_000;
-/** One o'clock in the night. */
+/** One o'clock at night. */
 const start_ms = Date.UTC(2026, 10, 21, 1);
 const hoursAgo = (hours: number): Instant => instant(start_ms - hours * hour_ms);
 const clean = (at: Instant): LastAudit => ({ at, findings: 0, told: [], gaps: 0 });
 
 interface Night {
   readonly hours: number;
-  /** Of an earlier process. */
+  /** The last audit of an earlier process. */
   readonly left?: LastAudit;
-  /** What an audit that ends at that time comes to; clean if nothing is said. */
+  /** Result of an audit that ends at that time. Default: clean. */
   readonly outcome?: (at: Instant) => LastAudit;
-  /** How long one takes. */
+  /** Duration of one audit. */
   readonly takes_ms?: number;
 }
 
-/** A clock whose sleeps pass at once, until so many hours have gone by. */
+/** A clock whose sleeps return at once, until this many hours have passed. */
 async function night({ hours, left, outcome = clean, takes_ms = 0 }: Night) {
   const stop = new AbortController();
   let now_ms = start_ms;
@@ -61,27 +61,27 @@ describe('the nightly audit', () => {
     assert.deepEqual((await night({ hours: 27 })).told, ['audit 03:00', 'audit 03:00']);
   });
 
-  it('tells what was found', async () => {
+  it('reports its findings', async () => {
     const outcome = (at: Instant) => ({ ...clean(at), findings: 2, told: ['payinTwice payment-a'] });
     assert.deepEqual((await night({ hours: 3, outcome })).told, ['audit 03:00', '2 found']);
   });
 
-  it('makes up an hour that was missed while nobody ran it, once, and keeps its time afterwards', async () => {
+  it('catches up an hour that was missed while nobody ran it, once, and keeps its time afterwards', async () => {
     const { told } = await night({ hours: 27, left: clean(hoursAgo(30)) });
     assert.deepEqual(told, ['audit 01:00', 'audit 03:00', 'audit 03:00']);
   });
 
-  it('makes up nothing where the last hour was kept', async () => {
+  it('catches up nothing where the last hour was kept', async () => {
     assert.deepEqual((await night({ hours: 1, left: clean(hoursAgo(21.5)) })).told, []);
   });
 
-  it('makes up none whose outcome says that it ends later than now: some clock was wrong', async () => {
+  it('catches up none whose outcome states that it ends later than now: some clock was wrong', async () => {
     const { told, ages_ms } = await night({ hours: 3, left: clean(hoursAgo(-1_000)) });
     assert.deepEqual(told, ['audit 03:00']);
     assert.ok(ages_ms.every((age_ms) => age_ms >= 0));
   });
 
-  it('tells how old the last one is, also while one runs', async () => {
+  it('states how old the last one is, also while one runs', async () => {
     const { told, ages_ms } = await night({ hours: 4, left: clean(hoursAgo(21)), takes_ms: hour_ms });
     assert.deepEqual(told, ['audit 03:00']);
     assert.equal(ages_ms[0], 21 * hour_ms);
@@ -89,7 +89,7 @@ describe('the nightly audit', () => {
     assert.ok((ages_ms.at(-1) ?? 0) <= hour_ms, 'and from then on since that');
   });
 
-  it('tells that it could not come to its end, and that none has for long, once', async () => {
+  it('reports that it could not finish, and that none has for long, once', async () => {
     const outcome = (): LastAudit => {
       throw new Error('the disk is full');
     };
@@ -109,7 +109,7 @@ describe('the nightly audit', () => {
     assert.match(failed ?? '', /^failed it did not come to its end within 6 hours and was ended/);
   });
 
-  it('waits for the end of the one that runs when it is stopped, and calls that no failure', async () => {
+  it('waits for the end of the running one when it is stopped, and calls that no failure', async () => {
     assert.deepEqual((await night({ hours: 3, takes_ms: 4 * hour_ms })).told, ['audit 03:00', 'ended 04:01']);
   });
 });

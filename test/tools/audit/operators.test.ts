@@ -1,4 +1,4 @@
-/** What leaves by an operator's word: adoptions that hide where money went, and many small withdrawals. */
+/** Outflows by an operator's decision: adoptions that hide a transfer's receiver, and many small withdrawals. */
 import assert from 'node:assert/strict';
 import { attempt, digits, hashOf, minute } from '../../support/payments.ts';
 import {
@@ -40,7 +40,7 @@ const adopted = (
   },
 });
 
-/** @param away what left in all, besides what is honest, and in how many transactions */
+/** @param away sum that left besides the honest outflows @param transactions number of their transactions */
 function after(away: string, transactions: bigint, ...extra: readonly Shown[]): readonly Ground[] {
   const [ethereum, base] = extra.reduce((all: readonly [Ground, Ground], each) => showing(all, 1, each), shown);
   const left = BigInt(digits('930.00')) - BigInt(digits(away));
@@ -76,7 +76,7 @@ describe('the audit of adoptions', () => {
     }
   });
 
-  it('finds one of a transaction that a payment says paid its merchant', async () => {
+  it('finds one of a transaction that a payment calls its payout', async () => {
     const other = moved(payout.hash, 200, '-500.00', thief);
     const found = await tell([...honest, ...on(treasuryStream, adopted(other))], after('490.00', 0n, other));
     assert.ok(found.includes(`adoptionWrong ${treasuryStream} 0`), found.join());
@@ -99,14 +99,14 @@ interface Withdrawals {
   /** Minutes from one order to the next. */
   readonly apart?: number;
   readonly by?: string;
-  /** By the events' own times. Default: as they are apart. */
+  /** Minutes between the events' own times. Default: `apart`. */
   readonly writtenApart?: number;
-  /** By the orders. Default: as they are apart. */
+  /** Minutes between the times in the orders. Default: `apart`. */
   readonly saidApart?: number;
 }
 
 describe('the audit of withdrawals', () => {
-  /** Hundreds of dollars each, in orders of one hour apart from each other. */
+  /** Withdrawals of some hundred dollars each, one hour apart by default. */
   const withdrawals = (count: number, how: Withdrawals = {}) => {
     const { approvals = 0, apart = 60, by = 'ada' } = how;
     const { writtenApart = apart, saidApart = apart } = how;
@@ -141,8 +141,8 @@ describe('the audit of withdrawals', () => {
     return tell(said, after(sum, BigInt(count), ...each.map((one) => one.shown)));
   };
 
-  it('finds several within a day that make more than one operator may order, at the one that exceeds it', async () => {
-    // 50 of the honest log, and 300 each: 950 is within 1,000, 1,250 is not.
+  it('finds several within a day that exceed one operator’s limit, at the one that exceeds it', async () => {
+    // The honest log has 50, and each order 300: 950 is within 1,000, 1,250 is not.
     const rich = await withdrawals(4);
     assert.deepEqual(
       rich.filter((each) => each.startsWith('approvalMissing')),

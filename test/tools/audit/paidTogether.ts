@@ -1,4 +1,4 @@
-/** Two payments that are paid in one transaction, and what the chains show of them. */
+/** Two payments that one transaction pays, and the chains' data about it. */
 import type { DomainEvent } from '../../../domain/decider.ts';
 import {
   attempt,
@@ -46,7 +46,7 @@ export const member = (of: string, amount = '10.00') => ({
 });
 export type Member = ReturnType<typeof member>;
 export const asked = payments.map((of) => member(of));
-/** Of whose payment nothing is there. */
+/** A member whose payment does not exist. */
 export const late = member('payment-0198f3c2-0000-8000-8000-00000000000c');
 
 export const everyOne = (members: readonly Member[]) => members.map((_, at) => at + 1);
@@ -77,7 +77,7 @@ export const batched = (position: number): DomainEvent => ({
 });
 export const inBatch = [signed(both), withCost(settled(both))];
 
-/** @param paid what its own stream tells of how it was paid */
+/** @param paid events of its own stream about its payout */
 export const paymentOf = (of: string, at: number, paid: readonly DomainEvent[] = [batched(at), ...inBatch]) => {
   const came = payin({ tx: of, block: 100 + at });
   const { data } = created();
@@ -127,7 +127,7 @@ export const twice: readonly Paid[] = [
   [merchantWallet, '10.00'],
 ];
 
-/** An account that holds what its transactions leave of what it had. */
+/** An account whose balance is the sum of its transactions' changes. */
 export function grounds(...transactions: readonly Shown[]): readonly Ground[] {
   const left = transactions.flatMap(({ changes }) => changes).reduce((sum, { amount }) => sum + amount, 0n);
   const gas = BigInt(cost.fee) * BigInt(transactions.length);

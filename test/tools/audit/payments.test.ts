@@ -1,4 +1,4 @@
-/** What the log alone shows of a payment that was not decided so: each is found, and stream and event are named. */
+/** Payments whose events no decision wrote, as the log alone reveals: the audit finds each, and names stream and event. */
 import assert from 'node:assert/strict';
 import {
   attempt,
@@ -19,7 +19,7 @@ const tell = async (said: readonly Said[], grounds: readonly Ground[] = shown) =
 const funding = (said: object) => instead(honest, paymentA, 'PaymentFunded', () => said);
 
 describe('the audit of payments finds', () => {
-  it('one that is funded with more than came, twice with the same, or by what is no payin', async () => {
+  it('one that is funded with more than arrived, twice with the same, or by no payin', async () => {
     const { txHash } = payin();
     const [own, other] = [`8453:${txHash}:0`, `8453:${hashOf('none')}:0`];
     const twice = { transferIds: [own, own], received: digits('20.02'), excess: digits('10.01'), rule: 'overpaid' };
@@ -35,13 +35,13 @@ describe('the audit of payments finds', () => {
     assert.ok((await tell(said)).includes(`fundingWrong ${paymentA} 2`));
   });
 
-  it('a unit that is in no part of what came, and an excess where none is allowed', async () => {
+  it('a unit that is in no part of the received amount, and an excess where none is allowed', async () => {
     assert.deepEqual(await tell(funding({ dust: '1' })), [`splitWrong ${paymentA} 3`]);
     const kept = { received: digits('10.01'), payout: digits('9.00'), excess: digits('1.00') };
     assert.ok((await tell(funding(kept))).includes(`splitWrong ${paymentA} 3`));
   });
 
-  it('a payout of less than was agreed', async () => {
+  it('a payout below the agreed amount', async () => {
     const less = { payout: digits('9.00'), dust: digits('1.00') };
     assert.ok((await tell(funding(less))).includes(`payoutWrong ${paymentA} 3`));
   });
@@ -75,7 +75,7 @@ describe('the audit of payments finds', () => {
     assert.ok((await tell(unordered)).includes(`illegalEvent ${paymentA} 4`));
   });
 
-  it('a refund that goes to somebody else than it was ordered for, or of another number', async () => {
+  it('a refund to another receiver than ordered, or with another number', async () => {
     const elsewhere = { ...refundAttempt(1, '2.00', { nonce: '8' }), receiver: merchantWallet };
     const said = instead(honest, paymentB, 'RefundSigned', () => refundSigned(1, elsewhere).data);
     assert.ok((await tell(said)).includes(`payoutWrong ${paymentB} 7`));

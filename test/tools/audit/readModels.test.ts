@@ -26,7 +26,7 @@ describe('the audit of read models', () => {
 
   const audit = (settledBefore = instant(0)) =>
     auditReadModels({ store: world.store, database, set: workSet, settledBefore, signal });
-  /** What is found while Postgres is like that. */
+  /** Returns the findings while Postgres has this change. */
   async function withTables(change: string, back: string): Promise<readonly string[]> {
     await database.query(change);
     try {
@@ -36,14 +36,14 @@ describe('the audit of read models', () => {
     }
   }
 
-  it('finds nothing where every row follows from the log, and leaves nothing behind', async () => {
+  it('finds nothing if every row follows from the log, and leaves nothing behind', async () => {
     const report = await audit();
     assert.deepEqual(report.findings, []);
     assert.ok(report.rows > 0);
     assert.deepEqual(await database.query(`SELECT 1 FROM pg_namespace WHERE nspname LIKE 'audit%'`), []);
   });
 
-  it('compares at the position of the live rows, whatever came later', async () => {
+  it('compares at the position of the live rows, whatever arrived later', async () => {
     await database.query('UPDATE ops.projections SET position = position WHERE set_name = $1', [workSet.name]);
     const [{ position } = { position: 0n }] = await database.query<{ position: bigint }>(
       `SELECT position FROM ops.projections WHERE set_name = $1 AND status = 'active'`,
@@ -74,7 +74,7 @@ describe('the audit of read models', () => {
     );
   });
 
-  it('finds a table that is a view now, has a trigger, hides rows, is gone, or is nobody’s', async () => {
+  it('finds a table that is a view now, has a trigger, hides rows, is gone, or has another owner', async () => {
     const { schema } = live;
     const table = `${schema}.payments`;
     const away = `DROP VIEW public.payments; ALTER TABLE ${table} RENAME TO hidden`;
@@ -98,7 +98,7 @@ describe('the audit of read models', () => {
     ]);
   });
 
-  it('finds a public view that tells something else than its table', async () => {
+  it('finds a public view that differs from its table', async () => {
     const columns = await database.query<{ name: string }>(
       `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'public.payments'::regclass AND attnum > 0 ORDER BY attnum`,
     );

@@ -1,11 +1,11 @@
-/** The audit reads: nothing that could write, sign or send is within its reach. */
+/** The audit only reads: nothing that writes, signs or sends is reachable from its modules. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 const root = new URL('../../../', import.meta.url).pathname;
 
-/** Every file that one of these imports, for its values and not for types alone. */
+/** Every file that one of these imports by value, not only by type. */
 function reached(entries: readonly string[]): ReadonlySet<string> {
   const seen = new Set<string>();
   const open = [...entries];
@@ -26,11 +26,11 @@ function reached(entries: readonly string[]): ReadonlySet<string> {
   return seen;
 }
 
-describe('what the audit reaches', () => {
+describe('the audit’s reach', () => {
   const own = globSync('tools/audit/**/*.ts', { cwd: root });
   const files = [...reached(own)];
 
-  it('is no decider and no signer: it reckons for itself', () => {
+  it('contains no decider and no signer: it computes separately', () => {
     const deciding =
       /^domain\/(payment\/(state|payins|split|fees|payout|refund\w*|close|create)|treasury\/(operation|state|nonces|reckoning|books)|transfer\/(record|rules|leg))\.ts$/;
     const reckoning = [...reached(own.filter((file) => /tools\/audit\/(reckon|compare|sums|spill|claims)/.test(file)))];
@@ -44,7 +44,7 @@ describe('what the audit reaches', () => {
     );
   });
 
-  it('never appends, in any of its files', () => {
+  it('contains no append, in any of its files', () => {
     for (const file of [...own, 'tools/audit.ts', 'tools/audit.ts', 'src/workers/audit/index.ts']) {
       const text = readFileSync(join(root, file), 'utf8');
       assert.doesNotMatch(text, /\.append\(|createHandle|withSeals|\.broadcast\(|openSigner|\.sign\(/, file);

@@ -42,7 +42,7 @@ const burnShown = onBase(moved(burn.hash, 9, '-100.00', order.route.minter, { ..
 const mintShown = (txHash = mint.hash, over: Partial<Shown> = {}): Shown =>
   moved(txHash, 9, '99.98', nobody, { ...block(300), outgoing: true, fee: gas, ...over });
 
-/** Both chains with the transactions of the move, and what the accounts hold. */
+/** Both chains with the transactions of the move, and the balances of the accounts. */
 function chains(source: readonly Shown[], destination: readonly Shown[]): readonly Ground[] {
   const [ethereum, base] = shown;
   const held = (ground: Ground, asset: string, extra: readonly Shown[]): Ground => {

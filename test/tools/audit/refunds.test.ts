@@ -1,4 +1,4 @@
-/** Money that goes back more than once, or to somebody who did not pay; and honest ways back that are no finding. */
+/** Money that is refunded twice, or to a party who did not pay; and honest refunds without a finding. */
 import assert from 'node:assert/strict';
 import type { DomainEvent } from '../../../domain/decider.ts';
 import {
@@ -66,13 +66,13 @@ describe('the audit of refunds finds', () => {
     assert.ok(found.includes(`refundBeyondCap ${paymentA} 9`), found.join());
   });
 
-  it('a bounce after the payout was signed, and a refund of money that a payout took', async () => {
+  it('a bounce after the payout was signed, and a refund of money that a payout used', async () => {
     const said = withA(confirmed(), funded(), ...paidOut, bounced('payoutImpossible', '10.01'), ...refunded);
     const found = await tell(said, back);
     assert.ok(found.includes(`refundBeyondCap ${paymentA} 7`), found.join());
   });
 
-  it('a refund that was called off and lands all the same, and the second one', async () => {
+  it('a refund that was called off and lands nevertheless, and the second one', async () => {
     const second = refundAttempt(1, '2.00', { nonce: '12' });
     const at = honest.findIndex(({ stream, event }) => stream === paymentB && event.type === 'RefundConfirmed');
     const called = { type: 'RefundCalledOff', data: { refund: 1, reason: 'a mistake', calledOffAt: minute(72) } };
@@ -126,7 +126,7 @@ describe('the audit of refunds finds', () => {
     assert.deepEqual(await toThief(byCredit), [`refundElsewhere ${paymentB} 6`]);
   });
 
-  it('nothing where the payer signed for the address, or an operator chose it, which the report lists', async () => {
+  it('nothing if the payer signed for the address, or an operator chose it, which the report lists', async () => {
     assert.deepEqual(await toThief(proven, refundAddressSet(thief, { transfer: payin({ tx: 'late' }) })), []);
     assert.deepEqual(await toThief({ requestedBy: 'operator' }), []);
     const signing = { ...refundRequested('2.00', { reason: 'excess', receiver: thief }) };
@@ -181,7 +181,7 @@ describe('the audit of unmatched money', () => {
   const { refund: _, ...confirmedBack } = landed.data as { refund?: number };
   const signedBack = (signing: typeof first) => ({ type: 'UnmatchedRefundSigned', data: signing });
 
-  it('finds nothing where a refund was called off unsigned, and the money given to a payment', async () => {
+  it('finds nothing if a refund was called off unsigned, and the money assigned to a payment', async () => {
     const given = {
       type: 'UnmatchedPayinAssigned',
       data: { paymentId: paymentA.slice(8), appId: 'wallet_demo', assignedAt: minute(9) },
@@ -192,7 +192,7 @@ describe('the audit of unmatched money', () => {
     assert.deepEqual(await tell([...honest, ...on(other, saw, ordered, off, given)]), []);
   });
 
-  it('finds nothing where the first refund failed and was called off, and the second one landed', async () => {
+  it('finds nothing if the first refund failed and was called off, and the second one landed', async () => {
     const said = on(
       stream,
       ...[seen, ordered, signedBack(first), reverted, off, ordered, signedBack(second)],

@@ -1,4 +1,4 @@
-/** Relays in the log and on their chain: what they cost is ours, what they move is the payer's. */
+/** Relays in the log and on their chain: the treasury pays their gas, the payer the moved money. */
 import assert from 'node:assert/strict';
 import type { DomainEvent } from '../../../domain/decider.ts';
 import {
@@ -80,18 +80,18 @@ const ground = (transactions: readonly Shown[], spent: bigint): Ground => ({
 const tell = async (events: readonly DomainEvent[], transactions: readonly Shown[], spent = fee) =>
   told(await audit({ log: written([...opened, ...on(stream, ...events)]), grounds: [ground(transactions, spent)] }));
 
-describe('the audit, of relays', () => {
-  it('finds nothing where a relay cost its gas, landed or reverted, or was ended unsigned', async () => {
+describe('the audit of relays', () => {
+  it('finds nothing if a relay cost its gas, landed or reverted, or was ended unsigned', async () => {
     assert.deepEqual(await tell([ordered, signed, settled], [sent()]), []);
     assert.deepEqual(await tell([ordered, signed, died, ended], [sent({ succeeded: false })]), []);
     assert.deepEqual(await tell([ordered, ended], [], 0n), []);
   });
 
-  it('finds a transaction of the account that no relay tells of', async () => {
+  it('finds a transaction of the account that no relay has', async () => {
     assert.notDeepEqual(await tell([ordered, ended], [sent()]), []);
   });
 
-  it('finds gas that is said to have cost another sum', async () => {
+  it('finds gas with another sum in the log', async () => {
     assert.notDeepEqual(await tell([ordered, signed, settled], [sent({ fee: fee + 1n })], fee + 1n), []);
   });
 

@@ -1,4 +1,4 @@
-/** An audit that is stopped anywhere and begun again says what one that was left alone says. */
+/** An audit that was stopped anywhere and resumed returns the same report as an uninterrupted one. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,13 +12,13 @@ import { honest, instead, paymentA, paymentB, shown } from './honest.ts';
 import { audit, head, told, written } from './world.ts';
 
 const whole = [...honest, head(honest)];
-/** Two frauds, one that the log alone shows and one that the chains show. */
+/** Two frauds: one visible in the log alone, one on the chains. */
 const bad = written(
   instead(whole, paymentB, 'PaymentFunded', ({ fee }: { readonly fee: string }) => ({ fee: String(BigInt(fee) + 1n) })),
 );
 const grounds = [{ ...shown[0], transactions: shown[0].transactions.slice(1) }, shown[1]];
 
-/** Three events at a time, and where it is is noted after each. */
+/** Three events per batch; the progress is saved after each. */
 const slowly = (events: readonly StoredEvent[]): Pick<AuditDeps, 'log' | 'saveEvery'> => ({
   saveEvery: 1,
   log: {
@@ -33,7 +33,7 @@ const slowly = (events: readonly StoredEvent[]): Pick<AuditDeps, 'log' | 'saveEv
   },
 });
 
-/** Dies when it has told so often how far it is. @returns whether it lived so long */
+/** Dies after this many saves of the progress. @returns true if the audit ended before */
 async function dies(log: readonly StoredEvent[], directory: string, after: number): Promise<boolean> {
   const stop = new AbortController();
   let count = 0;
@@ -78,7 +78,7 @@ describe('an audit that was stopped', () => {
     assert.deepEqual(said(await audit({ log: bad, grounds, directory, more: slowly(bad) })), said(unbroken));
   });
 
-  it('says up to where it did not look again, and the next one finds what was done there', async () => {
+  it('states up to where it did not check again, and the next one finds changes there', async () => {
     const log = written(whole);
     assert.ok(await dies(log, directory, 8));
     const edited = log.map((event) =>
@@ -93,7 +93,7 @@ describe('an audit that was stopped', () => {
     assert.ok(told(next).includes(`linkBroken ${paymentA}`), told(next).join());
   });
 
-  it('begins anew where the log is shorter than it was', async () => {
+  it('starts again where the log is shorter than it was', async () => {
     const log = written(whole);
     assert.ok(await dies(log, directory, 8));
     const restored = log.slice(0, 6);

@@ -1,4 +1,4 @@
-/** Who takes away what says who wrote the log makes none of it believed. */
+/** An attacker who removes the proofs of authorship makes no event trusted. */
 import assert from 'node:assert/strict';
 import type { StoredEvent } from '../../../domain/decider.ts';
 import { minute } from '../../support/payments.ts';
@@ -6,13 +6,13 @@ import { honest, instead, paymentA, shown } from './honest.ts';
 import { audit, believed, head, told, written } from './world.ts';
 
 const log = written([...honest, head(honest)]);
-/** As it is believed where no stream says since when there are seals. */
+/** Trust of a log in which no stream states since when it has seals. */
 const more = { believed: { ...believed, begun: 2n ** 64n } };
 const unsealed = (events: readonly StoredEvent[]): StoredEvent[] =>
   events.map(({ metadata: { seal: _, ...metadata }, ...event }) => ({ ...event, metadata }));
 
 describe('the audit of a log whose stream of seals is gone', () => {
-  it('says so, and believes no event without a seal behind one that has it', async () => {
+  it('reports it, and trusts no event without a seal behind one that has it', async () => {
     assert.deepEqual(told(await audit({ log, grounds: shown, more })), ['revisionMissing sealing-begun']);
     const [last] = unsealed(log.slice(-2, -1));
     assert.ok(last);
@@ -22,7 +22,7 @@ describe('the audit of a log whose stream of seals is gone', () => {
     assert.ok(found.includes(`sealWrong ${last.stream}`), found.join());
   });
 
-  it('says that nothing shows who wrote a log without any seal', async () => {
+  it('reports that nothing proves the author of a log without any seal', async () => {
     const forged = written(instead(honest, paymentA, 'PaymentFunded', () => ({})));
     const { gaps } = await audit({ log: unsealed(forged), grounds: shown, more });
     assert.deepEqual(
@@ -33,7 +33,7 @@ describe('the audit of a log whose stream of seals is gone', () => {
 });
 
 describe('the audit of a log without heads', () => {
-  it('says that whoever has the master key could have written it anew, once it is old enough for one', async () => {
+  it('reports that a holder of the master key could have rewritten it, once it is old enough for a head', async () => {
     const gaps = async (now: number) => (await audit({ log: written(honest), grounds: shown, now: minute(now) })).gaps;
     assert.deepEqual(
       (await gaps(10_000)).map(({ of }) => of),

@@ -12,7 +12,7 @@ const fresh = (held: number) => {
 };
 
 describe('a spill', () => {
-  it('gives back what was added, in the order of keys and, among equal ones, as it came, however little it may hold', () => {
+  it('returns added items, in the order of keys and, among equal ones, of addition, however little it may hold', () => {
     const property = fc.property(records, fc.integer({ min: 1, max: 2_000 }), (added, held) => {
       const spill = createSpill<number>(fresh(held));
       for (const [key, value] of added) spill.add(key, value);
@@ -22,7 +22,7 @@ describe('a spill', () => {
     fc.assert(property, { numRuns: 40 });
   });
 
-  it('goes on with the runs that an earlier process left', () => {
+  it('continues with the runs that an earlier process left', () => {
     const options = fresh(1_000);
     const first = createSpill<number>(options);
     for (const key of ['c', 'a']) first.add(key, 1);
@@ -35,7 +35,7 @@ describe('a spill', () => {
     );
   });
 
-  it('groups what several have of one key', () => {
+  it('groups the items of several sources by key', () => {
     const [a, b] = [createSpill<number>(fresh(1)), createSpill<number>(fresh(1))];
     for (const [key, value] of [
       ['x', 1],

@@ -32,7 +32,7 @@ const linesOf = (text: string, event: StoredEvent | undefined) => {
 };
 
 describe('the story of a payment', () => {
-  it('has every event with its hash, and beside each transaction what its chain shows', async () => {
+  it('has every event with its hash, and beside each transaction its chain’s data', async () => {
     const { log, story, text } = await tell(paidAlone, alone, groundsOfAlone);
     assert.deepEqual(story.findings, []);
     for (const event of log.filter(({ stream: of }) => of === paidAlone || of === hook))
@@ -41,7 +41,7 @@ describe('the story of a payment', () => {
     assert.match(text, /Log and chains say the same\.$/);
   });
 
-  it('of a payout made with others has their batch: its transaction, block, events and hashes', async () => {
+  it('has its batch for a payout made with others: its transaction, block, events and hashes', async () => {
     const { log, story, text } = await tell(paymentA, honest, grounds(transaction(both.hash, 200, twice)));
     assert.deepEqual(found(story), []);
     const batch = log.filter((event) => event.stream === stream);
@@ -60,7 +60,7 @@ describe('the story of a payment', () => {
     assert.match(text, /2 payouts in one transaction, settled/);
   });
 
-  it('tells where the transaction of its batch paid it less, and where the batch has it for another amount', async () => {
+  it('reports that the transaction of its batch paid it less, and that the batch has another amount', async () => {
     const less = transaction(both.hash, 200, [
       [merchantWallet, '9.00'],
       [merchantWallet, '10.00'],
@@ -75,18 +75,18 @@ describe('the story of a payment', () => {
     assert.ok(found(told.story).includes(`payoutWrong ${stream} 2`), found(told.story).join());
   });
 
-  it('tells of a webhook that says what did not happen', async () => {
+  it('reports a webhook about an event that did not happen', async () => {
     const said = instead(alone, hook, 'WebhookSendStarted', () => ({ eventRevision: '5' }));
     assert.deepEqual(found((await tell(paidAlone, said, groundsOfAlone)).story), [`webhookWrong ${hook} 0`]);
   });
 
-  it('says what it could not look at', async () => {
+  it('states the facts that it could not check', async () => {
     const { story, text } = await tell(paymentA, honest, [{ chainId: 8453, transactions: deposits, holds: {} }]);
     assert.deepEqual(story.gaps, [{ of: 'chain 1', why: 'it is not configured here' }]);
     assert.match(text, /not looked at: chain 1/);
   });
 
-  it('is none where there is no such payment', async () => {
+  it('does not exist for an unknown payment', async () => {
     const deps = { log: { read: async () => [] }, believed, witnesses: [], settledBefore: minute(0) };
     assert.equal(await auditStory('nobody', { ...deps, signal: new AbortController().signal }), null);
   });

@@ -1,4 +1,4 @@
-/** USDT's contract on Ethereum can keep a part of each transfer. That is no fraud; a part that nobody may keep is one. */
+/** USDT's contract on Ethereum can keep a part of each transfer. Its own fee is no fraud; any other missing part is one. */
 import assert from 'node:assert/strict';
 import { chainOf } from '../../../domain/chains.ts';
 import type { DomainEvent } from '../../../domain/decider.ts';
@@ -26,10 +26,10 @@ import { books, cost, createdAs, landedData, moved, on, paymentA, thief, withCos
 import { audit, type Ground, pointed, type Said, type Shown, written } from './world.ts';
 
 const asset = ethereumUsdt.token.address;
-/** Of the token's owner. */
+/** The token's owner, who receives the fee. */
 const keeper = '0xC6CDE7C39eB2f0F0095F41570af89eFC2C1Ea828';
 const units = (amount: string) => BigInt(digits(amount, ethereumUsdt));
-/** The highest rate that the contract allows, of ten dollars. */
+/** Fee of ten dollars at the highest rate that the contract allows. */
 const kept = 19_000n;
 const swept = hashOf('swept');
 const came = { ...payin({ in: ethereumUsdt, tx: 'usdt', amount: '10.01' }), to: depositAddress };
@@ -100,7 +100,7 @@ function chain({ keptOfPayout = kept, keptOfSweep = kept, more = [] }: Chain = {
 }
 
 const opened = books(1, { [asset]: units('100.00').toString(), coin: '1000000' });
-/** What the treasury got is less than left the deposit. */
+/** The treasury got less than left the deposit. */
 const sweepBrought = (units_: bigint): Said[] =>
   sweep.map((each) =>
     each.event.type === 'OperationConfirmed'
@@ -112,7 +112,7 @@ const tell = async (said: readonly Said[], grounds: readonly Ground[]) =>
 const broughtAll = sweepBrought(units('10.01') - kept);
 
 describe('the audit of a token that keeps a fee', () => {
-  it('finds nothing where the receiver got less by the fee, whether the payout waits, was accepted or paid again', async () => {
+  it('finds nothing if the receiver got less by the fee, whether the payout waits, was accepted or paid again', async () => {
     const accepted = [
       fellShort,
       event('PayoutAccepted', { reason: 'the merchant agrees', acceptedAt: minute(12) }),
@@ -130,7 +130,7 @@ describe('the audit of a token that keeps a fee', () => {
     assert.deepEqual(await tell([...payment(...retried), ...broughtAll], chain({ more })), []);
   });
 
-  it('finds a part that is more than the token may keep, of a payout and of a sweep', async () => {
+  it('finds a part above the token’s maximum, of a payout and of a sweep', async () => {
     const much = kept + 1n;
     const more = { ...fellShort, data: { ...fellShort.data, arrived: (units('10.00') - much).toString() } };
     assert.deepEqual(await tell([...payment(more), ...broughtAll], chain({ keptOfPayout: much })), [

@@ -1,4 +1,4 @@
-/** What operators could do to the treasury, and what its books could hide: each is found, and stream and event are named. */
+/** Frauds of operators against the treasury, and facts that its books could hide: the audit finds each, and names stream and event. */
 import assert from 'node:assert/strict';
 import {
   attempt,
@@ -50,7 +50,7 @@ describe('the audit of the treasury finds', () => {
     assert.deepEqual(await tell([...honest, ...on('addressBook-treasury', gone)]), ['notInAddressBook operation-w1 1']);
   });
 
-  it('nothing where a receiver’s address stands for the account that was paid', async () => {
+  it('nothing where a receiver’s address is an alias of the account that was paid', async () => {
     const [ethereum, base] = shown;
     const account = 'the account of the merchant’s address';
     const transactions = ethereum.transactions.map((each) => ({
@@ -89,7 +89,7 @@ describe('the audit of the treasury finds', () => {
     ]);
   });
 
-  it('an account that holds less than its transactions make', async () => {
+  it('an account that holds less than the sum of its transactions', async () => {
     const [ethereum, base] = shown;
     const holds = { ...ethereum.holds, [usdc.address]: BigInt(digits('929.00')) };
     assert.deepEqual(await tell(honest, [{ ...ethereum, holds }, base]), [`booksOpen books-1-${treasuryAccount} -`]);
@@ -104,7 +104,7 @@ describe('the audit of the treasury finds', () => {
     assert.deepEqual(await tell(approvedBy('bob')), []);
   });
 
-  it('a withdrawal that is said to be worth less than it is', async () => {
+  it('a withdrawal whose stated worth is too low', async () => {
     const more = attempt(1, { nonce: '9', amount: '1000.01', receiver: vault });
     const order = { amount: more.amount, value_microUsd: '1' };
     const said = instead(honest, 'operation-w1', 'OperationOrdered', () => order);
@@ -132,7 +132,7 @@ describe('the audit of the treasury finds', () => {
       assert.deepEqual(await tell(away({ kind: 'sweep', form }), paid), ['outflowElsewhere operation-w1 1'], form.kind);
   });
 
-  it('a top-up that never came, and money that came and stands nowhere', async () => {
+  it('a top-up that never arrived, and money that arrived and is recorded nowhere', async () => {
     const books = `books-1-${treasuryAccount}`;
     const { txHash: hash, blockNumber, blockHash } = moved(hashOf('top-up'), 240, '5.00', customerWallet);
     const topUp = {
@@ -167,7 +167,7 @@ describe('the audit of the treasury finds', () => {
     assert.deepEqual(found, [`illegalEvent ${treasuryStream} 1`]);
   });
 
-  it('money that no payment takes up and that is given to one, and sent back besides', async () => {
+  it('unmatched money that is assigned to a payment, and refunded in addition', async () => {
     const transfer = payin({ tx: 'nobody’s', block: 150 });
     const stream = `unmatched-8453:${transfer.txHash}:0`;
     const decided = on(

@@ -1,4 +1,4 @@
-/** Webhooks that should not have been: sent twice, or of what never happened. Whose stream it is, is named. */
+/** Wrong webhooks: sent twice, or about events that never happened. The audit names their stream. */
 import assert from 'node:assert/strict';
 import type { Instant } from '../../../domain/time.ts';
 import { deliveryIdOf } from '../../../domain/webhook.ts';
@@ -22,9 +22,9 @@ import { audit, idAt, pointed, type Said, told, written } from './world.ts';
 const tell = async (said: readonly Said[]) => told(await audit({ log: written(said), grounds: shown }));
 const wrong = [`webhookWrong ${hook}`];
 const hookOfFunds = `webhook-${deliveryIdOf(fundedId)}`;
-/** The honest log, but that its webhook says something else. */
+/** The honest log with another content of its webhook. */
 const saying = (said: object) => instead(honest, hook, 'WebhookSendStarted', () => said);
-/** And one more, of its own stream. */
+/** The honest log with one more webhook in a separate stream. */
 const besides = (deliveryId: string, said: object = {}) => [
   ...honest,
   ...on(`webhook-${deliveryId}`, {
@@ -35,7 +35,7 @@ const besides = (deliveryId: string, said: object = {}) => [
 const other = '0198f3c2-0000-8000-8000-0000000000ee';
 
 describe('the audit of webhooks', () => {
-  it('finds one that was sent twice by itself', async () => {
+  it('finds one that was sent automatically twice', async () => {
     const found = await tell(besides(other));
     assert.ok(found.includes(`webhookTwice webhook-${other}`), found.join());
     const claimedAgain = await tell([...honest, ...on(hook, webhookStart(deliveryIdOf(eventId)))]);
@@ -47,18 +47,18 @@ describe('the audit of webhooks', () => {
     const at = (now: Instant) => audit({ log: written(unsent), grounds: shown, now });
     assert.deepEqual(pointed(await at(minute(10_000))), [`webhookNeverSent ${paymentA} 3`]);
     const happened = unsent.findIndex(({ stream, event }) => stream === paymentA && event.type === 'PaymentFunded');
-    // A minute is the patience of these audits.
+    // These audits wait one minute for a webhook.
     assert.deepEqual(told(await at(minute(happened + 1 + 1_440))), []);
     assert.deepEqual(told(await at(minute(happened + 1 + 1_441))), [`webhookNeverSent ${paymentA}`]);
   });
 
-  it('finds one that was never sent by itself, though its owner had it sent', async () => {
+  it('finds one that was never sent automatically, though its owner had it sent', async () => {
     const byHand = { kind: 'manual', firstDeliveryId: deliveryIdOf(eventId), ordinal: 1 };
     const said = without(besides(other, byHand), hook, 'WebhookSendStarted');
     assert.deepEqual(await tell(said), [`webhookNeverSent ${paymentA}`]);
   });
 
-  it('finds none missing of what nobody is to be told: another event, or a payment without an address', async () => {
+  it('finds none missing for other events, or for a payment without an address', async () => {
     const deaf = instead(honest, paymentA, 'PaymentCreated', () => ({ webhookUrl: null }));
     const silent = deaf.filter(({ event }) => event.type !== 'WebhookSendStarted');
     assert.deepEqual(await tell(silent), []);
@@ -70,13 +70,13 @@ describe('the audit of webhooks', () => {
     assert.deepEqual(await tell([...honest, ...on(`webhook-${other}`, testStart(other))]), []);
   });
 
-  it('finds one of an event that is nowhere', async () => {
+  it('finds one of an event that does not exist', async () => {
     const invented = '0198f3c2-0000-4000-8000-0000000000dd';
     const found = await tell(besides(deliveryIdOf(invented), { eventId: invented }));
     assert.deepEqual(found, [`webhookWrong webhook-${deliveryIdOf(invented)}`]);
   });
 
-  it('finds one of an event that no merchant is told of', async () => {
+  it('finds one of an event that causes no webhook', async () => {
     const signed = idAt(paymentA, 5n);
     const found = await tell(besides(deliveryIdOf(signed), { eventId: signed, eventRevision: '5' }));
     assert.deepEqual(found, [`webhookWrong webhook-${deliveryIdOf(signed)}`]);
@@ -87,7 +87,7 @@ describe('the audit of webhooks', () => {
     assert.deepEqual(await tell(saying({ paymentId: paymentB.slice('payment-'.length) })), wrong);
   });
 
-  it('finds one that says more than happened: paid out where it was funded, or at another place of the stream', async () => {
+  it('finds one that states more than happened: paid out where it was funded, or at another place of the stream', async () => {
     const saidPaidOut = () => ({ eventType: 'payment_payout_completed' });
     assert.deepEqual(await tell(instead(honest, hookOfFunds, 'WebhookSendStarted', saidPaidOut)), [
       `webhookWrong ${hookOfFunds}`,
@@ -106,18 +106,18 @@ describe('the audit of webhooks', () => {
     assert.deepEqual(await tell(saying({ appId: 'merchant_other' })), wrong);
   });
 
-  it('finds one of a payment that has nobody to tell', async () => {
+  it('finds one of a payment without an address for webhooks', async () => {
     const found = await tell(instead(honest, paymentA, 'PaymentCreated', () => ({ webhookUrl: null })));
     assert.deepEqual(found.toSorted(), [...wrong, `webhookWrong ${hookOfFunds}`].toSorted());
   });
 
-  it('finds one that was told before it happened', async () => {
+  it('finds one that was sent before its event happened', async () => {
     const start = honest.filter(({ stream }) => stream === hook);
     const rest = honest.filter(({ stream }) => stream !== hook);
     assert.deepEqual(await tell([...start, ...rest]), wrong);
   });
 
-  it('finds one that hides behind the word test, or manual', async () => {
+  it('finds one that is falsely marked as a test, or as manual', async () => {
     assert.deepEqual(await tell(besides(other, { kind: 'test', eventType: 'webhook_test' })), [
       `webhookWrong webhook-${other}`,
     ]);
@@ -125,7 +125,7 @@ describe('the audit of webhooks', () => {
     assert.deepEqual(await tell(besides(other, invented)), [`webhookWrong webhook-${other}`]);
   });
 
-  it('finds none again where a payout was confirmed twice: the first one is told of', async () => {
+  it('finds none missing where a payout was confirmed twice: the first one is reported', async () => {
     const confirmed = honest.filter(({ stream, event }) => stream === paymentA && event.type === 'PayoutConfirmed');
     const gone = { type: 'PayoutOrphaned', data: { attempt: 1, blockHash: '0x' } };
     const id = idAt(paymentA, 8n);
@@ -137,5 +137,44 @@ describe('the audit of webhooks', () => {
       ...on(`webhook-${deliveryIdOf(id)}`, { type: 'WebhookSendStarted', data: toldAgain }),
     ]);
     assert.ok(found.includes(`webhookWrong webhook-${deliveryIdOf(id)}`), found.join());
+  });
+
+  describe('chosen types', () => {
+    const chosen = instead(honest, paymentB, 'PaymentCreated', () => ({
+      webhookUrl: 'https://shop.example/hook',
+      webhookTypes: ['payment_held', 'payment_refunded'],
+    }));
+    /** The honest log with a delivery of B's event at that revision. */
+    const reporting = (said: readonly Said[], revision: bigint, eventType: string): readonly Said[] => {
+      const id = idAt(paymentB, revision);
+      const deliveryId = deliveryIdOf(id);
+      const place = { eventId: id, eventRevision: String(revision), paymentId: paymentB.slice('payment-'.length) };
+      const { data } = webhookStart(deliveryId);
+      return [
+        ...said,
+        ...on(`webhook-${deliveryId}`, { type: 'WebhookSendStarted', data: { ...data, ...place, eventType } }),
+      ];
+    };
+    const refundAt = 8n;
+    const payinAt = 1n;
+    const streamOf = (revision: bigint): string => `webhook-${deliveryIdOf(idAt(paymentB, revision))}`;
+    const webhookFindings = async (said: readonly Said[]) =>
+      (await tell(said)).filter((each) => each.endsWith(streamOf(refundAt)) || each.endsWith(streamOf(payinAt)));
+
+    it('finds nothing in a refund that was reported', async () => {
+      assert.deepEqual(await webhookFindings(reporting(chosen, refundAt, 'payment_refunded')), []);
+    });
+
+    it('finds one of a type that the app did not choose', async () => {
+      assert.deepEqual(await webhookFindings(reporting(honest, refundAt, 'payment_refunded')), [
+        `webhookWrong ${streamOf(refundAt)}`,
+      ]);
+    });
+
+    it('finds one that reports money as held which funded the payment', async () => {
+      assert.deepEqual(await webhookFindings(reporting(chosen, payinAt, 'payment_held')), [
+        `webhookWrong ${streamOf(payinAt)}`,
+      ]);
+    });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Honest worlds of one chain each, with all that moves money there: payins, payouts alone and in one transaction, a refund, a withdrawal of
- * the treasury and one of cashback, and sweeps or shared addresses.
+ * Honest worlds of one chain each, with all movements of money there: payins, payouts alone and in one transaction, a
+ * refund, a withdrawal of the treasury and one of cashback, and sweeps or shared addresses.
  */
 import { cashback, receive, type Withdrawal, withdraw } from '../../../domain/cashback.ts';
 import { credit, earn, spend } from '../../../domain/credit.ts';
@@ -119,7 +119,7 @@ export function worldOn(asset: Asset): Town {
   const fund = (transfer: Transfer, amounts: object = {}) =>
     funded([transfer], { source: asset, destination: asset, ...amounts });
 
-  /** A payout that has a transaction of its own. */
+  /** A payout with a separate transaction. */
   function paidOut(number: number, amount = '10.00', n = 1): readonly DomainEvent[] {
     const signing = attempt(n, { to: asset, nonce: next(), amount });
     const own = { ...signing, hash: hashOf('paid', chainId, number) };
@@ -247,7 +247,7 @@ export function worldOn(asset: Asset): Town {
     ];
   }
 
-  /** What the first payment earned its payer, who spends a part; the merchant withdraws it. */
+  /** Credit that the first payment earned its payer, who spends a part; the merchant withdraws it. */
   function ofCashback(events: readonly PaymentEvent[]): readonly Said[] {
     const payment = fold(paymentDecider, events);
     const [earning] = payment ? earningsOf(payment) : [];
@@ -287,7 +287,7 @@ export function worldOn(asset: Asset): Town {
     ];
   }
 
-  /** Money with the memo of no payment, on its way back. */
+  /** Refunded money with the memo of no payment. */
   function unmatchedMoney(): readonly Said[] {
     const transfer = { ...cameTo(idOf('ee'), '3.00', 130) };
     const returned = { ...refundAttempt(1, '3.00', { to: asset, nonce: next() }), hash: hashOf('returned', chainId) };

@@ -1,4 +1,4 @@
-/** An honest small world: a log with its links, seals and heads, and the chains that it tells of. Frauds are planted into it. */
+/** A small honest world: a log with its previous hashes, seals and heads, and the chains of its payments. Specs plant frauds into it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,21 +23,21 @@ import { hashOf, minute, treasuryAccount } from '../../support/payments.ts';
 const seals = createSeals(Buffer.alloc(32, 7));
 const headKey = headKeyOf(Buffer.alloc(32, 9));
 
-/** What happened, in the order of the log. */
+/** Events in the order of the log. */
 export interface Said {
   readonly stream: string;
   readonly event: DomainEvent;
-  /** When it was written. Default: a minute after the event before it. */
+  /** Time of writing. Default: a minute after the previous event. */
   readonly at?: Instant;
 }
 
-/** Of an event, by its place: what is planted elsewhere changes no id. */
+/** Id of an event by its place: events planted elsewhere change no id. */
 export function idAt(stream: string, revision: bigint): string {
   const digits = hashOf(stream, revision.toString()).slice(2);
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
 }
 
-/** As whoever holds the master key writes it: each event linked to the one before, and sealed. */
+/** Writes events like a holder of the master key: each with the previous hash and a seal. */
 export function written(said: readonly Said[]): StoredEvent[] {
   const tips = new Map<string, Tip>();
   return said
@@ -65,11 +65,11 @@ export function written(said: readonly Said[]): StoredEvent[] {
     }));
 }
 
-/** Of the newest event. */
+/** Position of the newest event. */
 const furthest = (events: readonly StoredEvent[]): bigint =>
   events.map(({ position }) => position).toSorted((a, b) => Number(b - a))[0] ?? 0n;
 
-/** A head over all that is said so far. */
+/** A signed head over all events so far. */
 export function head(
   said: readonly Said[],
   before: HeadsEvent | null = null,
@@ -99,7 +99,7 @@ export function head(
   return { stream: 'heads-log', event };
 }
 
-/** The head is on a chain. Nothing came to `heads-log` since. */
+/** The head is anchored on a chain. `heads-log` has not changed since. */
 export function anchored({ event }: Said, anchor: Pick<Anchor, 'headHash' | 'transaction' | 'ledger'>): Said {
   const before = event as HeadsEvent;
   const own = { ...anchor, head: before.data.number, chainId: 1, account: treasuryAccount } as const;
@@ -109,7 +109,7 @@ export function anchored({ event }: Said, anchor: Pick<Anchor, 'headHash' | 'tra
   return { stream: 'heads-log', event: told };
 }
 
-/** One of our accounts, or a deposit, and what a transaction did to it. */
+/** One of the service's accounts, or a deposit, and a transaction's effect on it. */
 export interface Shown extends AccountTransaction {
   readonly account: string;
 }
@@ -118,13 +118,13 @@ export interface Ground {
   readonly chainId: ChainId;
   readonly transactions: readonly Shown[];
   readonly holds: Readonly<{ [asset: string]: bigint }>;
-  /** Accounts by the addresses that stand for them, as muxed addresses do on Stellar. */
+  /** Accounts by their alias addresses, such as muxed addresses on Stellar. */
   readonly holders?: Readonly<{ [address: string]: string }>;
   /** Memos that addresses contain, as M addresses do on Stellar. */
   readonly memos?: Readonly<{ [address: string]: string }>;
 }
 
-/** An old block, number and name. */
+/** An old block: number and hash. */
 export const block = (number: number) => ({
   blockNumber: BigInt(number),
   blockHash: hashOf('block', number),
@@ -154,7 +154,7 @@ export function witnessOf({ chainId, transactions, holds, holders = {}, memos = 
       standing: async () => standing,
     },
     blockAt: async () => 1n,
-    // Payments share the treasury's own address where there are memos.
+    // On chains with memos, payments share the treasury's own address.
     ...(chainOf(chainId).family !== 'stellar' && {
       async *deposits(addresses: readonly string[], range: { readonly from: bigint; readonly to: bigint }) {
         for (const found of of(addresses, range.from, range.to)) yield { address: found.account, transaction: found };
@@ -173,7 +173,7 @@ export interface Audited {
   readonly more?: Partial<AuditDeps>;
 }
 
-/** As whoever has the key of seals believes it. */
+/** The log in the view of a holder of the seals' key. */
 export const believed: Believed = { begun: 0n, sealsAt: () => seals };
 
 export const logOf = (events: readonly StoredEvent[]) => ({
@@ -212,12 +212,12 @@ export async function audit({
   }
 }
 
-/** What was found, each as `code stream`. */
+/** Findings, each as `code stream`. */
 export const told = ({ findings }: AuditReport): readonly string[] => [
   ...new Set(findings.map(({ code, stream }) => `${code} ${stream}`)),
 ];
 
-/** The same with the number of the event that is named; `-` where a chain shows it, or a whole stream is meant. */
+/** Findings with the number of the named event; `-` if a chain or a whole stream is meant. */
 export const pointed = ({ findings }: AuditReport): readonly string[] => [
   ...new Set(findings.map(({ code, stream, revision }) => `${code} ${stream} ${revision ?? '-'}`)),
 ];

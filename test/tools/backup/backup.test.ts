@@ -43,7 +43,7 @@ async function openLog(directory: string) {
 }
 type Log = Awaited<ReturnType<typeof openLog>>;
 
-/** All that is believed, as its reader would tell it; positions are each store's own. */
+/** All trusted events without positions, which differ between stores. */
 async function eventsOf({ sealed }: Log) {
   await sealed.sealed();
   const all = [];
@@ -65,7 +65,7 @@ describe('a backup of the log', () => {
   });
   after(() => log.close());
 
-  it('is made while the log is written to, and goes on where it was', async () => {
+  it('is made while the log is written to, and continues where it was', async () => {
     const first = await backup();
     assert.equal(first.added, first.events);
     await log.record('four');
@@ -89,7 +89,7 @@ describe('a backup of the log', () => {
     await restored.close();
   });
 
-  it('is written into no log that holds other events', async () => {
+  it('is restored into no log that holds other events', async () => {
     const other = await openLog(temporaryDirectory());
     await other.record('one');
     const restoring = restore({ store: other.store, directory, signal, onProgress });
@@ -97,7 +97,7 @@ describe('a backup of the log', () => {
     await other.close();
   });
 
-  it('may be made twice at once: neither writes over what the other has named', async () => {
+  it('may be made twice at once: neither overwrites the other’s named files', async () => {
     const there = temporaryDirectory();
     const events = await log.store.read('payment-one');
     const first = writeSegment(there, 1, events);
@@ -108,7 +108,7 @@ describe('a backup of the log', () => {
     );
   });
 
-  it('takes nothing over from another log, which may be as long', async () => {
+  it('accepts nothing from another log, which may be as long', async () => {
     const { events } = await backup();
     const other = await openLog(temporaryDirectory());
     for (const id of ['six', 'seven', 'eight', 'nine', 'ten']) await other.record(id);

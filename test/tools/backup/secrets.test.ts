@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 describe('secrets beside a backup', () => {
   const directory = temporaryDirectory();
 
-  it('come back letter by letter, whatever letters they have', () => {
+  it('are restored letter by letter, whatever letters they have', () => {
     const secrets = {
       MASTER_KEY: '0123456789abcdef'.repeat(4),
       DATABASE_URL: String.raw`postgres://app:back\nslash@db/app`,

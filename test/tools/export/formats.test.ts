@@ -42,13 +42,13 @@ async function written(format: Format, groups: readonly (readonly ExportRow[])[]
   return readFileSync(path);
 }
 
-/** By readers of another make than the writer. */
+/** Reads the table with independent readers. */
 function tableIn(parquet: Buffer) {
   return tableFromIPC(readParquet(parquet).intoIPCStream());
 }
 
 describe('the files of an export', () => {
-  it('are Parquet that other readers take, with exact decimals, whole positions and times', async () => {
+  it('are Parquet that other readers accept, with exact decimals, whole positions and times', async () => {
     const table = tableIn(await written('parquet'));
     assert.deepEqual(
       table.schema.fields.map(({ name, type }) => `${name} ${type}`),
@@ -117,7 +117,7 @@ describe('the files of an export', () => {
   });
 });
 
-/** Arrow has a decimal as four words, the lowest first. */
+/** Returns the decimal that Arrow stores as four words, the lowest first. */
 function decimal(words: Uint32Array): bigint {
   const value = [...words].reduceRight((sum, word) => (sum << 32n) | BigInt(word >>> 0), 0n);
   return BigInt.asIntN(128, value);

@@ -11,7 +11,7 @@ const exports: Exported = { subject: 'transfers', format: 'ndjson', by: 'log', f
 const empty = Object.fromEntries(columnsOf.transfers.map(({ name }) => [name, null]));
 const row = (n: number): ExportRow => ({ ...empty, payment_id: `payment ${n}`, amount: `${n}.5` });
 
-/** Rows 1 to `end`, two a page; a page's place is its last row. */
+/** Rows 1 to `end`, two per page; a page's place is its last row. */
 const numbered = (end: number): RowSource =>
   async function* pages(after) {
     for (let at = Number(after ?? 0) + 1; at <= end; at += 2) {
@@ -24,7 +24,7 @@ const signal = new AbortController().signal;
 const exported = (directory: string, end: number, more: Partial<ExportDeps> = {}) =>
   runExport({ directory, exports, source: numbered(end), signal, partRows: 4, ...more });
 
-/** All rows of the files that the manifest names, in their order. */
+/** All rows of the files that the manifest names, in order. */
 function idsIn(directory: string): readonly string[] {
   const manifest = JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8')) as ExportManifest;
   return manifest.parts.flatMap(({ file, rows, sha256 }) => {
@@ -38,7 +38,7 @@ function idsIn(directory: string): readonly string[] {
 const all = (end: number) => Array.from({ length: end }, (_, index) => `payment ${index + 1}`);
 
 describe('an export', () => {
-  it('writes whole files and names each in its manifest, with its rows, its digest and how far it goes', async () => {
+  it('writes whole files and names each in its manifest, with its rows, its digest and its end', async () => {
     const directory = temporaryDirectory();
     const { manifest, added } = await exported(directory, 9);
     assert.equal(added, 9);
@@ -53,7 +53,7 @@ describe('an export', () => {
     assert.deepEqual(idsIn(directory), all(9));
   });
 
-  it('adds what came since, and nothing where nothing came', async () => {
+  it('adds newer rows, and nothing where nothing is new', async () => {
     const directory = temporaryDirectory();
     await exported(directory, 5);
     assert.equal((await exported(directory, 8)).added, 3);
@@ -63,7 +63,7 @@ describe('an export', () => {
 
   for (const point of ['unfinished', 'finished', 'named', 'kept'] as const) {
     for (const time of [1, 2, 3]) {
-      it(`that dies at "${point}" for the ${time}. time goes on to the same files as one that does not`, async () => {
+      it(`dying at "${point}" for the ${time}. time produces the same files as one that does not`, async () => {
         const directory = temporaryDirectory();
         let passings = 0;
         const crash = (at: string): void => {
@@ -78,7 +78,7 @@ describe('an export', () => {
     }
   }
 
-  it('of a period is complete at its end, and reads nothing when it is run again', async () => {
+  it('for a period is complete at its end, and reads nothing when it is run again', async () => {
     const directory = temporaryDirectory();
     const period: Exported = { ...exports, by: 'period', from: '2026-11-01T00:00:00.000Z', to: null };
     assert.equal((await exported(directory, 3, { exports: period })).manifest.complete, true);
@@ -101,7 +101,7 @@ describe('an export', () => {
     await assert.rejects(exported(directory, 9, { crash }), /another export writes/);
   });
 
-  it('stops when it is interrupted, and leaves what is whole', async () => {
+  it('stops when it is interrupted, and leaves complete files', async () => {
     const directory = temporaryDirectory();
     const stop = new AbortController();
     const crash = (point: string): void => {

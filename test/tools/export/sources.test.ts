@@ -28,7 +28,7 @@ async function pagesOf(source: RowSource, after: string | null = null): Promise<
 const rowsOf = async (source: RowSource, after?: string | null): Promise<readonly ExportRow[]> =>
   (await pagesOf(source, after)).flatMap(({ rows }) => rows);
 
-describe('what an export reads', () => {
+describe('the source of an export', () => {
   let world: World;
   let database: Database;
   const deps = (until: bigint) => ({ store: world.store, until, prefixes: streamPrefixes, signal });
@@ -45,7 +45,7 @@ describe('what an export reads', () => {
     world = createWorld();
   });
 
-  it('of events is each in the order of the log, with its position, up to the end that was there at the beginning', async () => {
+  it('for events has each in the order of the log, with its position, up to the end at the beginning', async () => {
     const until = await append(world, streamOf(1), [created_n(1), ...done.slice(1, 3)]);
     await append(world, streamOf(2), [created_n(2)]);
     const rows = await rowsOf(eventsOfLog(deps(until), always));
@@ -62,7 +62,7 @@ describe('what an export reads', () => {
     assert.deepEqual(late, [], 'all of them are older');
   });
 
-  it('of changes is each payment once, at its last event; then those alone that have changed', async () => {
+  it('for changes has each payment once, at its last event; then only those that have changed', async () => {
     await append(world, streamOf(1), [created_n(1)]);
     await append(world, streamOf(2), [created_n(2)]);
     const first = await append(world, streamOf(1), done.slice(1, 3));
@@ -89,7 +89,7 @@ describe('what an export reads', () => {
     assert.deepEqual(await rowsOf(changed('payments', second), String(second)), []);
   });
 
-  it('of changes leaves to the next export what happens to a payment meanwhile, and has the payment all the same', async () => {
+  it('for changes leaves later events of a payment to the next export, and has the payment nevertheless', async () => {
     const until = await append(world, streamOf(1), [created_n(1)]);
     await append(world, streamOf(1), done.slice(1));
     await project();
@@ -98,7 +98,7 @@ describe('what an export reads', () => {
     assert.equal(rows[0]?.['status'], 'payment_payout_completed', 'the row knows more already');
   });
 
-  it('of a period is what was created in it, its first moment included and its last one not', async () => {
+  it('for a period has the payments created in it, its first moment included and its last one not', async () => {
     for (const n of [1, 2, 3, 4]) await append(world, streamOf(n), [created_n(n)]);
     await project();
     const period = { from: minute(2), to: minute(4) };

@@ -3,17 +3,17 @@ import { streams } from '../../../domain/streams.ts';
 import { isWithheld, shownData } from '../../../tools/export/log.ts';
 import { append, createWorld } from '../../support/histories.ts';
 
-/** Looks like a secret by its name, and is none: what anybody may know, or what nothing can be done with. */
+/** Names that resemble a secret but are none: public facts, and values without any use. */
 const shown = new Set([
   // Transactions, blocks and texts on chains, and heads of the log, which are published.
   ...['hash', 'txHash', 'blockHash', 'headHash', 'publicKey', 'formerKey', 'formerSignature', 'hashes', 'txHashes'],
-  // Names of keys, and which of them was meant.
+  // Names of keys.
   ...['keyId', 'formerKeyId', 'keySince', 'keyless', 'requestKey', 'allowedKeyless'],
-  // Which token, and tokens’ addresses.
+  // Tokens and their addresses.
   ...['token', 'tokenSymbol', 'tokenAddress', 'wrongToken', 'tokens'],
-  // What signs a text that stands beside it, or is published with it.
+  // Signatures of texts that are beside them, or are published.
   ...['signature', 'standardSignature', 'payoutReference', 'fingerprint'],
-  // The hash of a transaction that everybody sees on its chain.
+  // The hash of a transaction that is public on its chain.
   'burnHash',
 ]);
 const suspicious = /secret|salt|cipher|hash|key|bytes|url|preview|token|password|signature|finger|code$/i;
@@ -37,8 +37,8 @@ function fieldsOf(schema: Schema): readonly string[] {
   return [...Object.keys(properties), ...inner.flatMap(fieldsOf)];
 }
 
-describe('what an export of events leaves out', () => {
-  it('is every field that could open, derive or send something: a new one must be judged', () => {
+describe('data that an export of events omits', () => {
+  it('include every field that could open, derive or send something: a new one must be judged', () => {
     const unjudged = Object.values(streams).flatMap(({ schemas }) =>
       Object.entries(schemas as Readonly<Record<string, Schema>>).flatMap(([type, schema]) =>
         fieldsOf(schema)
@@ -50,7 +50,7 @@ describe('what an export of events leaves out', () => {
     assert.deepEqual([...new Set(unjudged)], []);
   });
 
-  it('is gone from the data, wherever it stands, in events of today and of older versions', async () => {
+  it('are gone wherever they are, in events of today and of older versions', async () => {
     const world = createWorld();
     const secrets = ['5a17'.repeat(16), 'v1.sealed', 'beef'.repeat(16), 'https://shop.example/?token=7'];
     const [idSalt = '', ciphertext = '', hash = '', url = ''] = secrets;

@@ -111,7 +111,7 @@ describe('the master key of an installation that has a log', () => {
     await assert.rejects(serviceOn(log, old).store.sealed(), ChainBroken);
   });
 
-  it('is told of in a sentence by whoever starts on a log that is half-changed, without a stack', async () => {
+  it('is named in a sentence by a service that starts on a half-changed log, without a stack', async () => {
     const crash = (at: string) => {
       if (at === 'SealingKeyChanged.afterAppend') throw new Error('died');
     };
@@ -120,7 +120,7 @@ describe('the master key of an installation that has a log', () => {
     assert.match(said, /^the change of the master key .* stopped half-way: run `npm run rotate-master-key` again.*$/);
   });
 
-  it('is changed only once when that is asked for twice', async () => {
+  it('is changed only once by two runs', async () => {
     await change();
     const { length } = await log.read(sealingStream);
     assert.equal(await change(), null);
@@ -152,7 +152,7 @@ describe('the master key of an installation that has a log', () => {
     });
   }
 
-  /** Dies before or after the nth row is written. */
+  /** Dies before or after it writes the nth row. */
   const dyingAt = (nth: number, when: 'before' | 'after'): Sql => {
     let written = 0;
     return {
@@ -208,7 +208,7 @@ describe('the master key of an installation that has a log', () => {
     await isChanged();
   });
 
-  it('goes no further when an instance began while the change was recorded; a second run goes on', async () => {
+  it('is not changed further when an instance began while the change was recorded; a second run continues', async () => {
     const store: EventStore = {
       ...log,
       async append(stream, expected, events) {
@@ -237,7 +237,7 @@ describe('the master key of an installation that has a log', () => {
       away = true;
     });
 
-    it('opens links of today, and says of others that they cannot be read now, until the store tells the keys before', async () => {
+    it('opens today’s links, and reports others as unreadable now, until the store returns the earlier keys', async () => {
       await change();
       const service = serviceOn(distant(), masterKey);
       await assert.rejects(service.store.sealed(), Unavailable);
@@ -245,13 +245,13 @@ describe('the master key of an installation that has a log', () => {
       assert.equal(service.links.paymentIdOf('no link at all'), null);
       assert.throws(() => service.links.paymentIdOf(link), Unavailable);
       away = false;
-      // What was asked while it was away has failed by then.
+      // Requests that were made while it was away have failed by then.
       await setImmediate();
       await service.store.sealed();
       assert.equal(service.links.paymentIdOf(link), paymentId);
     });
 
-    it('tells the keys before without anybody else asking the store', async () => {
+    it('reads the earlier keys without any other query of the store', async () => {
       await change();
       const service = serviceOn(distant(), masterKey);
       away = false;
@@ -266,7 +266,7 @@ describe('the master key of an installation that has a log', () => {
       assert.equal(known(), paymentId);
     });
 
-    it('stops its work without counting it as anybody’s failure, when the log turns out half-changed or another’s', async () => {
+    it('stops its work without counting it as an item’s failure, when the log turns out half-changed or another’s', async () => {
       const crash = (at: string) => {
         if (at === 'SealingKeyChanged.afterAppend') throw new Error('died');
       };
@@ -285,7 +285,7 @@ describe('the master key of an installation that has a log', () => {
     });
   });
 
-  it('stays as it is when the old one is wrong, the new one is the old one, nothing is sealed or an instance runs', async () => {
+  it('does not change when the old one is wrong, the new one is the old one, nothing is sealed or an instance runs', async () => {
     await assert.rejects(change({ masterKey, old: randomBytes(32) }), refusedFor('wrongOldKey'));
     await assert.rejects(change({ masterKey: old, old }), refusedFor('sameKey'));
     await heard();
@@ -296,7 +296,7 @@ describe('the master key of an installation that has a log', () => {
     await assert.rejects(change(), refusedFor('nothingSealed'));
   });
 
-  it(`is changed again and again, ${keyChangesMax} times, and never to one that was used before`, async () => {
+  it(`is changed repeatedly, ${keyChangesMax} times, and never to one that was used before`, async () => {
     let key: Uint8Array = old;
     for (let n = 0; n < keyChangesMax; n += 1) {
       const next = randomBytes(32);
@@ -340,7 +340,7 @@ describe('the master key of an installation that has a log', () => {
     await assert.rejects(serviceOn(log, his).store.sealed(), ChainBroken);
   });
 
-  it('is not changed by who has the old key alone, once it was changed', async () => {
+  it('is not changed by a holder of only the old key, once it was changed', async () => {
     await change();
     await forgeChange(randomBytes(32), old);
     await assert.rejects(serviceOn(log, masterKey).store.sealed(), atRevision(3n));
@@ -364,7 +364,7 @@ describe('the master key of an installation that has a log', () => {
     await assert.rejects(readStream(store, 'webhookTypes-introduced'), /revision 2.*seal of key/);
   });
 
-  it('leaves what nobody could read, and holds up nothing for it', async () => {
+  it('skips unreadable values, and holds up nothing for them', async () => {
     const [first] = appIds;
     const events = await log.read(`merchant-${first}`);
     const last = events.at(-1);

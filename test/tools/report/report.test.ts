@@ -17,7 +17,7 @@ import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
 import { about, samples } from './samples.ts';
 import { reportSheet } from './sheet.ts';
 
-/** 1.00 too much, of which 0.40 is on its way back; and as much too much for a payout that nobody can take. */
+/** Overpaid by 1.00, of which 0.40 is being refunded; and an equal overpayment whose payout no receiver accepts. */
 const tooMuch = p.payin({ amount: '11.01', tx: 'too much' });
 const overpaid = [
   p.created(),
@@ -29,7 +29,7 @@ const ofExcess: readonly (readonly PaymentEvent[])[] = [
   payment(7, [...overpaid, p.payoutRequested(), p.bounced('payoutImpossible', '11.01')]),
 ];
 
-/** What one section of the page says, as it stands there. */
+/** Texts of one section of the page. */
 interface Shown {
   readonly id: string;
   readonly sql: string;
@@ -73,7 +73,7 @@ describe('npm run report', () => {
     await database.query(`DROP ROLE ${role}`);
   });
 
-  it('writes one page; each of its tables is what the SQL beside it answers an analyst', async () => {
+  it('writes one page; each of its tables equals the answer to the SQL beside it for an analyst', async () => {
     const out = join(folder, 'november.html');
     const { code, said } = await tool('--month', '2026-11', '--out', out);
     assert.equal(code, 0, said);
@@ -99,13 +99,13 @@ describe('npm run report', () => {
     await leave();
   });
 
-  it('has the numbers that follow from what happened', async () => {
+  it('has the numbers that follow from the events', async () => {
     const out = join(folder, 'facts.html');
     await tool('--month', '2026-11', '--app', 'wallet_demo', '--out', out);
     const { page, leave } = await visitor('http://127.0.0.1');
     await page.setContent(readFileSync(out, 'utf8'));
     const facts = await page.$$eval('[data-fact]', (all) => all.map(({ textContent }) => textContent));
-    // Four of seven were paid; of the two that were paid out each was for a fee of a cent, and cost 0.0001 ETH at 3,000 dollars.
+    // Four of seven were paid. Each of the two payouts had a fee of one cent, and cost 0.0001 ETH at 3,000 dollars.
     assert.deepEqual(facts, ['20.02', '57.1 %', '0.0 %', '-0.5800', '15.61']);
     const stages = (await shownOn(page)).find(({ id }) => id === 'funnel')?.cells;
     assert.deepEqual(
@@ -115,7 +115,7 @@ describe('npm run report', () => {
     await leave();
   });
 
-  it('of a month without payments, or of another app, says that there were none', async () => {
+  it('states for a month without payments, or for another app, that there were none', async () => {
     for (const args of [
       ['--month', '2026-10'],
       ['--month', '2026-11', '--app', 'wallet_other'],
@@ -131,7 +131,7 @@ describe('npm run report', () => {
 
   const role = `analyst_${process.pid}`;
 
-  /** Who may read what analysts may, and nothing else. */
+  /** A role with the rights of an analyst, and no others. */
   async function asAnalyst(owner: Database): Promise<Database> {
     await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'reads'`);
     await owner.query(`GRANT SELECT ON payments, hourly_stats, daily_durations, treasury_movements TO ${role}`);
@@ -151,7 +151,7 @@ describe('the page of a report', () => {
         [360, 'dark'],
         [1280, 'light'],
       ] as const;
-      // In the gate only the sample with most rows is tried on both.
+      // The gate tries only the sample with the most rows on both.
       for (const [width, colorScheme] of gateCases(screens, ([each]) => each === 360 || name === 'many')) {
         const { page, leave } = await visitor('http://127.0.0.1', { viewport: { width, height: 800 }, colorScheme });
         await page.setContent(document);
@@ -170,7 +170,7 @@ describe('the page of a report', () => {
     assert.ok(!hostile.includes('<script'));
   });
 
-  /** Texts of the plots that are seen beyond the card around them, or over another. */
+  /** Texts of the plots that extend beyond their card, or overlap another text. */
   const cutTexts = (page: Page): Promise<readonly string[]> =>
     page.$$eval('section', (sections) =>
       sections.flatMap((section) => {
@@ -185,8 +185,8 @@ describe('the page of a report', () => {
     );
 });
 
-describe('sums of a report', () => {
-  it('are exact, and rounded only where they are shown', () => {
+describe('sums in a report', () => {
+  it('are exact, and rounded only in their display', () => {
     assert.equal(
       exactSum(['0.1', '0.2', '-12345678901234567890.000000000000000001']),
       '-12345678901234567889.700000000000000001',

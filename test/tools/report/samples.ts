@@ -1,4 +1,4 @@
-/** Answers as Postgres gives them: of a month in which nothing happened, of one payment, of ten thousand on many routes. */
+/** Answers in Postgres's form: of a month without payments, of one payment, of ten thousand payments on many routes. */
 import { instant } from '../../../domain/time.ts';
 import {
   type About,

@@ -1,5 +1,6 @@
 /**
- * Pictures of reports for the eye: `node test/tools/report/screenshots.ts <folder>`. No part of the suite; the pictures are not kept.
+ * Writes pictures of reports for review: `node test/tools/report/screenshots.ts <folder>`. It is not part of the suite,
+ * and the pictures are not committed.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

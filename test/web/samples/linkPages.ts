@@ -11,7 +11,7 @@ export const linkPath = `/link/${'l'.repeat(36)}`;
 
 const onBase = { chainId: 8453, tokenSymbol: 'USDC' };
 
-/** @param say makes the texts of others */
+/** @param say returns the texts of other people */
 export function linkPages(around: Around, shop: Shop, say: Say = (text) => text): Readonly<Record<string, VNode>> {
   const model: PayLinkModel = {
     ...around,

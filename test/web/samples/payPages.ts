@@ -1,6 +1,7 @@
-/** The pages of payments, one for each situation, told from real histories. */
+/** Payment pages, one for each situation, from real histories. */
 import type { VNode } from 'preact';
 import { isChoiceOpen } from '../../../domain/payment/choose.ts';
+import { isDue } from '../../../domain/payment/chosenAmount.ts';
 import type { PaymentEvent } from '../../../domain/payment/events.ts';
 import { ownersOf } from '../../../domain/payment/refundOrder.ts';
 import { situationOf } from '../../../domain/payment/situation.ts';
@@ -13,7 +14,7 @@ import type { Mode } from '../../../web/parts/frame.ts';
 import { readWanted, wantedAmount } from '../../../web/pay/anyAmount.ts';
 import type { Language } from '../../../web/pay/language.ts';
 import { sayIn } from '../../../web/pay/messages/index.ts';
-import { isDue, type PayModel, type Shop } from '../../../web/pay/model.ts';
+import type { PayModel, Shop } from '../../../web/pay/model.ts';
 import { payPage } from '../../../web/pay/page.ts';
 import { receiptPage } from '../../../web/pay/receipt.ts';
 import { refundPage } from '../../../web/pay/refund.ts';
@@ -76,7 +77,7 @@ const toSolana = [p.created({ from: p.solanaUsdc })].map((event) =>
     : event,
 );
 
-/** The buyer pays the price; its merchant bears the fee. */
+/** The buyer pays exactly the price; the merchant bears the fee. */
 const priced: p.TermsSketch = {
   type: 'exactIn',
   amount: '18.50',
@@ -85,7 +86,7 @@ const priced: p.TermsSketch = {
 };
 const whole = p.payin({ amount: '18.50', tx: 'whole' });
 
-/** An order of 10.00 with so many lines. */
+/** An order of 10.00 with this number of lines. */
 const listed = (count: number): readonly PaymentEvent[] =>
   p.unpaid.map((event) => {
     if (event.type !== 'PaymentCreated') return event;
@@ -185,7 +186,7 @@ export const shop = (say: Say = (text) => text): Shop => ({
   returnUrl: 'https://teahouse.example/orders/A-1042?status=done',
 });
 
-/** @param say makes the texts of others */
+/** @param say returns the texts of other people */
 export function payModel(story: Story, language: Language, say: Say = (text) => text, mode: Mode = 'live'): PayModel {
   const { history, at = p.minute(46), head = 103n, needed = 10 } = story;
   const payment = p.paymentAfter(history);
@@ -221,13 +222,14 @@ export function payModel(story: Story, language: Language, say: Say = (text) => 
     }),
     wanted: emptyForm,
     walletOffer: isDue(situation) ? walletOfferOf(shown, left) : null,
+    gasFree: false,
     url: `https://pay.example/pay/${'s'.repeat(43)}`,
     refused: false,
     madeWith: null,
   };
 }
 
-/** A payment of any amount, whose payer has typed a sum. */
+/** A payment of any amount, after its payer has typed a sum. */
 function wanting(language: Language, say: Say | undefined, text: string): PayModel {
   const model = payModel(stories.waitingForAny, language, say);
   const wanted = readWanted(model.facts, text);
@@ -247,7 +249,7 @@ function refundPages(model: PayModel): Readonly<Record<string, VNode>> {
   };
 }
 
-/** By name. @param say makes the texts of others: specs put hostile ones in their place */
+/** Pages by name. @param say returns the texts of other people: specs replace them by hostile ones */
 export function payPages(language: Language, say?: Say, mode?: Mode): Readonly<Record<string, VNode>> {
   const models = Object.entries<Story>(stories).map(
     ([name, story]) => [name, payModel(story, language, say, mode)] as const,

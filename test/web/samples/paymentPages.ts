@@ -35,7 +35,7 @@ import {
 import { settled } from './settingsPages.ts';
 import { delivery, exhausted, money, story, transactions } from './story.ts';
 
-/** Five dollars that are held, of which so much has a proven address. */
+/** Five held dollars, of which this amount has a proven address. */
 const held = (proven: bigint): RefundableMoney => ({
   reason: 'bounced',
   chainId: 8453,
@@ -65,7 +65,7 @@ const sentBack = {
 
 const today: Moment = { at: null, form: emptyForm };
 
-/** Of a form. */
+/** Nonce of a form. */
 const nonce = '8f14e45f-ceea-467f-a9d5-1b2c3d4e5f60';
 
 export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VNode>> => ({

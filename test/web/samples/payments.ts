@@ -6,7 +6,7 @@ import type { Needs } from '../../../web/dashboard/needs.ts';
 export const now = '2026-11-22T12:05:00.000Z' as Instant;
 export const ago = (duration_ms: number): Instant => plus(now, -duration_ms);
 
-/** Every text that somebody else wrote goes through this: specs put hostile ones in its place. */
+/** Returns every text of another person: specs replace it by a hostile one. */
 export type Say = (text: string) => string;
 
 export const usdcOnBase = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
@@ -97,7 +97,7 @@ export const onStellar = (say: Say): PaymentView =>
     depositMemo: '17390481204881',
   });
 
-/** What came of each of the list. */
+/** Results of the list's payments. */
 const came: Partial<Record<PaymentStatus, string>> = {
   payment_payout_completed: '10.00',
   payment_payout_started: '48.50',

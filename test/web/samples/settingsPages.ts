@@ -2,6 +2,7 @@
 
 import type { VNode } from 'preact';
 import { chains } from '../../../domain/chains.ts';
+import { defaultChoice } from '../../../domain/merchant/notifications.ts';
 import { holdAll, shownPolicy } from '../../../domain/payment/amountPolicy.ts';
 import { hour_ms, plus } from '../../../domain/time.ts';
 import type { TeamMember } from '../../../queries/team.ts';
@@ -11,6 +12,7 @@ import { bulkRedeliveryPage } from '../../../web/dashboard/bulkRedelivery.ts';
 import { confirmPage, type Danger } from '../../../web/dashboard/confirm.ts';
 import { embeddingPage } from '../../../web/dashboard/embedding.ts';
 import { keysPage, type ShownKey } from '../../../web/dashboard/keys.ts';
+import { notificationsPage } from '../../../web/dashboard/notifications.ts';
 import { payFromPage } from '../../../web/dashboard/payFrom.ts';
 import { policyForm, policyPage } from '../../../web/dashboard/policy.ts';
 import { settlementPage, type WalletFields } from '../../../web/dashboard/settlementForm.ts';
@@ -33,6 +35,8 @@ const later: WalletFields = {
   receiverAddress: 'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN',
   receiverMemo: '1739048',
 };
+
+const noPayment = { paymentId: null, amount: null, tokenSymbol: null } as const;
 
 const key = (say: Say, changed: Partial<ShownKey> = {}): ShownKey => ({
   keyId: '0b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2',
@@ -90,6 +94,7 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
     webhooks: webhooksPage({
       ...frame,
       webhookUrl: say('https://shop.teahouse.example/webhooks'),
+      webhookTypes: ['payment_held'],
       fingerprint,
       rotatedAt: ago(24 * hour_ms),
       form: emptyForm,
@@ -101,13 +106,22 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
     }),
     webhooksNone: webhooksPage({
       ...frame,
-      ...{ webhookUrl: null, fingerprint, rotatedAt: null, form: emptyForm, newSecret: null, deliveries: [] },
+      ...{
+        webhookUrl: null,
+        webhookTypes: [],
+        fingerprint,
+        rotatedAt: null,
+        form: emptyForm,
+        newSecret: null,
+        deliveries: [],
+      },
       ...{ cursor: null, nextCursor: null, filter: { state: 'exhausted', payment: null } },
     }),
     webhooksAgain: bulkRedeliveryPage({ ...frame, deliveries: [exhausted(say)], form: emptyForm }),
     webhooksRotated: webhooksPage({
       ...frame,
       webhookUrl: null,
+      webhookTypes: [],
       fingerprint,
       rotatedAt: now,
       form: {
@@ -156,6 +170,40 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
       payFrom: [{ chainId: 8453, tokenSymbol: 'USDC' }],
       chains,
       form: emptyForm,
+    }),
+    notifications: notificationsPage({
+      ...frame,
+      form: emptyForm,
+      choice: defaultChoice,
+      seenAt: ago(2 * hour_ms),
+      notices: [
+        {
+          kind: 'moneyHeld',
+          at: ago(hour_ms),
+          count: 1,
+          paymentId: 'p1',
+          amount: '12.00',
+          tokenSymbol: 'USDT',
+          line: null,
+        },
+        { kind: 'webhookFailing', at: ago(3 * hour_ms), count: 7, ...noPayment, line: null },
+        { kind: 'firstPayment', at: ago(30 * hour_ms), count: 1, ...noPayment, line: null },
+        {
+          kind: 'dailySummary',
+          at: ago(31 * hour_ms),
+          count: 1,
+          ...noPayment,
+          line: 'On 2026-11-20 (UTC): 12 payments paid out, 340.00 dollars received, 0.00 refunded. Now 2 payments hold money that can be refunded.',
+        },
+      ],
+    }),
+    notificationsNone: notificationsPage({
+      ...frame,
+      unread: 0,
+      form: emptyForm,
+      choice: { ...defaultChoice, mail: [], bell: [] },
+      seenAt: null,
+      notices: [],
     }),
     policy: policyPage({
       ...frame,

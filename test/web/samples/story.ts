@@ -1,4 +1,4 @@
-/** What happened to a payment: its story, its transactions, its webhooks. */
+/** The history of a payment: its story, its transactions, its webhooks. */
 import type { PaymentTransaction } from '../../../domain/payment/transactions.ts';
 import { minute_ms, plus } from '../../../domain/time.ts';
 import type { Delivery } from '../../../queries/deliveries.ts';

@@ -12,7 +12,7 @@ async function goOn(world: BatchWorld): Promise<void> {
 
 const ignoreBroken = (error: Error): void => assert.equal(error.name, 'ChainBroken');
 
-describe('a payment among others in a batch, to whose stream somebody else has written', () => {
+describe('a payment in a batch, with foreign events in its stream', () => {
   it('is not paid, and the others do not wait for it: before it was asked whether it joins', async () => {
     const world = await batchWorld(3);
     await world.open();

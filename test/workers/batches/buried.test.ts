@@ -7,7 +7,7 @@ async function send(world: World): Promise<void> {
   await world.act({ kind: 'batch', id, part: 1 });
 }
 
-/** Signed and sent, and then another transaction used its nonce up, and no node remembers that. */
+/** Signed and sent; then another transaction used its nonce, and no node has that transaction any more. */
 async function lostBatch() {
   const world = await batchWorld(3);
   await world.open();
@@ -34,7 +34,7 @@ const refusal = async (world: World) => {
 };
 
 describe('a batch that an operator ends', () => {
-  it('lets its payouts go, which are made by themselves, once each, wherever somebody dies meanwhile', async () => {
+  it('releases its payouts, which are made automatically, once each, wherever a process dies meanwhile', async () => {
     let [died, place] = [true, 0];
     for (; died; place += 1) {
       const world = await lostBatch();
@@ -65,7 +65,7 @@ describe('a batch that an operator ends', () => {
     assert.deepEqual((await world.batch()).leg.attempts, []);
   });
 
-  it('is left alone while it can land, while nodes know what became of it, and where it is none', async () => {
+  it('is ignored while it can land, while nodes know its result, and if it is no batch', async () => {
     const world = await batchWorld(3);
     assert.equal(await refusal(world), 'notFound');
     await world.open();

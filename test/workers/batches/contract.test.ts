@@ -7,8 +7,8 @@ import { merchantWallet, treasuryAccount } from '../../support/payments.ts';
 
 const batching = { contract: merchantWallet } as Batching;
 
-describe('an allowance for payouts that are put together', () => {
-  it('is refused with a sentence, and nothing is ordered, for what is no amount of a token, or more than a token counts to', async () => {
+describe('an allowance for batches of payouts', () => {
+  it('is refused with a sentence, and nothing is ordered, for an invalid amount of a token, or more than the token’s maximum', async () => {
     const world = createWorld();
     const deps = { ...world, by: 'operator:ada', rail: { chainId: 56, account: treasuryAccount, batching } } as const;
     const before = await world.store.tail();

@@ -1,4 +1,4 @@
-/** A batch whose stream an attacker writes pays its members nothing but what they are owed. */
+/** A batch whose stream an attacker writes pays its members only the owed amounts. */
 import assert from 'node:assert/strict';
 import { nothingToProve, PayoutBlocked } from '../../../commands/transferPorts.ts';
 import { payoutBatch } from '../../../domain/batch/batch.ts';
@@ -55,11 +55,11 @@ async function proves(
 const isUnproven = (error: unknown): boolean => error instanceof PayoutBlocked && error.reason === 'fundingUnproven';
 
 describe('a batch that the log orders', () => {
-  it('is proven where each member is paid what its payment owes', async () => {
+  it('is proven if each member gets the amount that its payment owes', async () => {
     await (await proves(() => ({})))?.();
   });
 
-  it('is refused where it pays a member more, somebody else, in another token, or a member of another batch', async () => {
+  it('is refused if it pays a member more, another receiver, in another token, or a member of another batch', async () => {
     const second = (change: Partial<Member>) => (_: Member, at: number) => (at === 1 ? change : {});
     for (const change of [{ amount: '909990000' }, { amount: '1' }, { receiver: p.customerWallet }, { appId: 'other' }])
       await assert.rejects(proves(second(change)), isUnproven, JSON.stringify(change));

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { batchWorld } from './world.ts';
 
-/** More than there are places to die at, from opening a batch of three to sending it. */
+/** More than the number of crash points between opening a batch of three and sending it. */
 const places = 40;
 
-describe('a payout that is paid with others, and that an operator holds', () => {
-  it('is not paid any more where its own stream shows no attempt by then, wherever the process died before', async () => {
+describe('a payout in a batch that an operator holds', () => {
+  it('is not paid any more if its own stream has no attempt by then, wherever the process died before', async () => {
     let [shown, unpaid] = [0, 0];
     for (let place = 0; place < places; place += 1) {
       const world = await batchWorld(3);

@@ -8,7 +8,7 @@ import { type BatchWorld, batchWorld } from './world.ts';
 const count = 4;
 const instances = 3;
 
-/** The same numbers for the same seed, below `end`. */
+/** Returns the same numbers below `end` for the same seed. */
 function chance(seed: number) {
   let state = seed;
   return (end: number): number => {
@@ -18,7 +18,7 @@ function chance(seed: number) {
 }
 type Chance = ReturnType<typeof chance>;
 
-/** Payments whose money may not leave: an operator held them, or their payers get it back. */
+/** Payments whose money may not leave: an operator holds them, or their payers get a refund. */
 interface Stopped {
   readonly held: Set<number>;
   readonly bounced: Set<number>;
@@ -28,7 +28,7 @@ const mayFail = (error: unknown): void => {
   if (!(error instanceof StepRefused || error instanceof Crashed)) throw error;
 };
 
-/** A process that does what it finds to do, and is restarted now and then. */
+/** A process that does all due work, and is restarted at times. */
 async function run(world: BatchWorld, pick: Chance, goesOn: () => boolean): Promise<void> {
   let instance = world.instance();
   while (goesOn()) {
@@ -41,7 +41,7 @@ async function run(world: BatchWorld, pick: Chance, goesOn: () => boolean): Prom
   }
 }
 
-/** Blocks, time, refusals and operators, while the instances are in the middle of their work. */
+/** Blocks, time, refusals and operators, while the instances work. */
 async function outside(world: BatchWorld, pick: Chance, stopped: Stopped, pause: () => Promise<void>): Promise<void> {
   const { chain, around } = world;
   for (let moves = 0; moves < 60; moves += 1) {
@@ -71,7 +71,7 @@ function check(world: BatchWorld, { held, bounced }: Stopped): void {
   for (const n of bounced) assert.equal(world.paid(n), 0, `what came for payment ${n} goes back`);
 }
 
-/** All goes well from now on. */
+/** From now on nothing fails. */
 async function finish(world: BatchWorld): Promise<void> {
   world.around.refuses = null;
   for (let rounds = 0; rounds < 30; rounds += 1) {
@@ -84,8 +84,8 @@ async function finish(world: BatchWorld): Promise<void> {
   }
 }
 
-describe('payouts of several instances at once, together and by themselves', () => {
-  it('are made once each, none that is held or goes back, and no account stops', async () => {
+describe('payouts of several instances at once, in batches and alone', () => {
+  it('are made once each, none that is held or refunded, and no account stops', async () => {
     const ways = fc.integer({ min: 1, max: 1_000_000 });
     const tryOne = async (seed: number): Promise<void> => {
       const pick = chance(seed);

@@ -88,7 +88,7 @@ async function make(world: BatchWorld, move: Move): Promise<void> {
   }
 }
 
-/** Nobody was ever paid twice on the chain as it is, and nobody has two attempts that could both land. */
+/** Checks that no receiver was ever paid twice on the current chain, and that none has two attempts that could both land. */
 async function check(world: BatchWorld): Promise<void> {
   for (const n of world.numbers) {
     assert.ok(world.paid(n) <= 1, `payment ${n} was paid once at most`);
@@ -98,12 +98,12 @@ async function check(world: BatchWorld): Promise<void> {
   }
 }
 
-/** All goes well from now on: what was begun ends. */
+/** From now on nothing fails: started work ends. */
 async function finish(world: BatchWorld): Promise<void> {
   world.around.crashIn = null;
   world.around.refuses = null;
   for (let round = 0; round < 40; round += 1) {
-    // A block that leaves its chain may show only now that a payment is held, or that its batch did not land: an audit finds it.
+    // A block that leaves its chain may be noticed only after a payment is held, or after its batch has failed: then the audit finds it.
     for (const n of world.numbers) await world.letGo(n);
     await world.actAll();
     const told = await Promise.all(world.numbers.map((n) => world.payment(n)));
@@ -115,8 +115,8 @@ async function finish(world: BatchWorld): Promise<void> {
   }
 }
 
-describe('payouts that are put together', () => {
-  it('are made once each, whatever dies where, reverts, is outbid or leaves its chain', async () => {
+describe('payouts in batches', () => {
+  it('are made once each, for any death, revert, replacement or reorganisation', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(moves, { minLength: 4, maxLength: 40 }), async (way) => {
         const world = await batchWorld(count);

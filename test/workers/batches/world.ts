@@ -1,4 +1,4 @@
-/** Payments that are to be paid out together, a chain of one account that does what it is told, and processes that die anywhere. */
+/** Payments for one batch, a chain of one account that the spec controls, and processes that die anywhere. */
 import assert from 'node:assert/strict';
 import { ChainBroken } from '../../../commands/codec.ts';
 import { currentState } from '../../../commands/handle.ts';
@@ -64,11 +64,11 @@ function historyOf(n: number): readonly PaymentEvent[] {
 interface Sending {
   readonly nonce: bigint;
   readonly hash: string;
-  /** Receivers; none of a cancel. */
+  /** Receivers; empty for a cancel. */
   readonly pays: readonly string[];
 }
 
-/** One account's transactions: known by all, mined in order, and taken back as long as they succeeded. */
+/** One account's transactions: known to all nodes, mined in order, and removed while they succeeded. */
 export function fakeChain() {
   const signed = new Map<string, Sending>();
   const pool = new Set<string>();
@@ -81,7 +81,7 @@ export function fakeChain() {
     pool,
     mined,
     next,
-    /** Mines the newest of those that the account sent under its next nonce. @returns whether there was one */
+    /** Mines the newest transaction under the account's next nonce. @returns whether there was one */
     mine(succeeds: boolean): boolean {
       const sending = [...signed.values()].findLast(({ nonce, hash }) => nonce === next() && pool.has(hash));
       if (!sending) return false;
@@ -89,17 +89,17 @@ export function fakeChain() {
       mined.push({ sending, succeeded: succeeds || sending.pays.length === 0, block: hashOf('block', blocks) });
       return true;
     },
-    /** The newest block leaves; what reverted, and what used another one's nonce up, is too deep for that. */
+    /** Removes the newest block. Reverted transactions, and those that used another one's nonce, are too deep to be removed. */
     unmine(): void {
       const last = mined.at(-1);
       const isAlone = [...signed.values()].filter(({ nonce }) => nonce === last?.sending.nonce).length === 1;
       if (last?.succeeded && last.sending.pays.length > 0 && isAlone) mined.pop();
     },
-    /** Nodes remember nothing of it from now on. */
+    /** From now on nodes have no record of it. */
     forget(): void {
       remembered = next();
     },
-    /** A transaction that is none of ours uses the next nonce up. */
+    /** A foreign transaction uses the next nonce. */
     useUp(): void {
       mined.push({
         sending: { nonce: next(), hash: hashOf('other', String(next())), pays: [] },
@@ -134,10 +134,10 @@ export function fakeChain() {
   };
 }
 
-/** @param pause before and after each look at store and chain: what others do meanwhile */
+/** @param pause runs before and after each read of store and chain: other actors act in it */
 export async function batchWorld(count: number, pause: () => Promise<void> = async () => {}) {
   const memory = memoryEventStore();
-  /** Streams that others wrote to. */
+  /** Streams with events of other writers. */
   const broken = new Set<string>();
   const read: typeof memory.read = async (stream, options) => {
     if (broken.has(stream)) throw new ChainBroken({ stream, revision: 1n, expected: 'one link', found: 'another' });
@@ -231,7 +231,7 @@ export async function batchWorld(count: number, pause: () => Promise<void> = asy
   for (const n of numbers) await accepted(outside(paymentDecider, paymentIdOf(n), () => [...historyOf(n)], facts));
   time.now = minute(6);
 
-  /** Whatever pays a payment stands in that payment's own stream before anybody sees it. */
+  /** Checks that the own stream of each paid payment contains the transaction before any other process can see it. */
   async function checkRecorded(bytes: string): Promise<void> {
     const pays: readonly string[] = chain.signed.get(bytes)?.pays ?? [];
     for (const n of numbers.filter((each) => pays.includes(receiverOf(each)))) {
@@ -243,7 +243,7 @@ export async function batchWorld(count: number, pause: () => Promise<void> = asy
     }
   }
 
-  /** A process with memory of its own. */
+  /** A process with its own memory. */
   function boot() {
     const handle = start({ crash });
     const ofPayments = { handle, clock, proveFunding: async () => nothingToProve };
@@ -259,7 +259,7 @@ export async function batchWorld(count: number, pause: () => Promise<void> = asy
   }
   let process = boot();
 
-  /** Does it, and begins a new process where this one died of it. Steps that are refused, or wait, are tried again later. */
+  /** Does the work, and starts a new process if this one dies. Refused or waiting steps are tried again later. */
   async function surviving(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
@@ -282,7 +282,7 @@ export async function batchWorld(count: number, pause: () => Promise<void> = asy
   const act = (key: TransferKey) => surviving(() => process.worker.act({ key, appId: null }, signal));
 
   return {
-    /** One more process beside the others. */
+    /** One more concurrent process. */
     instance() {
       const own = boot();
       return {
@@ -312,7 +312,7 @@ export async function batchWorld(count: number, pause: () => Promise<void> = asy
     tend: () => surviving(() => tendNonces({ ...process.signing, failed: () => {} }, signal)),
     hold: (n: number) =>
       holdPayout({ handle: outside, clock }, { paymentId: paymentIdOf(n), reason: 'by hand' }, { cause: facts.cause }),
-    /** By a process of its own, which dies where `around` says. */
+    /** Acts in a separate process, which dies where `around` says. */
     bury: async () => {
       const [id = ''] = await batchIds();
       const deps = { handle: start({ crash }), clock, rail };
@@ -321,7 +321,7 @@ export async function batchWorld(count: number, pause: () => Promise<void> = asy
     surviving,
     letGo: (n: number) =>
       outside(paymentDecider, paymentIdOf(n), (p) => payoutLeg.retry(p, 1, 'by hand', clock.now()), facts),
-    /** Other people write to its stream; processes that begin later see it. */
+    /** Writes foreign events to its stream; processes that start later see them. */
     breakStream(n: number) {
       broken.add(`payment-${paymentIdOf(n)}`);
       process = boot();

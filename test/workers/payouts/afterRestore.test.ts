@@ -4,7 +4,7 @@ import { forgetLost } from '../../../src/readmodels/logSetBack.ts';
 import { pauseAfterRestore } from '../../../src/workers/payouts/recall.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 
-describe('the first look for transfers', () => {
+describe('the first poll for transfers', () => {
   async function world() {
     const database = await freshDatabase();
     const did: string[] = [];
@@ -24,7 +24,7 @@ describe('the first look for transfers', () => {
     return { database, did, around, start };
   }
 
-  it('pauses nothing where no log was restored, and asks once', async () => {
+  it('pauses nothing if no log was restored, and queries once', async () => {
     const { database, did, start } = await world();
     const look = start();
     await look();
@@ -33,7 +33,7 @@ describe('the first look for transfers', () => {
     assert.deepEqual(did, []);
   });
 
-  it('pauses the payouts of each chain once where one was: what the log has lost may have been paid', async () => {
+  it('pauses the payouts of each chain once if a log was restored: the lost part may have been paid', async () => {
     const { database, did, start } = await world();
     await forgetLost(database, 64n);
     const look = start();

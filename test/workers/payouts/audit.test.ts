@@ -13,15 +13,15 @@ const { paymentId } = terms();
 const item = { key: { kind: 'payout', id: paymentId, part: 1 } } as const;
 const { signal } = new AbortController();
 
-describe('looking again at settled payouts', () => {
-  it('leaves one alone whose block stands', async () => {
+describe('rechecking settled payouts', () => {
+  it('ignores one whose block remains', async () => {
     const { worker, around, step } = await audited(done);
     await worker.act(item, signal);
     assert.equal(await step(), 'done');
     assert.deepEqual(around.alarms, []);
   });
 
-  it('has one sent again whose block left the chain, and tells the operator once', async () => {
+  it('has one sent again whose block left the chain, and notifies the operator once', async () => {
     const { worker, around, step } = await audited(done);
     around.stands = false;
     await Promise.all([worker.act(item, signal), worker.act(item, signal)]);
@@ -29,7 +29,7 @@ describe('looking again at settled payouts', () => {
     assert.deepEqual(around.alarms, [attempt().hash]);
   });
 
-  it('asks no chain for what is not settled any more', async () => {
+  it('queries no chain for payouts that are not settled any more', async () => {
     const { worker, around, step } = await audited(sent);
     around.stands = false;
     await worker.act(item, signal);
@@ -37,7 +37,7 @@ describe('looking again at settled payouts', () => {
     assert.equal(around.asked, 0);
   });
 
-  it('looks at those of the last hour, at each every ten minutes', async () => {
+  it('checks those of the last hour, each every ten minutes', async () => {
     const { worker, around } = await audited(done);
     const due = async (now: number) => (await worker.due(10, minute(now))).length;
     assert.equal(await due(20), 1);

@@ -50,7 +50,7 @@ describe('a nonce that nobody uses', () => {
     await accepted(world.sign({ paymentId: second }));
   });
 
-  it('is outbid while it does not land, ever more rarely', async () => {
+  it('is outbid while it does not land, more and more rarely', async () => {
     const world = await deadlocked();
     await world.record(first, [held()]);
     let signed = 0;
@@ -66,7 +66,7 @@ describe('a nonce that nobody uses', () => {
     ['whose money left its chain', [orphaned(), lost()]],
     ['that an operator holds', [held()]],
   ] as const) {
-    it(`is given back by a payment ${why}, which gets another when it goes on`, async () => {
+    it(`is returned by a payment ${why}, which gets another when it continues`, async () => {
       const world = await deadlocked();
       await world.record(first, events);
       await world.tend();
@@ -77,7 +77,7 @@ describe('a nonce that nobody uses', () => {
     });
   }
 
-  it('is left alone once its cancel is final', async () => {
+  it('is ignored once its cancel is final', async () => {
     const world = await deadlocked();
     await world.record(first, [held()]);
     world.pass(minute_ms);
@@ -113,7 +113,7 @@ describe('a nonce that nobody uses', () => {
     ['outbid its cancel', ({ tend }: World) => tend()],
     ['had signed its payment', ({ record }: World) => record(first, [signed(attempt())])],
   ] as const) {
-    it(`stops no account when another instance ${what} while the chain was asked`, async () => {
+    it(`stops no account when another instance ${what} while the chain was queried`, async () => {
       const world = await deadlocked();
       await world.record(first, [held()]);
       world.pass(minute_ms);
@@ -132,7 +132,7 @@ describe('a nonce that nobody uses', () => {
     });
   }
 
-  it('is told of after ten minutes, whoever holds it', async () => {
+  it('is reported after ten minutes, for every holder', async () => {
     const world = await deadlocked();
     world.pass(9 * minute_ms);
     assert.deepEqual(await world.tend(), []);
@@ -142,7 +142,7 @@ describe('a nonce that nobody uses', () => {
     assert.equal(stuck[0], `nonceStuck ${treasuryAccount} 7`);
   });
 
-  it('is not cancelled, and no cancel outbid, while payouts are paused; what is recorded is sent', async () => {
+  it('is not cancelled, and no cancel outbid, while payouts are paused; recorded ones are sent', async () => {
     const world = await deadlocked();
     await world.record(first, [held()]);
     const pause = (state: Parameters<typeof pausePayouts>[0]) => pausePayouts(state, 'incident', minute(1));

@@ -50,12 +50,12 @@ describe('before a payout is signed', () => {
     for (const calls of [asked, looked]) calls.splice(0);
   });
 
-  it('nodes are asked once more for each payin that funded it', async () => {
+  it('nodes are queried once more for each payin that funded it', async () => {
     await prove(p.ordered);
     assert.deepEqual(asked, [{ transfer: p.payin(), usd: 10n }]);
   });
 
-  it('its blocks are looked at again when its turn has come: they may have left while it waited', async () => {
+  it('its blocks are checked again when its turn arrives: they may have left while it waited', async () => {
     const still = await prove(p.ordered);
     assert.deepEqual(looked, []);
     await still();
@@ -64,7 +64,7 @@ describe('before a payout is signed', () => {
     await assert.rejects(still, (error) => error instanceof PayoutBlocked && error.reason === 'fundingUnproven');
   });
 
-  it('it is refused when they do not show it, with what they say', async () => {
+  it('it is refused when they do not return it, with their answers', async () => {
     const dispute = { reason: 'nodesDisagree', message: 'node 2: has no such transaction' } as const;
     await assert.rejects(prove(p.ordered, { agreed: false, dispute }), (error) => {
       assert.ok(error instanceof PayoutBlocked && error.reason === 'fundingUnproven');
@@ -73,18 +73,18 @@ describe('before a payout is signed', () => {
     });
   });
 
-  it('it is refused when the log says it was funded, and by which payins not', async () => {
+  it('it is refused when the log states the funding but not its payins', async () => {
     await assert.rejects(prove([...p.unpaid, p.funded(), p.payoutRequested()]), /the log shows 0 of/);
   });
 
-  it('it is refused when what funded it is of another source: units of different tokens do not add up', async () => {
+  it('it is refused when its funding is of another source: units of different tokens do not add up', async () => {
     const created = p.created({ alternatives: [p.bnbUsdc] });
     const crumbs = p.payin({ in: p.bnbUsdc, amount: '0.00000000001001' });
     const history = [created, p.confirmed(crumbs), p.funded([crumbs]), p.payoutRequested()];
     await assert.rejects(prove(history), /the log shows 0 of/);
   });
 
-  it('it is refused when the log orders more than came in, or says that nothing had to come', async () => {
+  it('it is refused when the log orders more than was received, or states that nothing had to arrive', async () => {
     const whole = p.payoutRequested('909.99');
     const zero = { received: '0', sourceAmount: '0', fee: '0', payout: '0' };
     const histories: readonly (readonly PaymentEvent[])[] = [
@@ -102,7 +102,7 @@ describe('before a payout is signed', () => {
     assert.deepEqual(asked, []);
   });
 
-  it('it is refused when what came in is on its way back', async () => {
+  it('it is refused when its money is being refunded', async () => {
     const back = p.refundRequested('10.01');
     await assert.rejects(prove([...p.unpaid, p.confirmed(), back, p.funded(), p.payoutRequested()]), isUnproven);
   });
@@ -126,7 +126,7 @@ describe('before a payout is signed', () => {
     }
   });
 
-  it('it is refused once its turn has come, when what funded it has paid for another payment', async () => {
+  it('it is refused in its turn when its funding has paid for another payment', async () => {
     const asked: string[] = [];
     const uses = (objection?: string) => ({
       async useForPayment(id: string, _: unknown, transfers: readonly Transfer[]) {

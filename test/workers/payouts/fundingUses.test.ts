@@ -22,7 +22,7 @@ function usesOf(derives = derivesDepositFromPayment) {
 }
 
 const payment: Payment = p.paymentAfter(p.paid);
-/** As on Solana: the deposit follows from a salt. */
+/** Like Solana's deposits, which are derived from a salt. */
 const bySalt = () => false;
 const refundTo = { receiverAddress: p.merchantWallet, receiverMemo: null, reason: 'wrong shop', networkFee: 1n };
 
@@ -32,7 +32,7 @@ describe('the payment that a transfer pays for', () => {
     assert.deepEqual(derived, [true, true, false]);
   });
 
-  it('is one: another payment that names the transfer gets nothing, however often it asks', async () => {
+  it('is one: another payment that names the transfer gets nothing, however often it requests', async () => {
     const { uses } = usesOf(bySalt);
     for (const _ of [1, 2]) assert.equal(await uses.useForPayment(first, payment, [p.payin()]), undefined);
     for (const _ of [1, 2])
@@ -49,14 +49,14 @@ describe('the payment that a transfer pays for', () => {
     assert.match((await uses.useForPayment(second, payment, [p.payin()])) ?? '', /already paid payment/);
   });
 
-  it('is not recorded where the deposit is derived from the payment’s id', async () => {
+  it('is not recorded if the deposit is derived from the payment’s id', async () => {
     const { uses, handle } = usesOf();
     await uses.useForPayment(first, payment, [p.payin()]);
     const { state } = await accepted(handle(fundingUse, transferId(p.payin()), () => [], facts));
     assert.equal(state, null);
   });
 
-  it('is recorded of a transfer that an operator gave to it from elsewhere', async () => {
+  it('is recorded for a transfer that an operator assigned to it from elsewhere', async () => {
     const { uses, decide } = usesOf();
     const elsewhere = { ...p.payin(), to: p.merchantWallet };
     const { appId } = p.terms();
@@ -72,10 +72,10 @@ describe('the payment that a transfer pays for', () => {
   });
 });
 
-describe('money that no payment takes up', () => {
+describe('unmatched money', () => {
   const seen = (transfer: Transfer) => see(null, transfer, p.minute(3)) as readonly UnmatchedEvent[];
 
-  it('goes back unless it has paid for a payment', async () => {
+  it('is refunded unless it has paid for a payment', async () => {
     const { uses } = usesOf(bySalt);
     assert.equal(await uses.objectionToRefund(p.payin()), undefined);
     await uses.useForPayment(first, payment, [p.payin()]);
@@ -96,7 +96,7 @@ describe('money that no payment takes up', () => {
     }
   });
 
-  it('pays for no payment once a refund was signed, also after an attacker called it off and wrote it anew', async () => {
+  it('pays for no payment once a refund was signed, also after an attacker called it off and wrote it again', async () => {
     const { uses, handle, decide } = usesOf();
     const id = transferId(p.payin());
     await decide(p.payin(), ...seen(p.payin()));

@@ -1,4 +1,4 @@
-/** Payouts that their receivers cannot take: given up after long enough, and never while one could land. */
+/** Payouts that their receivers cannot receive: given up after a waiting time, and never while one could land. */
 import assert from 'node:assert/strict';
 import { currentState } from '../../../commands/handle.ts';
 import { nothingToProve, PayoutBlocked, type TransferOrder, type Unsigned } from '../../../commands/transferPorts.ts';
@@ -17,7 +17,7 @@ const { signal } = new AbortController();
 const hour = 3_600_000;
 const frozen = new PayoutBlocked('refusedByToken', 'USDC on Ethereum refuses the receiver: blacklisted');
 
-/** A payment whose receiver its token has refused for 72 hours, by the list of what waits. */
+/** A payment whose receiver the token has refused for 72 hours, by the list of waiting payouts. */
 async function world(history: readonly PaymentEvent[] = ordered) {
   const { start, clock, time } = processes({ now: minute(20) });
   const handle = start();
@@ -58,8 +58,8 @@ async function world(history: readonly PaymentEvent[] = ordered) {
   return { around, run, payment, pass };
 }
 
-describe('a payout that its receiver cannot take', () => {
-  it('is given up: its payment bounces with what the chain said, and what came can go back', async () => {
+describe('a payout that its receiver cannot receive', () => {
+  it('is given up: its payment bounces with the chain’s reason, and its money can be refunded', async () => {
     const { around, run, payment } = await world();
     await run();
     const bounced = await payment();
@@ -73,7 +73,7 @@ describe('a payout that its receiver cannot take', () => {
     assert.equal(around.alarms.length, 1);
   });
 
-  it('goes on where the chain would take it now, and is asked about again an hour later', async () => {
+  it('continues if the chain would accept it now, and is checked again an hour later', async () => {
     const { around, run, payment, pass } = await world();
     around.refuses.clear();
     await run();
@@ -84,14 +84,14 @@ describe('a payout that its receiver cannot take', () => {
     assert.equal(around.asked.length, 2);
   });
 
-  it('goes on where the token refuses the treasury too: that is not the receiver’s doing', async () => {
+  it('continues if the token refuses the treasury too: that is not the receiver’s fault', async () => {
     const { around, run, payment } = await world();
     around.refuses.set(treasuryAccount, frozen);
     await run();
     assert.equal((await payment()).closed, null);
   });
 
-  it('goes on where something else is in the way', async () => {
+  it('continues if something else is in the way', async () => {
     for (const reason of ['float', 'gas', 'formUnknown'] as const) {
       const { around, run, payment } = await world();
       around.refuses.set(merchantWallet, new PayoutBlocked(reason, 'add some'));
@@ -100,7 +100,7 @@ describe('a payout that its receiver cannot take', () => {
     }
   });
 
-  it('goes on while an attempt can land or an operator holds it; not once all are proven dead', async () => {
+  it('continues while an attempt can land or an operator holds it; not once all are proven dead', async () => {
     for (const history of [sent, [...ordered, held()]]) {
       const { around, run, payment } = await world(history);
       await run();

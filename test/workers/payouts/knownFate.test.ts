@@ -15,7 +15,7 @@ const { signal } = new AbortController();
 const usedUp = (detail: string): Fate => ({ kind: 'dead', attempts: [1], proof: { reason: 'nonceUsed', detail } });
 
 describe('a nonce that another transaction has used', () => {
-  /** Payment b has the nonce; the log has lost that payment a was signed and sent with it. */
+  /** Payment b has the nonce. The log has lost payment a, which was signed and sent with it. */
   async function restored() {
     const world = await signingWorld({ payments: ['a', 'b'] });
     await accepted(world.sign({ paymentId: 'b' }));
@@ -59,7 +59,7 @@ describe('a nonce that another transaction has used', () => {
     assert.equal(isRefusal(fate) && fate.refused, 'treasuryBehindChain');
   });
 
-  it('stops the account, too, when no node can say by what it was used up, ten minutes after', async () => {
+  it('stops the account, too, when no node can name the transaction that used it, ten minutes after', async () => {
     const world = await restored();
     world.around.fate = () => ({ kind: 'unknown' });
     world.around.canLand = false;
@@ -72,21 +72,21 @@ describe('a nonce that another transaction has used', () => {
     const fate = await world.fateOf('b');
     assert.equal(isRefusal(fate) && fate.refused, 'treasuryBehindChain');
 
-    // It may have been the payout itself: explained, it is no death, and an operator decides about the payout.
+    // It may have been the payout itself: after `explain` the payout is not dead, and an operator decides about it.
     const account = { chainId: 1, account: treasuryAccount } as const;
     const told = { minedNonce: 8n, reason: 'looked at' };
     await accepted(explainNoncesOf(world.deps(), account, told, { cause: 'operator:ada' }));
     assert.deepEqual(await world.fateOf('b'), { kind: 'unknown' });
   });
 
-  it('ends it once an operator has explained it, and held what it paid', async () => {
+  it('ends it once an operator has explained it, and held the payment that it paid', async () => {
     const world = await restored();
     await world.fateOf('b');
     await world.record('a', [held()]);
     const account = { chainId: 1, account: treasuryAccount } as const;
     const told = { minedNonce: 8n, reason: 'it paid a' };
     await accepted(explainNoncesOf(world.deps(), account, told, { cause: 'operator:ada' }));
-    // By then the nodes have forgotten: what was recorded tells it.
+    // By then the nodes have no record of it: the recorded fact decides.
     world.around.fate = () => ({ kind: 'unknown' });
     world.around.canLand = false;
     world.pass(minute_ms);
@@ -147,7 +147,7 @@ describe('a nonce that another transaction has used', () => {
     ['and shows it', (hash: string) => usedUp(`transaction ${hash} used nonce 7`)],
     ['and nobody remembers it', (): Fate => ({ kind: 'unknown' })],
   ] as const) {
-    it(`stops no account when another instance outbid it while this one stood still, ${what}`, async () => {
+    it(`stops no account when another instance outbid it while this one was suspended, ${what}`, async () => {
       const world = await signingWorld({ payments: ['b'] });
       await accepted(world.sign({ paymentId: 'b' }));
       const before = liveAttempts((await world.load('b')).payout as never);

@@ -1,4 +1,4 @@
-/** How often a transfer's stream is read while it is carried out. */
+/** Number of reads of a transfer's stream while it is carried out. */
 import assert from 'node:assert/strict';
 import type { Outgoing, TransferOwners } from '../../../commands/transferPorts.ts';
 import { plus } from '../../../domain/time.ts';
@@ -21,13 +21,13 @@ describe('loading a transfer', () => {
     };
     const loading = createLoading({ clock: { now: () => around.now }, owners });
     const first = (mustWait = false) => loading.first(key, () => mustWait);
-    /** How it was loaded since this was last asked. */
+    /** Loads since the previous call. */
     const how = () => loads.splice(0).at(-1);
     return { loading, around, first, how };
   }
   const taken = (step: string) => ({ step: { do: step } }) as Outgoing;
 
-  it('reads before anything is done for it', async () => {
+  it('reads before any action for it', async () => {
     const { first, how } = world('broadcast');
     for (const _ of [1, 2]) {
       assert.equal((await first())?.step.do, 'broadcast');
@@ -35,7 +35,7 @@ describe('loading a transfer', () => {
     }
   });
 
-  it('leaves alone for two seconds what was seen to owe nothing, or waits', async () => {
+  it('skips for two seconds a transfer that owed nothing, or waits', async () => {
     for (const [step, mustWait] of [
       ['done', false],
       ['hold', false],
@@ -53,7 +53,7 @@ describe('loading a transfer', () => {
     }
   });
 
-  it('takes what was just ordered as it was appended, and reads what was just signed', async () => {
+  it('uses a new order as it was appended, and reads a just signed transfer', async () => {
     const { loading, around, how } = world('sign');
     await loading.next(key, taken('order'));
     assert.equal(how(), 'known');
@@ -62,7 +62,7 @@ describe('loading a transfer', () => {
     assert.equal(how(), 'read');
   });
 
-  it('reads nothing more of what was just settled', async () => {
+  it('reads nothing more of a just settled transfer', async () => {
     const { loading, how } = world('done');
     await loading.next(key, taken('broadcast'));
     assert.equal(how(), 'known');

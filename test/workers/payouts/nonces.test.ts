@@ -36,7 +36,7 @@ describe('looking after nonces', () => {
     assert.equal(await round(), 1);
   });
 
-  it('tells an operator of one that is not mined, every ten minutes', async () => {
+  it('reports one that is not mined to an operator, every ten minutes', async () => {
     const { round, pass, alarms } = await world();
     for (let minutes = 1; minutes <= 25; minutes += 1) {
       pass(minute_ms);
@@ -45,7 +45,7 @@ describe('looking after nonces', () => {
     assert.deepEqual(alarms, ['nonceStuck', 'nonceStuck']);
   });
 
-  it('tells an operator when there is no coin for a cancel, and sends it when there is', async () => {
+  it('reports a missing coin for a cancel to an operator, and sends the cancel when there is coin', async () => {
     const { round, pass, alarms, around } = await world();
     around.cancelBlocked = new PayoutBlocked('gas', 'send it some coin');
     pass(minute_ms);

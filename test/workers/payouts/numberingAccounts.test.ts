@@ -21,7 +21,7 @@ const without = (account: string, accounts: readonly NumberingAccount[] = all) =
   accounts.filter((each) => each.account !== account);
 const streamOf = (account: string) => `treasury-${treasuryInstance(1, account)}`;
 
-/** Payments by the account that numbers them when all are there. */
+/** Payments by the account that numbers them if all accounts exist. */
 const paymentsIn = (account: string, count: number, accounts: readonly NumberingAccount[] = all) =>
   Array.from({ length: 200 }, (_, at) => `payment-${at}`)
     .filter((id) => numberingAccountFor(accounts, id)?.account === account)
@@ -30,7 +30,7 @@ const paymentsIn = (account: string, count: number, accounts: readonly Numbering
 describe('the numbering account of a payment', () => {
   const accounts = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 8 });
 
-  it('is the same one whenever it is asked for, in whatever order the accounts come', () => {
+  it('is the same whenever it is requested, in any order of the accounts', () => {
     fc.assert(
       fc.property(accounts, fc.uuid(), (names, paymentId) => {
         const accounts = names.map((name) => numbering(name));
@@ -72,7 +72,7 @@ describe('signing through several numbering accounts', () => {
         ({ signed, fate }) => `${signed.account} ${signed.nonce} ${fate}`,
       );
     const sign = (paymentId: string, more: object = {}) => signing.sign({ paymentId, ...more });
-    /** Cut off between taking a nonce and signing. */
+    /** The process died between the nonce's assignment and the signature. */
     const cutOff = (paymentId: string) =>
       assert.rejects(sign(paymentId, { crash: crashAt('payout.beforeSign') }), Crashed);
     const standing = (account: string, minedNonce: bigint, unused = false) => {
@@ -87,7 +87,7 @@ describe('signing through several numbering accounts', () => {
     return isRefusal(outcome) ? outcome.refused : 'none';
   };
 
-  it('numbers each account’s payments by themselves', async () => {
+  it('numbers each account’s payments separately', async () => {
     const { sign, attempts } = await world();
     for (const paymentId of [...a, ...b, ...own]) await accepted(sign(paymentId));
     for (const [account, payments] of [
@@ -100,7 +100,7 @@ describe('signing through several numbering accounts', () => {
     }
   });
 
-  it('goes on with the nonce that was taken before a restart, in the same account', async () => {
+  it('continues with the nonce that was taken before a restart, in the same account', async () => {
     const { sign, attempts, cutOff, typesIn } = await world();
     await cutOff(first);
     await accepted(sign(first));
@@ -117,7 +117,7 @@ describe('signing through several numbering accounts', () => {
     assert.deepEqual(await attempts(first), ['channel-a 7 live', 'channel-a 7 live']);
   });
 
-  it('tells apart nonces that two accounts have alike', async () => {
+  it('distinguishes equal nonces of two accounts', async () => {
     const { sign, attempts, record, around } = await world();
     await accepted(sign(first));
     await record(first, [died(1)]);
@@ -131,8 +131,8 @@ describe('signing through several numbering accounts', () => {
     assert.deepEqual((await attempts(first))?.[2], 'channel-a 8 live');
   });
 
-  describe('when an account goes and comes again', () => {
-    it('pays what had a nonce there through another, and frees that nonce, for others wait behind it', async () => {
+  describe('when an account is removed and added again', () => {
+    it('pays a payment with a nonce there through another, and frees that nonce, because others wait behind it', async () => {
       const { sign, attempts, cutOff, around, typesIn, tend, pass } = await world();
       await cutOff(first);
       around.accounts = without('channel-a');
@@ -148,7 +148,7 @@ describe('signing through several numbering accounts', () => {
       assert.deepEqual((await typesIn(streamOf('channel-a'))).slice(-1), ['NonceCancelled']);
     });
 
-    it('frees nothing of a payment that is under way there, or about to be signed', async () => {
+    it('frees nothing of a payment that is in flight there, or about to be signed', async () => {
       const { sign, around, tend, pass, cutOff } = await world();
       await accepted(sign(first));
       await cutOff(second);
@@ -206,7 +206,7 @@ describe('signing through several numbering accounts', () => {
       assert.equal(await refusalOf(sign(b[0] ?? '')), 'treasuryBehindChain');
     });
 
-    it('in an account that begins and was used already: what it paid is not in the log', async () => {
+    it('in an account that begins and was used already: its payments are not in the log', async () => {
       const { sign, standing, typesIn } = await world();
       standing('channel-a', 9n, false);
       assert.equal(await refusalOf(sign(first)), 'treasuryBehindChain');

@@ -1,12 +1,12 @@
-/** There is one way to the treasury's keys: what a stream decided, src/workers/payouts signs. */
+/** There is one way to the treasury's keys: src/workers/payouts signs what a stream decided. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 
-/** Who asks a signer for a signature; the signers themselves, and what stands in for one of another process, answer. */
+/** Callers of a signer. Signers themselves, and the proxy of a signer in another process, only answer. */
 const asks = /\bsigner\??\.sign\(/;
 
 describe('the treasury’s keys', () => {
-  it('are asked for signatures by the engine of transfers, and by the operator’s trial payment to the treasury itself', () => {
+  it('are used for signatures by the engine of transfers, and by the operator’s trial payment to the treasury itself', () => {
     const files = globSync('{commands,domain,projections,queries,src,web,tools}/**/*.ts', {
       cwd: `${import.meta.dirname}/../../..`,
     });

@@ -23,7 +23,7 @@ function treasuryThatOwns(deposits: readonly string[], owner = paymentId) {
   return { own, handle, sees };
 }
 
-/** The objection to the payment's payins. */
+/** The objection to the payins of the payment. */
 async function toPayins(own: ReturnType<typeof treasuryThatOwns>['own'], transfer: Transfer, created = p.created()) {
   const payment = p.paymentAfter([created, p.confirmed(transfer)]);
   return own.objectionToPayins(paymentId, payment, payment.payins);
@@ -45,7 +45,7 @@ describe('the money of a payment', () => {
     assert.match((await toPayins(own, p.payin(), renamed)) ?? '', /holds the terms of payment another/);
   });
 
-  it('is the treasury’s at an address that payments share once an operator gave it to this payment', async () => {
+  it('is the treasury’s at an address that payments share once an operator assigned it to this payment', async () => {
     const { own, handle, sees } = treasuryThatOwns([]);
     const transfer = { ...p.payin(), to: shared };
     assert.ok(await toPayins(own, transfer));
@@ -60,7 +60,7 @@ describe('the money of a payment', () => {
   });
 });
 
-describe('money that came beyond what another payment takes up, given to this one', () => {
+describe('money beyond another payment’s maximum, assigned to this one', () => {
   const other = '0198f3c2-0000-8000-8000-000000000002';
   const given = async (others: readonly PaymentEvent[]) => {
     const othersDeposit = '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65';
@@ -85,7 +85,7 @@ describe('money that came beyond what another payment takes up, given to this on
   });
 });
 
-describe('money that no payment takes up', () => {
+describe('unmatched money', () => {
   it('is the treasury’s at an address that payments share, or in the deposit of the payment that it was paid to', async () => {
     const { own, handle, sees } = treasuryThatOwns([deposit.address]);
     await accepted(handle(paymentDecider, paymentId, () => [p.created()], facts));

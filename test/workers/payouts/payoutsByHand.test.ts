@@ -32,7 +32,7 @@ async function world() {
 }
 
 describe('an operator', () => {
-  it('buries an attempt that no node remembers, and the payout is signed anew', async () => {
+  it('buries an attempt that no node remembers, and the payout is signed again', async () => {
     const { sign, deps, load, store } = await world();
     await accepted(sign());
     await accepted(buryPayout(deps(), said, by, signal));
@@ -46,7 +46,7 @@ describe('an operator', () => {
     );
   });
 
-  it('buries none that can still land, or of which the nodes know what became of it', async () => {
+  it('buries none that can still land, or whose result the nodes know', async () => {
     const { sign, deps, chain, refusal } = await world();
     assert.equal(await refusal(buryPayout(deps(), said, by, signal)), 'illegalStep');
     await accepted(sign());
@@ -59,7 +59,7 @@ describe('an operator', () => {
     assert.equal(await refusal(buryPayout(deps(), said, by, signal)), 'illegalStep');
   });
 
-  it('has a payout tried again after a hundred attempts, which says before that it needs him', async () => {
+  it('has a payout tried again after a hundred attempts, which reports before that it needs an operator', async () => {
     const { sign, deps, record, refusal, around } = await world();
     const nth = (n: number) => attempt(n, { nonce: null, fee: feeCaps(n) });
     for (let n = 1; n <= attemptsMax; n += 1)
@@ -70,7 +70,7 @@ describe('an operator', () => {
     await accepted(sign());
   });
 
-  it('accepts one that fell short, or has it paid again where nothing arrived', async () => {
+  it('accepts one that fell short, or has it paid again if nothing arrived', async () => {
     const { sign, deps, record, load, refusal } = await world();
     await accepted(sign());
     const { attempts = [] } = (await load()).payout ?? {};
@@ -82,7 +82,7 @@ describe('an operator', () => {
     assert.equal((await load()).payout?.settled?.hash, signing.hash);
   });
 
-  it('gives a payout up whose receiver cannot take it, and nothing more is signed; not while an attempt can land', async () => {
+  it('gives a payout up whose receiver cannot receive it, and nothing more is signed; not while an attempt can land', async () => {
     const { sign, deps, load, record, refusal, store } = await world();
     await accepted(sign());
     assert.equal(await refusal(bouncePayout(deps(), said, by)), 'illegalStep');
@@ -94,7 +94,7 @@ describe('an operator', () => {
     assert.equal(await refusal(sign()), 'illegalStep');
   });
 
-  it('holds a payout, and names none that is not there', async () => {
+  it('holds a payout, and reports one that does not exist', async () => {
     const { sign, deps, refusal } = await world();
     await accepted(holdPayout(deps(), said, by));
     assert.equal(await refusal(sign()), 'illegalStep');

@@ -1,4 +1,4 @@
-/** Refunds go the way of payouts: what is ordered in a stream is signed once, sent, and settled by its chain. */
+/** Refunds take the path of payouts: an order in a stream is signed once, sent, and settled by its chain. */
 import assert from 'node:assert/strict';
 import { currentState } from '../../../commands/handle.ts';
 import type { CrashPoint } from '../../../commands/ports.ts';
@@ -36,7 +36,7 @@ const bounced = [...p.unpaid, p.expired(), p.detected(late), p.confirmed(late), 
 const ordered = [...bounced, p.refundRequested('4.95', { networkFee: '0.05' })];
 const reference = `${paymentId}/refund-1`;
 
-/** A chain that mines whatever is sent to it, at once, and keeps what it paid. */
+/** A chain that mines every sent transaction at once, and keeps its payments. */
 async function world() {
   const { start, clock, time, typesIn } = processes({ now: p.minute(80) });
   const around = {
@@ -44,7 +44,7 @@ async function world() {
     unproven: null as PayoutBlocked | null,
     minedNonce: 7n,
     signatures: 0,
-    /** By nonce: one transaction lands of each. */
+    /** Landed transactions by nonce: one per nonce. */
     landed: new Map<string, { readonly bytes: string; readonly to: string; readonly amount: bigint }>(),
     alarms: [] as string[],
   };
@@ -93,7 +93,7 @@ async function world() {
   const record = (id: string, history: readonly Parameters<typeof paymentDecider.evolve>[1][]) =>
     accepted(handle(paymentDecider, id, () => history, { cause: 'worker:test', appId: null }));
 
-  /** What a process does about a transfer until it dies, or there is nothing left to do. */
+  /** A process's work on a transfer until the process dies, or nothing is left to do. */
   async function run({ crash = () => {}, of = reference }: { crash?: CrashPoint; of?: string } = {}) {
     const own = start();
     const proveFunding = async () => {
@@ -124,7 +124,7 @@ async function world() {
 
 const back = { to: p.customerWallet, amount: p.of('4.95') };
 
-describe('a refund that is ordered', () => {
+describe('an ordered refund', () => {
   it('reaches its receiver, once, and the payment is refunded', async () => {
     const { record, run, payment, paid, typesIn } = await world();
     await record(paymentId, ordered);
@@ -138,7 +138,7 @@ describe('a refund that is ordered', () => {
   });
 
   for (const point of ['beforeSign', 'afterSign', 'beforeBroadcast', 'afterBroadcast']) {
-    it(`reaches him once though the process dies at refund.${point}`, async () => {
+    it(`reaches them once though the process dies at refund.${point}`, async () => {
       const { record, run, payment, paid, around } = await world();
       await record(paymentId, ordered);
       await assert.rejects(run({ crash: crashAt(`refund.${point}`) }), Crashed);
@@ -149,7 +149,7 @@ describe('a refund that is ordered', () => {
     });
   }
 
-  it('waits and tells an operator while the float is short, then goes on by itself', async () => {
+  it('waits and notifies an operator while the float is short, then continues automatically', async () => {
     const { record, run, around, paid } = await world();
     await record(paymentId, ordered);
     around.float = 1n;
@@ -160,7 +160,7 @@ describe('a refund that is ordered', () => {
     assert.deepEqual(paid(), [back]);
   });
 
-  it('is not signed before the money is shown to have come', async () => {
+  it('is not signed before the money is proven to have arrived', async () => {
     const { record, run, around, paid } = await world();
     await record(paymentId, ordered);
     around.unproven = new PayoutBlocked('fundingUnproven', 'node 2 has no such transaction');
@@ -168,7 +168,7 @@ describe('a refund that is ordered', () => {
     assert.deepEqual([paid(), around.signatures], [[], 0]);
   });
 
-  it('is not signed while the money is off its chain, whoever asks', async () => {
+  it('is not signed while the money is off its chain, for any caller', async () => {
     const { record, run, payment, paid, around } = await world();
     await record(paymentId, [...ordered, p.orphaned(late)]);
     await run();
@@ -202,8 +202,8 @@ describe('a refund that is ordered', () => {
   });
 });
 
-describe('money that no payment takes up', () => {
-  it('goes back the same way, though the process dies on it', async () => {
+describe('unmatched money', () => {
+  it('is refunded the same way, though the process dies on it', async () => {
     const { start, run, paid } = await world();
     const transfer = p.payin({ amount: '5.00' });
     const id = `${transfer.chainId}:${transfer.txHash}:${transfer.index}`;

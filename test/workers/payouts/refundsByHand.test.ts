@@ -46,7 +46,7 @@ const refusal = async (answer: Promise<unknown>) => {
 };
 
 describe('an operator', () => {
-  it('calls a refund off that cannot be sent; whoever is about to sign it then does not', async () => {
+  it('calls off a refund that cannot be sent; a worker that is about to sign it then does not', async () => {
     const { deps, owner, store } = await world();
     assert.equal((await owner.load(key))?.step.do, 'sign');
     await accepted(callOffRefund(deps, said, by));
@@ -56,7 +56,7 @@ describe('an operator', () => {
     assert.equal((await accepted(callOffRefund(deps, said, by))).appended, 0);
   });
 
-  it('calls none off that was signed a moment before, and none that there is not', async () => {
+  it('calls off none that was signed a moment before, and none that does not exist', async () => {
     const { deps, owner, types } = await world();
     await accepted(owner.sign(key, attempt));
     assert.equal(await refusal(callOffRefund(deps, said, by)), 'illegalStep');
@@ -65,7 +65,7 @@ describe('an operator', () => {
     assert.equal((await types()).at(-1), 'RefundSigned');
   });
 
-  it('has a refund go on that brought nothing, or counts it as sent', async () => {
+  it('has a refund continue that brought nothing, or counts it as sent', async () => {
     const { deps, owner } = await world();
     await accepted(owner.sign(key, attempt));
     const landed = { attempt: 1, hash: attempt.hash, blockNumber: 9n, blockHash: '0x09' };
@@ -82,7 +82,7 @@ const money = { kind: 'unmatchedRefund', id: transferId(transfer), part: 1 } as 
 const decided = { key: money, reason: 'its address is frozen' };
 const toCustomer = { receiverAddress: customerWallet, receiverMemo: null, reason: 'a gift', networkFee: 0n };
 
-/** Money of nobody that is to go back to the customer. */
+/** Unmatched money that goes back to the customer. */
 async function unmatchedWorld() {
   const { start, clock, typesIn } = processes({ now: minute(80) });
   const handle = start();
@@ -107,8 +107,8 @@ async function unmatchedWorld() {
   return { deps, owner, orderTo, give, around, types: () => typesIn(`unmatched-${money.id}`) };
 }
 
-describe('an operator, of money that no payment takes up', () => {
-  it('calls its way back off, and orders another: what was about to be signed for the first is not recorded for it', async () => {
+describe('an operator, for unmatched money', () => {
+  it('calls its refund off, and orders another: a signature that was about to be made for the first is not recorded for it', async () => {
     const { deps, owner, orderTo } = await unmatchedWorld();
     assert.equal((await owner.load(money))?.step.do, 'sign');
     await accepted(callOffRefund(deps, decided, by));
@@ -122,7 +122,7 @@ describe('an operator, of money that no payment takes up', () => {
     assert.equal(await refusal(callOffRefund(deps, { ...decided, key: next }, by)), 'illegalStep');
   });
 
-  it('gives it to a payment after that, unless anything was signed for its way back', async () => {
+  it('assigns it to a payment after that, unless anything was signed for its refund', async () => {
     const nothingSigned = await unmatchedWorld();
     await accepted(callOffRefund(nothingSigned.deps, decided, by));
     await accepted(nothingSigned.give());
@@ -135,7 +135,7 @@ describe('an operator, of money that no payment takes up', () => {
     assert.equal((await signed.types()).at(-1), 'UnmatchedPayinRefundRequested');
   });
 
-  it('buries what no node remembers, and nothing that can land; none that there is not', async () => {
+  it('buries an attempt that no node remembers, and none that can land or does not exist', async () => {
     const { deps, owner, around, types } = await unmatchedWorld();
     assert.equal(await refusal(buryRefund(deps, decided, by, signal)), 'illegalStep');
     await accepted(owner.sign(money, attempt));
@@ -153,7 +153,7 @@ describe('an operator, of money that no payment takes up', () => {
     assert.equal(await refusal(buryRefund(nowhere, decided, by, signal)), 'invalidRequest');
   });
 
-  it('has one go on that brought nothing, and counts as sent what he makes up for', async () => {
+  it('has one continue that brought nothing, and counts one as sent that they pay themselves', async () => {
     const { deps, owner } = await unmatchedWorld();
     await accepted(owner.sign(money, attempt));
     const landed = { attempt: 1, hash: attempt.hash, blockNumber: 9n, blockHash: '0x09' };

@@ -42,7 +42,7 @@ describe('signing a payout takes no nonce and signs nothing', () => {
     await untouched(world);
   });
 
-  it('while one node alone says where the history of its account begins', async () => {
+  it('while only one node states where the history of its account begins', async () => {
     const world = await signingWorld();
     world.around.provenNonce = null;
     const refusal = await world.sign();
@@ -74,7 +74,7 @@ describe('signing a payout takes no nonce and signs nothing', () => {
     assert.equal(world.around.signatures, 1);
   });
 
-  it('beyond what the float covers beside all that is signed and not mined, after a restart too', async () => {
+  it('beyond the float less all signed and unmined payouts, after a restart too', async () => {
     const payments = Array.from({ length: 8 }, (_, n) => `payment-${n}`);
     const world = await signingWorld({ payments });
     world.around.float = 25_000000n;
@@ -84,7 +84,7 @@ describe('signing a payout takes no nonce and signs nothing', () => {
     restarted.around.float = 25_000000n;
     await assert.rejects(restarted.sign({ paymentId: 'payment-2' }), isFloat);
     assert.equal(world.around.signatures, 2);
-    // Both are mined: the balance shows it.
+    // Both are mined: the balance proves it.
     world.around.minedNonce = 9n;
     world.around.float = 5_000000n;
     await assert.rejects(world.sign({ paymentId: 'payment-2' }), isFloat);
@@ -92,7 +92,7 @@ describe('signing a payout takes no nonce and signs nothing', () => {
     await accepted(world.sign({ paymentId: 'payment-2' }));
   });
 
-  it('beyond the float beside what is signed and not settled, on a chain without nonces', async () => {
+  it('beyond the float less all signed and unsettled payouts, on a chain without nonces', async () => {
     const world = await signingWorld();
     world.around.minedNonce = null;
     world.around.float = 25_000000n;

@@ -12,7 +12,7 @@ const { chain, token } = ethereumUsdc;
 const usdc = (amount: string) => of(amount, ethereumUsdc);
 
 describe('the guard of routes', () => {
-  it('lets a payment in that float and gas can cover beside what is owed', async () => {
+  it('allows a payment that float and gas can cover besides the owed ones', async () => {
     const { check, refresh, around } = await guarded();
     around.owed = [{ chainId: chain.id, tokenAddress: token.address, amount: usdc('40.00') }];
     await refresh();
@@ -26,7 +26,7 @@ describe('the guard of routes', () => {
     appId,
   });
 
-  it('counts what an app’s open payments promise against the next one, from the read models and before they show it', async () => {
+  it('counts the promises of an app’s open payments against the next one, from the read models and before they show it', async () => {
     const { check, refresh, around } = await guarded();
     assert.equal(check('80.00'), 'free');
     assert.equal(check('80.00'), 'routeUnavailable');
@@ -41,7 +41,7 @@ describe('the guard of routes', () => {
     assert.equal(check('100.00'), 'free');
   });
 
-  it('keeps a half of the float free of what others promise, who may never pay', async () => {
+  it('keeps a half of the float free of the promises of others, who may never pay', async () => {
     const { check, refresh, around } = await guarded();
     around.promised = [promise(null, '900.00'), promise('other', '900.00')];
     await refresh();
@@ -100,7 +100,7 @@ describe('the guard of routes', () => {
     assert.ok(isRefusal(quote('150.00', hour_ms)));
   });
 
-  it('refuses all of a chain without gas, or one that nobody has seen for a minute', async () => {
+  it('refuses all payments of a chain without gas, or one that has not been queried for a minute', async () => {
     const { check, refresh, around } = await guarded();
     around.gas = 0n;
     await refresh();
@@ -114,12 +114,12 @@ describe('the guard of routes', () => {
     assert.equal(check('1.00'), 'routeUnavailable');
   });
 
-  it('refuses what the signer would not sign, pointing at the amount', async () => {
+  it('refuses payments that the signer would not sign, pointing at the amount', async () => {
     const { check } = await guarded();
     assert.equal(check('1000.01'), 'invalidRequest /source/amount');
   });
 
-  it('tells the operator once a minute, however often somebody asks for too much', async () => {
+  it('notifies the operator once a minute, however often too much is requested', async () => {
     const { check, around } = await guarded();
     for (let n = 0; n < 100; n += 1) check('100.01');
     assert.equal(around.alarms, 1);
@@ -128,7 +128,7 @@ describe('the guard of routes', () => {
     assert.equal(around.alarms, 2);
   });
 
-  it('asks the chain seldom while nobody asks it, and soon again once somebody does', async () => {
+  it('queries the chain rarely while nobody creates payments, and soon again when somebody does', async () => {
     const { askedIn, check } = await guarded();
     assert.equal(await askedIn({ rounds: 11 }), 2);
     check('1.00');
@@ -136,7 +136,7 @@ describe('the guard of routes', () => {
     assert.equal(await askedIn({ rounds: 4 }), 0);
   });
 
-  it('asks soon again, too, when what is owed may have changed, when a chain did not answer, and when Postgres did not', async () => {
+  it('queries soon again, too, when owed amounts may have changed, when a chain did not answer, and when Postgres did not', async () => {
     const { askedIn, around } = await guarded();
     around.changes += 1;
     assert.equal(await askedIn({ rounds: 1 }), 1);
@@ -204,7 +204,7 @@ async function guarded() {
     const refusal = guard.check(chain, token, amount === null ? null : usdc(amount), '/source/amount', by);
     return isRefusal(refusal) ? [refusal.refused, refusal.pointer].filter(Boolean).join(' ') : 'free';
   };
-  /** How often the balances are asked for in so many of the guard's rounds. */
+  /** Number of balance queries in this many rounds of the guard. */
   async function askedIn({ rounds }: { readonly rounds: number }): Promise<number> {
     const before = around.balancesAsked;
     const stop = new AbortController();

@@ -1,4 +1,4 @@
-/** Transfers that ask their chain at the same time and are signed one after the other. */
+/** Transfers that query their chain concurrently and are signed one after the other. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { PayoutBlocked } from '../../../commands/transferPorts.ts';
@@ -10,12 +10,12 @@ import { minute, treasuryAccount } from '../../support/payments.ts';
 import { accepted } from '../../support/processes.ts';
 import { assignments, blockedByFloat, first, signingWorld } from './signing.ts';
 
-/** What one payout takes. */
+/** Amount of one payout. */
 const each = 10_000000n;
 const instance = treasuryInstance(1, treasuryAccount);
 const payments = [first, 'second', 'third'];
 
-/** Payouts of one process, which has one turn. */
+/** Payouts of one process, which signs them in turn. */
 async function oneProcess() {
   const world = await signingWorld({ payments });
   const turn = serializeByKey();
@@ -23,8 +23,8 @@ async function oneProcess() {
   return world;
 }
 
-describe('payouts that are prepared side by side', () => {
-  it('ask the chain before their turn, and in turn the log alone', async () => {
+describe('payouts that are prepared concurrently', () => {
+  it('query the chain before their turn, and in turn the log alone', async () => {
     const world = await oneProcess();
     const turn = world.around.inTurn;
     let inTurnNow = false;
@@ -44,7 +44,7 @@ describe('payouts that are prepared side by side', () => {
     assert.equal(world.around.orders.length, 3);
   });
 
-  it('take no more than the treasury holds, in whatever order the chain answers', async () => {
+  it('use no more than the treasury holds, in any order of the chain’s answers', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.bigInt(0n, 4n * each), async (order, float) => {
         const world = await oneProcess();
@@ -63,7 +63,7 @@ describe('payouts that are prepared side by side', () => {
     );
   });
 
-  it('take no more than that either where there are no nonces', async () => {
+  it('use no more than that either if there are no nonces', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.bigInt(0n, 4n * each), async (order, float) => {
         const world = await oneProcess();
@@ -84,7 +84,7 @@ describe('payouts that are prepared side by side', () => {
     );
   });
 
-  it('leave what they reserved to others once they cannot be made', async () => {
+  it('release their reservation to others once they cannot be made', async () => {
     const world = await oneProcess();
     world.around.float = each;
     world.around.blocked = blockedByFloat;
@@ -94,7 +94,7 @@ describe('payouts that are prepared side by side', () => {
   });
 
   describe('and wait for their turn', () => {
-    /** @returns how often the money was shown, and the transfer prepared, in all */
+    /** @returns how often in total the money was proven, and the transfer prepared */
     async function afterWaiting(wait_ms: number) {
       const world = await oneProcess();
       world.around.inTurn = (work) => {
@@ -105,19 +105,19 @@ describe('payouts that are prepared side by side', () => {
       return [world.around.shown, world.around.orders.length];
     }
 
-    it('for a moment are signed as they are', async () => {
+    it('for a moment are signed unchanged', async () => {
       assert.deepEqual(await afterWaiting(2_000), [1, 1]);
     });
 
-    it('for longer are shown the money once more', async () => {
+    it('for longer have the money proven once more', async () => {
       assert.deepEqual(await afterWaiting(2_001), [2, 1]);
     });
 
-    it('for long are prepared anew: fees have moved on', async () => {
+    it('for long are prepared again: fees have changed', async () => {
       assert.deepEqual(await afterWaiting(15_001), [2, 2]);
     });
 
-    it('are not signed once the money has left, nor without the signer’s word', async () => {
+    it('are not signed once the money has left, nor without the signer’s consent', async () => {
       const world = await oneProcess();
       const left = new PayoutBlocked('fundingUnproven', 'its block has left');
       world.around.inTurn = (work) => {

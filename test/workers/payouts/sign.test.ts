@@ -27,7 +27,7 @@ describe('signing a payout', () => {
     assert.equal(world.around.signatures, 1);
   });
 
-  it('prepares what it signs once, and signs it under the nonce that it took since', async () => {
+  it('prepares a transaction once, and signs it under its later nonce', async () => {
     const world = await signingWorld();
     const before = world.around.feeLevel;
     await accepted(world.sign());
@@ -45,7 +45,7 @@ describe('signing a payout', () => {
     assert.deepEqual(await assignments(world), ['7 payout first 1']);
   });
 
-  it('signs nothing besides a live attempt on a chain without nonces, and again after its proven death', async () => {
+  it('signs nothing in addition to a live attempt on a chain without nonces, and again after its proven death', async () => {
     const world = await signingWorld();
     world.around.minedNonce = null;
     await accepted(world.sign());
@@ -57,7 +57,7 @@ describe('signing a payout', () => {
     assert.equal(world.around.signatures, 2);
   });
 
-  it('names each transaction that the chain has seen otherwise, where the payment says that its reference is secret', async () => {
+  it('names every transaction that the chain has seen differently, if the payment states that its reference is secret', async () => {
     const world = await signingWorld();
     world.around.minedNonce = null;
     await world.record(
@@ -148,7 +148,7 @@ describe('signing a payout', () => {
   });
 
   describe('interrupted at any point', () => {
-    /** All points that signing passes, in order. */
+    /** Crash points that signing passes, in order. */
     const pointsPassed = async () => {
       const points: string[] = [];
       const world = await signingWorld();
@@ -191,7 +191,7 @@ describe('signing a payout', () => {
   });
 
   describe('by two workers at once', () => {
-    it('ends in one signed attempt and one nonce, whatever the order of things', async () => {
+    it('ends in one signed attempt and one nonce, in any order of steps', async () => {
       await fc.assert(
         fc.asyncProperty(fc.scheduler(), async (order) => {
           let scheduled = false;
@@ -244,7 +244,7 @@ describe('signing a payout', () => {
     assert.deepEqual(await assignments(world), ['7 payout first 1']);
   });
 
-  it('changes nothing of a payment that was bounced meanwhile', async () => {
+  it('changes nothing about a payment that was bounced meanwhile', async () => {
     const world = await signingWorld();
     const known = await world.outgoing();
     await world.record(first, [bounced('payoutImpossible', '10.01')]);

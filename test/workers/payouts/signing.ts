@@ -34,51 +34,51 @@ export const treasuryStream = `treasury-${treasuryInstance(1, treasuryAccount)}`
 export const first = 'first';
 export const look_ms = 1_000;
 
-/** What the chain and the signer do, for tests to set. */
+/** Behaviour of the chain and the signer, set by tests. */
 export interface Surroundings {
   minedNonce: bigint | null;
-  /** What enough nodes say alike; left out: the same. */
+  /** Nonce that enough nodes agree on. Default: the same as `minedNonce`. */
   provenNonce?: bigint | null;
-  /** Accounts that number transfers, the treasury's own among them; null: the rail knows of no such thing. */
+  /** Accounts that number transfers, including the treasury's own; null: the rail has no such accounts. */
   accounts: readonly NumberingAccount[] | null;
-  /** Of USDC, in smallest units. */
+  /** The USDC balance, in smallest units. */
   float: bigint;
   blocked: PayoutBlocked | null;
-  /** Of a cancel. */
+  /** Reason that blocks a cancel. */
   cancelBlocked: PayoutBlocked | null;
   refusing: SigningRefused | null;
-  /** That the money left, seen right before the signature. */
+  /** Reason right before the signature: the money has left. */
   left: PayoutBlocked | null;
-  /** Fees differ each time they are asked for, so that no two preparations are alike. */
+  /** Fees differ at each query, so that no two preparations are equal. */
   feeLevel: number;
   signatures: number;
-  /** What the rail was asked to prepare. */
+  /** Orders that the rail prepared. */
   orders: TransferOrder[];
-  /** What the chain has: nonces of cancels, as often as they were sent. */
+  /** The chain's cancels: their nonces, once per sending. */
   cancelled: bigint[];
-  /** The same with the account in front. */
+  /** The cancels with the account in front. */
   freed: string[];
-  /** What payouts under way take, on a chain without nonces. */
+  /** Sum of the payouts in flight, on a chain without nonces. */
   unsettled: bigint;
-  /** Whether cancels that are sent are lost. */
+  /** True if sent cancels are lost. */
   dropsCancels: boolean;
-  /** Called before a node says what the next nonce is. */
+  /** Called before a node returns the next nonce. */
   atNode: () => void;
-  /** Waited for before the chain says what it holds. */
+  /** Awaited before the chain returns its balance. */
   atChain: () => Promise<void> | void;
-  /** Where several transfers wait for each other; left out: workers that share no process, which have no turn. */
+  /** Queue of concurrent transfers. Default: none, as for workers of separate processes. */
   inTurn?: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Told of each attempt that is recorded. */
+  /** Called for each recorded attempt. */
   recorded?: () => void;
-  /** How often it was asked whether the money is still there. */
+  /** Number of checks whether the money is still there. */
   shown: number;
-  /** Whether the nonce of what was sent is free. */
+  /** True if the nonce of the sent transaction is free. */
   canLand: boolean;
-  /** What the chain says of transactions that share a nonce. */
+  /** The chain's answer about transactions that share a nonce. */
   fate: (sent: readonly Sent[]) => Fate | Promise<Fate>;
 }
 
-/** The nonces given out, with what for. */
+/** The assigned nonces with their purposes. */
 export const assignments = async ({ store }: { readonly store: EventStore }) =>
   (await store.read(treasuryStream))
     .filter(({ type }) => type === 'NonceAssigned')
@@ -191,7 +191,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
 
   const inTurn = <T>(work: () => Promise<T>) => around.inTurn?.(work) ?? work();
 
-  /** One worker's attempt to sign; `known` is what it loaded before, maybe long before. */
+  /** One worker's attempt to sign; `known` is the state that it loaded earlier, possibly long before. */
   async function sign({ paymentId = first, handle = start(), crash = () => {}, known }: Worker = {}) {
     const owner = ownerOf(handle);
     const outgoing = known ?? (await outgoingOf(owner, paymentId));
@@ -216,7 +216,7 @@ export async function signingWorld({ store = processes().store, payments = [firs
     return await signTransfer(deps, owner, outgoing, new AbortController().signal);
   }
 
-  /** One round over the nonces that are outstanding. @returns what needs an operator */
+  /** One round over the outstanding nonces. @returns the nonces that need an operator */
   async function tend({ handle = start() }: Pick<Worker, 'handle'> = {}) {
     const failed = (_: unknown, error: unknown) => {
       throw error;

@@ -1,4 +1,4 @@
-/** An account has sixteen nonces to give at a time: transfers are prepared while they wait for one. */
+/** An account has at most sixteen outstanding nonces: transfers are prepared while they wait for one. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { isRefusal } from '../../../domain/decider.ts';
@@ -14,8 +14,8 @@ const firstNonce = 7n;
 const each = 10_000000n;
 const second = 1_000;
 
-describe('a transfer whose account has no nonce to give', () => {
-  /** So many payouts, of which the first sixteen are signed and not mined. `looked` is done at each look at the account. */
+describe('a transfer whose account has no free nonce', () => {
+  /** This number of payouts, of which the first sixteen are signed and not mined. `looked` runs at each read of the account. */
   async function fullAccount(payouts: number, looked: (looks: number) => Promise<void> | void = () => {}) {
     const payments = Array.from({ length: payouts }, (_, n) => `payment-${n}`);
     const world = await signingWorld({ payments });
@@ -44,7 +44,7 @@ describe('a transfer whose account has no nonce to give', () => {
     assert.equal((await assignments(world)).at(-1), '23 payout payment-16 1');
   });
 
-  it('waits for as long as what was prepared is good, and leaves nothing behind', async () => {
+  it('waits for as long as the prepared transaction is valid, and leaves nothing behind', async () => {
     const world = await fullAccount(17);
     const refusal = await world.sign({ paymentId: 'payment-16' });
     assert.equal(isRefusal(refusal) && refusal.refused, 'treasuryBusy');
@@ -73,7 +73,7 @@ describe('a transfer whose account has no nonce to give', () => {
     assert.equal(world.around.signatures, 16);
   });
 
-  it('keeps from others what it reserved', async () => {
+  it('keeps its reservation from others', async () => {
     let tried: Promise<unknown> | undefined;
     const world = await fullAccount(18, (looks) => {
       if (looks === 1) tried = world.sign({ paymentId: 'payment-17' });
@@ -84,7 +84,7 @@ describe('a transfer whose account has no nonce to give', () => {
     await assert.rejects(tried ?? assert.fail(), { reason: 'float' });
   });
 
-  it('waits among as many as can have one; the others ask nobody, and are told to come back', async () => {
+  it('may wait while a nonce will be free for it; otherwise it is refused at once, and must be repeated later', async () => {
     const mined = Promise.withResolvers<void>();
     const world = await fullAccount(34, () => mined.promise);
     const waiting = world.waiting.slice(0, outstandingMax).map((paymentId) => world.sign({ paymentId }));
@@ -103,7 +103,7 @@ describe('a transfer whose account has no nonce to give', () => {
     await Promise.all(waiting.map(accepted));
   });
 
-  it('gets one of its own, whatever is mined when, with no more than sixteen under way', async () => {
+  it('gets one of its own, in any order of mining, with no more than sixteen in flight', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(5), { minLength: 10, maxLength: 10 }), async (steps) => {
         const world = await fullAccount(30, async (looks) => {

@@ -27,7 +27,7 @@ const { signal } = new AbortController();
 const second = 1_000;
 
 describe('paying out', () => {
-  it('orders, signs and sends, and settles what is final', async () => {
+  it('orders, signs and sends, and settles final attempts', async () => {
     const { act, around, attempts, payment } = await paying();
     await act();
     assert.deepEqual(around.sent, [attempts()[0]?.bytes]);
@@ -37,7 +37,7 @@ describe('paying out', () => {
     assert.equal((await payment()).payout?.settled?.hash, hash);
   });
 
-  it('tells an operator of one that brought too little, and neither settles it nor pays it again', async () => {
+  it('notifies an operator of one that brought too little, and neither settles it nor pays it again', async () => {
     const { act, around, attempts, payment, pass } = await paying();
     await act();
     const [{ hash }] = attempts() as [SignedAttempt];
@@ -51,7 +51,7 @@ describe('paying out', () => {
     assert.deepEqual([around.sent.length, around.alarms], [1, ['payoutShort']]);
   });
 
-  it('sends again what the chain does not show, but not all the time, and not what is mined', async () => {
+  it('sends again an attempt that the chain does not return, but not all the time, and not a mined one', async () => {
     const { act, around, pass } = await paying();
     await act();
     await act();
@@ -65,14 +65,14 @@ describe('paying out', () => {
     assert.equal(around.sent.length, 2);
   });
 
-  it('sends what it has just signed before it asks the chain what became of it', async () => {
+  it('sends a just signed attempt before it queries its result', async () => {
     const { act, around, attempts } = await paying();
     around.fate = () => assert.fail('asked for what nobody has sent');
     await act();
     assert.deepEqual(around.sent, [attempts()[0]?.bytes]);
   });
 
-  it('asks first what became of what was signed before, as by another process', async () => {
+  it('queries first the results of earlier signatures, as by another process', async () => {
     const { act, around, attempts, pass, restart } = await paying();
     await act();
     const [{ hash }] = attempts() as [SignedAttempt];
@@ -97,7 +97,7 @@ describe('paying out', () => {
     });
   }
 
-  it('takes what another instance found dead, while this one outbid it, for no stranger’s', async () => {
+  it('treats an attempt that another instance found dead, while this one outbid it, as no stranger’s', async () => {
     const { act, around, pass, attempts, foundDead, payment } = await paying();
     await act();
     const [{ hash, nonce }] = attempts() as [SignedAttempt];
@@ -150,7 +150,7 @@ describe('paying out', () => {
     assert.equal(around.sent.length, 2);
   });
 
-  it('outbids bytes that every node has come to refuse, and sends no older ones any more', async () => {
+  it('outbids bytes that every node refuses by now, and sends no older ones any more', async () => {
     const { act, around, pass, attempts } = await paying();
     await act();
     around.refuses = ({ bytes }) => bytes === attempts()[0]?.bytes;
@@ -164,7 +164,7 @@ describe('paying out', () => {
     assert.deepEqual(around.sent.slice(-2), [attempts()[1]?.bytes, attempts()[1]?.bytes]);
   });
 
-  it('gives up what every node refuses for ten minutes: a cancel of its nonce, and then another nonce', async () => {
+  it('gives up an attempt that every node refuses for ten minutes: a cancel of its nonce, and then another nonce', async () => {
     const { act, around, attempts, payment, pass } = await paying();
     await act();
     around.refuses = ({ bytes }) => !bytes.startsWith('cancel');
@@ -198,7 +198,7 @@ describe('paying out', () => {
     );
   });
 
-  it('is not set aside while a cancel of what every node refuses is above the price limit, and gives it up once it is not', async () => {
+  it('is not excluded while a cancel of refused attempts is above the price limit, and gives them up once it is not', async () => {
     const { act, around, attempts, pass } = await paying();
     await act();
     around.refuses = ({ bytes }) => !bytes.startsWith('cancel');
@@ -216,7 +216,7 @@ describe('paying out', () => {
     assert.deepEqual(around.cancels, ['cancel 7']);
   });
 
-  it('goes on sending what an operator holds, which can land, and outbids none of it', async () => {
+  it('continues to send a held attempt, which can land, and outbids none of it', async () => {
     const { act, around, hold, pass, attempts, payment } = await paying();
     await act();
     await hold();
@@ -231,7 +231,7 @@ describe('paying out', () => {
     assert.equal((await payment()).payout?.settled?.hash, hash);
   });
 
-  it('gives nothing up that a node took in between, or while no node answers', async () => {
+  it('gives up nothing that a node accepted in between, or while no node answers', async () => {
     const { act, around, pass } = await paying();
     await act();
     around.blocked = new PayoutBlocked('gas', 'too dear');
@@ -249,7 +249,7 @@ describe('paying out', () => {
     assert.deepEqual(around.cancels, []);
   });
 
-  it('signs nothing while nodes do not show the money, and goes on with what is signed already', async () => {
+  it('signs nothing while nodes do not return the money, and continues with signed attempts', async () => {
     const { act, around, pass, attempts } = await paying();
     around.unproven = new PayoutBlocked('fundingUnproven', 'node 2 has no such transaction');
     await act();
@@ -264,7 +264,7 @@ describe('paying out', () => {
     assert.deepEqual([attempts().length, around.sent.length], [2, 3]);
   });
 
-  it('neither sends nor settles what nodes contradict each other about, and tells of it now and then', async () => {
+  it('neither sends nor settles attempts that nodes contradict each other about, and reports it at intervals', async () => {
     const { act, around, pass, attempts } = await paying();
     await act();
     const dispute = { reason: 'nodesDisagree', message: 'node 1: dead; node 2: final' } as const;
@@ -280,7 +280,7 @@ describe('paying out', () => {
     assert.deepEqual(around.alarms, ['nodesDisagree', 'nodesDisagree']);
   });
 
-  it('goes on sending what is signed while the price is above the limit', async () => {
+  it('continues to send signed attempts while the price is above the limit', async () => {
     const { act, around, pass, attempts } = await paying();
     await act();
     around.blocked = new PayoutBlocked('gas', 'too dear');
@@ -293,7 +293,7 @@ describe('paying out', () => {
     assert.deepEqual(around.alarms, ['gas', 'gas', 'gas']);
   });
 
-  it('tells an operator of an attempt that is not mined after ten minutes, and again every ten', async () => {
+  it('notifies an operator of an attempt that is not mined after ten minutes, and again every ten', async () => {
     const { act, around, pass } = await paying();
     around.minedNonce = null;
     await act();
@@ -304,7 +304,7 @@ describe('paying out', () => {
     assert.deepEqual(around.alarms, ['payoutStuck', 'payoutStuck']);
   });
 
-  it('tells an operator of one that is mined and not final after an hour: no node may remember it', async () => {
+  it('notifies an operator of one that is mined and not final after an hour: no node may remember it', async () => {
     const { act, around, pass } = await paying();
     await act();
     around.fate = { kind: 'pending', mined: true };
@@ -316,7 +316,7 @@ describe('paying out', () => {
     assert.deepEqual(around.alarms, ['payoutStuck']);
   });
 
-  it('ends no attempt whose nonce a transaction used that is recorded nowhere, and tells an operator', async () => {
+  it('ends no attempt whose nonce an unrecorded transaction used, and notifies an operator', async () => {
     const { act, around, attempts, pass } = await paying();
     await act();
     around.fate = { kind: 'dead', attempts: [1], proof: { reason: 'nonceUsed', detail: 'transaction x used nonce 7' } };
@@ -326,7 +326,7 @@ describe('paying out', () => {
     assert.deepEqual(around.alarms, ['treasuryBehindChain']);
   });
 
-  it('asks ever more rarely for a receiver that the token refuses, and soon for one that only waits for float', async () => {
+  it('queries more and more rarely a receiver that the token refuses, and soon one that only waits for float', async () => {
     const { act, around, pass, due } = await paying();
     around.blocked = new PayoutBlocked('refusedByToken', 'frozen');
     pass(3_600 * second);
@@ -343,7 +343,7 @@ describe('paying out', () => {
   });
 });
 
-/** A funded payment, and a chain that does as it is told. */
+/** A funded payment, and a chain that the spec controls. */
 async function paying() {
   const { start, clock, time } = processes();
   const known = { attempts: [] as readonly SignedAttempt[] };
@@ -445,7 +445,7 @@ async function paying() {
     restart,
     around,
     payment,
-    /** By another instance, that knew no later attempt. */
+    /** Written by another instance without a later attempt. */
     foundDead: (attempt: number) =>
       accepted(record(paymentDecider, paymentId, () => [died(attempt)], { cause: 'worker:test', appId: null })),
     hold: () => accepted(record(paymentDecider, paymentId, () => [held()], { cause: 'worker:test', appId: null })),

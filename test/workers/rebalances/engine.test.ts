@@ -75,7 +75,7 @@ describe('the engine of transfers, with a rebalance', function () {
   });
   after(() => service?.close());
 
-  /** A process with memory of its own, which dies at one of its points: counted down to 0. */
+  /** A process with its own memory, which dies when its counter of crash points reaches 0. */
   function boot(id: string, dying: { left: number; at: string | null }) {
     const crash = (place: string) => {
       dying.left -= 1;
@@ -110,7 +110,7 @@ describe('the engine of transfers, with a rebalance', function () {
     };
   }
 
-  /** @returns where the process died; null if it came to the end before */
+  /** @returns where the process died; null if it finished before */
   async function moveDyingAt(n: number): Promise<string | null> {
     const id = `dying-${n}`;
     const [left, came] = [await base.held(), await ethereum.held()];

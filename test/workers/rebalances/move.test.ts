@@ -125,8 +125,8 @@ describe('a rebalance on two chains', function () {
   }
 
   /**
-   * Does one thing, as a process does that was just started: it knows nothing but the log. So a process that dies after any of these is
-   * replaced by the next call.
+   * Takes one step in a newly started process, which knows only the log. The next call replaces a process that died
+   * after any step.
    */
   async function one(): Promise<string> {
     const state = await load();
@@ -288,7 +288,7 @@ describe('a rebalance on two chains', function () {
     await until('final mint');
   });
 
-  describe('that an operator orders', () => {
+  describe('on an operator’s order', () => {
     const ordering = (change: Partial<MoveDeps> = {}, asked: Partial<AskedMove> = {}) =>
       orderMove(
         {
@@ -307,7 +307,7 @@ describe('a rebalance on two chains', function () {
       return outcome;
     };
 
-    it('is that of its route with the fee of now and a tenth more, once until it is over', async () => {
+    it('uses its route with the present fee and a tenth more, once until it is over', async () => {
       const { id: first, state, isNew } = await orderedAs();
       assert.ok(isNew);
       const { route, amount, by, approvals } = state.ordered;

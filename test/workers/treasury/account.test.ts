@@ -11,7 +11,7 @@ const numberingBy = (nonces: Pick<NonceNumbering, 'minedNonce' | 'provenNonce'>)
   ({ kind: 'nonce', ...nonces }) as Partial<NonceNumbering> as NonceNumbering;
 
 const away = async () => assert.fail('no node is asked');
-/** Whoever wants to stop payouts waits for no node. */
+/** An operator who stops payouts does not wait for any node. */
 const nodesAway = { ...account, numbering: numberingBy({ minedNonce: away, provenNonce: away }) };
 
 describe('pausing payouts', () => {
@@ -19,10 +19,10 @@ describe('pausing payouts', () => {
     ['with nonces', 7n],
     ['without nonces', null],
   ] as const) {
-    it(`stops signing until they are resumed, whoever signs, on a chain ${chain}`, () => pausing(minedNonce));
+    it(`stops signing until they are resumed, for every worker, on a chain ${chain}`, () => pausing(minedNonce));
   }
 
-  it('holds before anything was ever paid: the history begins with it, at the chain’s nonce, and goes on from there', async () => {
+  it('applies before anything was ever paid: the history begins with it, at the chain’s nonce, and continues from there', async () => {
     const { sign, start, store, around } = await signingWorld({ payments: ['first'] });
     around.minedNonce = 7n;
     const by = { cause: 'operator:ada' } as const;

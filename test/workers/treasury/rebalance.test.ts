@@ -13,7 +13,7 @@ const hash = p.hashOf('bridge');
 const before = p.hashOf('a top-up that came before it was ordered');
 
 describe('a rebalance', () => {
-  it('has arrived when our account’s own history shows the transaction that is named', async () => {
+  it('has arrived when our account’s own history contains the named transaction', async () => {
     const world = createWorld();
     const { token } = p.baseUsdc;
     const expects = { chainId: 8453, account: p.treasuryAccount, token } as const;

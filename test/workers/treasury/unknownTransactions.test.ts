@@ -39,7 +39,7 @@ const sent = (nonce: number | null, change: Partial<AccountTransaction> = {}): A
   ...change,
 });
 
-/** A treasury on Ethereum whose log ends at nonce 7; the chain has mined what is given. On Solana it has no nonces. */
+/** A treasury on Ethereum whose log ends at nonce 7; the chain has mined the given transactions. On Solana it has no nonces. */
 async function given(shown: readonly AccountTransaction[], { numbered = true, recorded = [] as string[] } = {}) {
   const world = createWorld();
   const chainId = numbered ? 1 : 501;
@@ -94,7 +94,7 @@ const shownOf = async (deps: UnknownTransactionsDeps): Promise<readonly Adoptabl
   );
 
 describe('transactions of the treasury that the log does not know', () => {
-  it('are those whose nonces the log gave to nobody; adopted, they are known', async () => {
+  it('are those whose nonces the log never assigned; adopted, they are known', async () => {
     const { deps, state } = await given([sent(7), sent(8)]);
     const found = await shownOf(deps);
     assert.deepEqual(
@@ -125,12 +125,12 @@ describe('transactions of the treasury that the log does not know', () => {
     });
   }
 
-  it('are listed without what they did where no node shows them', async () => {
+  it('are listed without their effects if no node returns them', async () => {
     const { deps } = await given([sent(9)]);
     assert.deepEqual((await unknownTransactions(deps, signal)).found, [{ account, nonce: 7n, transaction: null }]);
   });
 
-  it('that moved money wait until payins are read up to them: what they paid may not be known to be owed yet', async () => {
+  it('wait until payins are read up to them if they moved money: the payments that they paid may not be known yet', async () => {
     const { deps, payins, state } = await given([sent(7), sent(8, { changes: [] })]);
     const [paying, idle] = await shownOf(deps);
     assert.ok(paying && idle);
@@ -144,7 +144,7 @@ describe('transactions of the treasury that the log does not know', () => {
     assert.equal(await adopt(deps, idle, { reason: 'moved nothing' }, ada, signal), true);
   });
 
-  it('that seem to have paid somebody who is owed the same are adopted only when that is on hold, or was something else', async () => {
+  it('are adopted only when an equal owed payment is on hold, or they were for something else', async () => {
     const { deps, owing, state } = await given([sent(7)]);
     const [found] = await shownOf(deps);
     assert.ok(found);
@@ -168,7 +168,7 @@ describe('transactions of the treasury that the log does not know', () => {
     assert.equal(await adopt(deps, found, { reason: 'our own' }, ada, signal), false, 'on hold: it was adopted');
   });
 
-  it('may be for something else though the same is owed', async () => {
+  it('may be for something else although an equal payment is owed', async () => {
     const { deps, owing } = await given([sent(7)]);
     const [found] = await shownOf(deps);
     assert.ok(found);
@@ -176,7 +176,7 @@ describe('transactions of the treasury that the log does not know', () => {
     assert.equal(await adopt(deps, found, { reason: 'our own', notAPayout: true }, ada, signal), true);
   });
 
-  it('are not adopted before enough nodes show them final, nor on the word of a node that others contradict', async () => {
+  it('are not adopted before enough nodes return them as final, nor by the answer of a node that others contradict', async () => {
     const { deps, fate, state } = await given([sent(7)]);
     const [found] = await shownOf(deps);
     assert.ok(found);
@@ -190,8 +190,8 @@ describe('transactions of the treasury that the log does not know', () => {
   });
 });
 
-describe('what left the treasury while nothing watched', () => {
-  it('and is not recorded stops the account until it is adopted', async () => {
+describe('an outflow of the treasury while nothing watched', () => {
+  it('stops the account until it is adopted if it is not recorded', async () => {
     const { deps, state } = await given([sent(null)], { numbered: false });
     assert.equal((await compareOutflows(deps, signal)).found.length, 1);
     await compareOutflows(deps, signal);
@@ -205,7 +205,7 @@ describe('what left the treasury while nothing watched', () => {
     assert.equal((await compareOutflows(deps, signal)).found.length, 0);
   });
 
-  it('and is recorded, moved nothing, failed, or is older than the account’s first payout, stops nothing', async () => {
+  it('stops nothing if it is recorded, moved nothing, failed, or is older than the account’s first payout', async () => {
     const { txHash } = sent(null);
     for (const [shown, recorded] of [
       [sent(null), [txHash]],
@@ -220,7 +220,7 @@ describe('what left the treasury while nothing watched', () => {
     }
   });
 
-  it('is asked of no block that nodes have forgotten, and from when on it was seen is said', async () => {
+  it('is searched in no block that nodes have forgotten, and the first searched block is reported', async () => {
     const { deps } = await given([], { numbered: false });
     deps.clock.advance(2 * day_ms);
     const now = deps.clock.now();

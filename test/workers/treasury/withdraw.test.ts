@@ -33,7 +33,7 @@ const asking = (change: Partial<AskedWithdrawal> = {}): AskedWithdrawal => ({
   ...change,
 });
 
-/** A process that dies at this point, the first time. */
+/** Dies at this point, only the first time. */
 function diesOnce(at: string): CrashPoint {
   let died = at === '';
   return async (point) => {
@@ -110,7 +110,7 @@ describe('a withdrawal from the treasury', () => {
     assert.equal(ordered.ordered.by, 'ada');
   });
 
-  it('asked for again is the same one, unless it is said to be another', async () => {
+  it('requested again is the same one, unless it is marked as another', async () => {
     const on = await given().trusted();
     const first = await on.ordered();
     const [again, atOnce] = [await on.ordered(), await Promise.all([on.ordered(), on.ordered()])];
@@ -122,14 +122,14 @@ describe('a withdrawal from the treasury', () => {
     assert.ok((await on.ordered({ amount: '79' })).isNew);
   });
 
-  it('may be ordered anew once it was called off', async () => {
+  it('may be ordered again once it was called off', async () => {
     const on = await given().trusted();
     const first = await on.ordered();
     await callOff(on.deps, first.id, 'a typing error', grace);
     assert.ok((await on.ordered()).isNew);
   });
 
-  it('leaves payouts what they are owed, unless it is said to take even that', async () => {
+  it('leaves payouts the money that they are owed, unless it is explicitly allowed to take it', async () => {
     const owed = { tokens: new Map([[p.ethereumUsdc.token.address, 30_000_000n]]) };
     const on = await given({ owed }).trusted();
     await on.refused(
@@ -142,7 +142,7 @@ describe('a withdrawal from the treasury', () => {
     assert.equal(taken.ordered.evenOwed, true);
   });
 
-  it('of coin leaves the fees of the payouts that are owed', async () => {
+  it('in coin leaves the fees of the payouts that are owed', async () => {
     const on = await given({ owed: { payouts: 9 } }).trusted();
     await on.refused({ asset: 'coin', amount: '1' }, 'illegalStep', /at most 0\.99 ETH can go/);
     const { operation: ordered } = await on.ordered({ asset: 'coin', amount: '0.99' });
@@ -167,7 +167,7 @@ describe('a withdrawal from the treasury', () => {
     assert.equal(await approvals({ amount: '81' }), 0);
   });
 
-  it('asked for in many shells at once takes another operator all the same', async () => {
+  it('requested in many shells at once needs another operator nevertheless', async () => {
     const on = await given().trusted();
     const amounts = ['0.041', '0.042', '0.043', '0.044', '0.045', '0.046', '0.047'];
     const all = await Promise.all(amounts.map((amount) => on.ordered({ asset: 'coin', amount })));
@@ -176,20 +176,20 @@ describe('a withdrawal from the treasury', () => {
     assert.ok(sum <= 1_000_000_000n && sum > 800_000_000n, `${sum} leave on one word`);
   });
 
-  it('that was called off takes nothing of the day', async () => {
+  it('uses nothing of the day if it was called off', async () => {
     const on = await given().trusted();
     const first = await on.ordered({ asset: 'coin', amount: '0.24' });
     await callOff(on.deps, first.id, 'a typing error', ada);
     assert.equal((await on.ordered({ asset: 'coin', amount: '0.24' })).operation.ordered.approvals, 0);
   });
 
-  it('whose order was lost in a crash takes its share of the day once', async () => {
+  it('with an order that was lost in a crash uses its share of the day once', async () => {
     const dying = await given({ diesAt: 'OperationOrdered.beforeAppend' }).trusted();
     await assert.rejects(dying.ask({ asset: 'coin', amount: '0.2' }), /died/);
     assert.equal((await dying.ordered({ asset: 'coin', amount: '0.2' })).operation.ordered.approvals, 0);
   });
 
-  it('of what is not there, not meant or not allowed is refused with a sentence, and nothing is recorded', async () => {
+  it('is refused with a sentence if it is unknown, unintended or not allowed, and nothing is recorded', async () => {
     const on = await given().trusted();
     await on.refused({ chain: '7' }, 'invalidRequest', /7 is not a configured chain: set RPC_URLS_<chainId>/);
     await on.refused({ chain: '137' }, 'invalidRequest', /137 is not a configured chain: set RPC_URLS_<chainId>/);
@@ -206,7 +206,7 @@ describe('a withdrawal from the treasury', () => {
     await on.refused({ to: p.treasuryAccount }, 'illegalStep', /added recently/);
   });
 
-  it('towards another account of ours says which one is to be topped up', async () => {
+  it('to another account of ours states which one is to be topped up', async () => {
     const on = await given().trusted();
     const { operation: ordered } = await on.ordered({ towards: '8453' });
     assert.equal(ordered.ordered.kind, 'rebalance');
@@ -220,7 +220,7 @@ describe('a withdrawal from the treasury', () => {
     await on.refused({}, 'notFound', /addresses add/);
   });
 
-  it('to an address that is put back into the book is not signed before its time has come anew', async () => {
+  it('to an address that is added to the book again is not signed before its new time', async () => {
     const on = await given().trusted();
     const { id } = await on.ordered();
     const owner = operationOwner({ ...on.deps, railOf: (chainId) => on.deps.rails.get(chainId) });
@@ -238,7 +238,7 @@ describe('a withdrawal from the treasury', () => {
 });
 
 describe('the address book', () => {
-  it('refuses what is no address, no chain, no memo of its chain, and no label', async () => {
+  it('refuses an invalid address, chain, memo of its chain, or label', async () => {
     const { book, bank } = given();
     const refusal = async (change: Partial<typeof bank> & { memo?: string }) => {
       const outcome = await addToBook(book, { ...bank, ...change }, ada);
@@ -251,7 +251,7 @@ describe('the address book', () => {
     assert.match(await refusal({ label: 'x'.repeat(101) }), /call it something/);
   });
 
-  it('approves and calls off nothing that is not there', async () => {
+  it('approves and calls off nothing that does not exist', async () => {
     const { deps } = given();
     for (const outcome of [await approve(deps, 'nothing', ada), await callOff(deps, 'nothing', 'why', ada)])
       assert.ok(isRefusal(outcome) && outcome.refused === 'notFound');

@@ -11,7 +11,7 @@ interface Source {
     readonly fixed: string;
     readonly basisPoints: number;
     readonly amount: string | null;
-    /** Part of amount: what rounding the asked amount up added. */
+    /** Part of amount: the difference of the rounded requested amount. */
     readonly rounding?: string;
   };
 }

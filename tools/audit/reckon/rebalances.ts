@@ -143,7 +143,7 @@ export function createRebalanceReckoner(out: Out): Reckoner {
       find('approvalMissing', entry, `${data.by} ordered it, no other operator approved it before its burn was signed`);
   }
 
-  /** Burned is minted and the fee. The fee is what the attested message states, and the chain took no more. */
+  /** The burned amount equals the minted amount and the fee. The fee is the attested message's, and the chain took no more. */
   function settle(entry: AuditEntry): void {
     const { from, to, amount } = entry.data;
     const burned = burn?.settled() ? BigInt(amount) : 0n;

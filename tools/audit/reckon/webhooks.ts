@@ -1,4 +1,5 @@
 /** Expected notifications from payments' streams, and actual ones from deliveries' streams. */
+import { transferId } from '../../../domain/payment/shapes.ts';
 import { deliveryIdOf, isFirstType, testEventType, type WebhookEventType } from '../../../domain/webhook.ts';
 import type { Out } from '../claims.ts';
 import type { AuditEntry } from '../entry.ts';
@@ -7,10 +8,14 @@ import type { Reckoner } from './reckoner.ts';
 
 const whereOf = ({ stream, revision, id }: AuditEntry) => ({ stream, revision, id });
 
-/** Event that each type reports: the first one of a payment, because a repeated confirmation was reported before. */
+/** Event that each type reports. */
 const newsOf: Readonly<Record<WebhookEventType, string>> = {
   payment_payin_completed: 'PaymentFunded',
   payment_payout_completed: 'PayoutConfirmed',
+  payment_held: 'PayinConfirmed',
+  payment_bounced: 'PaymentBounced',
+  payment_expired: 'PaymentExpired',
+  payment_refunded: 'RefundConfirmed',
 };
 const typeOf = new Map(Object.entries(newsOf).map(([type, event]) => [event, type as WebhookEventType]));
 
@@ -18,20 +23,40 @@ const typeOf = new Map(Object.entries(newsOf).map(([type, event]) => [event, typ
 export function createNewsReckoner(out: Out): Reckoner {
   let created: AuditEntry | null = null;
   const told = new Set<string>();
+  const funding = new Set<string>();
+  const finalPayins: AuditEntry[] = [];
+  const report = (entry: AuditEntry, eventType: WebhookEventType): void => {
+    if (!created) return;
+    const { paymentId, appId, webhookUrl: url, webhookTypes = [] } = created.data;
+    if (!isFirstType(eventType) && !webhookTypes.includes(eventType)) return;
+    const { position, at } = entry;
+    out.news({ side: 'news', where: whereOf(entry), position, at, paymentId, appId, eventType, url });
+  };
   return {
     next(entry) {
       if (entry.type === 'PaymentCreated') created ??= entry;
+      if (entry.type === 'PaymentFunded') for (const id of entry.data.transferIds) funding.add(id);
       const eventType = typeOf.get(entry.type);
-      if (!created || !eventType || told.has(eventType)) return;
-      told.add(eventType);
-      const { paymentId, appId, webhookUrl: url, webhookTypes = [] } = created.data;
-      if (!isFirstType(eventType) && !webhookTypes.includes(eventType)) return;
-      const { position, at } = entry;
-      out.news({ side: 'news', where: whereOf(entry), position, at, paymentId, appId, eventType, url });
+      if (!created || !eventType) return;
+      if (eventType === 'payment_held') {
+        finalPayins.push(entry);
+        return;
+      }
+      const once = occasionOf(entry, eventType);
+      if (told.has(once)) return;
+      told.add(once);
+      report(entry, eventType);
     },
-    end() {},
+    /** Only the end of the stream proves that a payin funds nothing. */
+    end() {
+      for (const payin of finalPayins) if (!funding.has(transferId(payin.data.transfer))) report(payin, 'payment_held');
+    },
   };
 }
+
+/** A repeated confirmation has no new webhook. Each refund of a payment has one. */
+const occasionOf = ({ data }: AuditEntry, eventType: WebhookEventType): string =>
+  eventType === 'payment_refunded' ? `${eventType} ${data.refund}` : eventType;
 
 /** A delivery's stream: one POST for an event, or a test without one. */
 export function createWebhookReckoner(out: Out): Reckoner {

@@ -79,6 +79,10 @@ export const de: Messages = {
   onlyThisAny: 'Senden Sie nur {token}, nur auf {chain}, von {min} bis {max}.',
   walletTitle: 'Mit einer Wallet in diesem Browser zahlen',
   walletPay: 'Mit {wallet} zahlen',
+  walletPayFree: 'Mit {wallet} ohne Gas zahlen',
+  walletSignFree: 'Unterschreiben Sie die Zahlung in {wallet}. Die Unterschrift kostet kein Gas.',
+  walletFreeNot:
+    'Diese Zahlung ist zurzeit nicht ohne Gas möglich. Es wurde nichts gesendet. Zahlen Sie mit einer gewöhnlichen Überweisung.',
   walletUnnamed: 'Ihrer Wallet',
   walletConnecting: 'Öffnen Sie {wallet} und erlauben Sie die Verbindung.',
   walletNetwork: 'Bestätigen Sie {chain} als Netzwerk in {wallet}.',
@@ -195,6 +199,8 @@ export const de: Messages = {
   refundWords: 'Text zum Signieren',
   refundSignature: 'Signatur',
   refundSignNow: 'Mit der Wallet dieses Browsers signieren',
+  refundSignWith: 'Mit {wallet} signieren',
+  refundSigning: 'Signieren Sie den Text in {wallet}.',
   refundNotSigned:
     'Die Wallet hat nicht signiert. Wählen Sie das Konto, das bezahlt hat, oder fügen Sie eine Signatur ein.',
   refundSave: 'Adresse speichern',

@@ -16,7 +16,7 @@ export interface FrontOptions {
 /** First bytes of every HTTP/2 connection, and so of gRPC. */
 const http2 = Buffer.from('PRI');
 
-/** Curl offers both protocols and is given the older one, which is answered here. */
+/** Curl offers both protocols and gets the older one, which this server answers. */
 export function openFront({ port, tls, nodePort, answer }: FrontOptions): void {
   const http = createHttpServer(answer);
   const take = (socket: Socket) => {

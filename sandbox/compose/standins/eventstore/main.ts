@@ -76,7 +76,7 @@ function answer({ url = '', method }: IncomingMessage, response: ServerResponse)
   else response.writeHead(404).end();
 }
 
-/** A follower's own log is empty: it answers nothing from it but that another one leads. */
+/** A follower's own log is empty: its only answer is that another node leads. */
 async function follow(): Promise<void> {
   seat.take({ follows: endpoint(leader()) });
   node ??= await startNode({ dataDir: `${own}/follower`, port: 0, seat });

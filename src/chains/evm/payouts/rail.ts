@@ -125,7 +125,8 @@ export function createEvmPayoutRail(
 
 /**
  * Sends payers' authorizations from the relay account of one EVM chain, and nothing else.
- * @returns the rail, and what a relay costs now at most on a node, in wei; that throws PayoutBlocked as `prepare` does
+ * @returns the rail, and the maximum present cost of a relay on a node, in wei; that throws PayoutBlocked as `prepare`
+ * does
  */
 export function createEvmRelayRail(config: EvmChainConfig, account: Address, rpc: EvmRpc) {
   const { rail, costOf } = railOf(config, account, rpc, ['authorization']);
@@ -270,7 +271,7 @@ type FormKind = NonNullable<TransferOrder['form']>['kind'];
 
 const isRelay = (order: TransferOrder): order is RelayOrder => order.form?.kind === 'authorization';
 
-/** A replacement is not tried again: its nonce has to be used, whatever has become of the authorization. */
+/** A replacement is not simulated again: its nonce has to be used, whatever the state of the authorization. */
 const gasOf = ({ fee }: SignedAttempt): bigint => BigInt(fee['gas'] ?? 0);
 
 /** @throws PayoutBlocked when gas has become dearer than was reserved: the relay waits until its time is over */

@@ -1,5 +1,5 @@
 /** Checks on a node before an authorization is sent: an authorization that the token would refuse ends here and costs no gas. */
-import { type Address, encodeFunctionData, type Hex, numberToHex, toEventSelector } from 'viem';
+import { type Address, encodeFunctionData, type Hex, isAddressEqual, numberToHex, toEventSelector } from 'viem';
 import { formatAmount } from '../../../../domain/money.ts';
 import type { RelayEnd } from '../../../../domain/relay/events.ts';
 import { higher } from '../../../lib/inParallel.ts';
@@ -16,10 +16,11 @@ import { withMargin } from './prices.ts';
 const [used, cancelled] = ['AuthorizationUsed', 'AuthorizationCanceled'].map((name) =>
   toEventSelector(`${name}(address,bytes32)`),
 );
+const transferred = toEventSelector('Transfer(address,address,uint256)');
 /** Ranges of blocks that are searched for the transaction that used an authorization. */
 const rangesMax = 10;
 
-/** @throws PayoutBlocked whose `ends` says how the relay ends */
+/** @throws PayoutBlocked whose `ends` states how the relay ends */
 export async function gasToRelay(
   node: EvmNode,
   { chain, account }: Payer,
@@ -37,7 +38,7 @@ export async function gasToRelay(
     throw ended('refused', `it needs ${needed} gas, the limit is ${gasMax} (GAS_MAX_${chain.id})`);
   } catch (error) {
     if (!isRevert(error)) throw error;
-    // Between two calls somebody else may send it.
+    // Another party may send it between the two calls.
     if (await isUsed(node, order)) throw await usedUp(node, order, rangeBlocksMax);
     throw ended(
       /expired/i.test(error.detail) ? 'expired' : 'refused',
@@ -46,8 +47,8 @@ export async function gasToRelay(
   }
 }
 
-const ended = (reason: RelayEnd, why: string): PayoutBlocked =>
-  new PayoutBlocked('refusedByToken', why.slice(0, 400), reason);
+const ended = (reason: RelayEnd, why: string, movedBy: string | null = null): PayoutBlocked =>
+  new PayoutBlocked('refusedByToken', why.slice(0, 400), reason, movedBy);
 
 async function isUsed(node: EvmNode, { token, form }: RelayOrder): Promise<boolean> {
   const args = [form.payer as Address, form.nonce as Hex] as const;
@@ -57,8 +58,12 @@ async function isUsed(node: EvmNode, { token, form }: RelayOrder): Promise<boole
   return BigInt(said) !== 0n;
 }
 
-/** A used authorization has paid, no matter who sent it; a cancelled one never will. Without a log it counts as used, and the payin pass finds the payment. */
-async function usedUp(node: EvmNode, { token, form }: RelayOrder, rangeBlocksMax: number): Promise<PayoutBlocked> {
+/**
+ * An authorization that moved its money has paid, no matter who sent it. A cancelled one never will, nor will one whose nonce the payer has
+ * used for another transfer. Without a log it counts as used, and the payin pass finds the payment.
+ */
+async function usedUp(node: EvmNode, order: RelayOrder, rangeBlocksMax: number): Promise<PayoutBlocked> {
+  const { token, form } = order;
   const head = await knownHeader(node, 'latest');
   let to = head.number;
   for (let ranges = 0; ranges < rangesMax && to >= 0n; ranges += 1) {
@@ -76,10 +81,34 @@ async function usedUp(node: EvmNode, { token, form }: RelayOrder, rangeBlocksMax
     );
     if (found && found.topic === cancelled)
       return ended('cancelled', `the payer cancelled the authorization: ${found.txHash}`);
-    if (found) return ended('superseded', `somebody else sent the authorization: ${found.txHash}`);
+    if (found && !(await hasMoved(node, order, found.txHash)))
+      return ended('cancelled', `the payer used the nonce of the authorization for another transfer: ${found.txHash}`);
+    if (found) return ended('superseded', `somebody else sent the authorization: ${found.txHash}`, found.txHash);
     to = from - 1n;
   }
   return ended('superseded', 'the token says that the authorization is used or cancelled');
+}
+
+/** Whether a transaction moved exactly the order's amount from its payer to its deposit. */
+async function hasMoved(node: EvmNode, { token, amount, receiver, form }: RelayOrder, txHash: Hex): Promise<boolean> {
+  const logs = await ask(node, 'eth_getTransactionReceipt', [txHash], (answer) =>
+    list(object(answer)['logs'])
+      .map(object)
+      .map((log) => ({
+        address: hex(log['address']),
+        topics: list(log['topics']).map(hex),
+        data: hex(log['data']),
+      })),
+  );
+  return logs.some(
+    ({ address, topics: [topic, from, to], data }) =>
+      isAddressEqual(address, token.address as Address) &&
+      topic === transferred &&
+      from === topicOf(form.payer) &&
+      to === topicOf(receiver) &&
+      data !== '0x' &&
+      BigInt(data) === amount,
+  );
 }
 
 /** The contract's own domain separator. @throws RpcFailed `refused` by a token without one */

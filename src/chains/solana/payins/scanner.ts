@@ -130,8 +130,8 @@ export function createListPasses(list: Watch['open']) {
 const pageMax = 1_000;
 const lookMax = 4_000;
 /**
- * Number of reads of a round, so the cost of a read grows only with a fraction of the list. The head pass reads about every second, the
- * final one every eight; late money is not urgent.
+ * Reads per round: each read covers this fraction of the list. The head pass reads about every second, the final pass about every 8 s;
+ * late money is not urgent.
  */
 const looksOfRound = { head: 20, final: 6, late: 60 } as const;
 /** Lists up to these lengths are read whole each time. */

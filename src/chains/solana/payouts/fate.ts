@@ -67,7 +67,7 @@ export function costIn({ accounts, coin }: LandedTransaction, paid = 0n): Cost |
 export const blockhashAge_blocks = 150n;
 /** If one node is trusted alone, an attempt is given up this many blocks later: a lagging index has time to catch up. */
 export const waitAlone_blocks = 450n;
-/** An attempt can be proven dead up to so many blocks past its last one; later, an operator has to examine it. */
+/** An attempt can be proven dead up to this many blocks past its last one; later, an operator has to examine it. */
 const provableFor_blocks = 200_000n;
 
 /**

@@ -27,7 +27,7 @@ function addressOf(key: KeyObject): string {
 
 /**
  * A key in the export format of wallets: base58 of the secret half and the public half.
- * @returns undefined if the text is none, or its halves do not match
+ * @returns undefined for any other text, and if the halves do not match
  */
 export function parseSolanaKey(text: string): SolanaKey | undefined {
   const bytes = parseBase58(text, 2 * secret_bytes);

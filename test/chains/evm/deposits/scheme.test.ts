@@ -26,7 +26,7 @@ describe('EVM deposit addresses', () => {
     );
   });
 
-  it('are the same for a payment whatever the chain, and never show its id', async () => {
+  it('are the same for a payment on every chain, and never contain its id', async () => {
     const id = '0198f0aa-1111-8222-8333-444444444444';
     const [base, bnb] = [
       await deposits.assign(id, token, null),
@@ -36,7 +36,7 @@ describe('EVM deposit addresses', () => {
     assert.doesNotMatch(JSON.stringify(base), /0198f0aa|111182228333/);
   });
 
-  it('never change: money is on its way to those already given out', async () => {
+  it('never change: money is on its way to published ones', async () => {
     assert.deepEqual(await deposits.assign('payment-1', token, null), {
       scheme: 'evm-forwarder-1',
       address: '0xaaB97CdDa9c54B82d9d12b37Cff3110694E8974b',

@@ -54,7 +54,7 @@ describe('sweeping deposits on EVM chains', () => {
     });
   }
 
-  it('counts what is final alone, and what was just taken no more', async () => {
+  it('counts only final money, and no money that was just swept', async () => {
     const { sweep, paid, client, usdc } = await onChain(8453, { final: 4 });
     const [deposit] = await paid([9n], usdc, 1);
     assert.deepEqual(await sweep.held([deposit!], signal), []);
@@ -62,7 +62,7 @@ describe('sweeping deposits on EVM chains', () => {
     assert.equal((await sweep.held([deposit!], signal))[0]?.amount, 9n);
   });
 
-  it('leaves alone the deposits of another treasury', async () => {
+  it('ignores the deposits of another treasury', async () => {
     const { rpcUrl, sweep } = await onChain(8453);
     const other = createEvmDeposits({ treasury: accountOf(9) });
     const { address } = await other.assign('payment-1', chainOf(8453).tokens[0]!, null);
@@ -70,7 +70,7 @@ describe('sweeping deposits on EVM chains', () => {
     assert.deepEqual(await sweep.held([{ address, paymentId: 'payment-1' }], signal), []);
   });
 
-  it('puts as many into a transaction as the chain takes, and no more transactions than it is asked for', async () => {
+  it('puts as many into a transaction as the chain allows, and makes no more transactions than requested', async () => {
     const { rpcUrl } = await isolatedAnvil(137);
     const { sweep, paid, usdc, client } = await onChain(137, { rpcUrl });
     const held = await sweep.held(
@@ -90,7 +90,7 @@ describe('sweeping deposits on EVM chains', () => {
     assert.equal((await sweep.plan(held, 2, signal)).parts.length, 2);
   });
 
-  it('finds the one that its token refuses, and takes the others', async () => {
+  it('finds the deposit that its token refuses, and sweeps the others', async () => {
     const { sweep, paid, usdc, client } = await onChain(56);
     const held = await sweep.held(await paid([1n, 2n, 3n, 4n, 5n], usdc), signal);
     await freeze(client, usdc, held[3]!.address, true);
@@ -104,7 +104,7 @@ describe('sweeping deposits on EVM chains', () => {
     await freeze(client, usdc, held[3]!.address, false);
   });
 
-  it('waits while gas is dearer than it may be', async () => {
+  it('waits while gas is above its limit', async () => {
     const { sweep } = await onChain(8453);
     await sweep.ready(null, signal);
     await blocked('gas', sweep.ready(1n, signal));
@@ -117,7 +117,7 @@ describe('sweeping deposits on EVM chains', () => {
     await blocked('refusedByToken', rail.numbering.prepare(orderOf(held), await nonce()));
   });
 
-  it('is done though somebody flushed a deposit while it was on its way, and says what it brought itself', async () => {
+  it('is done though somebody flushed a deposit while it was on its way, and records the amount that it brought itself', async () => {
     const world = await onChain(8453);
     const held = await world.sweep.held(await world.paid([5n, 6n], world.usdc), signal);
     const attempt = await world.signed(held);
@@ -164,7 +164,7 @@ async function onChain(chainId: ChainId, { final = 1, rpcUrl: own = '' } = {}) {
   const rail = createEvmPayoutRail(config, treasury);
   const sweep: DepositSweep = createEvmSweep(config, treasury);
 
-  /** New deposits that hold so much each. */
+  /** Creates new deposits with these amounts. */
   async function paid(amounts: readonly bigint[], token: Token, blocks = final): Promise<readonly PaidDeposit[]> {
     const deposits: PaidDeposit[] = [];
     for (const amount of amounts) {

@@ -32,7 +32,7 @@ describe('EVM ingester, when the chain reorganises,', () => {
     assert.equal(head.cursor().blockNumber, await world.client.getBlockNumber());
   });
 
-  it('sees a transfer again, the same one, where it was included anew', async () => {
+  it('detects a transfer again as the same one after it was included again', async () => {
     const head = await observe(ingesterOf([world.rpcUrl]), 'head');
     const { hash, raw } = await signedPayment(world);
     await world.mine(2);
@@ -63,7 +63,7 @@ describe('EVM ingester, when the chain reorganises,', () => {
     assert.ok(after.orphaned.includes(blockHash));
   });
 
-  it('names them again, all of them, while the range that told of them could not be recorded', async () => {
+  it('names them again, all of them, while the range that contained them could not be recorded', async () => {
     const ingester = ingesterOf([world.rpcUrl]);
     const head = await observe(ingester, 'head');
     for (let block = 0; block < 5; block++) await world.pay(customer, 1n);
@@ -81,7 +81,7 @@ describe('EVM ingester, when the chain reorganises,', () => {
     assert.deepEqual(head.orphaned, first);
   });
 
-  it('while the service is down, goes on from before the fork', async () => {
+  it('while the service is down, continues from before the fork', async () => {
     const before = await observe(ingesterOf([world.rpcUrl]), 'head');
     await world.mine(5);
     await before.follow();
@@ -93,7 +93,7 @@ describe('EVM ingester, when the chain reorganises,', () => {
     assert.equal(receivedBy(after, customer), 7n);
   });
 
-  it('never confirms what is no longer there', async () => {
+  it('never confirms a transfer that is no longer there', async () => {
     const ingester = ingesterOf([world.rpcUrl]);
     const [head, final] = [await observe(ingester, 'head'), await observe(ingester, 'final')];
     await world.mine(2);
@@ -112,7 +112,7 @@ describe('EVM ingester, when the chain reorganises,', () => {
     assert.equal(receivedBy(head, customer), 100n);
   });
 
-  it('does not take a log for a transfer once its block has left', async () => {
+  it('does not accept a log as a transfer once its block has left', async () => {
     const ingester = ingesterOf([world.rpcUrl]);
     const cursor = await ingester.start('head', instant(0), signal);
     await world.pay(customer, 5n);

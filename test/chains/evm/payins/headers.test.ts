@@ -7,7 +7,7 @@ import { createWorld, ingesterOf, type Observer, observe, receivedBy, signal, ty
 
 const customer = accountOf(502);
 
-describe('what the watcher and the passes of an EVM chain read', () => {
+describe('reads of the watcher and the passes of an EVM chain', () => {
   let world: World;
   let [first, second] = [] as unknown as [NodeProxy, NodeProxy];
   beforeEach(async () => {
@@ -22,7 +22,7 @@ describe('what the watcher and the passes of an EVM chain read', () => {
     return undefined;
   }
 
-  /** The passes of a chain that stand as near to its head as they come. */
+  /** The passes of a chain, as close to its head as they get. */
   async function caughtUp(ingester: EvmIngester): Promise<readonly Observer[]> {
     await world.mine(20);
     const passes = await Promise.all((['head', 'final', 'finalLarge'] as const).map((pass) => observe(ingester, pass)));
@@ -32,7 +32,7 @@ describe('what the watcher and the passes of an EVM chain read', () => {
 
   const callsOf = (node: NodeProxy) => ['eth_getBlockByNumber', 'eth_getLogs'].map((name) => node.calls.get(name) ?? 0);
 
-  /** Headers and logs that are asked for when so many blocks have come. */
+  /** Counts the requested headers and logs after a number of new blocks. */
   async function callsFor(blocks: number, ingester: EvmIngester, passes: readonly Observer[]) {
     await world.mine(blocks);
     const before = callsOf(first);
@@ -44,24 +44,24 @@ describe('what the watcher and the passes of an EVM chain read', () => {
     return calls;
   }
 
-  it('is each block once where they come one by one, and its logs once for each pass', async () => {
+  it('fetch each block once if blocks arrive one by one, and its logs once for each pass', async () => {
     const ingester = ingesterOf([first.url]);
     const passes = await caughtUp(ingester);
     for (let block = 0; block < 6; block++) await callsFor(1, ingester, passes);
     assert.deepEqual(await callsFor(1, ingester, passes), [1, 3]);
   });
 
-  it('is a range for each pass where several come at once, for the same calls however many they are', async () => {
+  it('fetch one range for each pass if several blocks arrive at once, with a constant number of calls', async () => {
     const ingester = ingesterOf([first.url, second.url]);
     const passes = await caughtUp(ingester);
-    // The newest block; of each pass its cursor's block, and the end of those whose end is not the newest; of each a range and its end.
+    // Calls: the newest block; of each pass its cursor's block, and the end of passes that do not end at the newest; of each pass a range and its end.
     for (const blocks of [4, 40]) assert.deepEqual(await callsFor(blocks, ingester, passes), [1 + 3 + 2, 3 * 2]);
   });
 
-  it('is of an empty range, where no other node can be asked, the header of each block that used gas', async () => {
+  it('fetch the header of each block that used gas for an empty range, if no other node can be queried', async () => {
     const ingester = ingesterOf([first.url]);
     const passes = await caughtUp(ingester);
-    // Behind what the chain itself was set up with.
+    // Skips the transactions that set up the chain.
     await callsFor(200, ingester, passes);
     assert.deepEqual(await callsFor(40, ingester, passes), [1 + 3 + 2, 3 * 2]);
     first.behave(async (method, params, forward) => {
@@ -72,7 +72,7 @@ describe('what the watcher and the passes of an EVM chain read', () => {
     assert.ok(headers >= 1 + 3 + 2 + 39, `${headers} headers`);
   });
 
-  it('is a range alone where both its ends hold transfers', async () => {
+  it('fetch only a range if both its ends hold transfers', async () => {
     const ingester = ingesterOf([first.url]);
     const [head] = await caughtUp(ingester);
     assert.ok(head);
@@ -85,7 +85,7 @@ describe('what the watcher and the passes of an EVM chain read', () => {
     assert.equal(receivedBy(head, customer), 24n);
   });
 
-  it('holds back nothing from a pass that comes again before the watcher does', async () => {
+  it('withhold nothing from a pass that runs again before the watcher does', async () => {
     const ingester = ingesterOf([first.url]);
     const [head] = await caughtUp(ingester);
     assert.ok(head);
@@ -96,7 +96,7 @@ describe('what the watcher and the passes of an EVM chain read', () => {
     assert.equal(receivedBy(head, customer), 5n);
   });
 
-  it('lets a pass follow a fork that came after the watcher had looked, if not at once', async () => {
+  it('let a pass follow a fork that occurred after the watcher’s poll, if not at once', async () => {
     const ingester = ingesterOf([first.url]);
     const [head] = await caughtUp(ingester);
     assert.ok(head);
@@ -110,7 +110,7 @@ describe('what the watcher and the passes of an EVM chain read', () => {
     assert.equal(head.cursor().blockNumber, await world.client.getBlockNumber());
   });
 
-  it('comes from one node: what another says of the same block is not taken', async () => {
+  it('use one node: what another says of the same block is ignored', async () => {
     const ingester = ingesterOf([first.url, second.url]);
     const [head] = await caughtUp(ingester);
     assert.ok(head);
@@ -122,7 +122,7 @@ describe('what the watcher and the passes of an EVM chain read', () => {
     assert.equal(head.cursor().chainTime, new Date(Number(timestamp) * 1_000).toISOString());
   });
 
-  it('ends where a node calls a block its own parent', async () => {
+  it('end if a node calls a block its own parent', async () => {
     const ingester = ingesterOf([first.url]);
     const [head] = await caughtUp(ingester);
     assert.ok(head);

@@ -57,7 +57,7 @@ describe('EVM ingester', () => {
       ]);
     });
 
-    it('nothing in other tokens, zero amounts, reverted transfers and logs that only look alike', async () => {
+    it('nothing in other tokens, zero amounts, reverted transfers and look-alike logs', async () => {
       const reverted = await world.pay(customer, 10n ** 40n);
       const zero = await world.pay(customer, 0n);
       const approve = encodeFunctionData({
@@ -92,7 +92,7 @@ describe('EVM ingester', () => {
   });
 
   describe('waits for finality', () => {
-    it('of a number of blocks on top, for each tier its own', async () => {
+    it('by a number of blocks on top, for each tier its own', async () => {
       await world.pay(customer, 5n);
       const ingester = ingesterOf([world.rpcUrl]);
       const [small, large] = [await observe(ingester, 'final'), await observe(ingester, 'finalLarge')];
@@ -100,7 +100,7 @@ describe('EVM ingester', () => {
       await assertAppears(large, 3);
     });
 
-    it('of the node’s tag, and of both tag and depth', async () => {
+    it('by the node’s tag, and by both tag and depth', async () => {
       await world.pay(customer, 5n);
       // Anvil's finalized block is four behind its head here.
       const ingester = ingesterOf([world.rpcUrl], { final: 'finalized', finalLarge: { tag: 'finalized', atLeast: 7 } });
@@ -109,14 +109,14 @@ describe('EVM ingester', () => {
       await assertAppears(both, 3);
     });
 
-    describe('and confirms nothing, while the head goes on, where the node’s tag', () => {
+    describe('and confirms nothing, while the head advances, if the node’s tag', () => {
       const calledFinal = (answer: Behaviour): Behaviour => {
         return (method, params, forward) =>
           method === 'eth_getBlockByNumber' && params[0] === 'finalized'
             ? answer(method, params, forward)
             : forward(method, params);
       };
-      /** Whatever the node says of what is final, what is paid is seen; once it says it right, it is confirmed. */
+      /** A payin is detected whatever the node reports as final, and confirmed once the node's report is right. */
       async function followed(answer: Behaviour, follow: (pass: Awaited<ReturnType<typeof observe>>) => Promise<void>) {
         const node = await startProxy(world.rpcUrl);
         const ingester = ingesterOf([node.url], { final: 'finalized' });
@@ -136,7 +136,7 @@ describe('EVM ingester', () => {
       const saysWhy = (why: RegExp) => (pass: Awaited<ReturnType<typeof observe>>) =>
         assert.rejects(pass.follow(), (error) => error instanceof ChainUnavailable && why.test(error.message));
 
-      it('is refused: the pass says why', () =>
+      it('is refused: the pass states the reason', () =>
         followed(
           async () => {
             throw new Refusal(-32_000, 'finality is not available');
@@ -147,7 +147,7 @@ describe('EVM ingester', () => {
       it('is null, as of a node without a consensus client: the pass names the tag', () =>
         followed(async () => null, saysWhy(/finalized/)));
 
-      it('stands at genesis: the pass stands with it', () =>
+      it('stays at genesis: the pass stays with it', () =>
         followed(
           (method, _, forward) => forward(method, ['0x0', false]),
           async (pass) => {
@@ -157,7 +157,7 @@ describe('EVM ingester', () => {
           },
         ));
 
-      it('stands at an older block: the pass comes so far and no further', () =>
+      it('stays at an older block: the pass advances to it and no further', () =>
         followed(
           (method, _, forward) => forward(method, ['0x1', false]),
           async (pass) => {
@@ -193,7 +193,7 @@ describe('EVM ingester', () => {
   });
 });
 
-/** The catalogue token's code at an address that is not in the catalogue. */
+/** Deploys the catalogue token's code at an address outside the catalogue. */
 async function plantCopy(world: World): Promise<Hex> {
   const copy = accountOf(909);
   const bytecode = await world.client.getCode({ address: usdc.address as Address });

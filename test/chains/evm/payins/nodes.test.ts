@@ -19,7 +19,7 @@ describe('EVM ingester, with several nodes,', () => {
   });
 
   for (const claims of ['itsOwnHead', 'theRealHead'] as const) {
-    it(`loses nothing to a fail-over node that lags, answers empty, and tells ${claims}`, async () => {
+    it(`loses nothing to a fail-over node that lags, answers empty, and reports ${claims}`, async () => {
       const head = await observe(ingesterOf([first.url, second.url]), 'head');
       await world.mine(80);
       await head.follow();
@@ -37,7 +37,7 @@ describe('EVM ingester, with several nodes,', () => {
     });
   }
 
-  it('does not take blocks for gone that one of a balancer’s back ends lacks', async () => {
+  it('does not treat blocks as gone that one of a load balancer’s back ends lacks', async () => {
     const head = await observe(ingesterOf([first.url]), 'head');
     await world.pay(customer, 5n);
     await world.mine(3);
@@ -54,7 +54,7 @@ describe('EVM ingester, with several nodes,', () => {
     assert.equal(receivedBy(head, customer), 5n);
   });
 
-  it('asks again, and goes on with its look, where the first answer is of a back end that is two blocks behind', async () => {
+  it('queries again, and continues its poll, if the first answer is of a back end that is two blocks behind', async () => {
     const balanced = await startProxy(world.rpcUrl);
     const asked = new Set<string>();
     balanced.behave(async (method, params, forward) => {
@@ -78,7 +78,7 @@ describe('EVM ingester, with several nodes,', () => {
     ['a block', 'eth_getBlockByNumber', 'timestamp'],
     ['a log', 'eth_getLogs', 'blockTimestamp'],
   ] as const)
-    it(`goes on with the other node where the first tells a time of ${told} that no clock knows`, async () => {
+    it(`continues with the other node if the first reports an impossible time, ${told}`, async () => {
       const head = await observe(ingesterOf([first.url, second.url]), 'head');
       const wrongly = (shown: unknown): unknown =>
         Array.isArray(shown) ? shown.map(wrongly) : shown && { ...shown, [key]: '0xffffffffffffffff' };
@@ -92,7 +92,7 @@ describe('EVM ingester, with several nodes,', () => {
       assert.equal(receivedBy(head, customer), 5n);
     });
 
-  it('moves its cursor no further than the node that answered has come', async () => {
+  it('moves its cursor no further than the head of the node that answered', async () => {
     const head = await observe(ingesterOf([first.url, second.url]), 'head');
     await world.mine(200);
     await world.pay(customer, 5n);
@@ -105,12 +105,12 @@ describe('EVM ingester, with several nodes,', () => {
     assert.equal(receivedBy(head, customer), 5n);
   });
 
-  it('starts where the earliest of them says, whichever is asked first', async () => {
+  it('starts at the earliest reported block, whichever node is called first', async () => {
     await world.client.mine({ blocks: 20, interval: 10 });
     const wanted = (await world.client.getBlockNumber()) - 15n;
     const { timestamp } = await world.client.getBlock({ blockNumber: wanted });
     const at = instant(Number(timestamp) * 1_000);
-    // All its blocks are older than what is asked for.
+    // All of its blocks are older than the requested ones.
     second.behave(async (method, params, forward) => {
       const answer = (await forward(method, params)) as { timestamp: string };
       return method === 'eth_getBlockByNumber' ? { ...answer, timestamp: '0x1' } : answer;
@@ -126,7 +126,7 @@ describe('EVM ingester, with several nodes,', () => {
     await assert.rejects(ingesterOf([first.url, second.url]).start('head', at, signal), ChainUnavailable);
   });
 
-  it('needs no base fee, no effective price and no type that it knows, and takes no number that is not as nodes write it', async () => {
+  it('needs no base fee, no effective price and no known type, and accepts no number in another form than nodes’', async () => {
     first.behave(async (method, params, forward) => {
       const answer = (await forward(method, params)) as Record<string, unknown> | null;
       if (!answer) return answer;
@@ -146,7 +146,7 @@ describe('EVM ingester, with several nodes,', () => {
     await assert.rejects(observe(ingesterOf([first.url]), 'head'), /expected hex/);
   });
 
-  it('goes on with the one that is ahead when the preferred one stops syncing', async () => {
+  it('continues with the node that is ahead when the preferred one stops syncing', async () => {
     const head = await observe(ingesterOf([first.url, second.url]), 'head');
     await head.follow();
     first.behave(lagging(await world.client.getBlockNumber(), 'itsOwnHead'));
@@ -174,7 +174,7 @@ describe('EVM ingester, with several nodes,', () => {
     assert.equal(receivedBy(head, customer), 5n);
   });
 
-  it('follows no node, in what ends payments, to blocks and times that it makes up', async () => {
+  it('does not end payments by blocks and times that one node fabricated', async () => {
     const [liar, other] = [await startProxy(world.rpcUrl, inventing(1_000n)), await startProxy(world.rpcUrl)];
     const observer = await observe(ingesterOf([liar.url, other.url]), 'final');
     await world.mine(10);
@@ -188,7 +188,7 @@ describe('EVM ingester, with several nodes,', () => {
     assert.equal(receivedBy(observer, customer), 5n);
   });
 
-  it('does not call a transfer unknown on the word of a node that lags', async () => {
+  it('does not call a transfer unknown by the answer of a node that lags', async () => {
     const ingester = ingesterOf([first.url, second.url]);
     const txHash = await world.pay(customer, 5n);
     const head = await observe(ingester, 'head');
@@ -209,7 +209,7 @@ describe('EVM ingester, with several nodes,', () => {
     });
   });
 
-  it('tells the newest head of any, and fails only when all do', async () => {
+  it('reports the newest head of any node, and fails only when all do', async () => {
     first.behave(lagging(1n, 'itsOwnHead'));
     const ingester = ingesterOf([first.url, second.url]);
     assert.equal((await ingester.head(signal)).blockNumber, await world.client.getBlockNumber());
@@ -222,7 +222,7 @@ describe('EVM ingester, with several nodes,', () => {
     });
   });
 
-  it('stops at once when it is told to', async () => {
+  it('stops at once when it is aborted', async () => {
     const stop = new AbortController();
     first.behave(() => {
       stop.abort();
@@ -232,7 +232,7 @@ describe('EVM ingester, with several nodes,', () => {
   });
 });
 
-/** A node that goes on with so many blocks of its own where its chain ends, in a year's time, with nothing in them. */
+/** A node that continues where its chain ends, with a number of empty blocks of its own, dated a year from now. */
 const inventing =
   (blocks: bigint): Behaviour =>
   async (method, params, forward) => {

@@ -33,7 +33,7 @@ describe('an EVM chain that makes several blocks a second', () => {
     assert.equal(receivedBy(final, customer), 5n);
   });
 
-  it('has it final no sooner when it makes twice as many as the catalogue says', async () => {
+  it('has it final no sooner if it makes twice as many blocks as the catalogue states', async () => {
     const final = await passOf(10);
     await world.pay(customer, 5n);
     await world.mine(190);
@@ -44,7 +44,7 @@ describe('an EVM chain that makes several blocks a second', () => {
     assert.equal(receivedBy(final, customer), 5n);
   });
 
-  it('is no less deep when it slows down: as many blocks are on top as usually come in that time', async () => {
+  it('requires the same depth when it slows down: as many blocks as usually arrive in that time', async () => {
     const final = await passOf(1);
     await world.pay(customer, 5n);
     await world.mine(90);
@@ -52,7 +52,7 @@ describe('an EVM chain that makes several blocks a second', () => {
     assert.equal(receivedBy(final, customer), 0n);
   });
 
-  it('is begun at the last of the blocks that share a second', async () => {
+  it('is scanned from the last of the blocks that share a second', async () => {
     const node = await startProxy(world.rpcUrl, sharingSeconds(5));
     await world.mine(40);
     const ingester = ingesterOf([node.url]);
@@ -62,7 +62,7 @@ describe('an EVM chain that makes several blocks a second', () => {
     }
   });
 
-  it('remembers and re-reads by time: as long as on a slower chain', () => {
+  it('keeps and re-reads by time: as long as on a slower chain', () => {
     const [base, polygon] = [windowsOf(chainOf(8453)), windowsOf(chainOf(137))];
     for (const name of ['near_blocks', 'remembered_blocks', 'stepBack_blocks'] as const)
       assert.ok(Number(base[name]) * 200 >= 60_000 && base[name] > polygon[name], name);
@@ -80,7 +80,7 @@ describe('an EVM chain that makes several blocks a second', () => {
   });
 });
 
-/** The node of a chain whose blocks come at such a pace, with times in whole seconds. */
+/** A node whose blocks arrive at this pace, with times in whole seconds. */
 const sharingSeconds =
   (blocksPerSecond: number): Behaviour =>
   async (method, params, forward) => {

@@ -28,7 +28,7 @@ describe('blocks far behind the head of an EVM chain', () => {
   });
   const both = () => ingesterOf([first.url, second.url]);
   const paidAt = 101n;
-  /** The node tells the real head; what answers logs lags behind the payin. */
+  /** The node reports the real head; its log index lags behind the payin. */
   const lag = lagging(paidAt - 1n, 'theRealHead');
 
   for (const pass of ['head', 'final'] as const) {
@@ -43,7 +43,7 @@ describe('blocks far behind the head of an EVM chain', () => {
     });
   }
 
-  it('hide nothing when one of two lags, whichever is asked first', async () => {
+  it('hide nothing when one of two lags, whichever is called first', async () => {
     for (const [behind, other] of [[first, second] as const, [second, first] as const]) {
       behind.behave(lag);
       other.behave(honest);
@@ -53,7 +53,7 @@ describe('blocks far behind the head of an EVM chain', () => {
     }
   });
 
-  it('hide nothing when the logs of one lag and the other has not come so far', async () => {
+  it('hide nothing when the logs of one lag and the other is still behind', async () => {
     first.behave(lag);
     second.behave(lagging(paidAt - 1n, 'itsOwnHead'));
     const observer = await observe(both(), 'final');
@@ -75,7 +75,7 @@ describe('blocks far behind the head of an EVM chain', () => {
     assert.equal(receivedBy(observer, customer), 5n);
   });
 
-  it('are read in wide ranges where two nodes show the same', async () => {
+  it('are read in wide ranges where two nodes return the same', async () => {
     const observer = await observe(both(), 'final');
     await observer.follow();
     assert.equal(receivedBy(observer, customer), 5n);
@@ -94,7 +94,7 @@ describe('blocks far behind the head of an EVM chain', () => {
     }
   });
 
-  it('are not asked for in smaller ranges of a node that is limited: it has said nothing of ranges', async () => {
+  it('are not requested in smaller ranges from a rate-limited node, which reported nothing about ranges', async () => {
     const block = (number: bigint) => ({ number: hex(number), hash: hex(number), parentHash: '0x1', timestamp: '0x1' });
     const node = (request: Parameters<typeof nodeOf>[0], name: string) =>
       nodeOf(async (method, params) => {
@@ -113,7 +113,7 @@ describe('blocks far behind the head of an EVM chain', () => {
   });
 });
 
-describe('a node that says how many blocks it takes', () => {
+describe('a node that states its maximum of blocks', () => {
   for (const words of gateCases(
     ['block range too large, max is 20 blocks', 'you can make eth_getLogs requests with up to a 20 block range'],
     (_, index) => index === 0,
@@ -143,7 +143,7 @@ describe('a node that says how many blocks it takes', () => {
 });
 
 describe('blocks near the head of an EVM chain', () => {
-  it('that a node shows empty against their headers are taken from one that shows what is in them', async () => {
+  it('are read from the node that has their logs, if another returns none against their headers', async () => {
     const world = await createWorld(8453);
     const [forgetful, other] = [await startProxy(world.rpcUrl), await startProxy(world.rpcUrl)];
     forgetful.behave(async (method, params, forward) => (method === 'eth_getLogs' ? [] : forward(method, params)));
@@ -154,7 +154,7 @@ describe('blocks near the head of an EVM chain', () => {
     assert.equal(receivedBy(observer, customer), 5n);
   });
 
-  it('that a node shows empty against their headers are not passed over while the other cannot say', async () => {
+  it('are not skipped while the other node cannot answer, if a node returns no logs against their headers', async () => {
     const world = await createWorld(8453);
     const [forgetful, other] = [await startProxy(world.rpcUrl), await startProxy(world.rpcUrl)];
     const observer = await observe(ingesterOf([forgetful.url, other.url]), 'final');
@@ -168,7 +168,7 @@ describe('blocks near the head of an EVM chain', () => {
     assert.equal(receivedBy(observer, customer), 5n);
   });
 
-  it('that a node shows empty are not passed over on the word of one that has not come so far, and answers with nothing', async () => {
+  it('are not skipped by the answer of a node that is still behind and returns nothing', async () => {
     const world = await createWorld(8453);
     const [forgetful, late] = [await startProxy(world.rpcUrl), await startProxy(world.rpcUrl)];
     const observer = await observe(ingesterOf([forgetful.url, late.url]), 'final');
@@ -181,7 +181,7 @@ describe('blocks near the head of an EVM chain', () => {
     await observer.follow();
     assert.ok(observer.cursor().blockNumber < paidIn);
     forgetful.behave(async (method, params, forward) => (method === 'eth_getLogs' ? [] : forward(method, params)));
-    // It has the blocks a moment after it was asked what is in them.
+    // It has the blocks a moment after the query of their logs.
     const behind = lagging(paidIn - 1n, 'itsOwnHead');
     late.behave(async (method, params, forward) => {
       const answer = await behind(method, params, forward);
@@ -195,7 +195,7 @@ describe('blocks near the head of an EVM chain', () => {
     assert.equal(receivedBy(observer, customer), 5n);
   });
 
-  it('tell by their headers whether they may hold transfers of the catalogue’s tokens', async () => {
+  it('prove by their headers whether they may hold transfers of the catalogue’s tokens', async () => {
     const world = await createWorld(8453);
     await world.pay(customer, 5n);
     const node = nodeOf((method, params) => world.client.request({ method, params } as never));

@@ -6,7 +6,7 @@ import { createWorld, ingesterOf, type Observer, observe, receivedBy, signal, ty
 
 const [customer, other] = [accountOf(501), accountOf(502)];
 
-describe('an EVM transfer that cannot be read as its node shows it', () => {
+describe('an unreadable EVM transfer', () => {
   let world: World;
   let node: NodeProxy;
   beforeEach(async () => {
@@ -14,13 +14,13 @@ describe('an EVM transfer that cannot be read as its node shows it', () => {
     node = await startProxy(world.rpcUrl);
   });
 
-  /** What one look finds. */
+  /** Returns the result of one scan. */
   async function look(observer: Observer, ingester = ingesterOf([node.url])): Promise<ScannedRange> {
     for await (const range of ingester.scan(observer.cursor(), signal)) return range;
     throw new Error('nothing has come');
   }
 
-  /** As its chain's subscriber asks for it, range by range. */
+  /** Reads a range like the chain's subscriber. */
   async function resolveAgain(range: ScannedRange, ingester: ReturnType<typeof ingesterOf>, times: number) {
     const log = range.logs.findLast(({ to }) => to === customer);
     assert.ok(log);
@@ -30,7 +30,7 @@ describe('an EVM transfer that cannot be read as its node shows it', () => {
     return outcomes;
   }
 
-  it('is asked for again, and then set aside with what the nodes say of it: its log has no receipt', async () => {
+  it('is queried again, and then set aside with the nodes’ answers: its log has no receipt', async () => {
     const head = await observe(ingesterOf([node.url]), 'head');
     const txHash = await world.pay(customer, 5n);
     node.behave(withReceipts(txHash, () => null));
@@ -42,7 +42,7 @@ describe('an EVM transfer that cannot be read as its node shows it', () => {
     assert.match(third.found.evidence, /node 1 .*without the receipt of 0x/);
   });
 
-  it('is set aside when its receipt makes no sense, or does not hold it', async () => {
+  it('is set aside when its receipt is invalid, or does not hold it', async () => {
     for (const wrong of [
       (receipt: Receipt) => ({ ...receipt, status: null }),
       (receipt: Receipt) => ({ ...receipt, logs: [] }),
@@ -66,7 +66,7 @@ describe('an EVM transfer that cannot be read as its node shows it', () => {
     assert.ok(outcomes.every((outcome) => !(outcome instanceof TransferUnreadable)));
   });
 
-  it('is read all the same where the receipt counts its logs otherwise, as after a state sync', async () => {
+  it('is read nevertheless if the receipt numbers its logs otherwise, as after a state sync', async () => {
     const head = await observe(ingesterOf([node.url]), 'head');
     const txHash = await world.pay(customer, 5n);
     node.behave(
@@ -84,7 +84,7 @@ describe('an EVM transfer that cannot be read as its node shows it', () => {
     'names more than a transfer does': (log: Log) => ({ ...log, topics: [...log.topics, log.topics[0] ?? ''] }),
     'holds more than an amount': (log: Log) => ({ ...log, data: `${log.data}00` }),
   })) {
-    it(`is told of, and its range goes on: its log ${what}`, async () => {
+    it(`is reported, and its range continues: its log ${what}`, async () => {
       const head = await observe(ingesterOf([node.url]), 'head');
       const bad = await world.pay(other, 1n);
       await world.pay(customer, 5n);
@@ -102,7 +102,7 @@ describe('an EVM transfer that cannot be read as its node shows it', () => {
     });
   }
 
-  it('is looked up as a whole only where no event of it is odd, as of another node', async () => {
+  it('is looked up as a whole only if no event of it is odd, as of another node', async () => {
     const bad = await world.pay(other, 1n);
     const oddly = withReceipts(bad, ({ logs, ...receipt }) => ({
       ...receipt,
@@ -128,7 +128,7 @@ describe('an EVM transfer that cannot be read as its node shows it', () => {
 });
 
 describe('an EVM node', () => {
-  it('that answers nothing for a block which it has not got yet hides nothing, be it the only one', async () => {
+  it('hides nothing by an empty answer for a block that it does not have yet, even if it is the only node', async () => {
     const world = await createWorld(8453);
     const ingester = async (behaviour: Behaviour) => {
       const node = await startProxy(world.rpcUrl);
@@ -147,8 +147,8 @@ describe('an EVM node', () => {
   });
 });
 
-describe('receipts of EVM payins that come together', () => {
-  it('are asked for by their block, and one by one of a node that does not tell those of a block', async () => {
+describe('receipts of concurrent EVM payins', () => {
+  it('are fetched by their block, and one by one from a node that does not return those of a block', async () => {
     const world = await createWorld(8453);
     for (const amount of [1n, 2n, 4n]) await world.send(customer, amount);
     await world.mine(1);
@@ -171,7 +171,7 @@ describe('receipts of EVM payins that come together', () => {
   });
 });
 
-/** Besu before 25.1, Reth before 0.2 and others: a block that the back end lacks is a block without logs. */
+/** Besu before 25.1, Reth before 0.2 and others: a back end without the block returns no logs for it. */
 const blind: Behaviour = async (method, params, forward) => (method === 'eth_getLogs' ? [] : forward(method, params));
 
 interface Log {

@@ -11,7 +11,7 @@ const customer = accountOf(501);
 const small = 10n;
 const large = 5_000n;
 
-describe('an EVM payin is believed', () => {
+describe('an EVM payin is trusted', () => {
   let world: World;
   let nodes: readonly [NodeProxy, NodeProxy];
   beforeEach(async () => {
@@ -20,7 +20,7 @@ describe('an EVM payin is believed', () => {
   });
   const both = () => ingesterOf(nodes.map(({ url }) => url));
 
-  /** Of five units, in a block with so many on top. */
+  /** Pays five units, with this number of blocks on top. */
   async function paid(blocks: number): Promise<Transfer> {
     const observer = await observe(ingesterOf([world.rpcUrl]), 'head');
     await world.pay(customer, 5n);
@@ -33,11 +33,11 @@ describe('an EVM payin is believed', () => {
   const ask = (transfer: Transfer, usd = small, ingester = both()): Promise<Agreement> =>
     ingester.agreed(transfer, { pass: 'final', usd }, signal);
 
-  it('when two nodes show the same receipt, log and block', async () => {
+  it('when two nodes return the same receipt, log and block', async () => {
     assert.deepEqual(await ask(await paid(3)), { agreed: true });
   });
 
-  it('not when one has never heard of it: the alarm has both answers', async () => {
+  it('not when one node does not know it: the alarm has both answers', async () => {
     const transfer = await paid(3);
     nodes[1].behave(without(transfer.txHash));
     const { agreed, dispute } = await ask(transfer);
@@ -54,13 +54,13 @@ describe('an EVM payin is believed', () => {
     'another time': { blockTime: '2020-01-01T00:00:00.000Z' as Transfer['blockTime'] },
     'another place in its transaction': { index: 1 },
   })) {
-    it(`not as ${what} than the nodes show`, async () => {
+    it(`not as ${what} than the nodes return`, async () => {
       const { agreed, dispute } = await ask({ ...(await paid(3)), ...lie });
       assert.deepEqual([agreed, dispute?.reason], [false, 'nodesDisagree']);
     });
   }
 
-  it('not while the second node has not come so deep', async () => {
+  it('not while the second node has not reached that depth', async () => {
     const transfer = await paid(3);
     const height = BigInt(transfer.blockNumber) + 2n;
     nodes[1].behave(endingAt(height));
@@ -70,7 +70,7 @@ describe('an EVM payin is believed', () => {
     assert.deepEqual(await ask(transfer), { agreed: true });
   });
 
-  it('of one node alone only where there is no other, and never when it is large', async () => {
+  it('by one node alone only if there is no other, and never when it is large', async () => {
     const transfer = await paid(3);
     const alone = ingesterOf([nodes[0].url]);
     assert.deepEqual(await ask(transfer, small, alone), { agreed: true });
@@ -79,7 +79,7 @@ describe('an EVM payin is believed', () => {
     assert.deepEqual(await ask(transfer, large), { agreed: true });
   });
 
-  describe('no more', () => {
+  describe('an EVM payin is no longer trusted', () => {
     const seenIn = (transfer: Transfer): SeenPayin => ({
       transferId: transferId(transfer),
       txHash: transfer.txHash,
@@ -89,14 +89,14 @@ describe('an EVM payin is believed', () => {
     const madeUpHash = `0x${'34'.repeat(32)}`;
     const madeUpFrom = (transfer: Transfer): SeenPayin => seenIn({ ...transfer, txHash: madeUpHash });
 
-    it('once as many nodes as must agree have its block without it: one node had made it up', async () => {
+    it('once as many nodes as must agree have its block without it: one node had fabricated it', async () => {
       const transfer = await paid(3);
       assert.equal(await both().hasLeft(seenIn(transfer), signal), false);
       assert.equal(await both().hasLeft(madeUpFrom(transfer), signal), true);
       assert.equal(await both().hasLeft(seenIn({ ...transfer, index: 1 }), signal), true, 'no such log in its receipt');
     });
 
-    it('but not while one of them has it there, or the other does not answer', async () => {
+    it('but not while one of them still has it, or the other does not answer', async () => {
       const transfer = await paid(3);
       nodes[1].behave(async (method, params, forward) => {
         const answer = await forward(method, params);
@@ -107,14 +107,14 @@ describe('an EVM payin is believed', () => {
       assert.equal(await both().hasLeft(madeUpFrom(transfer), signal), false);
     });
 
-    it('but not where its block holds it and the nodes do not find its receipt', async () => {
+    it('but not if its block holds it and the nodes do not find its receipt', async () => {
       const transfer = await paid(3);
       for (const node of nodes) node.behave(without(transfer.txHash));
       assert.equal(await both().hasLeft(seenIn(transfer), signal), false);
     });
   });
 
-  /** Calls to each node, once the watcher of heads has just seen it. */
+  /** Counts the calls of each node, right after the watcher of heads has read it. */
   async function callsFor(transfer: Transfer, ingester: EvmIngester): Promise<readonly number[]> {
     await Promise.all(ingester.nodeHeads.map((read) => read(signal)));
     const counted = () => nodes.map(({ calls }) => [...calls.values()].reduce((sum, count) => sum + count, 0));
@@ -127,7 +127,7 @@ describe('an EVM payin is believed', () => {
     assert.deepEqual(await callsFor(await paid(3), both()), [2, 2]);
   });
 
-  it('for no further call to the node that has just shown it to the pass, and for its block once that has gone on', async () => {
+  it('without a further call of the node that has just returned it to the pass, and by its block afterwards', async () => {
     const ingester = both();
     const final = await observe(ingester, 'final');
     const transfer = await paid(200);

@@ -12,7 +12,7 @@ const { signal } = new AbortController();
 const usdc = findToken(chainOf(8453), 'USDC')!;
 const ordered = 10_000000n;
 const receiver = accountOf(901);
-/** EIP-7708: what moves the coin is logged by this address, in the words of a token. */
+/** EIP-7708: this address logs transfers of the coin, in the form of a token's. */
 const systemAddress = '0xfffffffffffffffffffffffffffffffffffffffe';
 
 interface Log {
@@ -31,7 +31,7 @@ describe('an EVM payout that succeeded', () => {
     node = await startProxy(rpcUrl);
   });
 
-  /** Sent and mined to a depth; its receipt's logs as told. */
+  /** Sends a transaction and mines it to a depth. `logs` maps the logs of its receipt. */
   async function landed(depth: number, logs: (told: Log) => Log[]) {
     const config = { ...evmConfig(8453, [node.url]), depths: { final: 1, finalLarge: 6, payout: 3 } };
     const rail = createEvmPayoutRail(config, treasury);
@@ -68,7 +68,7 @@ describe('an EVM payout that succeeded', () => {
     });
   }
 
-  it('is said to be short only where the chain is deepest final: what is shallow may be undone', async () => {
+  it('is reported as short only where the chain is deepest final: a shallow result may be undone', async () => {
     assert.deepEqual(await landed(4, () => []), { kind: 'pending', mined: true });
   });
 

@@ -37,7 +37,7 @@ describe('withdrawals of an EVM chain’s own coin', () => {
     });
   }
 
-  it('wait for as much coin as pays for them and the gas, twice', async () => {
+  it('wait for as much coin as covers them and the gas, twice', async () => {
     const { rail, client, nonce } = await world(1);
     const held = await client.getBalance({ address: treasury });
     const isFloat = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'float';
@@ -61,7 +61,7 @@ describe('withdrawals of an EVM chain’s own coin', () => {
     });
   }
 
-  it('are signed just as they are ordered, as withdrawals and nothing else', async () => {
+  it('are signed exactly as ordered, as withdrawals and nothing else', async () => {
     const { rail, nonce } = await world(1);
     const unsigned = await rail.numbering.prepare(orderOf(1, parseEther('1')), nonce);
     const refused = (error: unknown) => error instanceof SigningRefused && error.reason === 'mismatch';
@@ -76,7 +76,7 @@ describe('withdrawals of an EVM chain’s own coin', () => {
     await assert.rejects(signedBy({ ...unsigned, order: formless }, 1, 'withdrawal'), refused);
   });
 
-  it('let no coin go along with a transfer of a token', async () => {
+  it('let no coin accompany a transfer of a token', async () => {
     const { rail, nonce, token } = await world(1);
     const { form: _, ...order } = { ...orderOf(1, 1_000_000n), token };
     const unsigned = await rail.numbering.prepare(order, nonce);

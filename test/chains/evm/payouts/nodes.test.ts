@@ -30,7 +30,7 @@ describe('EVM payouts over several nodes', () => {
     rail = createEvmPayoutRail({ ...evmConfig(8453, [first.url, second.url]), depths }, treasury);
   });
 
-  it('send to every node, and are content with one that takes the bytes', async () => {
+  it('are sent to every node, and one accepting node is enough', async () => {
     const attempt = await signed(rail);
     first.behave(broken);
     await rail.broadcast(attempt.bytes);
@@ -42,7 +42,7 @@ describe('EVM payouts over several nodes', () => {
     assert.equal(await rail.numbering.minedNonce(signal), BigInt(attempt.nonce!) + 1n);
   });
 
-  it('are numbered by what the furthest node has mined: one that is still syncing knows of no payouts', async () => {
+  it('are numbered by the most advanced node’s mined count: one that is still syncing knows of no payouts', async () => {
     const attempt = await signed(rail);
     await rail.broadcast(attempt.bytes);
     await client.mine({ blocks: 1 });
@@ -53,7 +53,7 @@ describe('EVM payouts over several nodes', () => {
     await signed(rail);
   });
 
-  it('begin an account’s history at no nonce that one node alone says', async () => {
+  it('begin an account’s history at no nonce that only one node reports', async () => {
     assert.equal(await rail.numbering.provenNonce(), await rail.numbering.minedNonce(signal));
     first.behave(async (method, params, forward) =>
       method === 'eth_getTransactionCount' ? '0xff' : forward(method, params),
@@ -70,7 +70,7 @@ describe('EVM payouts over several nodes', () => {
     'OldNonce',
     'existing tx with same hash',
   ]) {
-    it(`take “${words}” for delivered`, async () => {
+    it(`count “${words}” as delivered`, async () => {
       const attempt = await signed(rail);
       [first, second].map((node) => node.behave(refusing('eth_sendRawTransaction', -32000, words)));
       await rail.broadcast(attempt.bytes);
@@ -82,14 +82,14 @@ describe('EVM payouts over several nodes', () => {
     'transaction underpriced',
     'intrinsic gas too low',
   ]) {
-    it(`say when every node refuses: “${words}”`, async () => {
+    it(`report that every node refuses: “${words}”`, async () => {
       const attempt = await signed(rail);
       [first, second].map((node) => node.behave(refusing('eth_sendRawTransaction', -32000, words)));
       await assert.rejects(rail.broadcast(attempt.bytes), BroadcastRefused);
     });
   }
 
-  it('know nothing, and call nothing dead, while no node answers', async () => {
+  it('report nothing, and nothing as dead, while no node answers', async () => {
     const attempt = await signed(rail);
     [first, second].map((node) => node.behave(broken));
     await assert.rejects(rail.broadcast(attempt.bytes), ChainUnavailable);
@@ -97,7 +97,7 @@ describe('EVM payouts over several nodes', () => {
     await assert.rejects(rail.numbering.minedNonce(signal), ChainUnavailable);
   });
 
-  it('never call an attempt dead that landed, though nodes have lost its receipt and the transaction', async () => {
+  it('never call a landed attempt dead, though nodes have lost its receipt and the transaction', async () => {
     const attempt = await signed(rail);
     await rail.broadcast(attempt.bytes);
     await client.mine({ blocks: 10 + depth });
@@ -129,7 +129,7 @@ describe('EVM payouts over several nodes', () => {
     assert.equal((await rail.fate([attempt], signal)).kind, 'final');
   });
 
-  it('know nothing while nodes are still indexing transactions', async () => {
+  it('report nothing while nodes are still indexing transactions', async () => {
     const attempt = await signed(rail);
     await rail.broadcast(attempt.bytes);
     await client.mine({ blocks: 1 + deepest });
@@ -138,7 +138,7 @@ describe('EVM payouts over several nodes', () => {
     assert.deepEqual(await rail.fate([attempt], signal), { kind: 'unknown' });
   });
 
-  it('never call an attempt dead when a node cannot show who used its nonce', async () => {
+  it('never call an attempt dead while a node cannot prove which transaction used its nonce', async () => {
     const attempt = await signed(rail);
     const cancel = await signed(rail, await rail.numbering.prepareCancel(BigInt(attempt.nonce!)));
     await rail.broadcast(cancel.bytes);
@@ -181,7 +181,7 @@ describe('EVM payouts over several nodes', () => {
     assert.equal(fate.kind === 'dead' && fate.proof.reason, 'reverted');
   });
 
-  it('call nothing dead on the word of one while another shows that it landed', async () => {
+  it('call nothing dead by the answer of one node while another proves that it landed', async () => {
     const attempt = await signed(rail);
     await rail.broadcast(attempt.bytes);
     await client.mine({ blocks: 10 + depth });
@@ -192,7 +192,7 @@ describe('EVM payouts over several nodes', () => {
     assert.equal((await rail.fate([attempt], signal)).kind, 'final');
   });
 
-  it('take no balance from a node that knows nothing of the token', async () => {
+  it('accept no balance from a node that does not know the token', async () => {
     first.behave(async (method, params, forward) => (method === 'eth_call' ? '0x' : forward(method, params)));
     const { tokens } = await rail.balances(signal);
     assert.ok((tokens[usdc.address] ?? 0n) > 0n);
@@ -200,7 +200,7 @@ describe('EVM payouts over several nodes', () => {
     await assert.rejects(rail.balances(signal), ChainUnavailable);
   });
 
-  it('do not call a payout gone on the word of a node that lags', async () => {
+  it('do not call a payout gone by the answer of a node that lags', async () => {
     const attempt = await signed(rail);
     await rail.broadcast(attempt.bytes);
     await client.mine({ blocks: 1 + depth });
@@ -230,7 +230,7 @@ const refusing =
 
 const sent = (node: NodeProxy): number => node.calls.get('eth_sendRawTransaction') ?? 0;
 
-/** What nodes say before they have any state. */
+/** Errors of nodes that have no state yet. */
 const syncing: Behaviour = async (method, params, forward) => {
   if (method === 'eth_call') return '0x';
   if (method === 'eth_getTransactionCount' || method === 'eth_getBalance') return '0x0';

@@ -14,10 +14,10 @@ const { signal } = new AbortController();
 const usdc = findToken(chainOf(8453), 'USDC')!;
 const depths = { final: 1, finalLarge: 40, payout: 3 };
 
-/** Blocks whose states a full node keeps, on this short chain. */
+/** Blocks whose state a full node keeps, on this short chain. */
 const remembered = 20n;
 
-describe('a nonce that a strange transaction used', () => {
+describe('a nonce that a foreign transaction used', () => {
   let client: ChainClient;
   let node: NodeProxy;
   let rail: ReturnType<typeof railOf>;
@@ -32,7 +32,7 @@ describe('a nonce that a strange transaction used', () => {
 
   const fateOf = (attempt: SignedAttempt): Promise<Fate> => rail.fate([attempt], signal);
 
-  /** Signed and never sent; instead somebody else who has the key sends a cancel, or a transfer. */
+  /** The attempt is signed and never sent. Another holder of the key sends a cancel or a transfer instead. */
   async function taken(by: 'cancel' | 'transfer'): Promise<SignedAttempt> {
     const nonce = await rail.numbering.minedNonce(signal);
     assert.ok(nonce !== null);
@@ -50,7 +50,7 @@ describe('a nonce that a strange transaction used', () => {
     return attempt;
   }
 
-  /** A full node: its accounts are those of lately. */
+  /** A full node, which has only the recent states of accounts. */
   const forgetting =
     (...lacking: readonly string[]): Behaviour =>
     async (method, params, forward) => {
@@ -64,7 +64,7 @@ describe('a nonce that a strange transaction used', () => {
 
   const isDead = (fate: Fate) => assert.equal(fate.kind === 'dead' && fate.proof.reason, 'nonceUsed');
 
-  it('is remembered from when it was young: dead once that is deepest final, whatever states are gone', async () => {
+  it('is remembered from its first detection: dead once that is deepest final, whatever states are gone', async () => {
     const attempt = await taken('cancel');
     node.behave(forgetting(index, 'eth_getLogs'));
     assert.deepEqual(await fateOf(attempt), { kind: 'unknown' });
@@ -87,7 +87,7 @@ describe('a nonce that a strange transaction used', () => {
     });
   }
 
-  it('is not looked for again and again where nothing tells, and then an archive node is asked for', async () => {
+  it('is not searched again and again if nothing proves it, and then needs an archive node', async () => {
     const attempt = await taken('cancel');
     await client.mine({ blocks: 100 });
     node.behave(forgetting(index));

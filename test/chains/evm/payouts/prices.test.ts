@@ -27,13 +27,13 @@ describe('EVM fees', () => {
     assert.throws(() => priceToReplace(replaced, priceFor(1n, 0n, limits), limits), PayoutBlocked);
   });
 
-  it('of a payout are told at twice the base fee, and never above the maximum, beyond which none is signed', () => {
+  it('for a payout are estimated at twice the base fee, and never above the maximum, beyond which none is signed', () => {
     assert.equal(usualCost(10n, 10n, 3n, limits), 10n * 23n);
     assert.equal(usualCost(10n, 10n, 0n, limits), 10n * 22n);
     assert.equal(usualCost(10n, 1_000n, 3n, limits), 10n * 100n);
   });
 
-  it('of a replacement rise by an eighth or more on both caps, and are never below today’s', () => {
+  it('for a replacement rise by an eighth or more on both caps, and are never below today’s', () => {
     fc.assert(
       fc.property(wei, wei, wei, wei, (maxFeePerGas, tip, baseFee, freshTip) => {
         const fee = { maxFeePerGas: String(maxFeePerGas), maxPriorityFeePerGas: String(tip) };
@@ -45,7 +45,7 @@ describe('EVM fees', () => {
     );
   });
 
-  it('of a replacement rise on both caps even from nothing: geth keeps a transaction whose tip does not rise', () => {
+  it('for a replacement rise on both caps even from nothing: geth keeps a transaction whose tip does not rise', () => {
     const free = { ...open, minTip_wei: 0n };
     const price = priceToReplace(
       { fee: { maxFeePerGas: '0', maxPriorityFeePerGas: '0' } },
@@ -55,7 +55,7 @@ describe('EVM fees', () => {
     assert.deepEqual(price, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n });
   });
 
-  it('of a replacement never let the tip pass the whole', () => {
+  it('for a replacement never let the tip exceed the whole', () => {
     fc.assert(
       fc.property(wei, wei, wei, wei, (a, b, baseFee, tip) => {
         const [most, least] = a > b ? [a, b] : [b, a];
@@ -69,7 +69,7 @@ describe('EVM fees', () => {
 
 describe('the tip of a payout', () => {
   const gwei = 10n ** 9n;
-  /** Suggestions of the chain's nodes in gwei; null for one that has none. */
+  /** Suggestions of the chain's nodes in gwei; null for a node without one. */
   async function tipOf(suggested: readonly (bigint | null)[]) {
     const { rpcUrl } = await sharedAnvil(1);
     const nodes = await Promise.all(suggested.map((tip) => startProxy(rpcUrl, suggesting(tip))));
@@ -100,12 +100,12 @@ describe('the tip of a payout', () => {
     [[3n], 3n],
     [[null, 4n], 4n],
   ] as const) {
-    it(`is ${taken} gwei where nodes suggest ${suggested.join(' and ')}: never one node’s word alone`, async () => {
+    it(`is ${taken} gwei where nodes suggest ${suggested.join(' and ')}: never one node’s answer alone`, async () => {
       assert.equal(await (await tipOf(suggested)).ask(), taken);
     });
   }
 
-  it('is asked for now and then, not for every payout', async () => {
+  it('is queried at intervals, not for every payout', async () => {
     const { nodes, ask } = await tipOf([1n, 2n]);
     for (const _ of [1, 2, 3]) await ask();
     assert.deepEqual(

@@ -52,7 +52,7 @@ describe('EVM payouts', () => {
     ['USDC', 'USDT'],
     ['USDT', 'USDC'],
   ] as const) {
-    it(`moves ${ordered} and no ${other} for an order of ${ordered}, whatever there is of the other`, async () => {
+    it(`moves ${ordered} and no ${other} for an order of ${ordered}, however much there is of the other`, async () => {
       const { rail, client, nonce } = await funded(56);
       const order = orderOf(56, ordered, accountOf(31), 7n * 10n ** 18n);
       const held = (symbol: TokenSymbol) =>
@@ -67,7 +67,7 @@ describe('EVM payouts', () => {
     });
   }
 
-  it('is short of the ordered token, whatever there is of the other', async () => {
+  it('is short of the ordered token, however much there is of the other', async () => {
     const { rail, client, nonce } = await funded(56);
     const most = await balance(client, orderOf(56, 'USDC', treasury));
     await fund((await sharedAnvil(56)).rpcUrl, 56, treasury, { tokens: { USDT: most } });
@@ -75,11 +75,11 @@ describe('EVM payouts', () => {
     await rail.numbering.prepare(orderOf(56, 'USDT', accountOf(32), most + 1n), nonce);
   });
 
-  it('asks its node all that a transfer needs at once: a round trip each would take half a second', async () => {
+  it('queries its node for all needs of a transfer at once: a round trip each would take half a second', async () => {
     const node = await startProxy((await sharedAnvil(8453)).rpcUrl);
     const { rail, nonce } = await funded(8453, node.url);
     const order = orderOf(8453, 'USDC', accountOf(35));
-    // Tips, and what a transfer to a stranger uses, are known from then on.
+    // From then on the rail knows tips, and the gas of a transfer to an unused account.
     await rail.numbering.prepare(order, nonce);
     const asked: string[] = [];
     const all = Promise.withResolvers<void>();
@@ -94,7 +94,7 @@ describe('EVM payouts', () => {
     assert.deepEqual(asked.toSorted(), wanted);
   });
 
-  describe('at a node that shows no head, and says that the account has nothing', () => {
+  describe('at a node that returns no head, and an empty account', () => {
     const headless: Behaviour = async (method, params, forward) => {
       if (method === 'eth_getBlockByNumber') return null;
       return ['eth_getBalance', 'eth_call'].includes(method) ? numberToHex(0, { size: 32 }) : forward(method, params);
@@ -125,13 +125,13 @@ describe('EVM payouts', () => {
       });
     }
 
-    it('are prepared by what another node says', async () => {
+    it('are prepared by the answers of another node', async () => {
       const { rail, nonce } = await railAt(['another']);
       await rail.numbering.prepare(orderOf(8453, 'USDC', accountOf(37)), nonce);
     });
   });
 
-  it('takes bytes that are pending, mined or sent twice at once for delivered', async () => {
+  it('counts bytes that are pending, mined or sent twice at once as delivered', async () => {
     const { rail, client, nonce } = await funded(8453);
     const attempt = await signedBy(await rail.numbering.prepare(orderOf(8453, 'USDC', accountOf(21)), nonce));
     await Promise.all([rail.broadcast(attempt.bytes), rail.broadcast(attempt.bytes)]);
@@ -184,7 +184,7 @@ describe('EVM payouts', () => {
     assert.equal(await balance(client, orderOf(8453, 'USDC', accountOf(24))), 0n);
   });
 
-  it('outbids a cancel, which lands instead, and can then be asked whether the attempt may still land', async () => {
+  it('outbids a cancel, which lands instead, and can then check whether the attempt may still land', async () => {
     const { rail, client, nonce } = await funded(8453);
     const attempt = await signedBy(await rail.numbering.prepare(orderOf(8453, 'USDC', accountOf(26)), nonce));
     const first = await signedBy(await rail.numbering.prepareCancel(nonce), 2, 'cancel');
@@ -217,7 +217,7 @@ describe('EVM payouts', () => {
     assert.deepEqual([landed?.hash, landed?.cost], [attempt.hash, { payer: treasury, fee: spent.toString() }]);
   });
 
-  it('goes back to pending and lands again when a reorganisation moves or drops the payout', async () => {
+  it('is pending again and lands again when a reorganisation moves or drops the payout', async () => {
     const anvil = await isolatedAnvil(8453);
     const { rail, client, nonce } = await funded(8453, anvil.rpcUrl);
     const order = orderOf(8453, 'USDC', accountOf(26));
@@ -260,7 +260,7 @@ describe('EVM payouts', () => {
       await rejectsAs('float', rail.numbering.prepare(orderOf(8453, 'USDC', accountOf(28), 10n ** 30n), nonce));
     });
 
-    it('without enough of it beside what is signed already', async () => {
+    it('without enough of it besides the signed payouts', async () => {
       const { rail, nonce } = await funded(8453);
       const order = orderOf(8453, 'USDC', accountOf(28), 80_000000n);
       const token = order.token.address;
@@ -290,7 +290,7 @@ describe('EVM payouts', () => {
     });
   });
 
-  it('tells the treasury’s coin and tokens', async () => {
+  it('reports the treasury’s coin and tokens', async () => {
     const { rail, client } = await funded(1);
     const { gas, tokens } = await rail.balances(signal);
     assert.equal(gas, await client.getBalance({ address: treasury }));
@@ -301,7 +301,7 @@ describe('EVM payouts', () => {
     assert.equal(tokens[findToken(chainOf(1), 'USDT')!.address], await balance(client, orderOf(1, 'USDT', treasury)));
   });
 
-  it('signs what was prepared, hash known before anything is sent', async () => {
+  it('signs the prepared transaction, whose hash is known before anything is sent', async () => {
     const { rail, nonce } = await funded(56);
     const unsigned = await rail.numbering.prepare(orderOf(56, 'USDC', accountOf(30)), nonce);
     const attempt = await signedBy(unsigned);

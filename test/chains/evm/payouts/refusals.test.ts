@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isSettledElsewhere, type RefusalKind, refusalKind } from '../../../../src/chains/evm/payouts/rail.ts';
 
-/** By client, as its sources have it. */
+/** Error texts by client, from their sources. */
 const words: Readonly<Record<string, Readonly<Partial<Record<RefusalKind, readonly string[]>>>>> = {
   geth: {
     held: ['already known'],
@@ -160,11 +160,11 @@ describe('a node that refuses a transaction', () => {
     }
   }
 
-  it('may have words that nobody has heard yet', () => {
+  it('may use unknown words', () => {
     for (const text of ['', 'Internal error', 'computer says no']) assert.equal(refusalKind(text), 'unknown');
   });
 
-  it('is content with what it holds, has mined, or has been outbid', () => {
+  it('counts as success if it has the transaction, has mined it, or has a higher bid', () => {
     const kinds = new Set(Object.values(words).flatMap((each) => Object.keys(each) as RefusalKind[]));
     assert.deepEqual([...kinds].filter(isSettledElsewhere).sort(), ['held', 'nonceUsed', 'outbid']);
   });

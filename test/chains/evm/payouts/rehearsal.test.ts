@@ -14,10 +14,10 @@ const usdc = findToken(chainOf(8453), 'USDC')!;
 const receiver = accountOf(911);
 const order = { chainId: 8453, token: usdc, receiver, receiverMemo: null, amount: 10_000000n } as const;
 
-/** Of `transfer(address,uint256)`. */
+/** Selector of `transfer(address,uint256)`. */
 const transferSelector = '0xa9059cbb';
 
-/** What an `eth_call` calls, as bytes. */
+/** Data of an `eth_call`, as bytes. */
 const callOf = ([call]: readonly unknown[]): Hex => (call as { data: Hex }).data;
 
 describe('before an EVM payout is signed', () => {
@@ -34,7 +34,7 @@ describe('before an EVM payout is signed', () => {
   const refuses = (words: RegExp) =>
     assert.rejects(prepare(), (error) => error instanceof PayoutBlocked && words.test(error.message));
 
-  /** Changes what the token's run brings: the probe is asked in the account's place. */
+  /** Changes the result of the token's run. The probe runs in the account's place. */
   const bringing =
     (arrives: bigint): Behaviour =>
     async (method, params, forward) =>
@@ -45,7 +45,7 @@ describe('before an EVM payout is signed', () => {
     assert.ok((node.calls.get('eth_call') ?? 0) <= 2, 'the balance, and the transfer');
   });
 
-  it('a token that keeps a fee, or moves nothing, is refused with what would arrive', async () => {
+  it('a token that keeps a fee, or moves nothing, is refused with the amount that would arrive', async () => {
     node.behave(bringing(9_900000n));
     await refuses(/9\.90? of 10/);
     node.behave(bringing(0n));
@@ -81,7 +81,7 @@ describe('before an EVM payout is signed', () => {
     ['Reth', -32003, 'EVM error: StackUnderflow'],
     ['Nitro', -32000, 'execution reverted: Blacklistable: account is blacklisted'],
   ] as const) {
-    it(`a token that reverts is no trouble of its node, in the words of ${client}`, async () => {
+    it(`a token that reverts is not a fault of its node, in the words of ${client}`, async () => {
       node.behave((method, params, forward) => {
         const isRun = method === 'eth_call' && (params.length === 3 || callOf(params).startsWith(transferSelector));
         return isRun ? Promise.reject(new Refusal(code, words)) : forward(method, params);
@@ -90,7 +90,7 @@ describe('before an EVM payout is signed', () => {
     });
   }
 
-  it('a node that fails is no refusal of the token', async () => {
+  it('a node that fails is not a refusal of the token', async () => {
     node.behave((method, params, forward) =>
       method === 'eth_call' && callOf(params).startsWith(transferSelector)
         ? Promise.reject(new Refusal(-32603, 'Internal error'))
@@ -105,7 +105,7 @@ describe('before an EVM payout is signed', () => {
     ['takes no third parameter', () => Promise.reject(new Refusal(-32602, 'too many arguments, want at most 2'))],
     ['leaves the code out', () => Promise.resolve('0x')],
   ] as const) {
-    it(`a node that ${how} is asked in the plain way, from then on at once`, async () => {
+    it(`a node that ${how} is called in the plain way, from then on at once`, async () => {
       node.behave((method, params, forward) =>
         method === 'eth_call' && params.length === 3 ? behaviour() : forward(method, params),
       );
@@ -121,12 +121,12 @@ describe('before an EVM payout is signed', () => {
     });
   }
 
-  it('what the treasury pays itself is no fee', async () => {
+  it('a payment by the treasury to itself is no fee', async () => {
     node.behave(honest);
     assert.equal((await rail.numbering.prepare({ ...order, receiver: treasury }, 0n)).order.amount, order.amount);
   });
 
-  it('the gas that it may use is what the fork asks for, a new holder’s slot among it', async () => {
+  it('the allowed gas is the fork’s, including a new holder’s slot', async () => {
     await fund((await sharedAnvil(8453)).rpcUrl, 8453, receiver, { tokens: { USDC: 1n } });
     const known = BigInt((await prepare()).fee['gas'] ?? 0);
     const stranger = BigInt(
@@ -134,7 +134,7 @@ describe('before an EVM payout is signed', () => {
     );
     assert.ok(known * 100n >= stranger * 98n, `${known} for a holder, ${stranger} for a new one`);
     assert.ok(known < 120_000n, `${known}`);
-    // EIP-8037: a slot at more than twice the price.
+    // EIP-8037: a storage slot costs more than twice as much.
     node.behave(async (method, params, forward) => {
       const answer = await forward(method, params);
       return method === 'eth_estimateGas' ? numberToHex(BigInt(answer as Hex) + 49_000n) : answer;

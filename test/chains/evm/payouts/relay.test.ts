@@ -81,7 +81,7 @@ for (const [name, plant] of Object.entries(tokens))
       return payer;
     }
 
-    /** Signed as the relay's next transaction. */
+    /** Signs the order as the relay's next transaction. */
     async function signed(order: RelayOrder): Promise<Sent> {
       const { rail } = relayingOf();
       const numbering = rail.numbering as NonceNumbering;
@@ -119,7 +119,7 @@ for (const [name, plant] of Object.entries(tokens))
       assert.deepEqual(await relayingOf().domainOf({ address: usdc }, signal), { name: 'USD Coin', version: '2' });
     });
 
-    it('moves exactly what was authorized from the payer to the deposit, for gas of ours alone', async () => {
+    it('moves exactly the authorized amount from the payer to the deposit, for gas of ours alone', async () => {
       const payer = await payerWith(5_000000n);
       const order = await relayOrder(payer);
       const before = await balance(order.receiver);
@@ -133,7 +133,7 @@ for (const [name, plant] of Object.entries(tokens))
       assert.equal(await endOf(order), 'superseded');
     });
 
-    it('ends what somebody else has sent, what the payer has cancelled, and what cannot be paid', async () => {
+    it('ends an authorization that somebody else has sent, that the payer has cancelled, or that cannot be paid', async () => {
       const payer = await payerWith(5_000000n);
       const order = await relayOrder(payer);
       await cancel(payer, order);
@@ -157,7 +157,7 @@ for (const [name, plant] of Object.entries(tokens))
       }
     });
 
-    it('outbids what waits without asking whether it would still go through: its nonce has to be used', async () => {
+    it('outbids a waiting transaction without checking whether it would still succeed: its nonce has to be used', async () => {
       const payer = await payerWith(3_000000n);
       const order = await relayOrder(payer);
       const sent = await signed(order);
@@ -171,7 +171,7 @@ for (const [name, plant] of Object.entries(tokens))
       assert.deepEqual([bump.nonce, bump.fee['gas']], [BigInt(sent.nonce ?? 0), '100000']);
     });
 
-    it('waits where gas has become dearer than was reserved, and makes no other transfer', async () => {
+    it('waits if gas exceeds the reserved amount, and makes no other transfer', async () => {
       const payer = await payerWith(3_000000n);
       const order = await relayOrder(payer);
       const numbering = relayingOf().rail.numbering as NonceNumbering;
@@ -221,14 +221,14 @@ describe('relays of a token with another domain than the known one', () => {
     const relaying = createEvmRelaying(config, relay, createEvmRpc(config));
     assert.equal(await relaying.domainOf({ address: usdc }, signal), null);
     const client = chainClient(rpcUrl);
-    // A contract that knows no such function, and an address without one.
+    // A contract without such a function, and an address without a contract.
     for (const bytecode of ['0x60006000fd', '0x'] as const) {
       await client.setCode({ address: usdc, bytecode });
       assert.equal(await relaying.domainOf({ address: usdc }, signal), null);
     }
   });
 
-  it('nor those of BNB’s USDC, which has no authorizations, nor of USDT', async () => {
+  it('nor for BNB’s USDC, which has no authorizations, nor for USDT', async () => {
     const config = evmConfig(1, ['http://127.0.0.1:9']);
     const relaying = createEvmRelaying(config, relay, createEvmRpc(config));
     assert.equal(await relaying.domainOf({ address: '0xdAC17F958D2ee523a2206206994597C13D831ec7' }, signal), null);

@@ -1,4 +1,4 @@
-/** Signs with the test treasury's key, as the service would. */
+/** Signs with the test treasury's key, like the service. */
 
 import { instant } from '../../../../domain/time.ts';
 import type { SignedAttempt } from '../../../../domain/transfer/shapes.ts';
@@ -8,7 +8,7 @@ import { createSpending } from '../../../../src/chains/money/spending.ts';
 import type { SigningPurpose, Unsigned } from '../../../../src/chains/ports.ts';
 import { treasuryKey } from '../../../support/anvil.ts';
 
-/** A dollar for a coin. */
+/** The coin costs one dollar. */
 const coinPrices = new Map(evmChainIds.map((id) => [id, { price_microUsd: 1_000_000n, decimals: 18 }]));
 const limits = { perTransfer_usd: 10_000n, perHour_usd: 1_000_000n, coinPrices };
 const spending = createSpending(limits, { now: () => instant(0) });

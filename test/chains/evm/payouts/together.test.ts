@@ -48,7 +48,7 @@ describe('EVM payouts in one transaction', () => {
     );
     const prepare = async (order: ReturnType<typeof orderOf>) =>
       rail.numbering.prepare(order, await rail.numbering.minedNonce(signal));
-    /** An operation of the treasury about the contract. */
+    /** Sends an operation of the treasury that concerns the contract. */
     const operate = async (form: Form) => {
       const order = { ...orderOf(), form, amount: 0n };
       const sent = await signedBy(
@@ -65,7 +65,7 @@ describe('EVM payouts in one transaction', () => {
     return { rail, client, prepare, allow };
   }
 
-  it('take less gas than by themselves, and are final when each payment has its own log', async () => {
+  it('need less gas than separate ones, and are final when each payment has its own log', async () => {
     const { rail, client, prepare, allow } = await world();
     await allow(13_000000n);
     const chosen = await rail.batching?.choose(usdc, payments, signal);
@@ -87,7 +87,7 @@ describe('EVM payouts in one transaction', () => {
     assert.deepEqual((await rail.batching?.choose(usdc, payments, signal))?.together, []);
   });
 
-  it('are signed as they are ordered alone: no other sum, receiver, token or payment twice', async () => {
+  it('are signed exactly as ordered: no other sum, receiver, token or payment twice', async () => {
     const { prepare, allow } = await world();
     await allow(50_000000n);
     const unsigned = await prepare(orderOf());
@@ -101,7 +101,7 @@ describe('EVM payouts in one transaction', () => {
     await assert.rejects(signedBy(unsigned, 1, 'payout'), SigningRefused);
   });
 
-  it('have each log count for one of equal payments', () => {
+  it('count each log for one of equal payments', () => {
     const log = (to: Address, amount: bigint) => ({
       address: usdc.address as Address,
       topics: [transferTopic, pad(treasury), pad(to)],

@@ -1,4 +1,4 @@
-/** What the key signs of rebalances: burns for the treasury's own account, mints of its own burns, nothing that leads elsewhere. */
+/** Signatures for rebalances: the key signs burns for the treasury's own account and mints of its own burns, and refuses everything else. */
 import assert from 'node:assert/strict';
 import { type Hex, parseTransaction } from 'viem';
 import type { BurnMessage } from '../../../../domain/rebalance/burnMessage.ts';
@@ -147,7 +147,7 @@ describe('the treasury signer of rebalances', () => {
       await refuses('mismatch', mint(), purpose.mint, other);
   });
 
-  it('refuses a transfer that calls itself a burn or a mint, and the reverse', async () => {
+  it('refuses a transfer that claims to be a burn or a mint, and the reverse', async () => {
     const plain: TransferOrder = {
       chainId: 8453,
       token: baseUsdc.token,
@@ -181,7 +181,7 @@ describe('the treasury signer of rebalances', () => {
     await sign(mint(), purpose.mint, undefined, signer);
   });
 
-  it('lets the contract that burns spend a catalogue token, and no other contract', async () => {
+  it('lets the burning contract spend a catalogue token, and no other contract', async () => {
     const form = { kind: 'allow', contract: 'tokenMessenger', most: '5000000000' } as const;
     const allow: TransferOrder = {
       ...{

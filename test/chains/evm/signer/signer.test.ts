@@ -94,7 +94,7 @@ describe('treasury signer', () => {
       await rejectsAs('mismatch', open().sign(transfer(orderIn(1, usdc), { call: transferCall(misnamed) }), payout));
     });
 
-    it('a transfer that calls itself a sweep or a cancel', async () => {
+    it('a transfer that claims to be a sweep or a cancel', async () => {
       await rejectsAs('mismatch', open().sign(transfer(usd(1n)), sweep));
       await rejectsAs('mismatch', open().sign(transfer(usd(1n)), cancel));
     });
@@ -119,7 +119,7 @@ describe('treasury signer', () => {
     it('a sweep of no deposit', () =>
       rejectsAs('fee', open().sign(flushing({ form: { kind: 'flush', deposits: [] } }), sweep)));
 
-    it('a dearer gas for a sweep, and for a transfer what a sweep may cost', async () => {
+    it('more gas for a sweep, and for a transfer the limit of a sweep', async () => {
       const deposits = Array.from({ length: 100 }, () => own);
       const form = { kind: 'flush', deposits } as const;
       const dear = { gas: 40_000_000n, price };
@@ -141,7 +141,7 @@ describe('treasury signer', () => {
     });
   });
 
-  it('signs what the operator lets a transaction cost, and no more', async () => {
+  it('signs up to the operator’s limit for a transaction, and no more', async () => {
     const feesOn = (chainId: EvmChainId) => feesOf(chainId, { gasMax: 65_000n, gasPriceMax_gwei: 1n });
     const strict = createEvmSigner({ privateKey: treasuryKey, feesOn, spending: createSpending(limits, clock) });
     const priced = (gwei: bigint) =>

@@ -1,4 +1,4 @@
-/** Sweeps a deposit as the engine would: prepared, signed, sent, and asked about. */
+/** Sweeps a deposit like the engine: prepares, signs, sends, and reads the result. */
 import type { HeldDeposit } from '../../../../commands/sweeps/ports.ts';
 import type { SigningPurpose, TransferOrder } from '../../../../commands/transferPorts.ts';
 import { type SolanaWorld, signal } from '../world.ts';
@@ -17,7 +17,7 @@ export async function signedFlush(world: SolanaWorld, held: HeldDeposit) {
   return { ...attempt, ...(order.form && { form: order.form }) };
 }
 
-/** @returns what became of it */
+/** @returns the result of the sweep */
 export async function flushed(world: SolanaWorld, held: HeldDeposit) {
   const attempt = await signedFlush(world, held);
   await world.rail.broadcast(attempt.bytes);

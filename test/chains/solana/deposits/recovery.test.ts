@@ -1,4 +1,4 @@
-/** Tokens outside the catalogue at a deposit: an operator has them moved to the treasury. */
+/** Tokens outside the catalogue at a deposit: an operator moves them to the treasury. */
 import assert from 'node:assert/strict';
 import { base58 } from '@scure/base';
 import { address as addressText } from '@solana/kit';
@@ -41,7 +41,7 @@ describe('recovering other tokens from a deposit on Solana', () => {
     return createSolanaSweep(config, async () => null, rpc, recovery);
   };
 
-  /** The network goes on meanwhile. */
+  /** Meanwhile the network continues. */
   async function recover(key = keyOf(payer), seed: string | null = depositSeed, of = deposit) {
     const ticking = setInterval(() => void advanceSlots(world.solana.rpcUrl, 8), 50);
     try {
@@ -59,7 +59,7 @@ describe('recovering other tokens from a deposit on Solana', () => {
     return value && 'parsed' in value.data ? BigInt(value.data.parsed.info.tokenAmount.amount) : null;
   }
 
-  it('moves each to the treasury’s account for it, closes the deposit’s, and leaves tokens of the catalogue alone', async () => {
+  it('moves each to the treasury’s account for it, closes the deposit’s, and ignores tokens of the catalogue', async () => {
     const treasury = world.treasury.publicKey;
     const before = await world.lab.connection.getBalance(treasury, 'processed');
     const moved = await recover();

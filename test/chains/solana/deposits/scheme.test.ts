@@ -25,7 +25,7 @@ describe('deposits on Solana', () => {
     owners = createDepositOwners(await freshDatabase());
   });
 
-  it('are made beforehand, up to a limit, whenever the stock is half used up', async () => {
+  it('are made in advance, up to a limit, whenever the stock is half used up', async () => {
     const worker = depositOwnersWorker({
       owners,
       clock: systemClock,
@@ -43,7 +43,7 @@ describe('deposits on Solana', () => {
     assert.ok((await owners.count()) <= full);
   });
 
-  it('are each given out once, whoever takes them, with the salt that their key follows from', async () => {
+  it('are each assigned once, to any caller, with the salt of their key', async () => {
     const schemes = [1, 2, 3].map(() => createSolanaDeposits(owners.take));
     const assigned = await Promise.all(
       Array.from({ length: 300 }, (_, at) => schemes[at % 3]!.assign(`payment ${at}`, usdcToken, null)),
@@ -55,7 +55,7 @@ describe('deposits on Solana', () => {
     }
   });
 
-  it('that a restored backup has in stock again, though payments have them, are left out', async () => {
+  it('are skipped if a restored backup has them in stock again, though payments have them', async () => {
     const database = await freshDatabase();
     const stock = createDepositOwners(database);
     const [given, fresh] = [make(), make()];
@@ -81,7 +81,7 @@ describe('deposits on Solana', () => {
     assert.equal(await stock.count(), 0);
   });
 
-  it('are refused for a moment when none is ready, and there again when some are', async () => {
+  it('are refused for a moment when none is ready, and available again later', async () => {
     const stock: DepositOwner[] = [];
     const scheme = createSolanaDeposits(async (max) => stock.splice(0, max));
     const asking = () => scheme.assign('payment', usdcToken, null);

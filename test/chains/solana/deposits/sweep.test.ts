@@ -30,7 +30,7 @@ describe('sweeping deposits on Solana', () => {
   const pay = async (amount: bigint) =>
     world.lab.pay({ from: await world.lab.person(), to: owner, amount, version: 1 });
 
-  /** Pays the deposit; its payment, which is over, has recorded what `recorded` says. */
+  /** Pays the deposit. Its payment is over and has recorded the first `recorded` payins. */
   async function paid(amounts: readonly bigint[], recorded = amounts.length): Promise<void> {
     for (const amount of amounts) await pay(amount);
     world.settle();
@@ -62,7 +62,7 @@ describe('sweeping deposits on Solana', () => {
 
   const lamports = async (of: PublicKey) => world.lab.connection.getBalance(of, 'processed');
 
-  it('takes all of it when strangers have sent SOL to its account: that is no money of unknown origin', async () => {
+  it('sweeps all of it when strangers have sent SOL to its account: that is not money of unknown origin', async () => {
     await paid([4_000000n]);
     const stranger = await world.lab.person();
     const to = await tokenAccount(owner);
@@ -77,7 +77,7 @@ describe('sweeping deposits on Solana', () => {
     assert.equal(await world.balance(owner), null);
   });
 
-  it('takes all of it to the treasury, closes the account and brings its rent back; then it holds nothing', async () => {
+  it('sweeps all of it to the treasury, closes the account and returns its rent; then it holds nothing', async () => {
     await paid([4_000000n, 6_010000n]);
     const before = {
       usdc: await world.balance(world.treasury.publicKey),
@@ -98,7 +98,7 @@ describe('sweeping deposits on Solana', () => {
     await blocked(world.rail.numbering.prepare(flushOrder(world, held)));
   });
 
-  it('leaves money alone that its payment has not recorded, and payments that are not over', async () => {
+  it('ignores money that its payment has not recorded, and payments that are not over', async () => {
     await paid([4_000000n, 6_010000n], 1);
     assert.deepEqual(
       (await planned()).left.map(({ why }) => why),
@@ -141,7 +141,7 @@ describe('sweeping deposits on Solana', () => {
       assert.deepEqual(seen, [again]);
     });
 
-  it('signs nothing when more came after it was ordered', async () => {
+  it('signs nothing when more arrived after it was ordered', async () => {
     await paid([1_000000n]);
     const held = await onlyHeld();
     await pay(5n);
@@ -149,7 +149,7 @@ describe('sweeping deposits on Solana', () => {
     await blocked(world.rail.numbering.prepare(flushOrder(world, held)));
   });
 
-  it('moves nothing when more comes after it was signed: the transaction fails as a whole, and is dead', async () => {
+  it('moves nothing when more arrives after it was signed: the transaction fails as a whole, and is dead', async () => {
     await paid([1_000000n]);
     const attempt = await signedFlush(world, await onlyHeld());
     await pay(5n);

@@ -1,4 +1,4 @@
-/** Many deposits that are paid at once are read by the blocks since the last look. */
+/** Many deposits that are paid at once are read from the blocks since the last poll. */
 import assert from 'node:assert/strict';
 import { Keypair, type PublicKey } from 'solana-web3-v1';
 import { honest, type NodeProxy, Refusal, startProxy } from '../../proxy.ts';
@@ -67,7 +67,7 @@ describe('deposits on Solana that are paid at once', () => {
       assert.ok(countOf(node, ...dear) >= owners.length);
     });
 
-  it('that are few, or were looked at long ago, are read by their histories', async () => {
+  it('are read by their histories if they are few, or were polled long ago', async () => {
     const node = await startProxy(world.solana.rpcUrl);
     owners = owners.slice(0, 2);
     await paidAtOnce(node, 6);

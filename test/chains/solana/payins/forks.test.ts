@@ -9,7 +9,7 @@ import { briefly, eachWithDeposit, watching } from './watching.ts';
 describe('a fork on Solana', () => {
   const own = eachWithDeposit();
 
-  it('that drops a payin shows only when the slot is final: then another block is there', async () => {
+  it('drops a payin only when the slot is final: then another block is there', async () => {
     const watcher = watching(own.world, [own.deposit]);
     const txHash = await own.pay(5n);
     const slot = own.slotOf(txHash);
@@ -45,7 +45,7 @@ describe('a fork on Solana', () => {
     assert.equal(await doubtful.ingester.hasLeft(madeUp, signal), false, 'one of two nodes has it in the block');
   });
 
-  it('is no proof where a block holds a transaction that its node does not find', async () => {
+  it('proves nothing if a block holds a transaction that its node does not find', async () => {
     const watcher = watching(own.world, [own.deposit]);
     const txHash = await own.pay(5n);
     own.world.solana.advanceSlots(1);
@@ -60,7 +60,7 @@ describe('a fork on Solana', () => {
     assert.equal(await ingester.hasLeft(seenIn(log), signal), false);
   });
 
-  it('that moves a payin to another block: it is seen there, and the same again after it had left', async () => {
+  it('moves a payin to another block: it is detected there, and again after it had left', async () => {
     const watcher = watching(own.world, [own.deposit]);
     const signed = await own.world.lab.signed(
       own.payer,
@@ -83,7 +83,7 @@ describe('a fork on Solana', () => {
     assert.deepEqual(briefly(await watcher.poll('final')), [own.paid(5n, txHash)]);
   });
 
-  it('is no proof where a node just lacks blocks', async () => {
+  it('proves nothing if a node just lacks blocks', async () => {
     const txHash = await own.pay(5n);
     own.world.settle(20);
     const slot = own.slotOf(txHash);

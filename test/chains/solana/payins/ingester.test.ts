@@ -19,7 +19,7 @@ import { briefly, eachWithDeposit, watching } from './watching.ts';
 describe('reading payins on Solana', () => {
   const own = eachWithDeposit();
 
-  describe('what is seen', () => {
+  describe('a detected payin', () => {
     it('is a transfer, first when it is confirmed and then when it is final', async () => {
       const watcher = watching(own.world, [own.deposit]);
       const txHash = await own.pay(5_123456n);
@@ -48,7 +48,7 @@ describe('reading payins on Solana', () => {
       assert.deepEqual(await watcher.ingester.lookUp(txHash, signal), [transfer]);
     });
 
-    it('once: what was recorded is not read again, and a start anew reads it again', async () => {
+    it('is read once: a recorded one is not read again, and a restart reads it again', async () => {
       const watcher = watching(own.world, [own.deposit]);
       const txHash = await own.pay(1n);
       own.world.settle();
@@ -98,7 +98,7 @@ describe('reading payins on Solana', () => {
       );
     });
 
-    it('of a v0 transaction with a lookup table is the same', async () => {
+    it('is the same in a v0 transaction with a lookup table', async () => {
       const watcher = watching(own.world, [own.deposit]);
       const txHash = await payThroughTable(7n);
       own.world.settle();
@@ -106,7 +106,7 @@ describe('reading payins on Solana', () => {
       assert.equal((await watcher.ingester.lookUp(txHash, signal)).length, 1);
     });
 
-    it('among hundreds of deposits', async () => {
+    it('is found among hundreds of deposits', async () => {
       const owners = Array.from({ length: 250 }, () => Keypair.generate().publicKey);
       const watcher = watching(own.world, owners);
       const chosen = owners[201];
@@ -116,7 +116,7 @@ describe('reading payins on Solana', () => {
       assert.deepEqual(briefly(await watcher.poll('final')), [own.paid(9n, txHash, chosen)]);
     });
 
-    it('of payments that are over is late money, looked for once a minute', async () => {
+    it('is late money on payments that are over, searched once a minute', async () => {
       const watcher = watching(own.world, []);
       watcher.late.push(own.deposit.toBase58());
       await watcher.poll('final');
@@ -128,8 +128,8 @@ describe('reading payins on Solana', () => {
     });
   });
 
-  describe('what is not money', () => {
-    it('failed', async () => {
+  describe('a transaction that is no payin', () => {
+    it('may have failed', async () => {
       const watcher = watching(own.world, [own.deposit]);
       const instructions = await own.world.lab.payment({ from: own.payer, to: own.deposit, amount: 1n });
       const beyond = await own.world.lab.payment({ from: own.payer, to: own.deposit, amount: 600_000000n });
@@ -145,7 +145,7 @@ describe('reading payins on Solana', () => {
       assert.deepEqual(await watcher.ingester.lookUp(txHash, signal), []);
     });
 
-    it('is of another mint that looks like USDC, of the token program or of Token-2022', async () => {
+    it('may move another mint that looks like USDC, of the token program or of Token-2022', async () => {
       const watcher = watching(own.world, [own.deposit]);
       for (const program of [undefined, token2022Program]) {
         const mint = Keypair.generate().publicKey.toBase58();
@@ -164,13 +164,13 @@ describe('reading payins on Solana', () => {
       assert.deepEqual(await watcher.ingester.lookUp(txHash, signal), []);
     });
 
-    it('nor what is unknown', async () => {
+    it('may be unknown', async () => {
       const watcher = watching(own.world, [own.deposit]);
       assert.deepEqual(await watcher.ingester.lookUp('2'.repeat(88), signal), []);
     });
   });
 
-  /** A table holds the accounts of the transfer. */
+  /** Pays with a transaction whose accounts are in an address lookup table. */
   async function payThroughTable(amount: bigint): Promise<string> {
     const instructions = await own.world.lab.payment({ from: own.payer, to: own.deposit, amount });
     const slot = own.world.solana.chain.head();

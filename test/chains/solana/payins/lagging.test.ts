@@ -1,4 +1,4 @@
-/** Nodes that are a little behind themselves, or stand behind one address some slots apart, and answers that are shorter than the truth. */
+/** Nodes that lag a little, nodes some slots apart behind one address, and incomplete answers. */
 import assert from 'node:assert/strict';
 import { Keypair } from 'solana-web3-v1';
 import { type Behaviour, honest, Refusal, startProxy } from '../../proxy.ts';
@@ -14,7 +14,7 @@ describe('reading payins on Solana', () => {
     [-32009, 'Slot was skipped, or missing in long-term storage'],
     [-32014, 'Block status not yet available for slot'],
   ] as const)
-    it(`goes on where a node never has its newest block (${code}): the pass stands on the one before`, async () => {
+    it(`continues if a node never has its newest block (${code}): the pass stays on the one before`, async () => {
       const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) => {
         const [slot, config] = params as [number, { commitment: string }];
         if (method === 'getBlock') {
@@ -35,7 +35,7 @@ describe('reading payins on Solana', () => {
       }
     });
 
-  it('delivers what was found when the block of a later payin is not there yet, which comes with it', async () => {
+  it('delivers a found payin while the block of a later one is not there yet, which follows with its block', async () => {
     const other = Keypair.generate().publicKey;
     const first = await own.pay(1n);
     const others = await own.pay(5n, other);
@@ -56,7 +56,7 @@ describe('reading payins on Solana', () => {
     assert.deepEqual(briefly(await watcher.poll('final')), [own.paid(1n, first), own.paid(2n, second)]);
   });
 
-  it('asks once more where back ends of one address are some slots apart, and no look fails', async () => {
+  it('calls once more if back ends of one address are some slots apart, and no poll fails', async () => {
     const lags = [0, 2, 1, 2, 0, 2];
     let calls = 0;
     const balanced: Behaviour = async (method, params, forward) => {
@@ -98,7 +98,7 @@ describe('reading payins on Solana', () => {
     assert.deepEqual(paid, [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n]);
   });
 
-  it('takes what comes between a balance and its history for the next look: nothing is unexplained for it', async () => {
+  it('leaves a payin between a balance and its history to the next poll: nothing counts as unexplained', async () => {
     const first = await own.pay(5n);
     own.world.settle();
     let between: string | undefined;
@@ -122,7 +122,7 @@ describe('reading payins on Solana', () => {
     assert.deepEqual([briefly(later), later?.unexplained], [[own.paid(7n, between ?? '')], []]);
   });
 
-  it('believes no clipped page: a payin behind a hundred others is seen', async () => {
+  it('trusts no clipped page: a payin behind a hundred others is found', async () => {
     const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) => {
       const answer = await forward(method, params);
       return method === 'getSignaturesForAddress' ? (answer as unknown[]).slice(0, 30) : answer;
@@ -137,7 +137,7 @@ describe('reading payins on Solana', () => {
     assert.deepEqual(briefly(range)[0], own.paid(5_000000n, real));
   });
 
-  it('asks for no more accounts in a call than a node takes, as soon as it has said so', async () => {
+  it('requests no more accounts in a call than a node accepts, as soon as it has said so', async () => {
     const others = Array.from({ length: 6 }, () => Keypair.generate().publicKey);
     for (const said of ['getMultipleAccounts is limited to 5 pubkeys on this plan', 'Too many inputs provided']) {
       let refused = 0;
@@ -156,7 +156,7 @@ describe('reading payins on Solana', () => {
     }
   });
 
-  it('does not take for whole what lacks one in the middle: the deposit is set aside, and another one is seen', async () => {
+  it('does not accept a list without one in the middle: the deposit is set aside, and another one is read', async () => {
     const other = Keypair.generate().publicKey;
     const hidden = await own.pay(3n);
     const shown = await own.pay(5n);

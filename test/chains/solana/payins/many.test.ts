@@ -1,4 +1,4 @@
-/** Deposits without number: what one look costs, and in which order they are read. */
+/** Very many deposits: the cost of one poll, and the order of the reads. */
 import assert from 'node:assert/strict';
 import type { PublicKey } from 'solana-web3-v1';
 import { createAddressBook } from '../../../../src/chains/solana/payins/tokenAccounts.ts';
@@ -9,11 +9,11 @@ import { briefly, depositWorld, unusedAddresses, watching } from './watching.ts'
 const owners = unusedAddresses('deposit', 9_000);
 const accountsOf = createAddressBook();
 
-describe('more deposits on Solana than one look reads', () => {
+describe('more deposits on Solana than one poll reads', () => {
   let world: SolanaWorld;
   afterEach(() => world.lab.stop());
 
-  it('are gone round, the youngest in every look; the pass moves when the oldest was read, and then by the time the round began', async () => {
+  it('are read in rounds, the youngest in every poll; the pass moves when the oldest was read, to the time when the round began', async () => {
     const made = await depositWorld();
     world = made.world;
     const pay = (amount: bigint, to: PublicKey | undefined) =>
@@ -25,7 +25,7 @@ describe('more deposits on Solana than one look reads', () => {
     });
     const watcher = watching(world, owners, [node.url], accountsOf);
     const [youngest, second, between, oldest] = [owners[0], owners[90], owners[5_000], owners.at(-1)];
-    /** @param most calls for what deposits hold: in the end a twentieth of them in each look of the head, a sixth in one of the final pass */
+    /** @param most calls for balances of deposits: at most a twentieth of the deposits in each poll of the head, a sixth in one of the final pass */
     const look = async (pass: 'head' | 'final', most: number) => {
       world.solana.advanceSlots(1);
       calls = 0;
@@ -58,7 +58,7 @@ describe('more deposits on Solana than one look reads', () => {
     assert.deepEqual(amounts.toSorted(), [1n, 2n, 3n, 4n, 5n], 'what was seen paid comes first');
   });
 
-  it('cost no more than a part of them in a look, and one that is paid is seen when its turn comes', async () => {
+  it('cost a part of them in a poll, and a paid one is detected in its turn', async () => {
     const made = await depositWorld();
     world = made.world;
     const node = await startProxy(world.solana.rpcUrl);

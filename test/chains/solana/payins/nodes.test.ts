@@ -10,7 +10,7 @@ import { briefly, eachWithDeposit, watching } from './watching.ts';
 describe('reading payins on Solana from nodes', () => {
   const own = eachWithDeposit();
 
-  it('that show a balance before its transaction hold up nothing: the deposit is set aside, and looked at again', async () => {
+  it('with a balance before its transaction hold up nothing: the deposit is set aside, and polled again', async () => {
     const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) =>
       method === 'getSignaturesForAddress' ? [] : forward(method, params),
     );
@@ -30,7 +30,7 @@ describe('reading payins on Solana from nodes', () => {
     assert.deepEqual([briefly(range), range?.unexplained], [[own.paid(5n, txHash)], []]);
   });
 
-  it('must agree, two of them, before a payin is final; one that lags or does not know it is told apart', async () => {
+  it('must agree, two of them, before a payin is final; one that lags or does not know it is named separately', async () => {
     const [first, second] = [await startProxy(own.world.solana.rpcUrl), await startProxy(own.world.solana.rpcUrl)];
     const watcher = watching(own.world, [own.deposit], [first.url, second.url]);
     await own.pay(5n);
@@ -51,7 +51,7 @@ describe('reading payins on Solana from nodes', () => {
     assert.equal(await reasonOf(), 'nodesTooFew');
   });
 
-  it('are not followed, in what ends payments, to slots and times that one of them makes up', async () => {
+  it('do not end payments by slots and times that one of them fabricated', async () => {
     const ahead = 1_000_000;
     const [liar, other] = [await startProxy(own.world.solana.rpcUrl), await startProxy(own.world.solana.rpcUrl)];
     const watcher = watching(own.world, [own.deposit], [liar.url, other.url]);
@@ -68,7 +68,7 @@ describe('reading payins on Solana from nodes', () => {
     assert.deepEqual(briefly(await watcher.poll('final')), [own.paid(5n, txHash)]);
   });
 
-  it('that list a transaction before they have it are asked again', async () => {
+  it('are called again for a transaction that they list before they have it', async () => {
     const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) =>
       method === 'getTransaction' ? null : forward(method, params),
     );
@@ -81,7 +81,7 @@ describe('reading payins on Solana from nodes', () => {
     assert.deepEqual(briefly(await watcher.poll('final')), [own.paid(5n, txHash)]);
   });
 
-  it('that have forgotten old transactions keep no other late money from being seen', async () => {
+  it('without old transactions prevent no other late money from being detected', async () => {
     const forgotten = Array.from({ length: 101 }, () => Keypair.generate().publicKey);
     for (const owner of forgotten) await fundWallet(own.world.solana.rpcUrl, owner.toBase58(), { usdc: 1n });
     const watcher = watching(own.world, []);
@@ -99,7 +99,7 @@ describe('reading payins on Solana from nodes', () => {
     assert.deepEqual((await watcher.poll('final'))?.unexplained, [], 'it is not asked again for ever');
   });
 
-  it('that lag behind the cursor, or answer nothing, are passed over', async () => {
+  it('are skipped if they lag behind the cursor, or answer nothing', async () => {
     const watcher = watching(own.world, [own.deposit]);
     await watcher.poll('final');
     await addFault(own.world.solana.rpcUrl, { method: 'getMultipleAccounts', kind: 'lagging', slots: 3, times: 6 });
@@ -112,7 +112,7 @@ describe('reading payins on Solana from nodes', () => {
     await assert.rejects(watcher.ingester.head(signal), ChainUnavailable);
   });
 
-  it('that tell a time of a block that no clock knows are passed over', async () => {
+  it('are skipped if they report an impossible time of a block', async () => {
     const node = await startProxy(own.world.solana.rpcUrl, async (method, params, forward) => {
       const shown = await forward(method, params);
       return method === 'getBlock' ? { ...(shown as object), blockTime: '99999999999999999999' } : shown;
@@ -123,7 +123,7 @@ describe('reading payins on Solana from nodes', () => {
     assert.deepEqual(briefly(await watcher.poll('head')), [own.paid(5n, txHash)]);
   });
 
-  it('tell how far the chain has come', async () => {
+  it('report the head of the chain', async () => {
     const { blockNumber, chainTime } = await watching(own.world, []).ingester.head(signal);
     assert.equal(blockNumber, BigInt(own.world.solana.chain.head() - 1));
     assert.ok(chainTime.endsWith('Z'));

@@ -1,4 +1,4 @@
-/** What a payment becomes by what Solana shows: the service's own worker over a local network. */
+/** A payment's status from Solana's data: the service's own worker over a local network. */
 import assert from 'node:assert/strict';
 import { Keypair } from 'solana-web3-v1';
 import type { Cursor, Pass } from '../../../../commands/chainPorts.ts';
@@ -15,7 +15,7 @@ import * as p from '../../../support/payments.ts';
 import { type SolanaWorld, signal, solanaWorld } from '../world.ts';
 import { watching } from './watching.ts';
 
-/** By the chain's clock all is paid while the payment can be paid. */
+/** By the chain's clock, all money arrives before the expiry. */
 const paidAt_s = epochMs(p.minute(5)) / 1_000;
 
 describe('a payment over Solana', () => {
@@ -25,7 +25,7 @@ describe('a payment over Solana', () => {
   });
   afterEach(() => world.lab.stop());
 
-  it('is unpaid again when a fork drops its payin, and funded once when the payin comes back elsewhere', async () => {
+  it('is unpaid again when a fork drops its payin, and funded once when the payin lands elsewhere', async () => {
     const { payer, deposit, act, status, phases } = await paying(world);
     const transaction = await world.lab.signed(
       payer,
@@ -70,7 +70,7 @@ describe('a payment over Solana', () => {
     assert.deepEqual(await phases(), ['confirmed']);
   });
 
-  it('adds up transfers of wallets and exchanges, each counted once though it is read again and again', async () => {
+  it('adds up transfers of wallets and exchanges, each counted once though it is read repeatedly', async () => {
     const { payer, deposit, act, restart, status, phases } = await paying(world);
     await world.lab.pay({ from: payer, to: deposit, amount: 4_000000n });
     await world.lab.pay({ from: payer, to: deposit, amount: 6_010000n, memo: 'from an exchange' });
@@ -85,7 +85,7 @@ describe('a payment over Solana', () => {
   });
 });
 
-/** A payment of 10.01 USDC, and the worker that looks for its money. */
+/** A payment of 10.01 USDC, and the worker that watches for its money. */
 async function paying(world: SolanaWorld) {
   const [payer, deposit] = [await world.lab.person(), Keypair.generate().publicKey];
   world.settle();
@@ -148,7 +148,7 @@ async function paying(world: SolanaWorld) {
   return {
     ...{ payer, deposit },
     act: (pass: Pass) => worker.act(pass, signal),
-    /** Forgets what the watcher have seen. */
+    /** Forgets the watcher's memory. */
     restart() {
       worker = newWorker();
     },

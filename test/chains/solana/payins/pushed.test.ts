@@ -1,4 +1,4 @@
-/** Deposits that a node has pushed as paid: looks begin with them, and nothing else follows from it. */
+/** Deposits that a node reports as paid: polls read them first, and the push has no other effect. */
 import assert from 'node:assert/strict';
 import type { Keypair, PublicKey } from 'solana-web3-v1';
 import { createAddressBook } from '../../../../src/chains/solana/payins/tokenAccounts.ts';
@@ -6,7 +6,7 @@ import { type NodeProxy, Refusal, startProxy } from '../../proxy.ts';
 import type { SolanaWorld } from '../world.ts';
 import { briefly, depositWorld, unusedAddresses, type Watcher, watching } from './watching.ts';
 
-/** The youngest first. */
+/** Newest first. */
 const owners = unusedAddresses('deposit', 5_000);
 const accountsOf = createAddressBook();
 const [one, other] = [owners[2_000] ?? assert.fail(), owners[3_000] ?? assert.fail()];
@@ -20,7 +20,7 @@ describe('deposits on Solana that a node has pushed as paid', () => {
     ({ world, payer } = await depositWorld());
     node = await startProxy(world.solana.rpcUrl);
     watcher = watching(world, owners, [node.url], accountsOf);
-    // All are read once, and the next round is under way.
+    // All have been read once, and the next round has begun.
     for (let looks = 0; looks < 4; looks++) await look(3);
   });
   afterEach(() => world.lab.stop());
@@ -37,20 +37,20 @@ describe('deposits on Solana that a node has pushed as paid', () => {
     };
   }
 
-  it('are seen in the next look, wherever the round stands', async () => {
+  it('are read in the next poll, wherever the round is', async () => {
     await pay(5n, one);
     push(one);
     assert.deepEqual((await look(1)).amounts, [5n]);
   });
 
-  it('are seen by polling alone when no node has pushed them', async () => {
+  it('are found by polling alone when no node has pushed them', async () => {
     await pay(5n, one);
     let looks = 0;
     for (let seen = false; !seen && looks < 25; looks++) seen = (await look(3)).amounts.length > 0;
     assert.ok(looks > 1 && looks <= 21, `after ${looks} looks`);
   });
 
-  it('are all that is read in a look right after another one, which moves nothing', async () => {
+  it('are all that a poll reads right after another one, which moves nothing', async () => {
     await look(3);
     const { blockNumber } = await watcher.cursor('head');
     await pay(5n, one);
@@ -63,14 +63,14 @@ describe('deposits on Solana that a node has pushed as paid', () => {
     assert.ok(accounts > 1, 'two slots later the round goes on');
   });
 
-  it('are looked at no more once they were seen paid', async () => {
+  it('are not read again once their payin was detected', async () => {
     await pay(5n, one);
     push(one);
     assert.deepEqual((await look(3)).amounts, [5n]);
     assert.ok((await look(1)).accounts > 1, 'a look like any other');
   });
 
-  it('leave it at a glance where all of a few are read anyway', async () => {
+  it('are left to the usual poll if all of a few are read anyway', async () => {
     const few = watching(world, owners.slice(0, 50), [node.url], accountsOf);
     await few.poll('head');
     await pay(5n, owners[7] ?? assert.fail());
@@ -92,7 +92,7 @@ describe('deposits on Solana that a node has pushed as paid', () => {
     assert.ok((await watcher.cursor('head')).blockNumber > from + 20n);
   });
 
-  it('are looked for until the nodes that are asked have come so far', async () => {
+  it('are read until the polled nodes have reached the push’s slot', async () => {
     const lagsAt = await world.lab.connection.getSlot('confirmed');
     await look(3);
     await pay(5n, one);
@@ -110,7 +110,7 @@ describe('deposits on Solana that a node has pushed as paid', () => {
     assert.deepEqual((await look(1)).amounts, [5n]);
   });
 
-  it('are forgotten after a while when nothing is found of them', async () => {
+  it('are forgotten after a while when no payin is found', async () => {
     await look(3);
     push(one, other);
     assert.equal((await look(1)).accounts, 1);
@@ -119,7 +119,7 @@ describe('deposits on Solana that a node has pushed as paid', () => {
     assert.notEqual(accounts, 1, 'a look like any other');
   });
 
-  it('cost five calls in a look at most, whoever is named, and do not keep out those that are paid', async () => {
+  it('cost five calls in a poll at most, whichever are named, and do not displace paid ones', async () => {
     const strangers = unusedAddresses('stranger', 1_900);
     await look(3);
     push(...strangers, one);
@@ -135,7 +135,7 @@ describe('deposits on Solana that a node has pushed as paid', () => {
     assert.ok((await look(1)).accounts <= 12);
   });
 
-  it('stay to be looked at when a node refuses to answer', async () => {
+  it('stay due when a node refuses to answer', async () => {
     await look(3);
     await pay(5n, one);
     push(one);
@@ -146,7 +146,7 @@ describe('deposits on Solana that a node has pushed as paid', () => {
     assert.deepEqual((await look(1)).amounts, [5n]);
   });
 
-  it('are found again when what was found could not be recorded', async () => {
+  it('are found again when the range could not be recorded', async () => {
     await look(3);
     await pay(5n, one);
     push(one);

@@ -1,4 +1,4 @@
-/** What watching costs while nothing is paid, and that nothing is seen later for it. */
+/** Calls while nothing is paid: watching saves calls and detects payins without additional delay. */
 import assert from 'node:assert/strict';
 import { Keypair, PublicKey } from 'solana-web3-v1';
 import { transferOf } from '../../../../commands/chainPorts.ts';
@@ -6,7 +6,7 @@ import { type Behaviour, Refusal, startProxy } from '../../proxy.ts';
 import { signal } from '../world.ts';
 import { briefly, eachWithDeposit, watching } from './watching.ts';
 
-/** A poll each second, or so. */
+/** About one poll per second. */
 const pollEvery_slots = 3;
 
 describe('watching deposits on Solana', () => {
@@ -28,7 +28,7 @@ describe('watching deposits on Solana', () => {
     [100, 2],
     [300, 4.5],
   ] as const)
-    it(`takes ${most} calls in a poll of both passes while nothing is paid, with ${open} open; both move on`, async () => {
+    it(`takes ${most} calls in a poll of both passes while nothing is paid, with ${open} open; both advance`, async () => {
       const watcher = await watched(open);
       const [head, final] = [await watcher.cursor('head'), await watcher.cursor('final')];
       for (let poll = 0; poll < 30; poll++) {
@@ -46,7 +46,7 @@ describe('watching deposits on Solana', () => {
       }
     });
 
-  it('sees what is paid in the next poll of the head, and what is final in the next one of the final pass', async () => {
+  it('finds payins in the next poll of the head, and final ones in the next one of the final pass', async () => {
     const watcher = await watched(100);
     for (let quiet = 0; quiet < 4; quiet++) {
       own.world.solana.advanceSlots(pollEvery_slots);
@@ -62,12 +62,12 @@ describe('watching deposits on Solana', () => {
     assert.deepEqual(briefly(await watcher.poll('final')), [own.paid(5n, txHash)]);
   });
 
-  it('asks a node once for a payin’s history and transaction, and no more when it is final, if its block is the same', async () => {
+  it('queries a node once for a payin’s history and transaction, and no more when it is final, if its block is the same', async () => {
     const watcher = await watched(20);
     const hashes = await Promise.all(
       watcher.open.slice(0, 3).map((to, at) => own.pay(BigInt(at + 1), new PublicKey(to))),
     );
-    // More slots than payins: by blocks they would cost more.
+    // There are more slots than payins: reading blocks would cost more.
     own.world.solana.advanceSlots(5);
     assert.equal((await watcher.poll('head'))?.logs.length, 3);
     assert.deepEqual([watcher.asked('getSignaturesForAddress'), watcher.asked('getTransaction')], [3, 3]);
@@ -81,7 +81,7 @@ describe('watching deposits on Solana', () => {
     assert.deepEqual([watcher.asked('getSignaturesForAddress'), watcher.asked('getTransaction')], [3, 3]);
   });
 
-  it('finds in the final pass what the head pass has not seen, soon after', async () => {
+  it('finds payins in the final pass that the head pass has missed, soon after', async () => {
     const watcher = await watched(1);
     const txHash = await own.pay(5n);
     for (let poll = 0; poll < 12; poll++) {
@@ -93,7 +93,7 @@ describe('watching deposits on Solana', () => {
   });
 
   for (const moved of [0, pollEvery_slots])
-    it(`sees what is paid though the node that was asked last stands still, ${moved} slots after the last look`, async () => {
+    it(`finds payins although the last polled node is stuck, ${moved} slots after the last poll`, async () => {
       const { solana } = own.world;
       const [standing, going] = [await startProxy(solana.rpcUrl), await startProxy(solana.rpcUrl)];
       const watcher = watching(own.world, [own.deposit], [standing.url, going.url]);
@@ -111,7 +111,7 @@ describe('watching deposits on Solana', () => {
     });
 });
 
-/** Answers as it did at a slot, before which nothing was paid. */
+/** Answers as of a slot, before the first payment. */
 const standsAt =
   (slot: number): Behaviour =>
   async (method, params, forward) => {

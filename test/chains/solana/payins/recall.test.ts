@@ -17,7 +17,7 @@ const paid = (txHash: string, amount: bigint, slot: bigint): TransferLog => {
 };
 const sameBlocks = async (slot: bigint) => `block ${slot}`;
 
-describe('what the head pass has read of an account on Solana', () => {
+describe('the head pass’s reads of an account on Solana', () => {
   const recalling = () => {
     const recall = createHeadMemory();
     recall.keep(node, 'account', [paid('a', 5n, 90n)]);
@@ -27,14 +27,14 @@ describe('what the head pass has read of an account on Solana', () => {
     return { recall, explained };
   };
 
-  it('explains a balance that it adds up to, from where the final pass has read to', async () => {
+  it('explain a balance that they add up to, from the final pass’s position', async () => {
     const { explained } = recalling();
     assert.deepEqual(await explained(node, balance(7n), unread, sameBlocks), ['a', 'b']);
     assert.deepEqual(await explained(node, balance(7n), { amount: 5n, signature: 'a' }, sameBlocks), ['b']);
     assert.deepEqual(await explained(node, balance(5n, 92n), unread, sameBlocks), ['a']);
   });
 
-  it('explains none that it does not add up to, that another node tells, or of which a block is another one or not there', async () => {
+  it('explain no balance with another sum, from another node, or with a block that differs or is missing', async () => {
     const { explained } = recalling();
     assert.equal(await explained(node, balance(8n), unread, sameBlocks), undefined);
     assert.equal(await explained(other, balance(7n), unread, sameBlocks), undefined);
@@ -42,7 +42,7 @@ describe('what the head pass has read of an account on Solana', () => {
     assert.equal(await explained(node, balance(7n), unread, async () => undefined), undefined);
   });
 
-  it('counts a transaction once, where it was seen last', async () => {
+  it('count a transaction once, in its latest place', async () => {
     const { recall, explained } = recalling();
     recall.keep(node, 'account', [paid('a', 5n, 97n)]);
     assert.deepEqual(await explained(node, balance(7n), unread, sameBlocks), ['b', 'a']);

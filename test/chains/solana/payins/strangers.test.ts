@@ -1,4 +1,4 @@
-/** What strangers can do to a deposit whose address they know, and what it must not do to us. */
+/** Transfers of unknown senders to a deposit whose address they know, and effects that these must not have. */
 import assert from 'node:assert/strict';
 import { Keypair, SystemProgram } from 'solana-web3-v1';
 import { tokenAccount } from '../../../support/solana.ts';
@@ -8,7 +8,7 @@ import { briefly, eachWithDeposit, watching } from './watching.ts';
 describe('strangers at a deposit on Solana', () => {
   const own = eachWithDeposit();
 
-  /** SOL to the token account itself: a transaction that says nothing of tokens. */
+  /** Sends SOL to the token account itself: a transaction without token balances. */
   const lamports = async (count: number, to = own.deposit) => {
     const toPubkey = await tokenAccount(to);
     const transfer = SystemProgram.transfer({ fromPubkey: own.payer.publicKey, toPubkey, lamports: count });
@@ -16,7 +16,7 @@ describe('strangers at a deposit on Solana', () => {
   };
   const amounts = (range: Parameters<typeof briefly>[0]) => briefly(range).map(({ amount }) => amount);
 
-  it('send SOL to its token account: nothing changes, neither pass stands still, and money is seen before and after it', async () => {
+  it('send SOL to its token account: nothing changes, both passes advance, and money is detected before and after it', async () => {
     const watcher = watching(own.world, [own.deposit]);
     await own.pay(1n);
     await lamports(1);
@@ -38,7 +38,7 @@ describe('strangers at a deposit on Solana', () => {
     assert.equal((await anew.cursor('final')).blockNumber, (await anew.ingester.head(signal)).blockNumber - 3n);
   });
 
-  it('send so much that one look does not read it all: others are seen, and the whole of it is found by itself', async () => {
+  it('send more than one poll reads: others are detected, and all of it is found without help', async () => {
     const other = Keypair.generate().publicKey;
     await own.pay(1n);
     for (let n = 1; n <= 230; n++) {

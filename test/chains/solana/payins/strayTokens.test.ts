@@ -1,4 +1,4 @@
-/** Tokens at a deposit that no payin is read from: an operator is told, and nothing is recorded. */
+/** Tokens at a deposit that no payin is read from: the service notifies an operator and records nothing. */
 import assert from 'node:assert/strict';
 import { Keypair, PublicKey, SystemProgram, Transaction, TransactionInstruction } from 'solana-web3-v1';
 import { plantMint } from '../../../../sandbox/solana/controls.ts';
@@ -26,7 +26,7 @@ describe('tokens at a deposit that are no payin', () => {
     own.world.settle(own.world.solana.chain.finality.finalized_slots);
   };
 
-  /** Pays USDC into a token account of the deposit's owner that does not follow from owner and mint. */
+  /** Pays USDC into a token account of the deposit's owner that is not the associated one. */
   async function payBeside(amount: bigint): Promise<{ readonly account: string; readonly txHash: string }> {
     const { connection } = own.world.lab;
     const account = Keypair.generate();
@@ -78,7 +78,7 @@ describe('tokens at a deposit that are no payin', () => {
     assert.equal((await watcher.poll('final'))?.stray?.length, 1);
   });
 
-  it('are reported when they lie in another token account of the deposit’s owner; the transaction has no payin', async () => {
+  it('are reported when they are in another token account of the deposit’s owner; the transaction has no payin', async () => {
     const { account, txHash } = await payBeside(3_000000n);
     const found = await watcher.poll('final');
     const owner = own.deposit.toBase58();
@@ -88,7 +88,7 @@ describe('tokens at a deposit that are no payin', () => {
     assert.deepEqual(await watcher.ingester.lookUp(txHash, signal), []);
   });
 
-  it('are not reported of a deposit that was paid as agreed', async () => {
+  it('are not reported for a deposit that was paid as agreed', async () => {
     await own.pay(5n);
     own.world.settle();
     const found = await watcher.poll('final');

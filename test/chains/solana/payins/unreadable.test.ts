@@ -1,4 +1,4 @@
-/** Transactions that a node shows and that cannot be read, or not as usual: none of them holds up anything else. */
+/** Unreadable and unusual transactions of a node: none of them holds up anything else. */
 import assert from 'node:assert/strict';
 import { Keypair, SystemProgram } from 'solana-web3-v1';
 import { transferOf } from '../../../../commands/chainPorts.ts';
@@ -31,10 +31,10 @@ const withoutMeta = changed((shown) => {
 const balances = ({ meta }: Shown) =>
   ['preTokenBalances', 'postTokenBalances'].flatMap((name) => meta?.[name] as Record<string, unknown>[]);
 
-describe('a transaction on Solana that cannot be read', () => {
+describe('an unreadable transaction on Solana', () => {
   const own = eachWithDeposit();
 
-  /** A node that shows one transaction in its own way. */
+  /** A node that returns one transaction in its own form. */
   const nodeShowing = (behaviour: Behaviour, which: () => string | undefined) =>
     startProxy(own.world.solana.rpcUrl, (method, params, forward) =>
       method === 'getTransaction' && (which() === undefined || params[0] === which())
@@ -54,7 +54,7 @@ describe('a transaction on Solana that cannot be read', () => {
       /expected a text/,
     ],
   ] as const) {
-    it(`${what} is parked with its evidence, and the others are seen`, async () => {
+    it(`${what} is parked with its evidence, and the others are detected`, async () => {
       let bad: string | undefined = 'none yet';
       const node = await nodeShowing(behaviour, () => bad);
       const other = Keypair.generate().publicKey;
@@ -92,7 +92,7 @@ describe('a transaction on Solana that cannot be read', () => {
     });
   }
 
-  it('is not parked where it has brought nothing: strangers make no work by sending SOL', async () => {
+  it('is not parked if it has brought nothing: strangers make no work by sending SOL', async () => {
     let bad: string | undefined = 'none yet';
     const node = await nodeShowing(newer, () => bad);
     const first = await own.pay(1n);
@@ -106,7 +106,7 @@ describe('a transaction on Solana that cannot be read', () => {
     assert.deepEqual([range?.unreadable, range?.unexplained], [[], []]);
   });
 
-  it('is not found to be nothing when one node has it and another does not know it', async () => {
+  it('is not dismissed as empty when one node has it and another does not know it', async () => {
     const txHash = await own.pay(2n);
     own.world.settle();
     const node = await nodeShowing(withoutMeta, () => txHash);
@@ -125,7 +125,7 @@ describe('a transaction on Solana whose balances lack', () => {
   const own = eachWithDeposit();
 
   for (const missing of [['owner'], ['programId'], ['owner', 'programId']])
-    it(`${missing.join(' and ')} pays the deposit all the same`, async () => {
+    it(`${missing.join(' and ')} pays the deposit nevertheless`, async () => {
       const old = changed((shown) => {
         for (const each of balances(shown)) for (const name of missing) delete each[name];
       });
@@ -133,7 +133,7 @@ describe('a transaction on Solana whose balances lack', () => {
         method === 'getTransaction' ? old(method, params, forward) : forward(method, params),
       );
       const watcher = watching(own.world, [own.deposit], [node.url, own.world.solana.rpcUrl]);
-      // The second one does not name the wallet: its token account is there already.
+      // The second transaction does not name the wallet, because its token account exists already.
       for (const amount of [5_000000n, 1n]) {
         const txHash = await own.pay(amount);
         own.world.settle();

@@ -8,7 +8,7 @@ import { briefly, eachWithDeposit, watching } from './watching.ts';
 describe('a payin on Solana by a transaction of version 1', () => {
   const own = eachWithDeposit();
 
-  it('is seen, looked up and agreed on like any other, and so is what others pay meanwhile', async () => {
+  it('is detected, looked up and agreed on like any other, and so are other payments meanwhile', async () => {
     const other = Keypair.generate().publicKey;
     const watcher = watching(own.world, [own.deposit, other]);
     const txHash = await own.pay(1n, own.deposit, 1);

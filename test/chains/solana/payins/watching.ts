@@ -13,9 +13,9 @@ export interface Watcher {
   readonly ingester: Ingester;
   readonly open: string[];
   readonly late: string[];
-  /** Polls once from where the pass stands. @returns undefined when the chain had not moved */
+  /** Polls once from the pass's cursor. @returns undefined if the chain has not moved */
   poll(pass: Pass): Promise<ScannedRange | undefined>;
-  /** A poll whose range could not be recorded. */
+  /** Polls once; the range is not recorded. */
   pollInVain(pass: Pass): Promise<void>;
   cursor(pass: Pass): Promise<Cursor>;
 }
@@ -65,7 +65,7 @@ export function watching(
 /** Unix time in ms of the first address of a list; each next one is 1 ms older. */
 const youngest = 1_000_000;
 
-/** A list as the service keeps it, the first of it youngest. */
+/** A list in the service's order, newest first. */
 const pagesOf =
   (list: readonly string[]): Watch['open'] =>
   async ({ after, max }) => {
@@ -75,7 +75,7 @@ const pagesOf =
       .map((address, place) => ({ address, key: address, at: instant(youngest - first - place) }));
   };
 
-/** What matters of logs. */
+/** Relevant fields of logs. */
 export const briefly = (range: ScannedRange | undefined) =>
   (range?.logs ?? []).map(({ to, from, amount, txHash }: TransferLog) => ({ to, from, amount, txHash }));
 
@@ -83,7 +83,7 @@ export const briefly = (range: ScannedRange | undefined) =>
 export const unusedAddresses = (name: string, count: number): readonly PublicKey[] =>
   Array.from({ length: count }, (_, n) => new PublicKey(createHash('sha256').update(`${name} ${n}`).digest()));
 
-/** A local chain, somebody who pays on it, and a deposit; what came before is final. */
+/** A local chain with a payer and a deposit; everything before is final. */
 export async function depositWorld() {
   const world = await solanaWorld();
   const payer = await world.lab.person();
@@ -91,7 +91,7 @@ export async function depositWorld() {
   return { world, payer, deposit: Keypair.generate().publicKey };
 }
 
-/** Within a `describe`: each of its specs has a chain, a payer and a deposit of its own. */
+/** Called inside a `describe`: gives each of its specs a separate chain, payer and deposit. */
 export function eachWithDeposit() {
   let made: Awaited<ReturnType<typeof depositWorld>>;
   beforeEach(async () => {
@@ -108,10 +108,10 @@ export function eachWithDeposit() {
     get deposit() {
       return made.deposit;
     },
-    /** The payer pays. @returns the transaction's signature */
+    /** Pays. @returns the transaction's signature */
     pay: (amount: bigint, to = made.deposit, version: 0 | 1 = 0): Promise<string> =>
       made.world.lab.pay({ from: made.payer, to, amount, version }),
-    /** That, as `briefly` tells it. */
+    /** The payment in the form of `briefly`. */
     paid: (amount: bigint, txHash: string, to = made.deposit) => ({
       ...{ to: to.toBase58(), from: made.payer.publicKey.toBase58(), amount, txHash },
     }),

@@ -36,12 +36,12 @@ describe('withdrawals of SOL', () => {
     await assert.rejects(world.rail.numbering.prepare(order), blockedBy('treasuryBehindChain'), 'it was paid already');
   });
 
-  it('wait for as much as pays for them and the fee, and for an amount that a wallet can begin with', async () => {
+  it('wait for as much as covers them and the fee, and for an amount that can open a wallet', async () => {
     await assert.rejects(world.rail.numbering.prepare(orderOf(10n * lamportsPerSol)), blockedBy('float'));
     await assert.rejects(world.rail.numbering.prepare(orderOf(5n)), blockedBy('refusedByToken'));
   });
 
-  it('are signed just as they are ordered, as withdrawals and nothing else', async () => {
+  it('are signed exactly as ordered, as withdrawals and nothing else', async () => {
     const order = orderOf(1_000_000_000n);
     const unsigned = await world.rail.numbering.prepare(order);
     const refused = (error: unknown) => error instanceof SigningRefused && error.reason === 'mismatch';

@@ -12,7 +12,7 @@ interface Balance {
   readonly uiTokenAmount: { amount: string };
 }
 
-/** Until no final block takes what is signed now any more, and so much longer with one node alone. */
+/** Slots until no final block accepts a transaction that is signed now. A single node is given more. */
 const expiry_slots = 160;
 const expiryAlone_slots = expiry_slots + Number(waitAlone_blocks);
 
@@ -27,7 +27,7 @@ describe('payouts on Solana die only with proof', () => {
   const fateOf = (attempt: Parameters<SolanaWorld['rail']['fate']>[0][number], rail = world.rail) =>
     rail.fate([attempt], signal);
 
-  it('when the last block that takes them is final, not when it has come', async () => {
+  it('when the last block that accepts them is final, not when it exists', async () => {
     const receiver = world.nobody();
     const attempt = await world.attemptTo(orderTo(receiver));
     await fault('drop');
@@ -50,7 +50,7 @@ describe('payouts on Solana die only with proof', () => {
     assert.equal(await world.balance(receiver), 5_000000n);
   });
 
-  it('later, by one node alone: an index of it that lags has time to catch up', async () => {
+  it('later, by one node alone: a lagging index has time to catch up', async () => {
     const attempt = await world.attemptTo(orderTo(world.nobody()));
     await fault('drop');
     await world.rail.broadcast(attempt.bytes);
@@ -60,7 +60,7 @@ describe('payouts on Solana die only with proof', () => {
     assert.equal((await fateOf(attempt)).kind, 'dead');
   });
 
-  it('as late where one of two nodes is enough, and the other does not answer', async () => {
+  it('as late if one of two nodes is enough, and the other does not answer', async () => {
     const attempt = await world.attemptTo(orderTo(world.nobody()));
     await fault('drop');
     await world.rail.broadcast(attempt.bytes);
@@ -74,7 +74,7 @@ describe('payouts on Solana die only with proof', () => {
     assert.equal((await fateOf(attempt, rail)).kind, 'dead');
   });
 
-  it('never where a node’s index of statuses is empty: it is asked for the transaction, and for the receiver’s history', async () => {
+  it('never if a node’s index of statuses is empty: it is queried for the transaction, and for the receiver’s history', async () => {
     const attempt = await world.attemptTo(orderTo(world.nobody()));
     await world.rail.broadcast(attempt.bytes);
     world.solana.advanceSlots(expiryAlone_slots);
@@ -116,7 +116,7 @@ describe('payouts on Solana die only with proof', () => {
     assert.equal((await fateOf(other)).kind, 'final');
   });
 
-  it('not on the word of one node that does not know them: every one that answers has to prove it', async () => {
+  it('not by one node that does not know them: every one that answers has to prove it', async () => {
     const attempt = await world.attemptTo(orderTo(world.nobody()));
     await world.rail.broadcast(attempt.bytes);
     world.solana.advanceSlots(expiryAlone_slots);
@@ -134,7 +134,7 @@ describe('payouts on Solana die only with proof', () => {
     assert.equal(both.kind === 'pending' && both.dispute?.reason, 'nodesDisagree');
   });
 
-  it('and after two hundred thousand blocks by none: then an operator is told that they can land no more', async () => {
+  it('and after two hundred thousand blocks by none: then an operator learns that they cannot land any more', async () => {
     const attempt = await world.attemptTo(orderTo(world.nobody()));
     await fault('drop');
     await world.rail.broadcast(attempt.bytes);
@@ -151,7 +151,7 @@ describe('payouts on Solana die only with proof', () => {
     assert.equal(await rail.canLand(attempt, signal), false);
   });
 
-  it('not by a network that began anew, whose heights are below theirs; an operator may bury them an hour after the signature', async () => {
+  it('not by a network that was restarted, whose heights are below theirs; an operator may bury them an hour after the signature', async () => {
     world.solana.advanceSlots(5_000);
     const attempt = await world.attemptTo(orderTo(world.nobody()));
     for (const [age_s, canLand] of [
@@ -201,7 +201,7 @@ describe('payouts on Solana die only with proof', () => {
     await assert.rejects(world.railOf([down.url]).numbering.prepare(orderTo(world.nobody())), ChainUnavailable);
   });
 
-  it('and land only with all that was ordered: a mint may keep a fee', async () => {
+  it('and land only with the whole ordered amount: a mint may keep a fee', async () => {
     const attempt = await world.attemptTo(orderTo(world.nobody()));
     await world.rail.broadcast(attempt.bytes);
     world.settle();

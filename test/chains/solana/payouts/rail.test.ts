@@ -23,7 +23,7 @@ describe('payouts on Solana', () => {
   });
   afterEach(() => world.lab.stop());
 
-  /** A transaction of nobody's concern that names a key, as often as it is told with another number. */
+  /** A foreign transaction that names a key; each call has another number and so another signature. */
   const name = async (stranger: Keypair, reference: PublicKey, number: number) => {
     const own = stranger.publicKey;
     const naming = SystemProgram.transfer({ fromPubkey: own, toPubkey: own, lamports: number });
@@ -62,7 +62,7 @@ describe('payouts on Solana', () => {
       assert.equal(await world.balance(world.treasury.publicKey), 1_000_000000n - 12_345678n);
     });
 
-    it('and open no account that the payment’s fee does not pay for, also if it is closed at the last moment', async () => {
+    it('and open no account that the payment’s fee does not cover, also if it is closed at the last moment', async () => {
       const stranger = await world.lab.person(1_000000n);
       const receiver = stranger.publicKey;
       const order = orderTo(receiver, 1n, { opensAccount: false });
@@ -83,7 +83,7 @@ describe('payouts on Solana', () => {
       await world.rail.numbering.prepare({ ...order, opensAccount: true, referenceOrdinal: 2 });
     });
 
-    it('at the cost that is told of them: the rent too, where the receiver has no account', async () => {
+    it('at the reported cost: with the rent if the receiver has no account', async () => {
       const costOf = (receiver: PublicKey) =>
         world.rail.receiverCost?.({ token: usdcToken, receiver: receiver.toBase58() }, signal);
       const { publicKey: holder } = await world.lab.person(1n);
@@ -98,7 +98,7 @@ describe('payouts on Solana', () => {
       assert.ok(BigInt(spent) <= 2_039_280n + (await world.rail.transferCost(signal)));
     });
 
-    it('with the reference of what they are for, which is also the memo unless the receiver has one', async () => {
+    it('with the reference of their purpose, which is also the memo unless the receiver has one', async () => {
       const receiver = (await world.lab.person(0n)).publicKey;
       for (const [id, receiverMemo] of [
         ['payment-1', null],
@@ -125,7 +125,7 @@ describe('payouts on Solana', () => {
       assert.equal(await world.balance(receiver), 6n);
     });
 
-    it('when the answer to sending them was lost, they came twice, or were dropped at first', async () => {
+    it('when the answer to sending them was lost, they arrived twice, or were dropped at first', async () => {
       const receiver = world.nobody();
       let paid = 0n;
       for (const kind of ['lostAnswer', 'duplicate', 'drop'] as const) {
@@ -178,7 +178,7 @@ describe('payouts on Solana', () => {
       await poor.lab.stop();
     });
 
-    it('to what is no wallet: a token account, a mint, a program, a program’s data, an address off the curve', async () => {
+    it('to no wallet: a token account, a mint, a program, a program’s data, an address off the curve', async () => {
       const person = (await world.lab.person(1n)).publicKey;
       world.solana.advanceSlots(2);
       await refusedTo(await tokenAccount(person), /is a token account: give the address of the wallet/);
@@ -191,7 +191,7 @@ describe('payouts on Solana', () => {
       assert.notEqual(person.toBase58(), systemProgram);
     });
 
-    it('when the treasury has made them already, which only an older log does not know', async () => {
+    it('when the treasury has made them already, which only an older log lacks', async () => {
       const receiver = world.nobody();
       const attempt = await world.attemptTo(orderTo(receiver));
       await world.rail.broadcast(attempt.bytes);
@@ -228,7 +228,7 @@ describe('payouts on Solana', () => {
       await assert.rejects(world.rail.numbering.prepare(older), blockedBy('treasuryBehindChain'));
     });
 
-    it('again before they are dead: nothing replaces or cancels what was signed', () => {
+    it('again before they are dead: nothing replaces or cancels a signed one', () => {
       const { kind, prepare, ...others } = world.rail.numbering;
       assert.deepEqual([kind, prepare.length, others], ['expiring', 1, {}]);
     });
@@ -244,7 +244,7 @@ describe('payouts on Solana', () => {
     assert.equal((await fateOf(attempt)).kind, 'final');
   });
 
-  it('are refused by nodes before they fail there, and tell why', async () => {
+  it('are refused by nodes before they fail there, with the reason', async () => {
     const [first, second] = [
       await world.attemptTo(orderTo(world.nobody(), 900_000000n)),
       await world.attemptTo(orderTo(world.nobody(), 900_000000n, { reference: 'payment-2' })),
@@ -255,7 +255,7 @@ describe('payouts on Solana', () => {
     assert.deepEqual(await fateOf(second), { kind: 'unknown' });
   });
 
-  it('tell what the treasury can spend', async () => {
+  it('report the treasury’s spendable balance', async () => {
     const { gas, tokens } = await world.rail.balances(signal);
     assert.equal(tokens[usdcMint.toBase58()], 1_000_000000n);
     assert.ok(gas > 9_000_000_000n && gas < 10_000_000_000n);

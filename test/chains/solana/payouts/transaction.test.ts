@@ -1,4 +1,4 @@
-/** The treasury's transactions, pinned as another client than the product's reads them: every account, its role and every byte of data. */
+/** The treasury's transactions, pinned as an independent client reads them: every account, its role and every byte of data. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { TransactionMessage, VersionedMessage } from 'solana-web3-v1';
@@ -38,7 +38,7 @@ const creating = (account: string, owner: string) =>
   `${associatedProgram} 01 ${treasury}:sw ${account}:w ${owner}${owner === treasury ? ':sw' : ''} ${usdc} ${systemProgram} ${tokenProgram}`;
 
 describe('transactions on Solana', () => {
-  it('stand on addresses that follow from keys, seed, salt and payment alone', () => {
+  it('use addresses that are derived from keys, seed, salt and payment alone', () => {
     assert.equal(solanaKey(Buffer.alloc(32, 7)).address, treasury);
     assert.equal(solanaKey(Buffer.alloc(32, 8)).address, receiver);
     assert.equal(ownerKey('5e'.repeat(32), 'ab'.repeat(32)).address, deposit);
@@ -98,7 +98,7 @@ describe('transactions on Solana', () => {
     for (const [hash, message] of pinned) assert.equal(createHash('sha256').update(message).digest('hex'), hash);
   });
 
-  it('tell the terms that they were made on', () => {
+  it('state their terms', () => {
     assert.deepEqual(termsInMessage(transferMessage(treasury, orderTo(receiver), reference, terms)), terms);
     assert.equal(termsInMessage(new Uint8Array([0x80, 1, 2, 3])), undefined);
   });

@@ -1,4 +1,4 @@
-/** What several nodes say before a payout on Solana is signed: whether it was made already, and what haste costs. */
+/** Agreement of several nodes before a payout on Solana is signed: was it made already? And the cost of haste. */
 import assert from 'node:assert/strict';
 import { PublicKey, SystemProgram } from 'solana-web3-v1';
 import { PayoutBlocked } from '../../../../commands/transferPorts.ts';
@@ -17,7 +17,7 @@ describe('a payout on Solana, before it is signed,', () => {
   });
   afterEach(() => world.lab.stop());
 
-  /** A rail over nodes that answer one method in their own way. */
+  /** A rail over nodes that each answer one method in their own way. */
   async function railOver(method: string, ...answers: readonly Behaviour[]) {
     const nodes = await Promise.all(
       answers.map((answer) =>
@@ -34,7 +34,7 @@ describe('a payout on Solana, before it is signed,', () => {
     const emptyIndex: Behaviour = async () => [];
     const method = 'getSignaturesForAddress';
     const isBehind = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'treasuryBehindChain';
-    /** One that was paid, and that the log does not know of. */
+    /** A paid order that the log does not contain. */
     async function paid(reference = 'payment-1') {
       const order = orderTo(world.nobody(), 5_000000n, { reference });
       await world.rail.broadcast((await world.attemptTo(order)).bytes);
@@ -42,7 +42,7 @@ describe('a payout on Solana, before it is signed,', () => {
       return order;
     }
 
-    it('for two nodes: one whose index is empty is contradicted by the other', async () => {
+    it('by two nodes: one whose index is empty is contradicted by the other', async () => {
       const order = await paid();
       for (const nodes of [
         [emptyIndex, honest],
@@ -51,13 +51,13 @@ describe('a payout on Solana, before it is signed,', () => {
         await assert.rejects((await railOver(method, ...nodes)).numbering.prepare(order), isBehind);
     });
 
-    it('for nobody while one of two cannot tell', async () => {
+    it('by neither while one of two cannot answer', async () => {
       const order = orderTo(world.nobody());
       await assert.rejects((await railOver(method, honest, broken)).numbering.prepare(order), ChainUnavailable);
       await (await railOver(method, honest, honest, broken)).numbering.prepare(order);
     });
 
-    it('though its first attempt was given up and the index is empty: that attempt is asked for by its own signature', async () => {
+    it('though its first attempt was given up and the index is empty: that attempt is queried by its own signature', async () => {
       const order = orderTo(world.nobody());
       const first = await world.attemptTo(order);
       await world.rail.broadcast(first.bytes);
@@ -66,10 +66,10 @@ describe('a payout on Solana, before it is signed,', () => {
       await assert.rejects(rail.numbering.prepare({ ...order, earlier: [first.hash] }), isBehind);
     });
 
-    describe('by the only node’s word, if that shows the treasury’s whole history:', () => {
+    describe('by the only node, if that has the treasury’s whole history:', () => {
       const isUnproven = (error: unknown) => error instanceof PayoutBlocked && error.reason === 'historyUnproven';
 
-      it('not while its index is empty, though neither it nor the log knows of what was paid', async () => {
+      it('not while its index is empty, though neither it nor the log knows of the payment', async () => {
         const order = await paid();
         await assert.rejects((await railOver(method, emptyIndex)).numbering.prepare(order), isUnproven);
         await assert.rejects(
@@ -88,7 +88,7 @@ describe('a payout on Solana, before it is signed,', () => {
         await assert.rejects((await railOver(method, stopped, emptyIndex)).numbering.prepare(order), isUnproven);
       });
 
-      it('again after a fork, of which what was listed comes again in another place', async () => {
+      it('again after a fork, after which listed transactions land in another place', async () => {
         const { rail } = world;
         const attempts = [];
         for (const reference of ['payment-1', 'payment-2']) {
@@ -96,7 +96,7 @@ describe('a payout on Solana, before it is signed,', () => {
           await rail.broadcast(attempt.bytes);
           attempts.push(attempt);
         }
-        // Confirmed, and not final yet.
+        // Confirmed, not yet final.
         world.solana.advanceSlots(1);
         await rail.numbering.prepare(orderTo(world.nobody(), 1n, { reference: 'payment-3' }));
         const [first, second] = attempts;
@@ -141,7 +141,7 @@ describe('a payout on Solana, before it is signed,', () => {
       await assert.rejects((await railOver(method, clipped)).numbering.prepare(order), isBehind);
     });
 
-    it('by what bears its reference and cannot be read: nothing is signed', async () => {
+    it('not with an unreadable transaction of its reference: nothing is signed', async () => {
       const order = await paid();
       const newer: Behaviour = async () => {
         throw new Refusal(-32015, 'Transaction version (2) is not supported by the requesting client.');
@@ -164,7 +164,7 @@ describe('a payout on Solana, before it is signed,', () => {
     const { priceMin_microLamports, priceMax_microLamports } = solanaFees();
     const [least, most] = [Number(priceMin_microLamports), Number(priceMax_microLamports)];
 
-    it('that no node alone makes dear: the lower of two, the middle of three, within the bounds', async () => {
+    it('by no node alone: the lower of two, the middle of three, within the bounds', async () => {
       assert.equal(await priceBy([0]), least);
       assert.equal(await priceBy([90_000]), 90_000);
       assert.equal(await priceBy([10 ** 12]), most);
@@ -172,7 +172,7 @@ describe('a payout on Solana, before it is signed,', () => {
       assert.equal(await priceBy([2_000, 10 ** 12, 3_000]), 3_000);
     });
 
-    it('that rises with each attempt before it, up to what the operator allows', async () => {
+    it('and rises with each earlier attempt, up to the operator’s limit', async () => {
       assert.deepEqual(
         [await priceBy([2_000], 0), await priceBy([2_000], 1), await priceBy([2_000], 2), await priceBy([2_000], 40)],
         [2_000, 8_000, 32_000, most],

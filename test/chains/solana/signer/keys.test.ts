@@ -18,7 +18,7 @@ describe('keys of Solana', () => {
     assert.equal(parseSolanaKey('0x12'), undefined);
   });
 
-  it('of deposits follow from seed and salt, and from nothing else', () => {
+  it('for deposits follow from seed and salt, and from nothing else', () => {
     assert.equal(ownerKey(depositSeed, salt).address, owner);
     assert.notEqual(ownerKey('00'.repeat(32), salt).address, owner);
     assert.notEqual(ownerKey(depositSeed, '00'.repeat(32)).address, owner);

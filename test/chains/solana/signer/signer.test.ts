@@ -50,7 +50,7 @@ async function refused(unsigned: Unsigned, reason: SigningRefused['reason'], pur
 }
 
 describe('the Solana signer', () => {
-  it('signs what was ordered, and the same bytes each time', async () => {
+  it('signs the order, and the same bytes each time', async () => {
     const signer = newSigner();
     const signed = await signer.sign(prepared(), payout);
     assert.deepEqual(await signer.sign(prepared(), payout), signed);
@@ -72,7 +72,7 @@ describe('the Solana signer', () => {
     await refused(prepared(orderTo(receiver, 0n)), 'mismatch');
   });
 
-  it('refuses instructions besides, accounts besides, and bytes that are no message', async () => {
+  it('refuses additional instructions and accounts, and bytes that are no message', async () => {
     const order = orderTo(receiver);
     const message = transferMessage(treasury.address, order, reference, terms);
     await refused(unsignedOf(order, message.slice(0, -1)), 'mismatch');
@@ -87,7 +87,7 @@ describe('the Solana signer', () => {
     for (const edit of edits) await refused(unsignedOf(order, edited(message, edit)), 'mismatch');
   });
 
-  it('refuses tokens that are none of the catalogue’s', async () => {
+  it('refuses tokens outside the catalogue', async () => {
     const { token } = orderTo(receiver);
     await refused(prepared(orderTo(receiver, 5n, { token: { ...token, address: receiver } })), 'mismatch');
     await refused(prepared(orderTo(receiver, 5n, { token: { ...token, decimals: 9 } })), 'mismatch');
@@ -137,7 +137,7 @@ describe('the Solana signer', () => {
     await assert.rejects(pay('one more'), (error) => error instanceof SigningRefused && error.reason === 'perHour');
   });
 
-  it('never cancels, and signs no transfer as what moves nothing', async () => {
+  it('never cancels, and signs no transfer for a purpose that moves nothing', async () => {
     await refused(prepared(), 'mismatch', { kind: 'cancel', reference: 'nonce 1' });
     for (const kind of ['anchor', 'deployment'] as const) await refused(prepared(), 'mismatch', { ...payout, kind });
   });
@@ -153,7 +153,7 @@ describe('the Solana signer', () => {
       });
     };
 
-    it('what a deposit of ours holds, by its owner’s key, to the treasury', async () => {
+    it('the balance of a deposit of ours, by its owner’s key, to the treasury', async () => {
       const { bytes, hash } = await newSigner().sign(sweeping(), purpose);
       const wire = Buffer.from(bytes, 'base64');
       assert.equal(wire[0], 2);

@@ -25,7 +25,7 @@ describe('the configured payin contract', () => {
     return contractProblem(config, createStellarRpc(config), AbortSignal.timeout(patience_ms));
   }
 
-  it('is right when it runs our code for our treasury and USDC; none is right too', async () => {
+  it('is right when it runs our code for our treasury and USDC; no contract is right too', async () => {
     assert.equal(await problem(contract), undefined);
     assert.equal(await problem(null), undefined);
   });
@@ -38,12 +38,12 @@ describe('the configured payin contract', () => {
     );
   });
 
-  it('is refused when it takes another token', async () => {
+  it('is refused when it accepts another token', async () => {
     const other = await lab.deployPayin(await lab.person(), treasury.publicKey(), contract);
     assert.match((await problem(other)) ?? '', /is no payin contract/);
   });
 
-  it('is refused when its code is not ours, or it is no contract of code at all', async () => {
+  it('is refused when its code is not ours, or it is no contract at all', async () => {
     const wallet = await lab.deploy(await lab.person(), await compileWallet(), [
       xdr.ScVal.scvBytes(treasury.rawPublicKey()),
     ]);

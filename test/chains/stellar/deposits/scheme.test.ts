@@ -21,7 +21,7 @@ describe('deposits on Stellar', () => {
     assert.equal(numbers.size, 100);
   });
 
-  it('of the contract intent are the contract or the treasury, with one memo of 28 bytes', async () => {
+  it('are the contract or the treasury for the contract intent, with one memo of 28 bytes', async () => {
     const deposit = await deposits.assign('payment-1', token, 'stellar_payin_contracts');
     assert.deepEqual([deposit.contract, deposit.address, deposit.memo], [contract, account, deposit.contractMemo]);
     assert.match(deposit.contractMemo ?? '', /^[0-9a-f]{28}$/);

@@ -15,8 +15,8 @@ describe('reading payins on Stellar', () => {
   });
   after(() => world.lab.stop());
 
-  describe('what is seen', () => {
-    it('of a classic payment is its memo as text: a text, an id, an M address, a hash, none', async () => {
+  describe('a detected payin', () => {
+    it('has the memo of a classic payment as text: a text, an id, an M address, a hash, none', async () => {
       const from = world.here();
       await world.send('1', Memo.text('to whom'));
       await world.send('2', Memo.id('18446744073709551615'));
@@ -37,7 +37,7 @@ describe('reading payins on Stellar', () => {
       assert.ok(logs.every(({ to, from: sender }) => to === treasury && sender === world.payer.publicKey()));
     });
 
-    it('of a call of the payin contract is one payin, for the contract with its memo', async () => {
+    it('is one for a call of the payin contract, for the contract with its memo', async () => {
       const from = world.here();
       const txHash = await world.pay(12_3456789n, 'invoice');
       const { logs, ingester } = await scanned(world.config(), from);
@@ -49,7 +49,7 @@ describe('reading payins on Stellar', () => {
       assert.deepEqual(await ingester.lookUp(txHash, signal), [transfer]);
     });
 
-    it('of several operations in one transaction is each, under its own number', async () => {
+    it('is each of several operations in one transaction, under its own number', async () => {
       const from = world.here();
       const payment = (amount: string) => Operation.payment({ destination: treasury, asset: usdc, amount });
       const elsewhere = Operation.payment({ destination: treasury, asset: Asset.native(), amount: '1' });
@@ -65,7 +65,7 @@ describe('reading payins on Stellar', () => {
       assert.equal((await ingester.lookUp(txHash, signal)).length, 2);
     });
 
-    it('of a transaction in a fee bump is the same by either hash', async () => {
+    it('is the same in a fee bump by either hash', async () => {
       const from = world.here();
       const payment = Operation.payment({ destination: treasury, asset: usdc, amount: '1' });
       const inner = await world.lab.build(world.payer.publicKey(), [payment], Memo.text('bumped'));
@@ -81,7 +81,7 @@ describe('reading payins on Stellar', () => {
       assert.deepEqual(await ingester.lookUp(bump.hash().toString('hex'), signal), seen);
     });
 
-    it('of what an event page shows twice is one', async () => {
+    it('is one although an event page contains it twice', async () => {
       const from = world.here();
       await world.send('1', Memo.text('twice'));
       await addFault(world.stellar.rpcUrl, { method: 'getEvents', kind: 'duplicate' });
@@ -89,7 +89,7 @@ describe('reading payins on Stellar', () => {
       assert.deepEqual(briefly(logs), [{ to: treasury, memo: 'twice', amount: 1_0000000n }]);
     });
 
-    it('of a memo that cannot be kept as text is its bytes, cut to fit', async () => {
+    it('has the bytes of a memo that cannot be kept as text, truncated to fit', async () => {
       const from = world.here();
       await world.pay(1n, 'a\u0000b');
       await world.pay(2n, 'x'.repeat(500));
@@ -101,8 +101,8 @@ describe('reading payins on Stellar', () => {
     });
   });
 
-  describe('what is not believed', () => {
-    it('is another contract’s payment event, another asset of the same name, and what others get', async () => {
+  describe('an ignored payment', () => {
+    it('is another contract’s payment event, another asset of the same name, and a payment to other receivers', async () => {
       const from = world.here();
       const forger = Keypair.random();
       const fake = new Asset('USDC', forger.publicKey());

@@ -36,8 +36,8 @@ const paid = (amount: bigint, memo: string, from = alice): SeenEvent => ({
 const read = (...events: SeenEvent[]) =>
   transfersToTreasury(watched, events).map(({ to, memo, amount }) => [to, memo, amount]);
 
-describe('what one operation moved', () => {
-  it('is one payin for a transfer and the contract’s word about it', () => {
+describe('the movement of one operation', () => {
+  it('is one payin for a transfer and the contract’s event about it', () => {
     assert.deepEqual(read(moved(5n), paid(5n, 'x')), [['payin', 'x', 5n]]);
   });
 
@@ -49,7 +49,7 @@ describe('what one operation moved', () => {
     ]);
   });
 
-  it('is never what the contract alone says: without that transfer before it, from that sender, nothing moved', () => {
+  it('is never the contract’s event alone: without that transfer before it, from that sender, nothing moved', () => {
     assert.deepEqual(read(paid(5n, 'x')), []);
     assert.deepEqual(read(paid(5n, 'x'), moved(5n)), [[treasury, null, 5n]]);
     assert.deepEqual(read(moved(5n), paid(50n, 'x')), [[treasury, null, 5n]]);
@@ -57,7 +57,7 @@ describe('what one operation moved', () => {
     assert.deepEqual(read(moved(5n), paid(5n, 'x'), paid(5n, 'y')), [['payin', 'x', 5n]]);
   });
 
-  it('is of the token that moved, and the contract’s word is about its own token alone', () => {
+  it('is in the token that moved, and the contract’s event is about its own token alone', () => {
     const second = { ...moved(5n), contract: 'second token' };
     const movements = transfersToTreasury(watched, [moved(5n), second, paid(5n, 'x')]);
     assert.deepEqual(
@@ -69,7 +69,7 @@ describe('what one operation moved', () => {
     );
   });
 
-  it('is what the issuer made for the treasury too', () => {
+  it('includes an issue to the treasury', () => {
     const minted = { contract: 'token', topics: [symbol('mint'), addressArg(treasury), name], value: i128Arg(9n) };
     assert.deepEqual(transfersToTreasury(watched, [minted]), [
       { token, from: issuer, to: treasury, memo: null, amount: 9n },
@@ -80,7 +80,7 @@ describe('what one operation moved', () => {
     assert.deepEqual(read(moved(5n, treasury), paid(5n, 'x', treasury)), []);
   });
 
-  it('is nothing for transfers of nothing, to others, of other tokens, and events that are not as specified', () => {
+  it('is nothing for empty transfers, other receivers, other tokens, and events in another form', () => {
     assert.deepEqual(read(moved(0n), moved(5n, alice, alice), { ...moved(5n), contract: 'other' }), []);
     assert.deepEqual(read({ ...moved(5n), value: stringArg('5') }, { ...moved(5n), topics: [symbol('transfer')] }), []);
     assert.deepEqual(read({ ...paid(5n, 'x'), value: xdr.ScVal.scvVoid() }, { ...paid(5n, 'x'), topics: [] }), []);

@@ -16,7 +16,7 @@ describe('reading payins from several Stellar nodes', () => {
   });
   after(() => world.lab.stop());
 
-  /** Knows nothing after a ledger. Asked for its range, it may claim the real head, as several nodes behind one URL do. */
+  /** Has no data after a ledger. For its range it may report the real head, as several nodes behind one URL do. */
   const laggingAt =
     (ledger: number, claims: 'itsOwnHead' | 'theRealHead'): Behaviour =>
     async (method, params, forward) => {
@@ -28,7 +28,7 @@ describe('reading payins from several Stellar nodes', () => {
     };
 
   for (const claims of ['itsOwnHead', 'theRealHead'] as const) {
-    it(`that lag do not move the cursor past what they know, when they claim ${claims}`, async () => {
+    it(`do not move the cursor past their knowledge when they lag and claim ${claims}`, async () => {
       const from = world.here();
       const proxy = await startProxy(world.stellar.rpcUrl, laggingAt(Number(from.blockNumber), claims));
       await world.send('1', Memo.text('late'));
@@ -44,14 +44,14 @@ describe('reading payins from several Stellar nodes', () => {
     });
   }
 
-  describe('one of which lies', () => {
+  describe('with one that lies', () => {
     const hides: Behaviour = async (method, params, forward) => {
       const answer = (await forward(method, params)) as Record<string, unknown>;
       if (method === 'getEvents') return { ...answer, events: [] };
       return method === 'getTransactions' ? { ...answer, transactions: [] } : answer;
     };
 
-    it('of a payment that nobody made is found out by as many nodes as must agree, and by nothing less', async () => {
+    it('about a fabricated payment are refuted by as many nodes as must agree, and by nothing less', async () => {
       const from = world.here();
       const nodes = [await startProxy(world.stellar.rpcUrl), await startProxy(world.stellar.rpcUrl)] as const;
       await world.send('1', Memo.text('real'));
@@ -70,7 +70,7 @@ describe('reading payins from several Stellar nodes', () => {
       assert.equal(await ingester.hasLeft(madeUp, signal), false, 'the other does not answer');
     });
 
-    it('by hiding all transactions, and their events, is not believed where another shows some', async () => {
+    it('about no transactions, nor events, are not trusted if another returns some', async () => {
       const from = world.here();
       const [proxy, other] = [await startProxy(world.stellar.rpcUrl, hides), await startProxy(world.stellar.rpcUrl)];
       await world.send('1', Memo.text('hidden'));
@@ -81,7 +81,7 @@ describe('reading payins from several Stellar nodes', () => {
       );
     });
 
-    it('so is not believed while the other does not answer, either: what it hides would be passed over', async () => {
+    it('are not trusted in that while the other does not answer, either: the hidden payins would be skipped', async () => {
       const from = world.here();
       const [liar, other] = [await startProxy(world.stellar.rpcUrl, hides), await startProxy(world.stellar.rpcUrl)];
       await world.send('1', Memo.text('hidden'));
@@ -95,7 +95,7 @@ describe('reading payins from several Stellar nodes', () => {
       );
     });
 
-    /** Claims ledgers that have not closed, and times that have not come. */
+    /** Reports ledgers that have not closed, and times in the future. */
     const ahead =
       (ledgers: number, seconds: number): Behaviour =>
       async (method, params, forward) => {
@@ -119,7 +119,7 @@ describe('reading payins from several Stellar nodes', () => {
       ['that ledgers have closed which have not', 1_000, 5_000],
       ['that the newest ledger closed later than it did', 0, 3_600],
     ] as const) {
-      it(`(${what}) do not move the cursor, which ends payments, further than another node goes`, async () => {
+      it(`(${what}) do not move the cursor, which ends payments, further than another node’s ledger`, async () => {
         const from = world.here();
         const liar = await startProxy(world.stellar.rpcUrl, ahead(ledgers, seconds));
         await world.send('1', Memo.text('in time'));
@@ -133,7 +133,7 @@ describe('reading payins from several Stellar nodes', () => {
       });
     }
 
-    it('about the time of a ledger that others have gone past do not move it either', async () => {
+    it('about the time of a ledger that others have passed do not move it either', async () => {
       const from = world.here();
       const liar = await startProxy(world.stellar.rpcUrl, ahead(0, 3_600));
       await world.send('1');
@@ -158,7 +158,7 @@ describe('reading payins from several Stellar nodes', () => {
     ['an event', { ledgerClosedAt: 'soon' }],
     ['its newest ledger', { latestLedgerCloseTime: '99999999999999999999' }],
   ] as const)
-    it(`that tell a time of ${told} that no clock knows are replaced by the others`, async () => {
+    it(`are replaced by the others if they report an impossible time, ${told}`, async () => {
       const from = world.here();
       const wrongly: Behaviour = async (method, params, forward) => {
         const answer = (await forward(method, params)) as Record<string, unknown>;
@@ -175,7 +175,7 @@ describe('reading payins from several Stellar nodes', () => {
       );
     });
 
-  it('that fail are replaced by the others; when all fail the chain is unavailable', async () => {
+  it('are replaced by the others when they fail; when all fail the chain is unavailable', async () => {
     const from = world.here();
     const proxy = await startProxy(world.stellar.rpcUrl, broken);
     await world.send('1', Memo.text('through'));
@@ -184,7 +184,7 @@ describe('reading payins from several Stellar nodes', () => {
     await assert.rejects(scanned(world.config([proxy.url]), from), ChainUnavailable);
   });
 
-  it('must agree, two of them, before a payin counts; one that lags or has forgotten is told apart', async () => {
+  it('must agree, two of them, before a payin counts; one that lags or has forgotten is named separately', async () => {
     const from = world.here();
     const proxy = await startProxy(world.stellar.rpcUrl);
     await world.send('1', Memo.text('agreed'));
@@ -206,13 +206,13 @@ describe('reading payins from several Stellar nodes', () => {
     assert.equal(await reasonOf(), 'nodesTooFew');
   });
 
-  it('begin where the earliest of them says, whichever is asked first', async () => {
+  it('begin at the earliest reported ledger, whichever node is called first', async () => {
     const from = world.here();
     await world.send('1', Memo.text('early'));
     world.stellar.closeLedgers(1, 3_600);
     const at = instant(world.stellar.chain.history.head().closedAt_s * 1_000 - 60_000);
     await world.send('1', Memo.text('wanted'));
-    /** Says that its oldest ledger is its newest. */
+    /** Reports its newest ledger as its oldest. */
     const late: Behaviour = async (method, params, forward) => {
       const answer = (await forward(method, params)) as Record<string, unknown>;
       if (!('latestLedger' in answer)) return answer;
@@ -236,11 +236,11 @@ describe('reading payins from several Stellar nodes', () => {
     await assert.rejects(alone.start('final', at, signal), ChainUnavailable);
   });
 
-  it('of another network are not believed', async () => {
+  it('are not trusted if they are of another network', async () => {
     await assert.rejects(scanned(world.config(undefined, { networkPassphrase: 'Other' }), world.here()), /network/);
   });
 
-  it('that emit no events for classic payments are not believed', async () => {
+  it('without events for classic payments are not trusted', async () => {
     await world.send('1');
     const blind: Behaviour = async (method, params, forward) => {
       const answer = (await forward(method, params)) as { transactions?: object[] };
@@ -262,7 +262,7 @@ describe('reading payins from several Stellar nodes', () => {
         return 'oldestLedger' in answer ? { ...answer, oldestLedger: oldest } : answer;
       };
 
-    it('are asked of another one that remembers', async () => {
+    it('are read from another one that has them', async () => {
       const from = world.here();
       await world.send('1', Memo.text('remembered'));
       world.stellar.closeLedgers(10);
@@ -272,7 +272,7 @@ describe('reading payins from several Stellar nodes', () => {
       assert.deepEqual(missed, []);
     });
 
-    it('are not given up where some of the nodes behind one URL remember them', async () => {
+    it('are not given up if some of the nodes behind one URL have them', async () => {
       const own = await stellarWorld();
       const from = own.here();
       await own.send('1', Memo.text('kept by some'));
@@ -298,7 +298,7 @@ describe('reading payins from several Stellar nodes', () => {
       await own.lab.stop();
     });
 
-    it('hold the cursor while a node that may remember does not answer', async () => {
+    it('hold the cursor while a node that may have them does not answer', async () => {
       const from = world.here();
       world.stellar.closeLedgers(10);
       const [proxy, down] = [
@@ -308,7 +308,7 @@ describe('reading payins from several Stellar nodes', () => {
       await assert.rejects(scanned(world.config([proxy.url, down.url]), from), ChainUnavailable);
     });
 
-    it('are reported, from which to which, when no node remembers them; the scan goes on after them', async () => {
+    it('are reported, from which to which, when no node has them; the scan continues after them', async () => {
       const own = await stellarWorld();
       const from = own.here();
       await own.send('1', Memo.text('forgotten'));

@@ -13,7 +13,7 @@ interface Query {
 
 const queryOf = (params: readonly unknown[]): Query => params as unknown as Query;
 
-/** Gives fewer events than it is asked for. */
+/** Returns fewer events than requested. */
 const clipped =
   (most: number): Behaviour =>
   (method, params, forward) => {
@@ -45,12 +45,12 @@ describe('pages of events', () => {
     return logs.map(({ memo }) => memo);
   }
 
-  it('are read on where the node gives fewer events than it is asked for', async () => {
+  it('are read on if the node gives fewer events than requested', async () => {
     const { from, memos } = await paid();
     assert.deepEqual(await memosBehind(clipped(5), from), memos);
   });
 
-  it('are read on where the node names no place to go on from', async () => {
+  it('are read on if the node names no place to continue from', async () => {
     const { from, memos } = await paid();
     const nameless: Behaviour = async (method, params, forward) => {
       const answer = (await clipped(5)(method, params, forward)) as Record<string, unknown>;
@@ -59,7 +59,7 @@ describe('pages of events', () => {
     assert.deepEqual(await memosBehind(nameless, from), memos);
   });
 
-  it('are read on after an empty one that says where the search broke off', async () => {
+  it('are read on after an empty one that states where the search broke off', async () => {
     const { from, memos } = await paid();
     const breaksOff: Behaviour = async (method, params, forward) => {
       const query = queryOf(params);
@@ -72,7 +72,7 @@ describe('pages of events', () => {
     assert.deepEqual(await memosBehind(breaksOff, from), memos);
   });
 
-  it('are asked for in the size that the node says it gives', async () => {
+  it('are requested in the size that the node states', async () => {
     const { from, memos } = await paid();
     const strict: Behaviour = (method, params, forward) => {
       if (method === 'getEvents' && queryOf(params).pagination.limit > 5)
@@ -82,7 +82,7 @@ describe('pages of events', () => {
     assert.deepEqual(await memosBehind(strict, from), memos);
   });
 
-  it('that never come to an end hold the cursor, with the reason', async () => {
+  it('hold the cursor, with the reason, if they never end', async () => {
     const { from } = await paid();
     const round: Behaviour = async (method, params, forward) => {
       const answer = (await clipped(1)(method, params, forward)) as Record<string, unknown>;
@@ -92,7 +92,7 @@ describe('pages of events', () => {
     await assert.rejects(scanned(world.config([proxy.url]), from), ChainUnavailable);
   });
 
-  it('that lag behind what the node said of itself end where they end, and nothing after that is passed over', async () => {
+  it('are trusted only to their end if they lag behind the node’s own statement, and nothing after that is skipped', async () => {
     const { from, memos } = await paid();
     const last = Number(world.here().blockNumber) - 4;
     const lags: Behaviour = async (method, params, forward) => {
@@ -119,7 +119,7 @@ describe('pages of events', () => {
     );
   });
 
-  it('of a node before Stellar RPC 23 are refused in a sentence that says so', async () => {
+  it('are refused from a node before Stellar RPC 23, in a sentence that names the version', async () => {
     const { from } = await paid();
     const old: Behaviour = async (method, params, forward) => {
       const { oldestLedger: _, ...answer } = (await forward(method, params)) as Record<string, unknown>;
@@ -129,13 +129,13 @@ describe('pages of events', () => {
     await assert.rejects(scanned(world.config([proxy.url]), from), /Stellar RPC 23 or later/);
   });
 
-  describe('of a node that ceases to tell classic events', () => {
+  describe('from a node that stops emitting classic events', () => {
     const blind: Behaviour = async (method, params, forward) => {
       const answer = (await forward(method, params)) as Record<string, unknown>;
       return method === 'getEvents' ? { ...answer, events: [] } : answer;
     };
 
-    it('do not move the cursor; the reason says what to do', async () => {
+    it('do not move the cursor; the reason names the next step', async () => {
       const proxy = await startProxy(world.stellar.rpcUrl);
       const config = world.config([proxy.url]);
       const { ingester } = watching(config);
@@ -149,11 +149,11 @@ describe('pages of events', () => {
       assert.equal(range?.logs[0]?.memo, 'unseen');
     });
 
-    it('never pass over a payin where only some of the nodes behind one address are so', async () => {
+    it('never skip a payin if only some of the nodes behind one address do so', async () => {
       for (let nth = 0; nth < 10; nth++) {
         const from = world.here();
         await world.send('1', Memo.text(`among ${nth}`));
-        // The calls of one request, which come in the same turn, reach the same node.
+        // The calls of one request, which arrive in the same tick, reach the same node.
         let requests = nth;
         let seesNow: boolean | undefined;
         const mixed: Behaviour = (...call) => {
@@ -178,7 +178,7 @@ describe('pages of events', () => {
       }
     });
 
-    it('are asked of another node', async () => {
+    it('are requested from another node', async () => {
       const from = world.here();
       await world.send('5', Memo.text('seen there'));
       const proxy = await startProxy(world.stellar.rpcUrl, blind);

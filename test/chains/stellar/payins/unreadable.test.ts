@@ -5,12 +5,12 @@ import { usdc } from '../../../support/stellar.ts';
 import { type Behaviour, honest, startProxy } from '../../proxy.ts';
 import { briefly, muxedContract, type StellarWorld, scanned, signal, stellarWorld, watching } from '../world.ts';
 
-/** A value of a kind that no version of the SDK knows. */
+/** A value of a kind that no version of the SDK supports. */
 const unknownValue = 'AAAAZQ==';
 
 type Shown = Record<string, unknown>;
 
-/** Shows the events of one transaction with a value of a newer protocol. */
+/** Returns the events of one transaction with a value of a newer protocol. */
 const newerIn =
   (hash: string): Behaviour =>
   async (method, params, forward) => {
@@ -25,7 +25,7 @@ const newerIn =
     return { ...answer, events: { contractEventsXdr: withNewerEnd(answer) } };
   };
 
-/** The same events, each with the last value cut off and an unknown one in its place. */
+/** Returns the same events with the last value replaced by an unknown one. */
 const withNewerEnd = (transaction: Shown): readonly string[][] =>
   (transaction['events'] as { contractEventsXdr: string[][] }).contractEventsXdr.map((own) =>
     own.map((event) => {
@@ -34,7 +34,7 @@ const withNewerEnd = (transaction: Shown): readonly string[][] =>
     }),
   );
 
-describe('what cannot be decoded on Stellar', () => {
+describe('an undecodable event on Stellar', () => {
   let world: StellarWorld;
   let treasury: string;
   before(async () => {
@@ -43,7 +43,7 @@ describe('what cannot be decoded on Stellar', () => {
   });
   after(() => world.lab.stop());
 
-  it('is set aside with its evidence; the cursor goes on, and so do the others', async () => {
+  it('is set aside with its evidence; the cursor continues, and so do the others', async () => {
     const from = world.here();
     await world.send('1', Memo.text('before'));
     const odd = await world.send('2', Memo.text('odd'));
@@ -67,7 +67,7 @@ describe('what cannot be decoded on Stellar', () => {
     assert.ok(evidence.length <= evidenceMax);
   });
 
-  it('takes the rest of its operation with it: no payin counts without the memo that may be in there', async () => {
+  it('blocks the rest of its operation: no payin counts without the memo that may be in it', async () => {
     const from = world.here();
     const odd = await world.pay(5n, 'which one');
     const proxy = await startProxy(world.stellar.rpcUrl, async (method, params, forward) => {
@@ -108,7 +108,7 @@ describe('what cannot be decoded on Stellar', () => {
     ]);
   });
 
-  it('is none of our business in the events of other contracts, nor in an envelope', async () => {
+  it('is ignored in the events of other contracts, and in an envelope', async () => {
     const from = world.here();
     const payment = Operation.payment({ destination: treasury, asset: usdc, amount: '1' });
     const inner = await world.lab.build(world.payer.publicKey(), [payment], Memo.text('bumped'));

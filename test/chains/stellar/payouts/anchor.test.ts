@@ -28,7 +28,7 @@ describe('hashes on Stellar', () => {
   };
   const refused = (error: unknown) => error instanceof SigningRefused && error.reason === 'mismatch';
 
-  it('are the memo of a transaction that takes its fee and nothing else, whichever account numbers it', async () => {
+  it('are the memo of a transaction that moves its fee and nothing else, whichever account numbers it', async () => {
     for (const account of [world.treasury.publicKey(), world.channels[0]?.publicKey()]) {
       const before = await lumens();
       const attempt = {
@@ -57,7 +57,7 @@ describe('hashes on Stellar', () => {
     assert.equal((await world.rail.fate([first, second], signal)).kind, 'final');
   });
 
-  it('are signed as that and as nothing else, and nothing that takes money is signed as one', async () => {
+  it('are signed as that and as nothing else, and nothing that moves money is signed as one', async () => {
     const unsigned = await prepared();
     for (const kind of ['payout', 'refund', 'withdrawal', 'sweep', 'deployment', 'cancel', 'batch'] as const)
       await assert.rejects(world.sign(unsigned, 1, { ...anchor, kind }), refused, kind);

@@ -52,7 +52,7 @@ describe('payouts on Stellar through channels', () => {
       assert.equal(await lumensOf(a), lumens);
     });
 
-    it('are numbered by what the furthest node knows: one that lags calls a channel unused that is not', async () => {
+    it('are numbered by the most advanced node: one that lags calls a channel unused that is not', async () => {
       const [a] = world.channels;
       const answers = new Map<string, unknown>();
       const stale = await startProxy(world.stellar.rpcUrl, async (method, params, forward) => {
@@ -137,7 +137,7 @@ describe('payouts on Stellar through channels', () => {
       assert.equal(await world.lab.balance(receiver), 0n);
     });
 
-    it('know which accounts stand, and which were never used', async () => {
+    it('know which accounts exist, and which were never used', async () => {
       const lost = Keypair.random().publicKey();
       const [a] = world.channels;
       const config = world.config();
@@ -156,7 +156,7 @@ describe('payouts on Stellar through channels', () => {
     });
   });
 
-  describe('of many payments', () => {
+  describe('for many payments', () => {
     it('land in one ledger as many as there are accounts', async () => {
       world = await payingWorld({ ledger_ms: 'manual', channels: 3 });
       const shop = await paying(world, oneInEach);
@@ -220,7 +220,7 @@ const ids = Array.from({ length: 100 }, (_, at) => `payment-${at}`);
 const oneInEach = (accounts: readonly NumberingAccount[]) =>
   accounts.map(({ account }) => ids.find((id) => numberingAccountFor(accounts, id)?.account === account) ?? '');
 
-/** Funded payments to receivers of their own, and the service that pays them out; each act is a process of its own. */
+/** Funded payments to separate receivers, and the service that pays them out. Each `act` is a new process. */
 async function paying(world: PayingWorld, choose: (accounts: readonly NumberingAccount[]) => readonly string[]) {
   const clock = { now: world.now, sleep: async () => {} };
   const { start } = processes();
@@ -235,7 +235,7 @@ async function paying(world: PayingWorld, choose: (accounts: readonly NumberingA
     );
   }
   return {
-    /** One round over all payments, side by side; what dies or fails is taken up by the next. */
+    /** Runs one round over all payments concurrently; the next round continues what died or failed. */
     async act(crash: CrashPoint = () => {}) {
       const handle = start({ crash });
       const { rail, signer } = world;

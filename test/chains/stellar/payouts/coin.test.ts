@@ -49,7 +49,7 @@ describe('withdrawals of lumens', () => {
     assert.equal((await withdraw(orderOf(world.payinContract, 3_0000000n))).kind, 'final');
   });
 
-  it('wait for as much as pays for them and the fee, and for an account that exists', async () => {
+  it('wait for as much as covers them and the fee, and for an account that exists', async () => {
     const nonce = await world.nextNonce();
     const prepare = (order: TransferOrder) => world.rail.numbering.prepare(order, nonce);
     const all = await lumens(world.treasury.publicKey());
@@ -58,7 +58,7 @@ describe('withdrawals of lumens', () => {
     await assert.rejects(prepare(orderOf(nobody, 1n)), blockedBy('refusedByToken', /does not exist/));
   });
 
-  it('are signed just as they are ordered, as withdrawals and nothing else', async () => {
+  it('are signed exactly as ordered, as withdrawals and nothing else', async () => {
     const unsigned = await world.rail.numbering.prepare(orderOf(receiver, 5n), await world.nextNonce());
     const refused = (error: unknown) => error instanceof SigningRefused && error.reason === 'mismatch';
     for (const kind of ['payout', 'refund', 'sweep', 'deployment', 'cancel'] as const)

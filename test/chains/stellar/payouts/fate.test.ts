@@ -51,7 +51,7 @@ describe('payouts on Stellar are dead only', () => {
     assert.equal(await world.rail.canLand(attempt, signal), true);
     closeLedgers();
     assert.equal(await world.rail.canLand(attempt, signal), false);
-    // The network's memory must reach back to before the signature for an absence to prove anything.
+    // An absence proves something only if the network's history reaches back to before the signature.
     const early = { ...attempt, signedAt: instant(Date.UTC(2020, 0)) };
     assert.deepEqual(await world.rail.fate([early], signal), { kind: 'pending', mined: true });
     closeLedgers(1, 1_000);
@@ -79,7 +79,7 @@ describe('payouts on Stellar are dead only', () => {
     assert.equal(await world.nextNonce(), BigInt(first.nonce ?? 0) + 1n);
   });
 
-  it('when every node that answers agrees: one that has not seen it land does not bury it', async () => {
+  it('when every node that answers agrees: one node without it does not bury it', async () => {
     const attempt = await world.attemptTo(orderTo((await world.lab.person(0n)).publicKey()));
     const blind: Behaviour = async (method, params, forward) => {
       const { hash } = params as { hash?: string };
@@ -102,7 +102,7 @@ describe('payouts on Stellar are dead only', () => {
     assert.equal(fate.kind === 'pending' && fate.dispute?.reason, 'nodesDisagree');
   });
 
-  it('and land only with all that was ordered, by the events of their token', async () => {
+  it('and land only with the whole ordered amount, by the events of their token', async () => {
     const attempt = await world.attemptTo(orderTo((await world.lab.person(0n)).publicKey()));
     await world.rail.broadcast(attempt.bytes);
     closeLedgers();
@@ -115,7 +115,7 @@ describe('payouts on Stellar are dead only', () => {
       return method === 'getTransaction' ? { ...answer, events: {} } : answer;
     });
     assert.deepEqual(await railOf(world, [silent.url]).fate([attempt], signal), { kind: 'unknown' });
-    // The value that ends the token's event is of a kind that no SDK knows.
+    // The last value of the token's event is of a kind that no SDK supports.
     const newer = await startProxy(world.stellar.rpcUrl, async (method, params, forward) => {
       const answer = (await forward(method, params)) as { events?: { contractEventsXdr: string[][] } };
       if (method !== 'getTransaction' || !answer.events) return answer;

@@ -55,7 +55,7 @@ describe('payouts on Stellar', () => {
       assert.equal(await memoSeen(attempt.hash), '77');
     });
 
-    it('not at an account that asks for a memo since the payment was created: nothing is signed', async () => {
+    it('not at an account that requires a memo since the payment was created: nothing is signed', async () => {
       const person = await world.lab.person(0n);
       const going = world.lab.go(person, [Operation.manageData({ name: 'config.memo_required', value: '1' })]);
       closeLedgers();
@@ -71,7 +71,7 @@ describe('payouts on Stellar', () => {
       assert.equal(await world.lab.balance(world.payinContract), 5_0000000n);
     });
 
-    it('when the answer to sending them was lost, or they came twice', async () => {
+    it('when the answer to sending them was lost, or they arrived twice', async () => {
       const receiver = (await world.lab.person(0n)).publicKey();
       for (const kind of ['lostAnswer', 'duplicate'] as const) {
         const attempt = await world.attemptTo(orderTo(receiver, 1n));
@@ -84,7 +84,7 @@ describe('payouts on Stellar', () => {
       assert.equal(await world.lab.balance(receiver), 2n);
     });
 
-    it('when the network took them later', async () => {
+    it('when the network accepted them later', async () => {
       const receiver = (await world.lab.person(0n)).publicKey();
       const attempt = await world.attemptTo(orderTo(receiver));
       await fault('tryAgainLater');
@@ -96,7 +96,7 @@ describe('payouts on Stellar', () => {
       assert.equal((await world.rail.fate([attempt], signal)).kind, 'final');
     });
 
-    it('one after the other when several are under way', async () => {
+    it('one after the other when several are in flight', async () => {
       const receiver = (await world.lab.person(0n)).publicKey();
       const attempts = [await world.attemptTo(orderTo(receiver, 1n)), await world.attemptTo(orderTo(receiver, 2n), 1n)];
       const [first, second] = attempts;
@@ -111,7 +111,7 @@ describe('payouts on Stellar', () => {
     });
   });
 
-  describe('that are outbid', () => {
+  describe('outbid payouts on Stellar', () => {
     it('offer ten times as much for the same transaction, and whichever envelope lands, it lands once', async () => {
       for (const receiver of [(await world.lab.person(0n)).publicKey(), world.payinContract]) {
         const first = await world.attemptTo(orderTo(receiver));
@@ -132,7 +132,7 @@ describe('payouts on Stellar', () => {
       }
     });
 
-    it('are settled by the first when that one landed after all', async () => {
+    it('are settled by the first when that one landed nevertheless', async () => {
       const order = orderTo((await world.lab.person(0n)).publicKey());
       const first = await world.attemptTo(order);
       const second = await world.sign(await world.rail.numbering.prepare(order, BigInt(first.nonce ?? 0), first), 2);
@@ -168,7 +168,7 @@ describe('payouts on Stellar', () => {
       assert.equal(held, 1_000_0000000n);
       await assert.rejects(world.rail.numbering.prepare(orderTo(receiver, held + 1n), nonce), blockedBy('float'));
       const { gas } = await world.rail.balances(signal);
-      // All but a thousand stroops.
+      // The whole float except a thousand stroops.
       const amount = (Number(gas - 2_000n) / 1e7).toFixed(7);
       const away = Operation.payment({ destination: receiver, asset: Asset.native(), amount });
       await world.lab.go(world.treasury, [away]);
@@ -176,7 +176,7 @@ describe('payouts on Stellar', () => {
     });
   });
 
-  it('that the network refuses for good say so', async () => {
+  it('and state a permanent refusal of the network', async () => {
     const attempt = await world.attemptTo(orderTo((await world.lab.person(0n)).publicKey()));
     const stranger = Keypair.random();
     const forged = await world.rail.numbering.prepare(orderTo(attempt.receiver), await world.nextNonce());
@@ -190,7 +190,7 @@ describe('payouts on Stellar', () => {
     );
   });
 
-  /** What the network's events say that a transfer was for. */
+  /** Memo in the network's events of a transfer. */
   async function memoSeen(hash: string): Promise<string> {
     const found = await world.lab.server.getTransaction(hash);
     assert.equal(found.status, 'SUCCESS');

@@ -14,7 +14,7 @@ const stellar = chainOf(1500);
 const [token] = stellar.tokens;
 assert.ok(token);
 
-describe('who can take USDC on Stellar', () => {
+describe('the receivers of USDC on Stellar', () => {
   let world: StellarWorld;
   before(async () => {
     world = await stellarWorld();
@@ -31,7 +31,7 @@ describe('who can take USDC on Stellar', () => {
     return keypair;
   };
 
-  it('is an account with a trustline, also by its M address, and every contract', async () => {
+  it('include an account with a trustline, also by its M address, and every contract', async () => {
     const person = await world.lab.person(0n);
     assert.equal(await ask(person.publicKey(), 10_0000000n), undefined);
     assert.equal(await ask(muxed(person.publicKey(), 7n)), undefined);
@@ -39,7 +39,7 @@ describe('who can take USDC on Stellar', () => {
     assert.equal(await ask(StrKey.encodeContract(Buffer.alloc(32, 7))), undefined);
   });
 
-  it('is no account that does not exist or has no trustline, or one for a look-alike', async () => {
+  it('exclude an account that does not exist or has no trustline, or one for a look-alike', async () => {
     assert.match((await ask(Keypair.random().publicKey())) ?? '', /does not exist/);
     const keypair = await account();
     assert.match((await ask(keypair.publicKey())) ?? '', /no trustline/);
@@ -49,7 +49,7 @@ describe('who can take USDC on Stellar', () => {
     assert.match((await ask(keypair.publicKey())) ?? '', /no trustline/);
   });
 
-  it('is no account whose trustline has no room for the amount', async () => {
+  it('exclude an account whose trustline has no room for the amount', async () => {
     const keypair = await account();
     await world.lab.go(keypair, [Operation.changeTrust({ asset: usdc, limit: '10' })]);
     assert.equal(await ask(keypair.publicKey(), 10_0000000n), undefined);
@@ -58,7 +58,7 @@ describe('who can take USDC on Stellar', () => {
     assert.match((await ask(keypair.publicKey(), null)) ?? '', /room for 0.00 USDC only/);
   });
 
-  it('is no account that asks for a memo (SEP-29) and is given none, but is it by an M address', async () => {
+  it('exclude an account that requires a memo (SEP-29) and gets none, but not its M address', async () => {
     const keypair = await world.lab.person(0n);
     const [plain, own] = [keypair.publicKey(), muxed(keypair.publicKey(), 7n)];
     const say = (value: string | null) =>
@@ -75,7 +75,7 @@ describe('who can take USDC on Stellar', () => {
     }
   });
 
-  it('is unknown while no node answers: it is not guessed', async () => {
+  it('are unknown while no node answers: nothing is guessed', async () => {
     const proxy = await startProxy(world.stellar.rpcUrl, broken);
     await assert.rejects(ask(world.payer.publicKey(), 1n, [proxy.url]), Unavailable);
   });

@@ -29,7 +29,7 @@ describe('the Stellar signer with a channel', () => {
     readonly actor?: string | undefined;
     readonly feeSource?: string | null;
   }
-  /** A transaction made by hand that claims to be the prepared one. @param feeSource null: it is wrapped in no fee bump */
+  /** A hand-built transaction in place of the prepared one. @param feeSource null: it has no fee bump */
   const madeBy = async ({ source = channel, feeSource = paying.treasury.publicKey(), ...more }: Made) => {
     const actor = 'actor' in more ? more.actor : paying.treasury.publicKey();
     const unsigned = await preparedIn();
@@ -61,14 +61,14 @@ describe('the Stellar signer with a channel', () => {
     );
   };
 
-  it('signs what the treasury does under the channel’s number, at the treasury’s cost, with no signature but its own', async () => {
+  it('signs the treasury’s actions under the channel’s number, at the treasury’s cost, with no signature but its own', async () => {
     const signed = await paying.signer.sign(await preparedIn(), payout);
     assert.deepEqual(await paying.signer.sign(await preparedIn(), payout), signed);
     assert.deepEqual(await paying.signer.sign(await madeBy({}), payout), signed);
     assert.equal(innermost(signed.bytes, paying.lab.passphrase).signatures.length, 2);
   });
 
-  it('refuses what the channel itself would do, or what it would pay for', async () => {
+  it('refuses actions and costs of the channel itself', async () => {
     await refusedThere(await madeBy({ actor: undefined }), 'mismatch');
     await refusedThere(await madeBy({ actor: channel }), 'mismatch');
     await refusedThere(await madeBy({ feeSource: channel }), 'account');
@@ -83,7 +83,7 @@ describe('the Stellar signer with a channel', () => {
     await refusedThere({ ...foreign, account: other.publicKey() }, 'account');
   });
 
-  it('counts what is spent under alike numbers of two accounts twice', async () => {
+  it('counts spendings under equal numbers of two accounts twice', async () => {
     const clock = { now: paying.now };
     const spending = createSpending({ perTransfer_usd: 9n, perHour_usd: 9n }, clock);
     const signer = createStellarSigner({

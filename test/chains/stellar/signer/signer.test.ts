@@ -30,7 +30,7 @@ describe('the Stellar signer', () => {
     assert.throws(() => world.signer.check(unsigned, purpose), isRefusal, reason);
     await assert.rejects(world.signer.sign(unsigned, purpose), isRefusal);
   };
-  /** A transaction made by hand that claims to be the prepared one. */
+  /** A hand-built transaction in place of the prepared one. */
   const forged = async (
     edit: Edit,
     more: { source?: string; passphrase?: string; sequence?: bigint; until?: number } = {},
@@ -48,7 +48,7 @@ describe('the Stellar signer', () => {
   const paying = (over: Partial<Parameters<typeof Operation.payment>[0]> = {}) =>
     Operation.payment({ destination: receiver, asset: usdc, amount: '5', ...over });
 
-  it('signs what was ordered, the same bytes each time, and the hand-made equal of it', async () => {
+  it('signs the order, the same bytes each time, and an equal transaction built by hand', async () => {
     const unsigned = await prepared();
     const signed = await world.signer.sign(unsigned, payout);
     assert.deepEqual(await world.signer.sign(unsigned, payout), signed);
@@ -75,7 +75,7 @@ describe('the Stellar signer', () => {
     await refused({ ...unsigned, payload: withId.payload }, 'mismatch');
   });
 
-  it('refuses orders for tokens that are none of the catalogue’s', async () => {
+  it('refuses orders for tokens outside the catalogue', async () => {
     const unsigned = await prepared();
     const order: TransferOrder = { ...unsigned.order, token: { ...usdcToken, decimals: 6 } };
     await refused({ ...unsigned, order }, 'mismatch');
@@ -169,7 +169,7 @@ describe('the Stellar signer', () => {
     await refused(await prepared(), 'mismatch', { kind: 'sweep', reference: 'x' });
   });
 
-  it('refuses what is no transaction', async () => {
+  it('refuses bytes that are no transaction', async () => {
     for (const envelope of ['', 'AAAA', '!']) await refused(withEnvelope(await prepared(), envelope), 'mismatch');
   });
 

@@ -1,4 +1,4 @@
-/** Everything that can be asked of a payment, sensible or not, as fast-check draws it. */
+/** Every request to a payment, valid or not, as fast-check draws it. */
 import fc from 'fast-check';
 import { chainOf } from '../../../../domain/chains.ts';
 import type { Decision } from '../../../../domain/decider.ts';
@@ -45,13 +45,13 @@ import {
 } from '../../../support/payments.ts';
 import * as batching from './batching.ts';
 
-/** Looks at the payment as it is, and asks for something: the answer can be had again for the very same question. */
+/** Reads the payment and asks for a decision. The same question can be repeated. */
 export interface Ask {
   readonly says: string;
   readonly of: (p: Payment, now: Instant) => (state: PaymentState) => Decision<PaymentEvent>;
 }
 
-/** A counterexample then reads as what was asked. */
+/** Names the question in a counterexample. */
 const ask = (says: string, of: Ask['of']): Ask => Object.assign({ says, of }, { [fc.toStringMethod]: () => says });
 
 const bnbUsdt = asset(56, 'USDT');
@@ -76,7 +76,7 @@ const sendsBack: AmountPolicy = {
   wrongChain: 'refund',
 };
 
-/** Payments that differ in what they allow: decimals, chains, type, key, policy. */
+/** Payments with different rules: decimals, chains, type, key, policy. */
 export const sketches: readonly TermsSketch[] = [
   { type: 'exactOut', amount: '10.00' },
   { type: 'exactIn', amount: '10.00', from: bnbUsdc, to: polygonUsdc, fee: { fixed: '0.01', basisPoints: 30 } },
@@ -97,7 +97,7 @@ export const sketches: readonly TermsSketch[] = [
   { type: 'exactOut', amount: '10.00', policy: sendsBack, alternatives: [polygonUsdc, solanaUsdc] },
 ];
 
-/** Transfers that may come: each has its own hash, and always the same amount. */
+/** Possible transfers: each has a separate hash and a fixed amount. */
 const comings: readonly { amount: string; at?: Instant; in?: Asset }[] = [
   { amount: '10.02' },
   { amount: '5' },
@@ -135,7 +135,7 @@ const lose = (which: number, block: number): Ask =>
     return (state) => orphanPayin(state, { transferId: transferId(transfer), blockHash: transfer.blockHash });
   });
 
-/** How an attempt is made: as the rules want it, or against one of them. */
+/** Ways to sign an attempt: according to the rules, or against one of them. */
 const manners = ['right', 'right', 'right', 'cheaper', 'freshNonce', 'usedNonce', 'staleCount', 'otherAmount'] as const;
 type Manner = (typeof manners)[number];
 
@@ -196,7 +196,7 @@ const confirmPayout = (n: number, block: number): Ask =>
     return (state) => payouts.payoutLeg.conclude(state, 1, final(settled), settled.confirmedAt);
   });
 
-/** Nothing of it arrived, or half. */
+/** Reports that nothing, or half of it, arrived. */
 const reportShort = (n: number, arrives: boolean): Ask =>
   ask(`payout attempt ${n} brought ${arrives ? 'half' : 'nothing'}`, (p) => {
     const landed = landedOf(p.payout, n, 0);
@@ -205,7 +205,7 @@ const reportShort = (n: number, arrives: boolean): Ask =>
       payouts.payoutLeg.conclude(state, 1, { ...final(landed), kind: 'short', arrived }, landed.confirmedAt);
   });
 
-/** All attempts of a nonce die together; a mistaken caller may name others. */
+/** All attempts of a nonce die together; a mistaken caller may name other ones. */
 const buryPayout = (n: number, together: boolean): Ask =>
   ask(`payout attempt ${n} is dead${together ? ' with its nonce' : ''}`, (p) => {
     const nonce = p.payout?.attempts[n - 1]?.signed.nonce;
@@ -258,7 +258,7 @@ const decideRefund = (refund: number, what: 'accept' | 'retry' | 'callOff'): Ask
     return (state) => decide(state, refund, 'by hand', now);
   });
 
-/** What the subscribers would do next, all going well. */
+/** The subscribers' next step, without failures. */
 export const advance: Ask = ask('advance', (p, now) => {
   const step = nextStep(p, now);
   switch (step.do) {
@@ -283,7 +283,7 @@ export const advance: Ask = ask('advance', (p, now) => {
   }
 });
 
-/** The transfers that left come back, in another block, and become final there. */
+/** The transfers that left return in another block and become final there. */
 function backAgain({ payins, funded }: Payment, now: Instant): (state: PaymentState) => Decision<PaymentEvent> {
   const lost = payins.find(({ id, phase }) => phase !== 'confirmed' && funded?.transferIds.includes(id));
   return (state) => (lost ? recordPayin(state, { transfer: lost.transfer, final: true, now }) : []);
@@ -337,7 +337,7 @@ const refundPart = (which: number, cents: number): Ask =>
     return asking(refundOrder({ scope, key: `${p.refunds.length}`, ...(which > 0 && proven) }), now);
   });
 
-/** Sends back what can go back, one step of it. */
+/** Takes the next step of each refund. */
 const advanceRefunds: Ask = ask('advance refunds', (p, now) => {
   const open = p.refunds.find(({ settled }) => !settled);
   if (p.refundAddresses.length === 0) return address(1).of(p, now);

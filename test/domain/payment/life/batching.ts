@@ -1,4 +1,4 @@
-/** A payment's payout is left to a batch, and given back by one that is over. */
+/** A batch receives a payment's payout, and a finished batch returns it. */
 import { payoutBatch } from '../../../../domain/batch/batch.ts';
 import type { PayoutBatchEvent } from '../../../../domain/batch/events.ts';
 import { type Decision, fold } from '../../../../domain/decider.ts';
@@ -12,7 +12,7 @@ type Question = (state: PaymentState) => Decision<PaymentEvent>;
 
 const batch = 'batch-1';
 
-/** Another payment is in it as well. */
+/** The batch contains another payment too. */
 function opening(p: Payment, openedAt: Instant) {
   const { chainId, token } = p.terms.destination;
   const own = asMember(p);
@@ -25,7 +25,7 @@ export function join(p: Payment, now: Instant): Question {
   return (state) => joinBatch(state, { batch, position: 1, opened, now });
 }
 
-/** The batch was dissolved before anything was signed. */
+/** The batch is dissolved before a signature. */
 export function release(p: Payment, now: Instant): Question {
   const events: readonly PayoutBatchEvent[] = [
     { type: 'BatchOpened', data: opening(p, now) },

@@ -1,4 +1,4 @@
-/** What holds of every payment, whatever was asked of it: checked before and after each single event. */
+/** Laws of every payment, checked before and after each event. */
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { rescale } from '../../../../domain/money.ts';
@@ -26,12 +26,12 @@ export interface Happening {
 
 const legsOf = (p: Payment): readonly TransferLeg[] => [...(p.payout ? [p.payout] : []), ...p.refunds];
 
-/** A bounce shows as refunded at once when all the money that is there was only held, and has gone back before. */
+/** A bounced payment is refunded at once if all of its money was only held and has been refunded before. */
 const bounce: readonly PaymentStatus[] = ['payment_bounced', 'payment_refunded'];
 
-/** One event moves the public status only so; staying is always allowed. */
+/** Changes of the public status by one event. Keeping the status is always allowed. */
 export const moves: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
-  // Funded at once by money that an app takes although it is late.
+  // Late money that the app accepts funds the payment at once.
   payment_unpaid: ['payment_started', 'payment_expired', 'payment_payin_completed'],
   payment_started: ['payment_unpaid', 'payment_payin_completed', 'payment_bounced'],
   payment_payin_completed: ['payment_bridging', 'payment_payout_started', ...bounce],
@@ -41,13 +41,13 @@ export const moves: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = 
   payment_completed: ['payment_payout_started'],
   payment_expired: [...bounce, 'payment_payin_completed'],
   payment_bounced: ['payment_refunded', 'payment_payin_completed'],
-  // More money came, or some of it left the chain against all finality.
+  // More money arrived, or final money left the chain.
   payment_refunded: ['payment_bounced'],
 };
 
 const keyOf = ({ chainId, token }: { chainId: number; token: { address: string } }) => `${chainId}:${token.address}`;
 
-/** What the payout claims of the source's money: also what has left its chain since, for the payout may have been sent. */
+/** Money of the source that the payout claims, including money that has left its chain since: the payout may have been sent. */
 const claimed = ({ funded, closed }: Payment): bigint => (funded && !closed ? funded.sourceAmount : 0n);
 
 export const laws: Readonly<Record<string, (happening: Happening) => void>> = {

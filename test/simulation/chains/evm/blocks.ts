@@ -30,7 +30,7 @@ export interface Block {
   readonly baseFee_wei: bigint;
   readonly mined: readonly Mined[];
   readonly changes: Changes;
-  /** The newest block that changed anything, up to this one: most blocks are empty, and nothing needs to walk over them. */
+  /** The newest block up to this one that changed anything: most blocks are empty, and readers skip them. */
   readonly busy: Block | null;
 }
 
@@ -56,7 +56,7 @@ export function* busyBlocks(tip: Block, least = 0): Generator<Block> {
 }
 
 export interface Tree {
-  /** The end of the branch that the network holds for the best. */
+  /** The end of the network's best branch. */
   best(): Block;
   become(best: Block): void;
   /** Puts a block on top of another. Of the same parent there may be several. */

@@ -1,4 +1,4 @@
-/** The branch of its own that a node may show: with payments that nobody made, without some that were made, with nonces used by others. */
+/** The separate branch that a node may return: with fabricated payments, without some real ones, with nonces used by others. */
 import type { Random } from '../../kernel/ports.ts';
 import { type Block, busyBlocks, type Mined, nonceKey, type Tree } from './blocks.ts';
 import { type Contracts, mine, stateOn } from './execution.ts';

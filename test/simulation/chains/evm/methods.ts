@@ -27,7 +27,7 @@ const lower = (value: unknown): string => String(value).toLowerCase();
 /** Number of states that full nodes keep. */
 const states = 128;
 const statesPruned = 3;
-/** Blocks whose logs or receipts are not there yet. */
+/** Blocks whose logs or receipts are not available yet. */
 const late_blocks = 2;
 
 /** The block that a tag or a height means. */
@@ -41,7 +41,7 @@ function blockAt(node: NodeView, tag: unknown): Block | undefined {
   return node.tree.at(tip, Number(tag));
 }
 
-/** @throws RpcRefusal when its state is not there any more, or not yet */
+/** @throws RpcRefusal if its state is no longer available, or not yet */
 function stateAt(node: NodeView, tag: unknown): Block {
   const block = blockAt(node, tag);
   if (!block) throw refused('header not found');

@@ -1,4 +1,4 @@
-/** Transactions: those of the service from their signed bytes, those of others as they are thought up. */
+/** Transactions: the service's from their signed bytes, foreign ones as objects. */
 import { secp256k1 } from '@noble/curves/secp256k1';
 import { type Hex, keccak256, parseTransaction, serializeTransaction } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
