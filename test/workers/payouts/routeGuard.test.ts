@@ -81,7 +81,7 @@ describe('the guard of routes', () => {
       isRefusal(refusals[0]) ? refusals[0].message : '',
       new RegExp(`can be paid out again at about ${soon}`),
     );
-    // What is promised of arriving money is not promised twice, and nothing arrives without a life.
+    // A promise uses arriving money up, and a payment without a life gets none of it.
     assert.equal(check('150.00'), 'routeUnavailable');
     around.promised = [promise('shop', '150.00')];
     await refresh();
