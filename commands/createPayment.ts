@@ -117,7 +117,7 @@ export interface CreatePaymentDeps extends ReadDeps {
   readonly cashback_basisPoints?: number;
   /**
    * Checks that the treasury's float and gas cover all open payments plus this payout; a refusal has a retry time. `pointer` names the
-   * field with the amount; `by` is the app whose key creates it, null without a key.
+   * field with the amount; `by` is the app whose key creates it, null without a key. Money that arrives within `life_ms` counts.
    */
   readonly checkRoute: (
     destination: Chain,
@@ -125,7 +125,15 @@ export interface CreatePaymentDeps extends ReadDeps {
     payout: bigint | null,
     pointer: string,
     by: string | null,
+    life_ms: number,
   ) => Refusal | undefined;
+  /** Returns when the payout can be made, if it waits for money that is in transit; null if it does not wait. Default: null. */
+  readonly payoutExpectedAt?: (
+    destination: Chain,
+    token: Token,
+    payout: bigint | null,
+    by: string | null,
+  ) => Instant | null;
   /** Reserves capacity for one more open payment of the app. Default: no limit. */
   readonly takePlace?: TakePlace;
   /** Default: reads the app in the same log. */
@@ -200,6 +208,11 @@ export async function createPayment(
   return { payment: state, createdNow: appended > 0, at, position };
 }
 
+export interface PaymentQuote extends creation.Quote {
+  /** When the payout can be made, if it waits for money that is in transit; null if it does not wait. */
+  readonly payoutExpectedAt: Instant | null;
+}
+
 /**
  * Quotes a payment. Writes nothing, assigns no address and reserves no capacity.
  *
@@ -210,12 +223,17 @@ export async function quotePayment(
   request: NewPayment,
   app: AppSettings,
   caller: Pick<Creator, 'keyless'>,
-): Promise<creation.Quote | Refusal> {
+): Promise<PaymentQuote | Refusal> {
   const asked = metadataRefusal(request, caller) ?? readTerms(deps, request, app, caller);
   if (isRefusal(asked)) return asked;
   const price = await priceFor(deps, asked, { appId: app.appId, keyless: caller.keyless });
   if (isRefusal(price)) return price;
-  return (await receiverRefusal(deps, asked, price)) ?? creation.quoteOf({ ...asked, ...price }, price.agreed);
+  const unfit = await receiverRefusal(deps, asked, price);
+  if (unfit) return unfit;
+  const { destination, payout } = asked;
+  const by = caller.keyless ? null : app.appId;
+  const payoutExpectedAt = deps.payoutExpectedAt?.(destination.chain, destination.token, payout, by) ?? null;
+  return { ...creation.quoteOf({ ...asked, ...price }, price.agreed), payoutExpectedAt };
 }
 
 /** A payment as it would be created now, or the existing payment of its order. */
@@ -419,13 +437,14 @@ async function priceFor(
   { appId, keyless }: Asking,
 ): Promise<Price | Refusal> {
   const { checkRoute, payoutCostOf } = deps;
-  const { source, alternatives = [], destination, payout } = asked;
+  const { source, alternatives = [], destination, payout, life_ms } = asked;
   const unseen =
     unseenSource(deps, source.chain, '/source/chainId') ??
     alternatives.map(({ chain }, index) => unseenSource(deps, chain, `/payFrom/${index}/chainId`)).find(Boolean);
   if (unseen) return unseen;
   const by = keyless ? null : appId;
-  const unpayable = checkRoute(destination.chain, destination.token, payout, amountPointer(asked.type), by);
+  const { chain, token } = destination;
+  const unpayable = checkRoute(chain, token, payout, amountPointer(asked.type), by, life_ms ?? creation.lifetime_ms);
   const price = unpayable ?? (await pricePayment(payoutCostOf, asked));
   return isRefusal(price) || !asked.offeredFees ? price : withOfferedFees(price, asked, asked.offeredFees);
 }

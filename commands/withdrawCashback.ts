@@ -139,7 +139,8 @@ async function readWithdrawal(
     fee: { fixed: unitsText(feePolicy.fixed), basisPoints },
     ...(opensAccount !== undefined && { opensAccount }),
   };
-  const unpayable = checkRoute(chain, token, agreed.destination, pointer, appId);
+  // Nobody has to pay first, so the money must be there now.
+  const unpayable = checkRoute(chain, token, agreed.destination, pointer, appId, 0);
   if (unpayable) return unpayable;
   const ask = canReceive[chain.family];
   const receiving = { chain, token, receiver: receiverAddress, amount: agreed.destination, receiverMemo };

@@ -11,6 +11,7 @@ import { merchant } from './merchant/state.ts';
 import { paymentEventSchemas, paymentSchemaVersion } from './payment/events.ts';
 import { paymentDecider } from './payment/state.ts';
 import { rebalanceEventSchemas, rebalanceSchemaVersion } from './rebalance/events.ts';
+import { floatPlan, floatPlanEventSchemas, floatPlanSchemaVersion } from './rebalance/floatPlan.ts';
 import { rebalance } from './rebalance/rebalance.ts';
 import { relayEventSchemas, relaySchemaVersion } from './relay/events.ts';
 import { relayGas, relayGasEventSchemas, relayGasSchemaVersion } from './relay/gas.ts';
@@ -46,6 +47,7 @@ export const streams = {
   relay: { decider: relay, schemas: relayEventSchemas, version: relaySchemaVersion },
   relayGas: { decider: relayGas, schemas: relayGasEventSchemas, version: relayGasSchemaVersion },
   rebalance: { decider: rebalance, schemas: rebalanceEventSchemas, version: rebalanceSchemaVersion },
+  floatPlan: { decider: floatPlan, schemas: floatPlanEventSchemas, version: floatPlanSchemaVersion },
   books: { decider: books, schemas: booksEventSchemas, version: booksSchemaVersion },
   addressBook: { decider: addressBook, schemas: addressBookEventSchemas, version: addressBookSchemaVersion },
   allowance: { decider: allowance, schemas: allowanceEventSchemas, version: allowanceSchemaVersion },

@@ -15,6 +15,7 @@ export const unprojected = [
   'moneyUse',
   'signingHour',
   'relayGas',
+  'floatPlan',
 ] as const satisfies readonly Category[];
 type ProjectedCategory = Exclude<Category, (typeof unprojected)[number]>;
 

@@ -105,3 +105,16 @@ export async function rebalancesInTransit(sql: Sql, max: number): Promise<readon
   );
   return rows.map(({ id }) => id);
 }
+
+/** Returns the ids of rebalances whose burn is ordered or whose money is in transit; at most `max` of each. @throws Unavailable */
+export async function openRebalances(sql: Sql, max: number): Promise<readonly string[]> {
+  const [inTransit, ordered] = await Promise.all([
+    rebalancesInTransit(sql, max),
+    sql.query<{ id: string }>(
+      `SELECT substring(reference FROM '^rebalance-(.+)/burn$') AS id FROM transfers
+        WHERE kind = 'burn' AND step <> 'done' ORDER BY due_at LIMIT $1`,
+      [max],
+    ),
+  ]);
+  return [...new Set([...inTransit, ...ordered.map(({ id }) => id)])];
+}

@@ -59,7 +59,7 @@ export interface WorldOptions {
 const seldom_s = 10;
 /** More than a reorganisation here removes. */
 const statesMaxDefault = 16;
-const wholeTokens = 1_000_000n;
+export const wholeTokens = 1_000_000n;
 const gas = 1_000n * 10n ** 18n;
 
 export async function startWorld(options: WorldOptions): Promise<World> {

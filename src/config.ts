@@ -3,6 +3,7 @@
  * start.
  */
 import { type Chain, chainOf, chains, onTestNetworks } from '../domain/chains.ts';
+import type { PolicySettings } from '../domain/rebalance/policy.ts';
 import type { RelayLimits } from '../domain/relay/gas.ts';
 import { type RegistrationPolicy, registrationPolicies } from './accounts/deps.ts';
 import { isSender, type MailSettings } from './accounts/smtp.ts';
@@ -12,6 +13,7 @@ import { type ConnectionLimits, defaultConnectionLimits } from './api/server.ts'
 import { familyFor, readTreasuries, type Treasuries } from './chains/families.ts';
 import type { SpendingLimits } from './chains/money/spending.ts';
 import { type ChainSettings, readChainSettings } from './chains/settings.ts';
+import { readFloatPolicy } from './environment/floats.ts';
 import { type HeadSettings, readHeads } from './environment/heads.ts';
 import { withKeystore } from './environment/keystore.ts';
 import { createReader, type Env, type Reader } from './environment/reader.ts';
@@ -59,6 +61,8 @@ export interface Config {
   readonly heads: HeadSettings;
   /** Attestation service of CCTP, without a path. Null disables rebalances by burn and mint. */
   readonly attestationsUrl: string | null;
+  /** Policy that moves money between the treasury's floats. */
+  readonly floatPolicy: PolicySettings;
   /** Daily start of the role `audit`: `HH:MM`, UTC. */
   readonly auditAt: string;
   /** Scheduled sweeps of deposits. `every_min`: null means never. */
@@ -147,6 +151,8 @@ export function readConfig(env: Env, readerOf: typeof createReader = createReade
   const eventStore = read.parsed('EVENTSTORE_URL', (url) =>
     url === embedded ? { url: null, inClear: false } : { url, inClear: isInClear(storeAddress(url)) },
   );
+  const perTransfer_usd = read.whole('SIGNER_MAX_TRANSFER_USD', 10_000n);
+  const attestationsUrl = read.url('CCTP_ATTESTATIONS_URL', /^https?:$/)?.replace(/\/+$/, '') ?? null;
   const defaultStore = read.parsed('EVENTSTORE_DEFAULT_URL', (url) => ({ url, address: storeAddress(url) }));
   const config: Config = {
     mode,
@@ -181,7 +187,7 @@ export function readConfig(env: Env, readerOf: typeof createReader = createReade
       read.missing('MASTER_KEY', '64 hex digits'),
     treasuries: readTreasuries(read, familiesOf(served), production),
     signer: {
-      perTransfer_usd: read.whole('SIGNER_MAX_TRANSFER_USD', 10_000n),
+      perTransfer_usd,
       perHour_usd: read.whole('SIGNER_MAX_HOUR_USD', 100_000n),
       appShare_percent: read.integer('SIGNER_APP_SHARE_PERCENT', 50, 1, 100),
     },
@@ -192,7 +198,12 @@ export function readConfig(env: Env, readerOf: typeof createReader = createReade
       basisPoints: read.integer('FEE_BASIS_POINTS', 10, 0, 10_000),
     },
     heads: readHeads(read, new Set(served.map(({ chainId }) => chainId))),
-    attestationsUrl: read.url('CCTP_ATTESTATIONS_URL', /^https?:$/)?.replace(/\/+$/, '') ?? null,
+    attestationsUrl,
+    floatPolicy: readFloatPolicy(read, {
+      served: new Set(served.map(({ chainId }) => chainId)),
+      hasAttestations: attestationsUrl !== null,
+      perTransfer_usd,
+    }),
     auditAt: read.matching('AUDIT_AT', /^([01]\d|2[0-3]):[0-5]\d$/, 'a time of the day in UTC like 03:00') ?? '03:00',
     sweeps: {
       every_min: read.integer('SWEEP_EVERY_MINUTES', 0, 0, 44_640) || null,

@@ -85,6 +85,14 @@ export const operations: Dashboard = {
     ),
     lines('Treasury', 'none', 'max by (chain, token) (pi_treasury_float)', 'chain {{chain}} {{token}}'),
     lines(
+      'Floats of USDC: free of reservations, and their limits',
+      'none',
+      'max by (chain) (pi_float_usdc{part="held"}) - max by (chain) (pi_float_usdc{part="reserved"}) or max by (chain, part) (pi_float_usdc{part=~"minimum|target|maximum"})',
+      'chain {{chain}} {{part}}',
+    ),
+    lines('Floats of USDC: in transit', 'none', 'max by (chain) (pi_float_usdc{part="inTransit"})', 'chain {{chain}}'),
+    lines('Open rebalances by state', 'none', 'max by (state) (pi_rebalances_open)', '{{state}}'),
+    lines(
       'Bytes that nodes refused',
       'none',
       'sum by (chain, kind) (increase(pi_broadcast_refusals_total[10m]))',

@@ -24,6 +24,11 @@ export const about: Readonly<Record<Category, { readonly name: string; readonly 
     about:
       'One move of the treasury’s money from one chain to another by Circle’s protocol: the burn, its attestation, the mint.',
   },
+  floatPlan: {
+    name: 'floatPlan-usdc',
+    about:
+      'The moves that the policy of floats has decided: its daily cap, its cool-down and one move per destination are enforced here. There is one such stream.',
+  },
   books: {
     name: 'books-<chainId>-<account>',
     about:
@@ -220,6 +225,10 @@ export const meanings: {
     MintShort: 'The mint landed and less arrived than the message states; the rest stays in transit',
     MintedByOther: 'Somebody else submitted the message: the money is in our account all the same',
     MintByOtherOrphaned: 'The block of that transaction left its chain: the money is in transit again',
+  },
+  floatPlan: {
+    MovePlanned: 'The policy decided a move between floats; its stream gets the same order next',
+    PlannedMoveEnded: 'The planned move has arrived, or it was called off before its burn',
   },
   books: {
     BooksOpened: 'The balance of the account at the end of a final block: the books begin here',

@@ -31,6 +31,8 @@ export interface PolicySettings {
   readonly coolDown_ms: number;
   /** A smaller move is not worth its gas. */
   readonly smallestMove: bigint;
+  /** Maximum of one move: the signer refuses larger transfers. */
+  readonly largestMove: bigint;
   /** In mode `automatic`, a larger move needs the approval of an operator. */
   readonly automaticBelow: bigint;
   /** Maximum fee of a fast move, in hundredths of a percent. A route that costs more is not used. */
@@ -50,11 +52,13 @@ export interface FloatView {
   readonly outflow_week: bigint;
 }
 
-/** A move that was ordered before. Cancelled moves are not in the list. */
+/** A move that was ordered before. A cancelled one has the amount 0. */
 export interface PastMove {
   readonly to: ChainId;
   readonly amount: bigint;
   readonly orderedAt: Instant;
+  /** True until its money has arrived: its destination gets no other move. */
+  readonly isOpen?: boolean;
 }
 
 export interface PolicyQuestion {
@@ -84,7 +88,7 @@ export interface Shortage {
   readonly missing: bigint;
   /** When the float is used up at the present outflow; null without outflow. */
   readonly emptyIn_ms: number | null;
-  readonly why: 'noRoute' | 'noSource' | 'dailyCap' | 'coolDown' | 'tooSmall' | 'noFee';
+  readonly why: 'noRoute' | 'noSource' | 'dailyCap' | 'coolDown' | 'underWay' | 'tooSmall' | 'noFee';
 }
 
 export interface PolicyAnswer {
@@ -192,6 +196,7 @@ function fill(settings: PolicySettings, question: PolicyQuestion, filling: Filli
   const to = account.chainId;
   if (!isCctpChain(to)) return 'noRoute';
   const { now, past } = question;
+  if (past.some((each) => each.to === to && each.isOpen)) return 'underWay';
   const isCooling = past.some(
     (each) => each.to === to && epochMs(each.orderedAt) + settings.coolDown_ms > epochMs(now),
   );
@@ -202,7 +207,7 @@ function fill(settings: PolicySettings, question: PolicyQuestion, filling: Filli
   if (offers.length === 0)
     return accounts.some((each) => spare(each, low) > 0n && each !== account) ? 'noFee' : 'noSource';
   const best = cheapest(offers, account, { lack, low });
-  const wanted = smaller(lack, best.most);
+  const wanted = smaller(smaller(lack, best.most), settings.largestMove);
   const amount = smaller(wanted, larger(left, 0n));
   if (amount < settings.smallestMove) return wanted >= settings.smallestMove ? 'dailyCap' : 'tooSmall';
   const { source, finality, fee_bps } = best;

@@ -100,6 +100,8 @@ export type ApiDeps = ServerDeps &
 export interface OperationsDeps extends ServerDeps, OperationRoutesDeps {
   /** Names with dots that the operations port has in the network of its operator. Default: none. */
   readonly names?: readonly string[];
+  /** Pages for operators. Default: none. */
+  readonly pages?: readonly PageRoutes[];
 }
 
 /** The service's HTTP interface: stateless but for short-lived caches of keys and app settings. */
@@ -131,7 +133,7 @@ export function createApp(deps: ApiDeps, website: Website): Express {
 /** For operators only: health, readiness with its reasons, metrics. */
 export function createOperationsApp(deps: OperationsDeps): Express {
   const nobody: Access = { authenticate: async () => null as never, findApp: async () => null };
-  const website = { pages: [], document: () => ({}) };
+  const website = { pages: deps.pages ?? [], document: () => ({}) };
   return serve(deps, nobody, operationRoutes(deps), website, [requireLocalHost(deps.names ?? [])]);
 }
 

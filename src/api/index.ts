@@ -31,6 +31,7 @@ import { listApiRequests } from '../../queries/apiRequests.ts';
 import { changesPage, listOtherChanges } from '../../queries/appHistory.ts';
 import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../queries/apps.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
+import { arrivingMoney } from '../../queries/floatViews.ts';
 import { countOpenLinks, listLinks } from '../../queries/links.ts';
 import { listKeys, withLastUse } from '../../queries/merchantAudit.ts';
 import { countUnread, markRead, memberNotices, type NoticeReads } from '../../queries/notices.ts';
@@ -39,6 +40,7 @@ import { matchDeposits } from '../../queries/payins.ts';
 import { openObligations, openPromises } from '../../queries/payouts.ts';
 import { listInvitations, listTeam } from '../../queries/team.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
+import { createOperatorPages } from '../../web/operations/index.ts';
 import type { Site } from '../../web/parts/frame.ts';
 import { createFindInvitee } from '../accounts/invitees.ts';
 import { canonicalTxHash, familyAddresses, walletLinkOf, walletOfferOf } from '../chains/families.ts';
@@ -61,6 +63,7 @@ import { createKeyUses, openRevocations } from './apiKeys.ts';
 import { type ApiDeps, createApp, createOperationsApp } from './app.ts';
 import { unavailable } from './errors.ts';
 import { createFiatRates } from './fiatRates.ts';
+import { floatsModelOf, observeFloats } from './floats.ts';
 import { defaultLimits } from './middleware.ts';
 import { createOpenPlaces } from './openPlaces.ts';
 import { metrics, readiness } from './operations.ts';
@@ -102,6 +105,7 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
     changes: followChanges(core, signal).count,
     alarm: telemetry.alarm,
     observeFloat: telemetry.observeFloat,
+    ...(config.attestationsUrl !== null && { arriving: () => arrivingMoney(core) }),
   });
   await guard.refresh(signal).catch(() => {});
   void guard.watch(signal);
@@ -133,7 +137,8 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
 
   return {
     createPayment: (request, app, caller) => createPayment(create, request, app, caller),
-    quotePayment: (request, app, caller) => quotePayment({ ...create, checkRoute: guard.look }, request, app, caller),
+    quotePayment: (request, app, caller) =>
+      quotePayment({ ...create, checkRoute: guard.look, payoutExpectedAt: guard.expectedAt }, request, app, caller),
     draftPayment: (request, app, caller) => draftPayment({ ...drafting, checkRoute: guard.look }, request, app, caller),
     chooseSource: (paymentId, source, by) => chooseSource(choice, paymentId, source, by),
     registerPayin: (own, hint, by) => registerPayin(register, own, hint, by),
@@ -520,8 +525,12 @@ function startOperations(core: Core): Promise<HttpServer> {
     clients,
     rates: unlimited,
     limits: defaultLimits,
-    metrics: () => metrics(core),
+    async metrics() {
+      await observeFloats(core).catch(() => {});
+      return metrics(core);
+    },
     names: core.config.operations.names,
+    pages: [createOperatorPages({ floats: () => floatsModelOf(core, siteOf(core.config).mode) })],
   });
   const { host, port } = core.config.operations;
   return startHttp(app, { host, port, setBy: ['OPERATIONS_PORT', 'OPERATIONS_HOST'], clients });

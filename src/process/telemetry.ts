@@ -52,6 +52,13 @@ export interface NodeStanding {
 /** Interval of event-loop samples. The default of ten milliseconds costs a third of a percent of a core. */
 const lagSample_ms = 100;
 
+export interface FloatProgress {
+  /** In whole USDC. */
+  readonly parts: readonly { readonly chainId: number; readonly part: string; readonly usdc: number }[];
+  /** Number of open rebalances by state. */
+  readonly moves: ReadonlyMap<string, number>;
+}
+
 /** Metrics and alarms for operators: work done, failed and waiting, and lags. Scraped at /metrics. */
 export function createTelemetry(logger: Logger) {
   const registry = new Registry();
@@ -113,6 +120,13 @@ export function createTelemetry(logger: Logger) {
   ]);
   const oldestDue = gauge('pi_oldest_due_seconds', 'How long the oldest entry of a to-do list has been due', ['list']);
   const float = gauge('pi_treasury_float', 'Treasury balance in whole tokens', ['chain', 'token']);
+  const floatParts = gauge('pi_float_usdc', 'USDC of a float by part: held, reserved, in transit, and its limits', [
+    'chain',
+    'part',
+  ]);
+  const openMoves = gauge('pi_rebalances_open', 'Rebalances that are not over, by state', ['state']);
+  /** By reason; at most as many as there are reasons in the code. */
+  const raised = new Map<string, { count: number; message: string }>();
   const clockOffset = gauge(
     'pi_clock_offset_seconds',
     'This machine’s clock minus the median time of the newest blocks of its chains',
@@ -187,6 +201,15 @@ export function createTelemetry(logger: Logger) {
     observeFloat: (chainId: number, { symbol, decimals }: Token, amount: bigint): void =>
       float.set({ chain: chainId, token: symbol }, Number(amount / 10n ** BigInt(decimals))),
     /** Values from the database, equal on every instance. */
+    observeFloats({ parts, moves }: FloatProgress): void {
+      floatParts.reset();
+      for (const { chainId, part, usdc } of parts) floatParts.set({ chain: chainId, part }, usdc);
+      openMoves.reset();
+      for (const [state, count] of moves) openMoves.set({ state }, count);
+    },
+    /** Alarms since the start, with the last message of each reason. */
+    raisedAlarms: () => [...raised].map(([reason, { count, message }]) => ({ reason, count, message })),
+    /** Values from the database, equal on every instance. */
     observeStanding({ passes, payoutWaits, parkedItems, held: heldPayments, oldestDue_s }: WorkProgress): void {
       held.set(heldPayments);
       for (const [list, age_s] of Object.entries(oldestDue_s)) oldestDue.set({ list }, age_s);
@@ -204,6 +227,7 @@ export function createTelemetry(logger: Logger) {
     },
     alarm(reason: string, facts: Readonly<Record<string, unknown>>, message: string): void {
       alarms.inc({ reason });
+      raised.set(reason, { count: (raised.get(reason)?.count ?? 0) + 1, message: message.slice(0, 1_000) });
       logger.error({ alarm: reason, ...facts }, message);
     },
   };

@@ -56,6 +56,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
   const changes = followChanges(core, signal);
   const lately = createSpentLately();
   const signers = signersOf(core, lately);
+  const rebalancing = rebalanceWorkers(core);
   const relaySigners = openRelaySigners(core.config, core.clock);
   const told = (name: string): Observable<unknown> =>
     core.notifications.pipe(filter(({ channel }) => channel === name));
@@ -76,7 +77,7 @@ export async function runSubscribersRole(core: Core, signal: AbortSignal): Promi
     // A separate role: payouts continue when relays do not, and the reverse.
     ...(relaySigners.size > 0 ? [run('relays', told('transfers'), ...relayWorkers(core, relaySigners))] : []),
     run('books', NEVER, ...booksWorkers(core)),
-    ...rebalanceWorkers(core).map((worker) => run('rebalances', NEVER, worker)),
+    ...(rebalancing.length > 0 ? [run('rebalances', NEVER, ...rebalancing)] : []),
     run('payoutAudit', NEVER, ...transferAudits(core)),
     ...impossiblePayouts(core).map((worker) => run('impossiblePayouts', NEVER, worker)),
     run('policyRefunds', told('todo_policy_refunds'), { worker: policyRefunds(core) }, { worker: fundedRefunds(core) }),

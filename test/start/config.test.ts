@@ -56,6 +56,32 @@ describe('configuration', () => {
     ]);
   });
 
+  it('reads the policy of floats, and names what it lacks', () => {
+    assert.equal(readConfig(good).floatPolicy.mode, 'off');
+    const rpc = { RPC_URLS_1: 'https://one.example.com/a, https://one.example.com/b' };
+    const floats = { FLOAT_LIMITS: '8453:1000:5000:20000, 1:0:2.5:2.5' };
+    const attested = { CCTP_ATTESTATIONS_URL: 'https://iris-api.circle.com' };
+    const { floatPolicy } = readConfig({ ...good, ...rpc, ...floats, ...attested, FLOAT_POLICY: 'propose' });
+    assert.equal(floatPolicy.mode, 'propose');
+    assert.deepEqual(
+      [...floatPolicy.floats],
+      [
+        [8453, { minimum: 1_000_000_000n, target: 5_000_000_000n, maximum: 20_000_000_000n }],
+        [1, { minimum: 0n, target: 2_500_000n, maximum: 2_500_000n }],
+      ],
+    );
+    assert.deepEqual(problemsOf({ ...good, FLOAT_POLICY: 'automatic', FLOAT_LIMITS: '8453:1:2:3' }), [
+      'FLOAT_POLICY=automatic needs two chains in FLOAT_LIMITS',
+      'FLOAT_POLICY=automatic needs CCTP_ATTESTATIONS_URL',
+    ]);
+    const limits = ['1:1:2:3', '8453:3:2:1', '8453:1:2', '8453:1:2:x', 'moon:1:2:3'];
+    const problems = problemsOf({ ...good, FLOAT_LIMITS: limits.join() });
+    assert.deepEqual(
+      problems.map((problem) => /^FLOAT_LIMITS: (\S+): \w+/.exec(problem)?.[1]),
+      limits,
+    );
+  });
+
   it('accepts a relay account, by its key or its address, that is not the treasury; none by default', () => {
     const relay = `0x${'fedcba9876543210'.repeat(4)}` as const;
     const address = privateKeyToAddress(relay);

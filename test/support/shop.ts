@@ -31,7 +31,7 @@ export interface Shop {
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   callOnce(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Reads from the operations port. */
-  operations(path: '/readyz' | '/metrics'): Promise<Answer>;
+  operations(path: '/readyz' | '/metrics' | '/floats'): Promise<Answer>;
   create(body: Json, key?: string): Promise<Answer>;
   /** Sends one request. */
   tryToCreate(body: Json, key?: string): Promise<Answer>;

@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import type { AppName, Frame, Mode } from '../../web/parts/frame.ts';
 import { developerPages } from './samples/developerPages.ts';
 import { linkDeskPages } from './samples/linkDeskPages.ts';
+import { operatorPages } from './samples/operatorPages.ts';
 import { outerPages } from './samples/outerPages.ts';
 import { paymentPages } from './samples/paymentPages.ts';
 import type { Say } from './samples/payments.ts';
@@ -19,5 +20,6 @@ export function samplePages(mode: Mode = 'sandbox', say: Say = (text) => text): 
     ...settingsPages(frame, say),
     ...developerPages(frame, say),
     ...linkDeskPages(frame, say),
+    ...operatorPages(mode, say),
   };
 }

@@ -1,16 +1,22 @@
 /** `npm run treasury -- rebalance --dry-run`: replays the log with the policy. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
-import { parseAmount } from '../../domain/money.ts';
 import { fast } from '../../domain/rebalance/cctp.ts';
 import { type DryRunResult, daysMax, dryRun, type Flow, sparkline } from '../../domain/rebalance/dryRun.ts';
+import {
+  inPolicyDecimals,
+  parseDollars,
+  parseFloatLimits,
+  sparkColumns,
+  tokens,
+  usd,
+} from '../../domain/rebalance/floatUnits.ts';
 import type { FloatLimits, PolicySettings } from '../../domain/rebalance/policy.ts';
 import { day_ms, hour_ms, type Instant, plus } from '../../domain/time.ts';
 import { floatsBefore, flowsBetween } from '../../queries/floats.ts';
 import type { Core } from '../../src/core.ts';
 import { print, printTable } from '../print.ts';
 import { namedChain } from '../program.ts';
-import { decimals, inPolicyDecimals, sparkColumns, tokens, usd } from './floatUnits.ts';
 import { json, type ListFormat } from './show.ts';
 
 /** Standard burns are free in 2026; a fast one costs up to this many hundredths of a percent. Source: the protocol's fee query. */
@@ -39,6 +45,7 @@ export async function showDryRun({ database, clock }: Core, options: DryRunOptio
     dailyCap,
     coolDown_ms: cooldown * hour_ms,
     smallestMove,
+    largestMove: dailyCap,
     automaticBelow: dailyCap,
     fastFeeMax_bps: 14,
   };
@@ -106,22 +113,21 @@ function printDryRun(
   }
 }
 
-const dollars = (text: string): bigint => {
-  const units = parseAmount(text, decimals);
-  if (typeof units !== 'bigint') throw new InvalidArgumentError('write an amount in dollars, such as 5000.');
-  return units;
-};
-
-function limitsOf(text: string, before: readonly NamedLimits[] = []): readonly NamedLimits[] {
-  const [name = '', ...amounts] = text.split(':');
-  const chain = namedChain(name);
-  const [minimum, target, maximum] = amounts.map(dollars);
-  if (!chain || minimum === undefined || target === undefined || maximum === undefined || amounts.length !== 3)
-    throw new InvalidArgumentError('write <chain>:<minimum>:<target>:<maximum>, such as 8453:1000:5000:20000.');
-  if (minimum > target || target > maximum)
-    throw new InvalidArgumentError('the minimum is at most the target, and the target at most the maximum.');
-  return [...before, [chain.id, { minimum, target, maximum }]];
+/** @throws InvalidArgumentError with the reason */
+function argument<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof RangeError) throw new InvalidArgumentError(error.message);
+    throw error;
+  }
 }
+
+const dollars = (text: string): bigint => argument(() => parseDollars(text));
+const limitsOf = (text: string, before: readonly NamedLimits[] = []): readonly NamedLimits[] => [
+  ...before,
+  argument(() => parseFloatLimits(text, namedChain)),
+];
 
 function wholeBetween(least: number, most: number) {
   return (text: string): number => {

@@ -2595,13 +2595,18 @@ export interface components {
         };
         /**
          * QuoteResponse
-         * @description The cost of a payment that is created now. It is not binding: a payment has the fee at its creation.
+         * @description The cost of a payment that is created now. It is not binding: a payment has the fee at its creation. payoutExpectedAt is the time when money in transit allows the payout; null if the payout need not wait.
          */
         QuoteResponse: {
             type: components["schemas"]["PaymentType"];
             source: components["schemas"]["QuotedSource"];
             destination: components["schemas"]["QuotedDestination"];
             payFrom: components["schemas"]["QuotedSource"][] | null;
+            /**
+             * Format: date-time
+             * @description an ISO 8601 time
+             */
+            payoutExpectedAt: string | null;
         };
         /**
          * QuotedDestination

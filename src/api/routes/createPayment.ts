@@ -1,18 +1,31 @@
 /** POST of a payment: permission to create it for an app, and an answer that distinguishes a new payment from a repeated order. */
 
 import Type, { type Static } from 'typebox';
-import type { AppSettings, CreatedPayment, Creator, NewPayment } from '../../../commands/createPayment.ts';
+import type {
+  AppSettings,
+  CreatedPayment,
+  Creator,
+  NewPayment,
+  PaymentQuote,
+} from '../../../commands/createPayment.ts';
 import type { By } from '../../../commands/handle.ts';
 import type { ChainId } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import { formatAmount } from '../../../domain/money.ts';
-import type { Quote } from '../../../domain/payment/create.ts';
 import type { SourceTerms, TokenRef } from '../../../domain/payment/events.ts';
 import type { App, Caller } from '../../../queries/apps.ts';
 import { type Access, openApp, unauthenticated } from '../auth.ts';
 import { createResources, type PayLinkDeps, viewAfter } from '../resource.ts';
 import { type Answer, type AnyRoute, type Route, route } from '../router.ts';
-import { ChainId as ChainIdSchema, Decimal, DecimalOrNull, orNull, PaymentType, TokenSymbol } from '../schemas/base.ts';
+import {
+  ChainId as ChainIdSchema,
+  Decimal,
+  DecimalOrNull,
+  orNull,
+  PaymentType,
+  TimeOrNull,
+  TokenSymbol,
+} from '../schemas/base.ts';
 import * as queries from '../schemas/queries.ts';
 import * as requests from '../schemas/requests.ts';
 import * as responses from '../schemas/responses.ts';
@@ -20,7 +33,8 @@ import { destinationProperties } from '../schemas/responses.ts';
 
 // A quote as the API returns it.
 
-export function quoteResource({ type, source, destination, fee, limits, alternatives }: Quote): QuoteResponse {
+export function quoteResource(quote: PaymentQuote): QuoteResponse {
+  const { type, source, destination, fee, limits, alternatives, payoutExpectedAt } = quote;
   const { receiverAddress, receiverMemo } = destination;
   const first = quoted({ ...source, fee, limits });
   return {
@@ -28,6 +42,7 @@ export function quoteResource({ type, source, destination, fee, limits, alternat
     source: first,
     destination: { ...assetOf(destination), receiverAddress, receiverMemo, amount: amountOf(destination) },
     payFrom: alternatives ? [first, ...alternatives.map(quoted)] : null,
+    payoutExpectedAt,
   };
 }
 
@@ -86,10 +101,12 @@ export const QuoteResponse = Shape(
       description: 'amount is what the receiver would get.',
     }),
     payFrom: Type.Unsafe<Static<typeof QuotedSource>[] | null>(orNull(List(QuotedSource))),
+    payoutExpectedAt: TimeOrNull,
   },
   {
     title: 'QuoteResponse',
-    description: 'The cost of a payment that is created now. It is not binding: a payment has the fee at its creation.',
+    description:
+      'The cost of a payment that is created now. It is not binding: a payment has the fee at its creation. payoutExpectedAt is the time when money in transit allows the payout; null if the payout need not wait.',
   },
 );
 export type QuoteResponse = Static<typeof QuoteResponse>;
@@ -113,7 +130,7 @@ export interface PaymentCreation {
     request: NewPayment,
     app: AppSettings,
     caller: Pick<Creator, 'keyless'>,
-  ) => Promise<Quote | Refusal>;
+  ) => Promise<PaymentQuote | Refusal>;
 }
 
 /** Needs of the routes that create payments. */

@@ -8,7 +8,8 @@ import type { Chain, ChainId, Token } from '../../../domain/chains.ts';
 import { type Refusal, refuse } from '../../../domain/decider.ts';
 import { convert, usDollar } from '../../../domain/dollars.ts';
 import { formatAmount } from '../../../domain/money.ts';
-import { epochMs } from '../../../domain/time.ts';
+import type { Arriving } from '../../../domain/rebalance/inTransit.ts';
+import { epochMs, type Instant, isAfter, minute_ms, plus } from '../../../domain/time.ts';
 import type { Obligation, Promised } from '../../../queries/payouts.ts';
 
 // Amounts that open payments promise of a treasury's float before they are paid. Promises are free, and anyone can make them: so an app's
@@ -62,6 +63,8 @@ export function createPromises(): Promises {
   };
 }
 
+const later = (a: Instant, b: Instant): Instant => (isAfter(a, b) ? a : b);
+
 function put(sums: Sums, route: string, by: Promisor, amount: bigint): void {
   const own = sums.get(route) ?? new Map<Promisor, bigint>();
   own.set(by, (own.get(by) ?? 0n) + amount);
@@ -79,6 +82,8 @@ export interface RouteGuardDeps {
   readonly changes: () => number;
   readonly alarm: (reason: string, facts: Readonly<Record<string, unknown>>, message: string) => void;
   readonly observeFloat?: (chainId: number, token: Token, amount: bigint) => void;
+  /** Money in transit to the treasury's accounts. Default: none is expected. */
+  readonly arriving?: () => Promise<readonly Arriving[]>;
 }
 
 interface Snapshot {
@@ -92,11 +97,18 @@ const refresh_ms = 3_000;
 const unasked_ms = 15_000;
 /** An older balance counts as unknown. */
 const stale_ms = 60_000;
+/** Money in transit changes slowly. */
+const arrivals_ms = 15_000;
+/** Money that is later than this is not counted on. */
+const lateMost_ms = 10 * minute_ms;
+/** An attested burn needs a transaction at least. */
+const soonest_ms = 30_000;
 /** Minimum interval of alarms: anyone can request more than there is, repeatedly. */
 const alarmAgain_ms = 60_000;
 
 export function createRouteGuard(deps: RouteGuardDeps) {
   const { clock, rails, perTransfer_usd, obligations, promised, changes, alarm, observeFloat } = deps;
+  let arrivals: { readonly at_ms: number; readonly all: readonly Arriving[] } | null = null;
   const promises = createPromises();
   const floats = new Map<ChainId, Snapshot>();
   const alarmedAt = new Map<string, number>();
@@ -116,6 +128,8 @@ export function createRouteGuard(deps: RouteGuardDeps) {
       }),
     );
     const [sums, open] = await Promise.all([obligations(), promised()]);
+    if (deps.arriving && (arrivals === null || at_ms - arrivals.at_ms >= arrivals_ms))
+      arrivals = { at_ms, all: await deps.arriving() };
     owed = new Map(sums.map(({ chainId, tokenAddress, amount }) => [routeKey(chainId, tokenAddress), amount]));
     promises.known(open);
     // A chain that did not answer is queried again soon.
@@ -131,7 +145,38 @@ export function createRouteGuard(deps: RouteGuardDeps) {
     alarm('routeUnavailable', facts, 'a payment was refused because the treasury cannot cover it: add float or gas');
   }
 
-  function look(chain: Chain, token: Token, amount: bigint | null, pointer: string, by: Promisor): Refusal | undefined {
+  const freeOf = (route: string, by: Promisor, held: bigint): bigint =>
+    held - (owed.get(route) ?? 0n) - promises.against(route, by, held);
+
+  /** Returns when the amount can be paid out with money that is in transit now; null if it can never be with that alone. */
+  function coveredAt(chain: Chain, token: Token, amount: bigint | null, by: Promisor): Instant | null {
+    const now = clock.now();
+    const route = routeKey(chain.id, token.address);
+    let held = floats.get(chain.id)?.tokens[token.address] ?? 0n;
+    const expected = (arrivals?.all ?? [])
+      .filter((each) => each.chainId === chain.id && each.token === token.address)
+      .filter(({ expectedAt }) => epochMs(expectedAt) + lateMost_ms > epochMs(now))
+      .toSorted((a, b) => epochMs(a.expectedAt) - epochMs(b.expectedAt));
+    for (const each of expected) {
+      held += each.amount;
+      if (freeOf(route, by, held) >= (amount ?? 1n)) return later(each.expectedAt, plus(now, soonest_ms));
+    }
+    return null;
+  }
+
+  const isCovered = (chain: Chain, token: Token, amount: bigint | null, by: Promisor): boolean => {
+    const available = freeOf(routeKey(chain.id, token.address), by, floats.get(chain.id)?.tokens[token.address] ?? 0n);
+    return available > 0n && (amount === null || amount <= available);
+  };
+
+  function look(
+    chain: Chain,
+    token: Token,
+    amount: bigint | null,
+    pointer: string,
+    by: Promisor,
+    life_ms = 0,
+  ): Refusal | undefined {
     if (amount !== null && amount > convert(perTransfer_usd, usDollar, token)) {
       const message = `one payment can pay out at most ${perTransfer_usd} ${token.symbol} here: split it`;
       return refuse('invalidRequest', message, pointer);
@@ -143,15 +188,22 @@ export function createRouteGuard(deps: RouteGuardDeps) {
     }
     const route = routeKey(chain.id, token.address);
     const held = float.tokens[token.address] ?? 0n;
-    const available = held - (owed.get(route) ?? 0n) - promises.against(route, by, held);
+    const available = freeOf(route, by, held);
     observeFloat?.(chain.id, token, held);
-    if (float.gas > 0n && available > 0n && (amount === null || amount <= available)) return undefined;
+    if (float.gas > 0n && isCovered(chain, token, amount, by)) return undefined;
+    const expectedAt = float.gas > 0n ? coveredAt(chain, token, amount, by) : null;
+    const wait_ms = expectedAt === null ? null : epochMs(expectedAt) - epochMs(clock.now());
+    if (wait_ms !== null && wait_ms <= life_ms) return undefined;
     raise(route, {
       chainId: chain.id,
       token: token.symbol,
       available: formatAmount(available, token.decimals),
       gas: float.gas.toString(),
     });
+    if (wait_ms !== null) {
+      const message = `${token.symbol} on ${chain.name} can be paid out again at about ${expectedAt}: try again then or choose another route`;
+      return { ...refuse('routeUnavailable', message), retryAfter_s: Math.ceil(wait_ms / 1_000) };
+    }
     return refuse(
       'routeUnavailable',
       `${token.symbol} on ${chain.name} cannot be paid out at present: try again later or choose another route`,
@@ -176,12 +228,24 @@ export function createRouteGuard(deps: RouteGuardDeps) {
      * @param amount of the payout; null for a payment that accepts any amount
      * @param pointer of the request's field with the amount
      * @param by app of the key; null without a key
+     * @param life_ms of the payment: money that arrives within it counts
      */
     look,
 
+    /** Returns when the payout can be made, if it waits for money in transit; null if it does not wait. */
+    expectedAt: (chain: Chain, token: Token, amount: bigint | null, by: Promisor): Instant | null =>
+      isCovered(chain, token, amount, by) ? null : coveredAt(chain, token, amount, by),
+
     /** The same check; an accepted amount counts as promised from now on. */
-    check(chain: Chain, token: Token, amount: bigint | null, pointer: string, by: Promisor): Refusal | undefined {
-      const refusal = look(chain, token, amount, pointer, by);
+    check(
+      chain: Chain,
+      token: Token,
+      amount: bigint | null,
+      pointer: string,
+      by: Promisor,
+      life_ms?: number,
+    ): Refusal | undefined {
+      const refusal = look(chain, token, amount, pointer, by, life_ms);
       if (!refusal) promises.add(routeKey(chain.id, token.address), by, amount ?? 0n);
       return refusal;
     },

@@ -1,4 +1,4 @@
-/** Rebalances that wait for an attestation or for their mint. Off without CCTP_ATTESTATIONS_URL. */
+/** Rebalances that wait for an attestation or for their mint, and the policy that orders them. */
 import { currentState } from '../../../commands/handle.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { arrivingFrom } from '../../../domain/rebalance/inTransit.ts';
@@ -10,14 +10,37 @@ import type { Core } from '../../core.ts';
 import { boundedTimes } from '../../lib/cache.ts';
 import type { RoleWorker } from '../run.ts';
 import { attend } from './attend.ts';
+import { followPolicy } from './followPolicy.ts';
+import { policyDepsOf, policyWorker } from './policyWorker.ts';
 
 /** Each takes one call of the attestation service, which allows 35 a second. */
 const idle_ms = 5_000;
+const policyIdle_ms = minute_ms;
 /** After the time that its route takes. */
 const lateAfter_ms = hour_ms;
 const tellAgain_ms = 10 * minute_ms;
 
-export function rebalanceWorkers(core: Core): readonly RoleWorker[] {
+export const rebalanceWorkers = (core: Core): readonly RoleWorker[] => [...openRebalances(core), ...policyOf(core)];
+
+/** Runs also while the policy is off: limits alone raise alarms. */
+function policyOf(core: Core): readonly RoleWorker[] {
+  const { config, clock, telemetry } = core;
+  if (config.floatPolicy.floats.size === 0) return [];
+  const deps = policyDepsOf(core);
+  const worker = policyWorker({
+    follow: (signal) => followPolicy(deps, signal),
+    ...{ clock, alarm: telemetry.alarm },
+    tell(followed) {
+      if (followed.kind === 'waits') telemetry.logger.info({}, `the policy of floats waits: ${followed.why}`);
+      else if (followed.ordered.length > 0)
+        telemetry.logger.info({ rebalances: followed.ordered }, 'the policy of floats ordered moves');
+    },
+  });
+  return [{ worker, idle_ms: policyIdle_ms }];
+}
+
+/** Off without CCTP_ATTESTATIONS_URL. */
+function openRebalances(core: Core): readonly RoleWorker[] {
   const { config, workHandle: handle, clock, chains, database } = core;
   if (config.attestationsUrl === null) return [];
   const attestations = createAttestations({ url: config.attestationsUrl, clock });

@@ -17,6 +17,7 @@ const settings: PolicySettings = {
   dailyCap: usd(60_000),
   coolDown_ms: hour_ms,
   smallestMove: usd(200),
+  largestMove: usd(50_000),
   automaticBelow: usd(20_000),
   fastFeeMax_bps: 14,
 };

@@ -31,6 +31,8 @@ export const createTelemetry: typeof real.createTelemetry = () => {
     replicaRead: silent,
     countSignIn: silent,
     observeFloat: silent,
+    observeFloats: silent,
+    raisedAlarms: () => [],
     observeStanding: silent,
     countWork(report) {
       if (!('error' in report)) return;

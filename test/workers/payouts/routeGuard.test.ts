@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { PayoutRail } from '../../../commands/transferPorts.ts';
 import { isRefusal } from '../../../domain/decider.ts';
-import { plus } from '../../../domain/time.ts';
+import type { Arriving } from '../../../domain/rebalance/inTransit.ts';
+import { hour_ms, type Instant, minute_ms, plus } from '../../../domain/time.ts';
 import type { Obligation, Promised } from '../../../queries/payouts.ts';
 import { createRouteGuard } from '../../../src/workers/payouts/routeGuard.ts';
 import { created_at, ethereumUsdc, of } from '../../support/payments.ts';
@@ -51,6 +52,52 @@ describe('the guard of routes', () => {
     around.owed = [{ chainId: chain.id, tokenAddress: token.address, amount: usdc('40.00') }];
     await refresh();
     assert.equal(check('10.01', null), 'routeUnavailable');
+  });
+
+  it('counts money that arrives within the payment’s life, and says when a refused route is open again', async () => {
+    const { check, quote, refresh, around } = await guarded();
+    const [soon, late] = [plus(created_at, 19 * minute_ms), plus(created_at, 40 * minute_ms)];
+    const brings = (amount: string, expectedAt: Instant): Arriving => ({
+      ...{ chainId: chain.id, account: '0x00', token: token.address, amount: usdc(amount) },
+      expectedAt,
+    });
+    around.arriving = [brings('500.00', late), brings('50.00', soon)];
+    around.now = plus(created_at, 16_000);
+    await refresh();
+    assert.equal(quote('100.00', hour_ms), null);
+    assert.equal(quote('150.00', hour_ms), soon);
+    assert.equal(quote('150.01', hour_ms), late);
+    assert.equal(quote('650.00', hour_ms), late);
+    const refusals = [quote('150.00', 10 * minute_ms), quote('650.00', 30 * minute_ms), quote('650.01', hour_ms)];
+    assert.deepEqual(
+      refusals.map((each) => isRefusal(each) && [each.refused, each.retryAfter_s, each.message.includes(' at about ')]),
+      [
+        ['routeUnavailable', 19 * 60 - 16, true],
+        ['routeUnavailable', 40 * 60 - 16, true],
+        ['routeUnavailable', undefined, false],
+      ],
+    );
+    assert.match(
+      isRefusal(refusals[0]) ? refusals[0].message : '',
+      new RegExp(`can be paid out again at about ${soon}`),
+    );
+    // A promise uses arriving money up, and a payment without a life gets none of it.
+    assert.equal(check('150.00'), 'routeUnavailable');
+    around.promised = [promise('shop', '150.00')];
+    await refresh();
+    assert.equal(quote('500.00', hour_ms), late);
+    assert.ok(isRefusal(quote('500.01', hour_ms)));
+    // An attested burn can arrive at once; one that is 10 minutes late is not counted on.
+    around.promised = [];
+    around.now = plus(soon, 9 * minute_ms);
+    await refresh();
+    assert.equal(quote('150.00', minute_ms), plus(around.now, 30_000));
+    around.now = plus(soon, 10 * minute_ms);
+    await refresh();
+    assert.equal(quote('150.00', hour_ms), late);
+    around.gas = 0n;
+    await refresh();
+    assert.ok(isRefusal(quote('150.00', hour_ms)));
   });
 
   it('refuses all payments of a chain without gas, or one that has not been queried for a minute', async () => {
@@ -114,6 +161,7 @@ async function guarded() {
     knows: true,
     owed: [] as Obligation[],
     promised: [] as Promised[],
+    arriving: [] as Arriving[],
     changes: 0,
     alarms: 0,
     balancesAsked: 0,
@@ -144,6 +192,7 @@ async function guarded() {
       return around.owed;
     },
     promised: async () => around.promised,
+    arriving: async () => around.arriving,
     changes: () => around.changes,
     alarm: () => {
       around.alarms += 1;
@@ -164,5 +213,9 @@ async function guarded() {
     await guard.watch(stop.signal);
     return around.balancesAsked - before;
   }
-  return { check, refresh, around, askedIn };
+  /** @returns the refusal, or the time of the expected payout; null for one that need not wait */
+  const quote = (amount: string, life_ms: number) =>
+    guard.look(chain, token, usdc(amount), '/source/amount', 'shop', life_ms) ??
+    guard.expectedAt(chain, token, usdc(amount), 'shop');
+  return { check, refresh, around, askedIn, quote };
 }

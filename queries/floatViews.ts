@@ -1,0 +1,109 @@
+/** The treasury's floats at one moment, in the decimals of the policy. */
+import { currentState, type Handle } from '../commands/handle.ts';
+import type { ChainId } from '../domain/chains.ts';
+import { inPolicyDecimals, tokens } from '../domain/rebalance/floatUnits.ts';
+import { type Arriving, arrivingFrom } from '../domain/rebalance/inTransit.ts';
+import type { FloatView } from '../domain/rebalance/policy.ts';
+import { type Rebalance, rebalance, rebalanceStanding } from '../domain/rebalance/rebalance.ts';
+import { day_ms, type Instant, plus } from '../domain/time.ts';
+import { liveAttempts } from '../domain/transfer/leg.ts';
+import type { Sql } from '../projections/sql.ts';
+import { floatsBefore, openRebalances, outflows, rebalancesInTransit } from './floats.ts';
+import { type Obligation, openObligations, openPromises } from './payouts.ts';
+
+/** Rebalances that are read at most: each is a stream. */
+const rebalancesMax = 200;
+
+export interface OpenRebalance {
+  readonly id: string;
+  readonly state: Rebalance;
+}
+
+export interface Floats {
+  /** One per chain whose books are open. */
+  readonly views: readonly FloatView[];
+  readonly open: readonly OpenRebalance[];
+}
+
+/** As a process has them. */
+export interface Stores {
+  readonly database: Sql;
+  readonly handle: Handle;
+}
+
+export interface FloatDeps {
+  readonly sql: Sql;
+  readonly handle: Handle;
+  /** Waits until balances contain everything that obligations contain. Default: does not wait. @throws Unavailable */
+  readonly balancesFollow?: () => Promise<void>;
+}
+
+/**
+ * Reads the floats. The amounts come from several reads, so money can move in between. Obligations are read before balances, and balances
+ * last: a transfer in between lowers a source's free money or raises a destination's, so the policy moves too little and never too much.
+ * @throws Unavailable
+ */
+export async function readFloats({ sql, handle, balancesFollow }: FloatDeps, now: Instant): Promise<Floats> {
+  const since = { day: plus(now, -day_ms), week: plus(now, -7 * day_ms) };
+  const [out, owed, promised] = await Promise.all([
+    outflows(sql, tokens, since),
+    openObligations(sql),
+    openPromises(sql),
+  ]);
+  const open = await openOnes({ sql, handle });
+  await balancesFollow?.();
+  const held = await floatsBefore(sql, tokens, plus(now, day_ms));
+  const views = held.map(({ chainId, held: units }): FloatView => {
+    const own = out.find((each) => each.chainId === chainId);
+    const inUnits = (amount: bigint) => inPolicyDecimals(chainId, amount);
+    return {
+      chainId,
+      float: inUnits(units),
+      reserved: inUnits(sumOf(owed, chainId) + sumOf(promised, chainId)),
+      inTransit: open.reduce((sum, { state }) => sum + arrivingAt(chainId, state), 0n),
+      outflow_day: inUnits(own?.day ?? 0n),
+      outflow_week: inUnits(own?.week ?? 0n),
+    };
+  });
+  return { views, open };
+}
+
+async function openOnes({ sql, handle }: FloatDeps): Promise<readonly OpenRebalance[]> {
+  const ids = await openRebalances(sql, rebalancesMax);
+  const states = await Promise.all(ids.map(async (id) => ({ id, state: await currentState(handle, rebalance, id) })));
+  return states.flatMap(({ id, state }) =>
+    state && !['done', 'calledOff'].includes(rebalanceStanding(state)) ? [{ id, state }] : [],
+  );
+}
+
+function sumOf(all: readonly Obligation[], chainId: ChainId): bigint {
+  const token = tokens.find((each) => each.chainId === chainId);
+  return all.reduce(
+    (sum, each) => (each.chainId === chainId && each.tokenAddress === token?.address ? sum + each.amount : sum),
+    0n,
+  );
+}
+
+/** Minimum amount that an open rebalance brings to the chain, also before its burn. A lost burn brings nothing. */
+function arrivingAt(chainId: ChainId, state: Rebalance): bigint {
+  const { ordered, burn } = state;
+  if (ordered.to.chainId !== chainId) return 0n;
+  const arriving = arrivingFrom(state)?.amount;
+  if (arriving !== undefined) return inPolicyDecimals(chainId, arriving);
+  const isAhead = !burn.settled && rebalanceStanding(state) !== 'burnLost' && rebalanceStanding(state) !== 'short';
+  return isAhead ? inPolicyDecimals(chainId, BigInt(ordered.amount) - BigInt(ordered.route.feeMax)) : 0n;
+}
+
+/**
+ * Returns burned money that is on its way to the treasury's accounts. A signed mint does not count: its money may already be in the
+ * balance of its account.
+ * @throws Unavailable
+ */
+export async function arrivingMoney({ database, handle }: Stores): Promise<readonly Arriving[]> {
+  const ids = await rebalancesInTransit(database, rebalancesMax);
+  const states = await Promise.all(ids.map((id) => currentState(handle, rebalance, id)));
+  return states.flatMap((state) => {
+    const isMinting = state?.mint && liveAttempts(state.mint).length > 0;
+    return state && !isMinting ? (arrivingFrom(state) ?? []) : [];
+  });
+}

@@ -1,0 +1,83 @@
+/** Money moves automatically from Base to Ethereum while payments run, and the audit finds nothing afterwards. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { parseUnits } from 'viem';
+import { type CctpChainId, cctpContracts } from '../../domain/rebalance/cctp.ts';
+import { type AttestationService, plantCctp, startAttestations } from '../../sandbox/cctp.ts';
+import { wholeTokens } from '../../sandbox/world.ts';
+import { createCustomers } from '../support/customers.ts';
+import { createSandbox } from '../support/sandbox.ts';
+
+const chainIds = [8453, 1] as const;
+/** More than the sandbox gives to Ethereum. The sandbox's own payments take some thousand dollars of each float. */
+const [minimum, target, maximum] = [wholeTokens + 10_000n, wholeTokens + 20_000n, 10n * wholeTokens];
+
+describe('the policy of floats in a sandbox', () => {
+  const sandbox = createSandbox({ chains: chainIds });
+  const customers = createCustomers(sandbox);
+  /** Filled when the chains run. */
+  const rpcUrls = new Map<CctpChainId, string>();
+  let attestations: AttestationService;
+  before(async () => {
+    attestations = await startAttestations(rpcUrls);
+  });
+  after(async () => {
+    await sandbox.destroy();
+    await attestations.close();
+  });
+
+  const tool = async (name: string, ...args: string[]) => {
+    const env = { ...process.env, DATA_DIR: sandbox.dataDir, CCTP_ATTESTATIONS_URL: attestations.url };
+    return (await promisify(execFile)(process.execPath, [`tools/${name}.ts`, ...args], { env })).stdout;
+  };
+  const typesIn = async (stream: string) => ((await sandbox.history()).get(stream) ?? []).map(({ type }) => type);
+  const page = async () => String((await sandbox.operations('/floats')).body);
+
+  it('moves money to the float that is too low, once, while payments run', async () => {
+    const settings = {
+      CCTP_ATTESTATIONS_URL: attestations.url,
+      FLOAT_POLICY: 'automatic',
+      FLOAT_LIMITS: `1:${minimum}:${target}:${maximum},8453:100:200:${maximum}`,
+      FLOAT_COOLDOWN_MINUTES: '10080',
+      FLOAT_AUTOMATIC_BELOW_USD: '100000',
+      SIGNER_MAX_TRANSFER_USD: '100000',
+      SIGNER_MAX_HOUR_USD: '1000000',
+    };
+    assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
+    for (const chainId of chainIds) {
+      const url = sandbox.file().chains[String(chainId)]?.rpcUrl ?? '';
+      rpcUrls.set(chainId, url);
+      await plantCctp(url, chainId);
+    }
+    await tool('treasury', 'allow-burns', '8453', '100000');
+    await customers.come(8453, 1);
+    await customers.come(1, 8453);
+    await sandbox.until(async () => (await typesIn('floatPlan-usdc')).length > 0);
+    await customers.come(8453, 1);
+    await sandbox.until(async () => (await typesIn('floatPlan-usdc')).length > 1);
+    await customers.finish();
+    for (const { to, receiver, amount } of customers.orders)
+      assert.equal(await sandbox.balance(to, 'USDC', receiver), parseUnits(amount, 6));
+    assert.deepEqual(await typesIn('floatPlan-usdc'), ['MovePlanned', 'PlannedMoveEnded']);
+    assert.deepEqual(await typesIn('rebalance-usdc-1'), [
+      'RebalanceOrdered',
+      'BurnSigned',
+      'BurnConfirmed',
+      'BurnAttested',
+      'MintSigned',
+      'MintConfirmed',
+    ]);
+    assert.equal(await sandbox.balance(8453, 'USDC', cctpContracts.minter), 0n, 'burned tokens are gone');
+  });
+
+  it('shows the floats to an operator, and leaves books that close and an audit without findings', async () => {
+    await sandbox.until(async () => (await page()).includes('No move is open'));
+    assert.match(await tool('treasury', 'floats'), /Ethereum/);
+    assert.match(String((await sandbox.operations('/metrics')).body), /pi_float_usdc\{chain="1",part="held"\} \d/);
+    await sandbox.until(async () => {
+      const report = JSON.parse(await tool('audit', '--json').catch(({ stdout }: { stdout: string }) => stdout));
+      return report.findings.length === 0 && report.gaps.length === 0;
+    });
+  });
+});
