@@ -2,8 +2,8 @@
 
 import { type FileHandle, open } from 'node:fs/promises';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
-import { parquetTypes, parquetValue, type SchemaElement } from '../../src/api/parquetTypes.ts';
 import { csvLine, type Figure } from '../../queries/paymentsCsv.ts';
+import { parquetTypes, parquetValue, type SchemaElement } from '../../src/api/parquetTypes.ts';
 import type { ExportColumn, ExportRow, Kind, Value } from './tables.ts';
 
 /** A row group ends at the first of these limits. */
