@@ -12,7 +12,6 @@ import type { OpenChain } from '../src/chains/family.ts';
 import { openLines } from '../src/chains/node/metrics.ts';
 import { openChains } from '../src/chains/open.ts';
 import type { Config } from '../src/config.ts';
-import { openDatabase } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
 import { openEventStore } from '../src/store/client.ts';
 import { sealedStore, type Trust, trustIn } from '../src/store/sealed.ts';
@@ -35,7 +34,7 @@ import {
 } from './audit/report.ts';
 import { type AuditProgress, runAudit } from './audit/run.ts';
 import { auditStory, type Story } from './audit/story.ts';
-import { connections, masterKeyOf, readEnvironment } from './connections.ts';
+import { connections, masterKeyOf, openToolDatabase, readEnvironment } from './connections.ts';
 import { addExamples } from './help.ts';
 import { print, printError, printJson, printTable } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
@@ -300,7 +299,7 @@ async function auditRows(
   { databaseUrl, store, trust }: World,
   { bars, ...how }: { readonly bars: Bars; readonly signal: AbortSignal; readonly settledBefore: Instant },
 ): Promise<ReadModelsReport> {
-  const database = openDatabase({ url: databaseUrl, applicationName: 'audit', statementTimeout_ms });
+  const database = openToolDatabase({ url: databaseUrl, applicationName: 'audit', statementTimeout_ms });
   // The service's own view: an event that it skips is in no row, and a separate finding.
   const believed = trust ? sealedStore(store, { tell: () => {}, trust: () => trust }) : store;
   try {

@@ -9,10 +9,10 @@ import { checkNode, type NodeReport } from '../src/chains/checkNode.ts';
 import type { OpenChain } from '../src/chains/family.ts';
 import type { Config } from '../src/config.ts';
 import { forgetChain, furthestRead, identityOf } from '../src/postgres/chainIdentities.ts';
-import { type Database, openDatabase } from '../src/postgres/database.ts';
+import type { Database } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
 import { signersOf } from '../src/signer/index.ts';
-import { openChainsOnly, readEnvironment, withCore } from './connections.ts';
+import { openChainsOnly, openToolDatabase, readEnvironment, withCore } from './connections.ts';
 import { print, printTable } from './print.ts';
 import { chainNames, namedChain, operator, runProgram, untilInterrupted } from './program.ts';
 import { selfTestPayment } from './selfTestPayment.ts';
@@ -31,7 +31,7 @@ async function run(stated: string, { begunAnew, force, pay }: Options): Promise<
   const open = openChainsOnly(config).get(chain.id);
   if (!open) throw new Error(`${chain.name} is not configured: set RPC_URLS_${chain.id}`);
   const paying = pay === undefined ? null : amountOf(config, chain, pay);
-  const database = openDatabase({ url: config.databaseUrl, connectionsMax: 1 });
+  const database = openToolDatabase({ url: config.databaseUrl, connectionsMax: 1 });
   try {
     if (begunAnew) return await beginAnew(chain, open, force === true);
     tell(chain, await check(config, database, chain, open));

@@ -11,6 +11,7 @@ import { type Config, readConfig } from '../src/config.ts';
 import { type Core, openCore } from '../src/core.ts';
 import { createReader } from '../src/environment/reader.ts';
 import { readConnections } from '../src/lib/connections.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
 import { parseMasterKey } from '../src/security/secretBox.ts';
 import { embedded } from '../src/store/address.ts';
@@ -121,3 +122,9 @@ export function openChainsOnly(config: Config): Chains['chains'] {
   const needs = { lines: createLines(), takeOwners: nobody, watch: () => ({ open: nobody, late: nobody }) };
   return openChains(config, needs).chains;
 }
+
+/** An operator waits longer for a busy server than a request does. */
+const connecting_ms = 30_000;
+
+/** Opens the service's database for a command of an operator. */
+export const openToolDatabase = (options: DatabaseOptions): Database => openDatabase({ connecting_ms, ...options });

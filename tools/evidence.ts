@@ -7,10 +7,9 @@ import { newestAnchor } from '../commands/heads/sign.ts';
 import { isRefusal } from '../domain/decider.ts';
 import type { HeadAnchored } from '../domain/heads/events.ts';
 import { paymentIdIn } from '../queries/getPayment.ts';
-import { openDatabase } from '../src/postgres/database.ts';
 import { createHeadTree } from '../src/postgres/headTree.ts';
 import { openEventStore } from '../src/store/client.ts';
-import { connections, masterKeyOf, verifiedStore } from './connections.ts';
+import { connections, masterKeyOf, openToolDatabase, verifiedStore } from './connections.ts';
 import { print } from './print.ts';
 import { refusalError, runProgram } from './program.ts';
 
@@ -39,7 +38,7 @@ async function main(text: string, { out, ...where }: Options): Promise<void> {
   const paymentId = paymentIdIn(text);
   if (paymentId === undefined) throw new Error(`${text} is not a payment id: use the UUID of the create response`);
   const { databaseUrl, eventStoreUrl, close } = await connections(where, 'join');
-  const database = openDatabase({ url: databaseUrl, applicationName: 'evidence' });
+  const database = openToolDatabase({ url: databaseUrl, applicationName: 'evidence' });
   const opened = openEventStore({ url: eventStoreUrl });
   try {
     const store = await verifiedStore(opened, masterKeyOf(where.data));

@@ -6,10 +6,10 @@ import { streamPrefixes } from '../commands/codec.ts';
 import { type EventStore, Unavailable } from '../commands/ports.ts';
 import { smaller } from '../domain/money.ts';
 import { parseInstant } from '../domain/time.ts';
-import { type Database, openDatabase } from '../src/postgres/database.ts';
+import type { Database } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
 import { openEventStore } from '../src/store/client.ts';
-import { databaseUrlOf, eventStoreOf, masterKeyOf, verifiedStore } from './connections.ts';
+import { databaseUrlOf, eventStoreOf, masterKeyOf, openToolDatabase, verifiedStore } from './connections.ts';
 import { type Format, formats } from './export/formats.ts';
 import { eventsOfLog, rowsOfChanges } from './export/log.ts';
 import { ExportError, type Exported, type ExportManifest, readExportManifest, rowsIn } from './export/manifest.ts';
@@ -182,7 +182,7 @@ async function checkpoint(database: Database): Promise<bigint> {
 
 async function withDatabase(where: Options, work: (database: Database) => Promise<void>): Promise<void> {
   const url = await databaseUrlOf(where);
-  const database = openDatabase({ url, applicationName: 'export', connectionsMax: 1, statementTimeout_ms });
+  const database = openToolDatabase({ url, applicationName: 'export', connectionsMax: 1, statementTimeout_ms });
   await work(database).finally(() => database.close());
 }
 

@@ -6,12 +6,12 @@ import type { EventStore } from '../commands/ports.ts';
 import type { ProjectionSet } from '../projections/projection.ts';
 import { projectionSets } from '../projections/sets.ts';
 import { makeAnalytics } from '../src/postgres/analytics.ts';
-import { type Database, openDatabase } from '../src/postgres/database.ts';
+import type { Database } from '../src/postgres/database.ts';
 import { migrate } from '../src/postgres/migrate.ts';
 import { findLost, forgetLost } from '../src/readmodels/logSetBack.ts';
 import { type RebuildDeps, rebuild } from '../src/readmodels/rebuild.ts';
 import { openEventStore } from '../src/store/client.ts';
-import { connections, masterKeyOf, verifiedStore } from './connections.ts';
+import { connections, masterKeyOf, openToolDatabase, verifiedStore } from './connections.ts';
 import { print, printError } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
@@ -48,7 +48,7 @@ await runProgram(() => main(options));
 async function main({ set: only, logRestored = false, ...where }: Options): Promise<void> {
   const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
   const { databaseUrl, eventStoreUrl, close } = await connections(where, 'join');
-  const database = openDatabase({ url: databaseUrl, applicationName: 'rebuild', statementTimeout_ms });
+  const database = openToolDatabase({ url: databaseUrl, applicationName: 'rebuild', statementTimeout_ms });
   const opened = openEventStore({ url: eventStoreUrl });
   try {
     await migrate(database);

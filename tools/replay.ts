@@ -6,11 +6,18 @@ import { eventCodec } from '../commands/codec.ts';
 import type { EventStore } from '../commands/ports.ts';
 import { type AsOf, parseAsOf } from '../domain/asOf.ts';
 import { checkReplayName, dropReplay } from '../projections/replays.ts';
-import { type Database, openDatabase } from '../src/postgres/database.ts';
+import type { Database } from '../src/postgres/database.ts';
 import { replay } from '../src/readmodels/replay.ts';
 import { type LeafChange, replayStream, type StreamStep } from '../src/readmodels/replayStream.ts';
 import { openEventStore } from '../src/store/client.ts';
-import { connections, databaseUrlOf, eventStoreOf, masterKeyOf, verifiedStore } from './connections.ts';
+import {
+  connections,
+  databaseUrlOf,
+  eventStoreOf,
+  masterKeyOf,
+  openToolDatabase,
+  verifiedStore,
+} from './connections.ts';
 import { print, printJson } from './print.ts';
 import { runProgram, untilInterrupted } from './program.ts';
 
@@ -143,7 +150,7 @@ async function fill(into: string, { until, ...where }: Options): Promise<void> {
   checkReplayName(into);
   const signal = untilInterrupted('Interrupted: run it again, it goes on where it stopped.');
   const { databaseUrl, eventStoreUrl, close } = await connections(where, 'join');
-  const database = openDatabase({ url: databaseUrl, applicationName: 'replay', statementTimeout_ms });
+  const database = openToolDatabase({ url: databaseUrl, applicationName: 'replay', statementTimeout_ms });
   await withStore(eventStoreUrl, where.data, (store) =>
     withProgress((onProgress) =>
       replay({ store, database, codec: eventCodec, signal, into, until: until ?? null, onProgress }),
@@ -155,7 +162,7 @@ async function fill(into: string, { until, ...where }: Options): Promise<void> {
 }
 
 async function remove(schema: string, where: Options): Promise<void> {
-  const database: Database = openDatabase({
+  const database: Database = openToolDatabase({
     url: await databaseUrlOf(where),
     applicationName: 'replay',
     statementTimeout_ms,

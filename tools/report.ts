@@ -10,10 +10,9 @@ import { askAll, type Month, monthNamed, type ReportCoinPrices } from '../querie
 import { readCoin } from '../src/chains/money/coins.ts';
 import { createReader } from '../src/environment/reader.ts';
 import { writeWhole } from '../src/lib/writeWhole.ts';
-import { openDatabase } from '../src/postgres/database.ts';
 import { systemClock } from '../src/process/system.ts';
 import { reportPage } from '../web/report/page.ts';
-import { databaseUrlOf } from './connections.ts';
+import { databaseUrlOf, openToolDatabase } from './connections.ts';
 import { print } from './print.ts';
 import { runProgram } from './program.ts';
 
@@ -54,7 +53,7 @@ async function main({ month, app, out, ...where }: Options): Promise<void> {
   for (const file of ['.env', join(where.data, 'service.env')]) if (existsSync(file)) loadEnvFile(file);
   const about = { month, appId: app ?? null, prices: coinPrices(), now: systemClock.now() };
   const url = await databaseUrlOf(where);
-  const database = openDatabase({ url, applicationName: 'report', connectionsMax: 1, statementTimeout_ms });
+  const database = openToolDatabase({ url, applicationName: 'report', connectionsMax: 1, statementTimeout_ms });
   try {
     const answers = await askAll(database, about);
     const file = out ?? `report-${month.name}${app === undefined ? '' : `-${app.replace(/[^\w-]/g, '_')}`}.html`;

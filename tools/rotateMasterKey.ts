@@ -3,12 +3,11 @@ import { join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { eventCodec } from '../commands/codec.ts';
 import type { Sql } from '../projections/sql.ts';
-import { openDatabase } from '../src/postgres/database.ts';
 import { migrate } from '../src/postgres/migrate.ts';
 import { randomIds, systemClock } from '../src/process/system.ts';
 import { openEventStore } from '../src/store/client.ts';
 import { spawnEmbeddedNode } from '../src/store/node/spawn.ts';
-import { connections, masterKeyOf, type StoreLocation } from './connections.ts';
+import { connections, masterKeyOf, openToolDatabase, type StoreLocation } from './connections.ts';
 import { changeMasterKey, type Keys } from './masterKey/change.ts';
 import { print, printError } from './print.ts';
 import { operator, runProgram, untilInterrupted } from './program.ts';
@@ -32,7 +31,7 @@ await runProgram(() => (options.signer ? ofSigner(options) : ofService(options))
 async function ofService(where: StoreLocation): Promise<void> {
   const keys = keysOf(where);
   const { databaseUrl, eventStoreUrl, close } = await connections(where, 'refuse');
-  const database = openDatabase({ url: databaseUrl, applicationName: 'rotate-master-key' });
+  const database = openToolDatabase({ url: databaseUrl, applicationName: 'rotate-master-key' });
   try {
     await migrate(database);
     await change(eventStoreUrl, database, keys);

@@ -2,10 +2,9 @@
 import { Command } from 'commander';
 import { paymentIdIn } from '../queries/getPayment.ts';
 import { failedWork } from '../queries/operations.ts';
-import { openDatabase } from '../src/postgres/database.ts';
 import { createFailures } from '../src/postgres/failures.ts';
 import { systemClock } from '../src/process/system.ts';
-import { readEnvironment } from './connections.ts';
+import { openToolDatabase, readEnvironment } from './connections.ts';
 import { addExamples } from './help.ts';
 import { print, printTable } from './print.ts';
 import { runProgram } from './program.ts';
@@ -13,8 +12,8 @@ import { runProgram } from './program.ts';
 const shownMax = 200;
 const errorCharacters = 120;
 
-async function run(command: (database: ReturnType<typeof openDatabase>) => Promise<void>): Promise<void> {
-  const database = openDatabase({ url: readEnvironment().databaseUrl, connectionsMax: 1 });
+async function run(command: (database: ReturnType<typeof openToolDatabase>) => Promise<void>): Promise<void> {
+  const database = openToolDatabase({ url: readEnvironment().databaseUrl, connectionsMax: 1 });
   try {
     await command(database);
   } finally {
