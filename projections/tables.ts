@@ -77,6 +77,7 @@ export interface Tables {
     readonly policy: object;
     readonly fees: object;
     readonly webhook_types: readonly string[];
+    readonly webhook_endpoints: object;
   };
   readonly cashback_accounts: {
     readonly app_id: string;
@@ -128,6 +129,7 @@ export interface Tables {
     readonly app_id: string;
     readonly event_type: string;
     readonly url: string;
+    readonly endpoint_id: string | null;
     readonly status: string;
     readonly status_code: number | null;
     readonly error: string | null;
@@ -339,6 +341,7 @@ export interface Tables {
     readonly event_revision: string | number;
     readonly url: string;
     readonly created_at: string;
+    readonly endpoint_id: string | null;
   };
   readonly todo_withdrawals: {
     readonly payment_id: string;
