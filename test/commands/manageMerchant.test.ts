@@ -63,7 +63,8 @@ describe('manage merchant', () => {
       assert.notEqual(rotated.secret, made.secret);
       const stored = JSON.stringify((await events()).map(({ data }) => data));
       for (const { secret } of [made, rotated]) assert.ok(!stored.includes(secret));
-      const { ciphertext } = (await events()).at(-1)?.data as { ciphertext: string };
+      const last = (await events()).at(-1) ?? assert.fail('no event');
+      const { ciphertext } = last.data as { ciphertext: string };
       assert.equal(box.open(ciphertext, endpointSecretContext(appId, made.endpointId)), rotated.secret);
       for (const context of [webhookSecretContext(appId), endpointSecretContext(appId, 'other')])
         assert.throws(() => box.open(ciphertext, context), 'moved to another place, it cannot be opened');
