@@ -129,7 +129,6 @@ export interface Tables {
     readonly app_id: string;
     readonly event_type: string;
     readonly url: string;
-    readonly endpoint_id: string | null;
     readonly status: string;
     readonly status_code: number | null;
     readonly error: string | null;
@@ -138,6 +137,7 @@ export interface Tables {
     readonly delivered_at: string | null;
     readonly duration_ms: number | null;
     readonly attempt_number: number;
+    readonly endpoint_id: string | null;
   };
   readonly deposits: {
     readonly address: string;
