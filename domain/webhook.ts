@@ -31,7 +31,7 @@ export type WebhookEventType = (typeof webhookEventTypes)[number];
 /** Name of a later type in the log, which can name types that a later or an earlier version knows. */
 export const LaterWebhookType = Type.String({ pattern: '^[a-z][a-z_]{0,63}$' });
 /** Name of a type in the terms of an endpoint, which chooses among all types. */
-export const ChosenWebhookType = LaterWebhookType;
+export const EndpointWebhookType = LaterWebhookType;
 /** Maximum endpoints of an app besides its webhook URL. */
 export const webhookEndpointsMax = 5;
 /** Maximum of later types that an app can choose. */

@@ -7,7 +7,7 @@ import { type ChainId, chainIds, tokenSymbols } from '../chains.ts';
 import { AmountPolicy } from '../payment/amountPolicy.ts';
 import { TokenRef } from '../payment/events.ts';
 import { Amount, closed, Digest, Id, nullable, oneOf, Text, Time, type Upcasters, Url } from '../schema.ts';
-import { ChosenWebhookType, LaterWebhookType, laterWebhookTypesMax } from '../webhook.ts';
+import { EndpointWebhookType, LaterWebhookType, laterWebhookTypesMax } from '../webhook.ts';
 import { memberRoles } from './roles.ts';
 
 /**
@@ -80,7 +80,7 @@ const NoticeKinds = Type.Array(
 
 const sealed = { ciphertext: Text(1_024), fingerprint: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }) };
 
-const EndpointTypes = Type.Array(ChosenWebhookType, { minItems: 1, maxItems: laterWebhookTypesMax });
+const EndpointTypes = Type.Array(EndpointWebhookType, { minItems: 1, maxItems: laterWebhookTypesMax });
 
 export const merchantEventSchemas = {
   /** `developerId` identifies a person without personal data in the log. Null for an app that the operator made. */

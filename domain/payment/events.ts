@@ -14,7 +14,7 @@ import {
   Short,
   SignedAttempt as Signed,
 } from '../transfer/shapes.ts';
-import { ChosenWebhookType, LaterWebhookType, laterWebhookTypesMax, webhookEndpointsMax } from '../webhook.ts';
+import { EndpointWebhookType, LaterWebhookType, laterWebhookTypesMax, webhookEndpointsMax } from '../webhook.ts';
 import { PolicyTerms, policyRules, verdicts } from './amountPolicy.ts';
 import { LineItem, lineItemsMax } from './lineItems.ts';
 import { AddressProof, addressProofs, FundedBy, fundedOutcomes, RefundRequest } from './refundShapes.ts';
@@ -40,7 +40,7 @@ const EndpointTerms = Type.Object(
   {
     endpointId: Id,
     url: Text(2_048),
-    types: Type.Array(ChosenWebhookType, { minItems: 1, maxItems: laterWebhookTypesMax }),
+    types: Type.Array(EndpointWebhookType, { minItems: 1, maxItems: laterWebhookTypesMax }),
   },
   closed,
 );

@@ -81,7 +81,7 @@ describe('manage merchant', () => {
       assert.deepEqual(await events(), before);
     });
 
-    it('of another app are unknown: none of them is changed', async () => {
+    it('are unknown to another app, which changes none', async () => {
       const { merchants, events } = world();
       accepted(await merchants.register(appId, {}, by));
       accepted(await merchants.register('merchant_other', {}, by));

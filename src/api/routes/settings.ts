@@ -364,7 +364,7 @@ const endpoints = (deps: SettingsRoutesDeps): readonly AnyRoute[] => {
       method: 'post',
       path: `${base}/webhook/endpoints`,
       auth: 'owner',
-      body: schemas.EndpointRequest,
+      body: schemas.WebhookEndpointRequest,
       answers: secretAnswers,
       errors,
       doc: {

@@ -102,7 +102,7 @@ const EndpointTypes = List(ChosenWebhookType, {
   description: 'the only types that the endpoint gets, each once',
 });
 
-export const EndpointRequest = Shape(
+export const WebhookEndpointRequest = Shape(
   { url: Type.String({ maxLength: urlMax, description: 'a publicly reachable https URL' }), types: EndpointTypes },
   {
     ...closed,
