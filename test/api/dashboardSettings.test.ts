@@ -108,18 +108,18 @@ describe('HTTP: settings in the dashboard', () => {
     const added = await ann.post(`${page}/endpoints`, { url: 'https://books.example/', payment_held: 'true' });
     const secretIn = (text: string) => /\b[0-9a-f]{64}\b(?<!sha256:.{64})/.exec(text)?.[0] ?? assert.fail('a secret');
     const secret = secretIn(added.text);
-    const [endpoint] = (await getSettings(appId))?.webhookEndpoints ?? [];
+    const [endpoint] = (await settings()).webhookEndpoints;
     assert.ok(endpoint);
     assert.deepEqual(endpoint.types, ['payment_held']);
     const one = `${page}/endpoints/${endpoint.endpointId}`;
     await done(await ann.post(`${one}/types`, { payment_refunded: 'true' }), page, /books\.example/);
-    assert.deepEqual((await getSettings(appId))?.webhookEndpoints[0]?.types, ['payment_refunded']);
+    assert.deepEqual((await settings()).webhookEndpoints[0]?.types, ['payment_refunded']);
     const rotated = secretIn((await ann.post(`${one}/rotate`, {})).text);
     assert.notEqual(rotated, secret);
     const after = await ann.get(page);
     for (const each of [secret, rotated]) assert.ok(!after.text.includes(each));
     await done(await ann.post(`${one}/remove`, {}), page, /Further endpoints/);
-    assert.deepEqual((await getSettings(appId))?.webhookEndpoints, []);
+    assert.deepEqual((await settings()).webhookEndpoints, []);
     assert.equal((await ann.post(`${one}/remove`, {})).status, 404);
   });
 
