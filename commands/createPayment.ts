@@ -271,10 +271,11 @@ function newTerms<T extends ReadTerms & Price & { readonly deposit: Deposit }>(
   { clock, cashback_basisPoints = 0 }: Pick<CreatePaymentDeps, 'clock' | 'cashback_basisPoints'>,
   fit: T,
   { orderId, metadata }: NewPayment,
-  { appId, webhookUrl, webhookTypes = [] }: AppSettings,
+  { appId, webhookUrl, webhookTypes = [], webhookEndpoints = [] }: AppSettings,
   own: { readonly paymentId: string; readonly keyless: boolean },
 ): creation.Terms {
-  return { ...fit, ...own, appId, orderId, metadata, webhookUrl, webhookTypes, cashback_basisPoints, now: clock.now() };
+  const news = { webhookUrl, webhookTypes, webhookEndpoints };
+  return { ...fit, ...own, appId, orderId, metadata, ...news, cashback_basisPoints, now: clock.now() };
 }
 
 /** Terms of the request, the fee in force for them, and derived values. */

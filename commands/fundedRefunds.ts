@@ -269,6 +269,7 @@ const settingsOf = (
   ...app,
   webhookUrl: null,
   webhookTypes: [],
+  webhookEndpoints: [],
   policy: holdAll,
   settlement: { chainId, tokenSymbol: token.symbol, receiverAddress, receiverMemo },
 });

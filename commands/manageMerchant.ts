@@ -1,7 +1,7 @@
 /** Changes of an app by its owner and by operators. */
 import { type Decision, isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import * as apps from '../domain/merchant/app.ts';
-import type { KeyScope, MerchantEvent } from '../domain/merchant/events.ts';
+import type { KeyScope, MerchantEvent, RotatedSecret } from '../domain/merchant/events.ts';
 import * as keys from '../domain/merchant/keys.ts';
 import { type NotificationChoice, setNotifications } from '../domain/merchant/notifications.ts';
 import { type ProfileChange, readLabel } from '../domain/merchant/profile.ts';
@@ -19,6 +19,7 @@ import {
   type Changed,
   changeLogo,
   changeProfile,
+  endpointSecretContext,
   makeSecret,
   type NewRegistration,
   type PreparedRegistration,
@@ -30,6 +31,7 @@ import {
   refuseTarget,
   register,
   type SettlementRequest,
+  webhookSecretContext,
 } from './merchantRegistration.ts';
 import type { Side } from './paymentRequest.ts';
 import type { RevokedKeys } from './ports.ts';
@@ -59,6 +61,19 @@ export interface ShownSecret extends Changed {
   readonly webhookSecret: string;
   readonly webhookSecretFingerprint: string;
   readonly webhookSecretRotatedAt: Instant;
+}
+
+/** The secret of an endpoint, returned only by the call that made it. */
+export interface ShownEndpointSecret extends Changed {
+  readonly endpointId: string;
+  readonly secret: string;
+  readonly secretFingerprint: string;
+  readonly secretRotatedAt: Instant;
+}
+
+export interface EndpointRequest {
+  readonly url: string;
+  readonly types: readonly string[];
 }
 
 export interface KeyRequest {
@@ -94,6 +109,13 @@ export interface ManageMerchant {
   setWebhookUrl(appId: string, url: string | null, by: By): Promise<Changed | Refusal>;
   /** Replaces all types that the app gets besides the first two, for payments created from now on. */
   setWebhookTypes(appId: string, types: readonly string[], by: By): Promise<Changed | Refusal>;
+  /** Adds an endpoint besides the webhook URL, for payments created from now on. */
+  addEndpoint(appId: string, endpoint: EndpointRequest, by: By): Promise<ShownEndpointSecret | Refusal>;
+  /** Replaces the endpoint's types, for payments created from now on. */
+  setEndpointTypes(appId: string, endpointId: string, types: readonly string[], by: By): Promise<Changed | Refusal>;
+  rotateEndpointSecret(appId: string, endpointId: string, by: By): Promise<ShownEndpointSecret | Refusal>;
+  /** The endpoint gets nothing more, also of existing payments. */
+  removeEndpoint(appId: string, endpointId: string, by: By): Promise<Changed | Refusal>;
   /** Replaces the notifications of the person who asks. Nobody else can choose for them. */
   setNotifications(appId: string, choice: NotificationChoice, by: By): Promise<Changed | Refusal>;
   /** Replaces the whole list of sources that payers may choose. */
@@ -135,6 +157,22 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
 
   const roleCheck = createRoleCheck(handle);
 
+  /** Gives an endpoint a new secret. */
+  async function secretOf(
+    appId: string,
+    endpointId: string,
+    by: By,
+    decide: (state: MerchantState, endpointId: string, secret: RotatedSecret) => Decision<MerchantEvent>,
+  ): Promise<ShownEndpointSecret | Refusal> {
+    const { webhookSecret: text, secret } = makeSecret(deps, endpointSecretContext(appId, endpointId));
+    const rotatedAt = clock.now();
+    const outcome = await change('changeWebhookEndpoints', appId, by, (state) =>
+      decide(state, endpointId, { ...secret, rotatedAt }),
+    );
+    if (isRefusal(outcome)) return outcome;
+    return { ...outcome, endpointId, secret: text, secretFingerprint: secret.fingerprint, secretRotatedAt: rotatedAt };
+  }
+
   return {
     prepare: (appId, request) => prepare(deps, appId, request),
     register: (appId, registration, by) => register(deps, appId, registration, by),
@@ -174,6 +212,21 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
     setWebhookTypes: (appId, types, by) =>
       change('setWebhookTypes', appId, by, (state) => webhooks.setWebhookTypes(state, types)),
 
+    addEndpoint: async (appId, { url, types }, by) =>
+      refuseTarget(deps, url, 'url') ??
+      secretOf(appId, ids.eventId(), by, (state, endpointId, secret) =>
+        webhooks.addEndpoint(state, { endpointId, url, types: [...types], ...secret }),
+      ),
+
+    setEndpointTypes: (appId, endpointId, types, by) =>
+      change('changeWebhookEndpoints', appId, by, (state) => webhooks.setEndpointTypes(state, endpointId, types)),
+
+    rotateEndpointSecret: (appId, endpointId, by) =>
+      secretOf(appId, endpointId, by, (state, id, secret) => webhooks.rotateEndpointSecret(state, id, secret)),
+
+    removeEndpoint: (appId, endpointId, by) =>
+      change('changeWebhookEndpoints', appId, by, (state) => webhooks.removeEndpoint(state, endpointId)),
+
     setNotifications: async (appId, choice, by) => {
       const developerId = personOf(by.cause);
       if (developerId === null) return refuse('forbidden', 'only a member of the team can choose notifications');
@@ -204,7 +257,7 @@ export function createManageMerchant(deps: ManageMerchantDeps): ManageMerchant {
       change('setEmbeddingSites', appId, by, (state) => setEmbeddingSites(state, { sites, local: deps.localSites })),
 
     async rotateSecret(appId, by) {
-      const { webhookSecret, secret } = makeSecret(deps, appId);
+      const { webhookSecret, secret } = makeSecret(deps, webhookSecretContext(appId));
       const rotatedAt = clock.now();
       const rotated = await change('rotateSecret', appId, by, (state) =>
         webhooks.rotateSecret(state, { ...secret, rotatedAt }),

@@ -170,7 +170,7 @@ export async function prepare(
   if (isRefusal(url)) return url;
   const wallet = settlement && (await readSettlement(deps, settlement));
   if (isRefusal(wallet)) return within('settlement', wallet);
-  const { webhookSecret, secret } = makeSecret(deps, appId);
+  const { webhookSecret, secret } = makeSecret(deps, webhookSecretContext(appId));
   const asked = { webhookUrl: url, settlement: wallet, secret };
   const unfit = refuseTarget(deps, url) ?? apps.register(merchant.initial, newApp(deps, appId, asked, secret, null));
   if (isRefusal(unfit)) return unfit;
@@ -190,7 +190,7 @@ export async function register(
   if (refused) return refused;
   const profile = name === null ? null : await firstProfile(deps, appId, name);
   if (isRefusal(profile)) return profile;
-  const made = makeSecret(deps, appId);
+  const made = makeSecret(deps, webhookSecretContext(appId));
   const app = newApp(deps, appId, registration, given ?? made.secret, profile);
   const facts = { ...by, appId, expectNew: true };
   const handled = await deps.handle(merchant, appId, (state) => apps.register(state, app), facts);
@@ -228,25 +228,31 @@ const within = (field: string, refusal: Refusal): Refusal =>
 
 /** Context of a sealed webhook secret: the ciphertext of one app opens for no other. */
 export const webhookSecretContext = (appId: string): string => `webhookSecret:${appId}`;
+export const endpointSecretContext = (appId: string, endpointId: string): string =>
+  `webhookEndpointSecret:${appId}:${endpointId}`;
 
 /** @param secret 64 hex characters; the hash covers the characters, not the bytes that they encode */
 export const fingerprintOf = (secret: string): string => `sha256:${createHash('sha256').update(secret).digest('hex')}`;
 
-/** A webhook secret: in plain text for its owner, and sealed for storage. */
+/** A webhook secret: in plain text for its owner, and sealed for storage. @param context `webhookSecretContext` or `endpointSecretContext` */
 export function makeSecret(
   { ids, seal }: Pick<RegistrationDeps, 'ids' | 'seal'>,
-  appId: string,
+  context: string,
 ): Pick<PreparedRegistration, 'webhookSecret' | 'secret'> {
   const webhookSecret = ids.secret();
-  const ciphertext = seal(webhookSecret, webhookSecretContext(appId));
+  const ciphertext = seal(webhookSecret, context);
   return { webhookSecret, secret: { ciphertext, fingerprint: fingerprintOf(webhookSecret) } };
 }
 
-export function refuseTarget({ isAllowedTarget }: RegistrationDeps, text: string | null): Refusal | undefined {
-  const url = text === null ? null : readWebhookUrl(text);
+export function refuseTarget(
+  { isAllowedTarget }: RegistrationDeps,
+  text: string | null,
+  field: 'webhookUrl' | 'url' = 'webhookUrl',
+): Refusal | undefined {
+  const url = text === null ? null : readWebhookUrl(text, field);
   if (url === null || isRefusal(url)) return url ?? undefined;
   if (isAllowedTarget(url)) return undefined;
-  return refuse('invalidRequest', 'webhookUrl must be publicly reachable: its host is not', '/webhookUrl');
+  return refuse('invalidRequest', `${field} must be publicly reachable: its host is not`, `/${field}`);
 }
 
 /** The wallet to store, after its chain confirms that it can receive the token. */

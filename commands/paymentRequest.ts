@@ -7,7 +7,7 @@ import type { FeeTier, PayFrom } from '../domain/merchant/events.ts';
 import { microUsdDecimals, parseAmount } from '../domain/money.ts';
 import type { AmountPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Terms } from '../domain/payment/create.ts';
-import type { PaymentType } from '../domain/payment/events.ts';
+import type { EndpointTerms, PaymentType } from '../domain/payment/events.ts';
 import type { FeePolicy } from '../domain/payment/fees.ts';
 import type { Intent } from '../domain/payment/intent.ts';
 import type { LineItem } from '../domain/payment/lineItems.ts';
@@ -69,6 +69,8 @@ export interface AppSettings {
   readonly webhookUrl: string | null;
   /** Types of webhooks that the app chose besides the first two. */
   readonly webhookTypes?: readonly string[];
+  /** Endpoints besides the webhook URL. */
+  readonly webhookEndpoints?: readonly EndpointTerms[];
   /** The only payout wallet of a `merchant_` app. */
   readonly settlement: Settlement | null;
   /** Sources that its payers may choose. */

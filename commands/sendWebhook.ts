@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
 import { merchant } from '../domain/merchant/state.ts';
+import { endpointOf } from '../domain/merchant/webhook.ts';
 import { mayRedeliver, redeliveryOf } from '../domain/redelivery.ts';
 import { epochMs } from '../domain/time.ts';
 import {
@@ -67,8 +68,11 @@ export interface SendWebhookDeps {
   readonly post: WebhookPost;
   /** Returns the bytes to send, equal on every call. @throws if they cannot be made */
   readonly bodyOf: (start: WebhookStart) => Promise<Uint8Array>;
-  /** The app's current secret, 64 hex characters. @throws if it has none or it cannot be opened */
-  readonly secretOf: (appId: string) => Promise<string>;
+  /**
+   * The current secret of the app's webhook URL, or of its endpoint: 64 hex characters. Null for a removed endpoint.
+   * @throws if the app has none or it cannot be opened
+   */
+  readonly secretOf: (appId: string, endpointId?: string) => Promise<string | null>;
   readonly crash?: CrashPoint;
 }
 
@@ -77,6 +81,8 @@ export type SendResult = 'delivered' | 'exhausted' | 'notOurs';
 
 export type DeliveryStart = Omit<WebhookStart, 'startedAt'>;
 export type SendWebhook = (delivery: DeliveryStart, by: By) => Promise<SendResult>;
+
+const endpointRemoved = { statusCode: null, error: 'endpointRemoved', responsePreview: null, sent: false } as const;
 
 const recordTriesMax = 8;
 const recordPause_ms = 250;
@@ -87,7 +93,8 @@ const recordPause_ms = 250;
  * Crash before the claim: the delivery is still due and another run claims it. Crash after it: nobody knows whether the receiver got the
  * POST, so it is never repeated; the delivery stays started, which reads as exhausted.
  *
- * It is signed with the secret in force after the claim, so a rotated secret signs nothing more.
+ * It is signed with the secret in force after the claim, so a rotated secret signs nothing more. A removed endpoint gets no POST: the
+ * delivery is exhausted.
  *
  * @throws Unavailable if the claim failed (nothing was sent) or the outcome was not recorded (sent, outcome unknown);
  * anything that `secretOf` and `bodyOf` throw, before the claim
@@ -96,21 +103,24 @@ export function createSendWebhook(deps: SendWebhookDeps): SendWebhook {
   const { handle, clock, post, bodyOf, secretOf, crash = () => {} } = deps;
 
   return async (delivery, by) => {
-    const { deliveryId, appId } = delivery;
+    const { deliveryId, appId, endpointId } = delivery;
     const facts = { ...by, appId };
     const startedAt = clock.now();
     const start = { ...delivery, startedAt };
     // Everything that can fail comes before the claim: an unsent delivery is still due.
-    const [body, secretBefore] = await Promise.all([bodyOf(start), secretOf(appId)]);
+    const [body, secretBefore] = await Promise.all([bodyOf(start), secretOf(appId, endpointId)]);
     await crash('webhook.beforeClaim');
     const claim = await handle(webhook, deliveryId, (state) => startSend(state, start), { ...facts, expectNew: true });
     if (isRefusal(claim) || claim.appended === 0) return 'notOurs';
     await crash('webhook.afterClaim');
 
     // A store failure between the two reads must not cost the delivery.
-    const secret = await secretOf(appId).catch(() => secretBefore);
-    const signed = signWebhook({ deliveryId, body, secret }, epochMs(clock.now()));
-    const { sent, ...answer } = await post({ url: delivery.url, headers: requestHeaders(delivery, signed), body });
+    const secret = await secretOf(appId, endpointId).catch(() => secretBefore);
+    const signed = secret === null ? null : signWebhook({ deliveryId, body, secret }, epochMs(clock.now()));
+    const { sent, ...answer } =
+      signed === null
+        ? endpointRemoved
+        : await post({ url: delivery.url, headers: requestHeaders(delivery, signed), body });
     await crash('webhook.afterPost');
 
     const finishedAt = clock.now();
@@ -176,6 +186,10 @@ export const createRedeliver =
     const isOwn = state.stage !== 'new' && state.start.appId === appId;
     const former = mayRedeliver(isOwn ? state : webhook.initial, clock.now());
     if (isRefusal(former)) return former;
+    if (former.endpointId !== undefined) {
+      const endpoint = endpointOf(await currentState(handle, merchant, appId), former.endpointId);
+      if (isRefusal(endpoint)) return refuse('deliveryNotRedeliverable', 'its webhook endpoint was removed');
+    }
     const id = redeliveryIdOf(former.firstDeliveryId ?? former.deliveryId, former.ordinal + 1);
     const result = await send(redeliveryOf(former, id), by);
     return { deliveryId: id, sentNow: result !== 'notOurs' };

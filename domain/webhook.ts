@@ -8,8 +8,11 @@ import Type, { type Static } from 'typebox';
 import { assert, type Decider, type Decision } from './decider.ts';
 import { closed, Digest, Id, nullable, oneOf, Time, type Upcasters, Url } from './schema.ts';
 
-/** 2: the start has the reason of the delivery, the outcome has the sent request. */
-export const webhookSchemaVersion = 2;
+/**
+ * 2: the start has the reason of the delivery, the outcome has the sent request. 3: a delivery may go to a further endpoint, and may find it
+ * removed.
+ */
+export const webhookSchemaVersion = 3;
 
 /** Types that are due from the log's first event on. Never add one here: it would be sent for the whole history. */
 export const firstWebhookEventTypes = ['payment_payin_completed', 'payment_payout_completed'] as const;
@@ -27,6 +30,10 @@ export const webhookEventTypes = [...firstWebhookEventTypes, ...laterWebhookEven
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 /** Name of a later type in the log, which can name types that a later or an earlier version knows. */
 export const LaterWebhookType = Type.String({ pattern: '^[a-z][a-z_]{0,63}$' });
+/** Name of a type in the terms of an endpoint, which chooses among all types. */
+export const EndpointWebhookType = LaterWebhookType;
+/** Maximum endpoints of an app besides its webhook URL. */
+export const webhookEndpointsMax = 5;
 /** Maximum of later types that an app can choose. */
 export const laterWebhookTypesMax = 20;
 
@@ -44,7 +51,16 @@ export type DeliveryKind = (typeof deliveryKinds)[number];
 export const redeliveriesMax = 20;
 
 /** Reason of a missing answer. An answer other than 2xx has a status code and no error. */
-export const webhookErrors = ['badUrl', 'blockedAddress', 'dns', 'connection', 'tls', 'protocol', 'timeout'] as const;
+export const webhookErrors = [
+  'badUrl',
+  'blockedAddress',
+  'dns',
+  'connection',
+  'tls',
+  'protocol',
+  'timeout',
+  'endpointRemoved',
+] as const;
 export type WebhookError = (typeof webhookErrors)[number];
 
 /** Stored characters of the receiver's answer. */
@@ -92,6 +108,8 @@ export const webhookEventSchemas = {
       appId: Id,
       eventType: oneOf(sentEventTypes),
       url: Url,
+      /** Further endpoint of the app; missing for the app's webhook URL. */
+      endpointId: Type.Optional(Id),
       /** Payment event of the webhook; null for a test. */
       eventId: nullable(Id),
       eventRevision: nullable(Type.String({ pattern: '^[0-9]{1,20}$' })),
@@ -141,6 +159,19 @@ export const webhook: Decider<WebhookState, WebhookEvent> = {
  */
 export const deliveryIdOf = (paymentEventId: string): string =>
   `${paymentEventId.slice(0, 14)}8${paymentEventId.slice(15)}`;
+
+/**
+ * Id of a payment event's delivery to a further endpoint: both random ids combined bit by bit, marked as version 8. So each event has one
+ * delivery per endpoint, and a rebuild computes the same ids.
+ */
+export function endpointDeliveryIdOf(paymentEventId: string, endpointId: string): string {
+  const digits = [...paymentEventId].map((digit, at) =>
+    digit === '-' ? '-' : (Number.parseInt(digit, 16) ^ Number.parseInt(endpointId.charAt(at), 16)).toString(16),
+  );
+  digits[14] = '8';
+  digits[19] = ((Number.parseInt(digits[19] ?? '0', 16) & 3) | 8).toString(16);
+  return digits.join('');
+}
 
 /** True if a text can be a delivery's id; any other text names no stream. */
 export const isDeliveryId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);

@@ -27,6 +27,7 @@ export const apps = ofStates('apps', 'merchant', ({ after }) => {
       profile_digest: after.profile,
       webhook_url: after.webhookUrl,
       webhook_types: after.webhookTypes,
+      webhook_endpoints: after.webhookEndpoints.map(({ ciphertext: _, ...endpoint }) => endpoint),
       webhook_secret_fingerprint: webhookSecret?.fingerprint,
       webhook_secret_rotated_at: webhookSecret?.rotatedAt,
       settlement_chain_id: settlement?.chainId,

@@ -10,6 +10,7 @@ export const notices = ofEvents('notices', (seen) => {
   if (seen.category !== 'webhook') return [];
   const { event, after, stored } = seen;
   if (event.type !== 'WebhookExhausted' || after.stage === 'new' || after.start.kind === 'test') return [];
+  if (event.data.error === 'endpointRemoved') return [];
   const nothing = { payment_id: null, amount: null, token_symbol: null };
   return [upsert('notices', { ...factsOf(stored, after.start.appId), kind: 'webhookFailing', ...nothing })];
 });

@@ -33,7 +33,7 @@ import { treasuryMovements } from './treasuryMovements.ts';
 /** Read models that the service acts on. */
 export const workSet: ProjectionSet = {
   name: 'work',
-  version: 12,
+  version: 13,
   rebuildBatch_events: 20_000,
   projections: [
     payments,
@@ -82,7 +82,7 @@ export const workSet: ProjectionSet = {
 /** Read models for people: feed, transactions, statistics, deliveries, treasury movements. */
 export const reportsSet: ProjectionSet = {
   name: 'reports',
-  version: 5,
+  version: 6,
   unhurried: true,
   projections: [
     appEvents,

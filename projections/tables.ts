@@ -77,6 +77,7 @@ export interface Tables {
     readonly policy: object;
     readonly fees: object;
     readonly webhook_types: readonly string[];
+    readonly webhook_endpoints: object;
   };
   readonly cashback_accounts: {
     readonly app_id: string;
@@ -136,6 +137,7 @@ export interface Tables {
     readonly delivered_at: string | null;
     readonly duration_ms: number | null;
     readonly attempt_number: number;
+    readonly endpoint_id: string | null;
   };
   readonly deposits: {
     readonly address: string;
@@ -339,6 +341,7 @@ export interface Tables {
     readonly event_revision: string | number;
     readonly url: string;
     readonly created_at: string;
+    readonly endpoint_id: string | null;
   };
   readonly todo_withdrawals: {
     readonly payment_id: string;

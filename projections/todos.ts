@@ -5,7 +5,7 @@ import { type Transfer, transferId } from '../domain/payment/shapes.ts';
 import { awaitedChains } from '../domain/payment/sources.ts';
 import type { Payment } from '../domain/payment/state.ts';
 import { type Instant, plus } from '../domain/time.ts';
-import { deliveryIdOf, isFirstType, type WebhookEventType } from '../domain/webhook.ts';
+import { deliveryIdOf, endpointDeliveryIdOf, isFirstType, type WebhookEventType } from '../domain/webhook.ts';
 import { ofEvents, ofStates, type Projection, remove, type SeenEventOf, upsert } from './projection.ts';
 
 /** Payments that wait for money, with their end, on each chain where it may arrive. The rows are deleted when the wait is over. */
@@ -29,7 +29,7 @@ function waitsUntil(payment: Payment, at: Instant): Instant | undefined {
   return step.do === 'expire' ? at : undefined;
 }
 
-/** Payment events that each webhook type reports. An event has one webhook: of the first matching type here. */
+/** Payment events that each webhook type reports. An event has one webhook per receiver: of the first matching type here. */
 export type ReportedEvents = Readonly<Record<string, (seen: SeenEventOf<'payment'>) => boolean>>;
 
 export const news: Readonly<Record<WebhookEventType, ReportedEvents[string]>> = {
@@ -48,6 +48,12 @@ export const news: Readonly<Record<WebhookEventType, ReportedEvents[string]>> = 
 const isHeld = ({ payins }: Payment, transfer: Transfer): boolean =>
   payins.find(({ id }) => id === transferId(transfer))?.standing !== 'counted';
 
+interface Receiver {
+  readonly delivery_id: string;
+  readonly url: string;
+  readonly endpoint_id: string | null;
+}
+
 /** Unsent webhooks. The start of their one attempt removes the row. */
 export const todoWebhooksOf = (news: ReportedEvents): Projection =>
   ofEvents('todoWebhooks', (seen) => {
@@ -59,31 +65,39 @@ export const todoWebhooksOf = (news: ReportedEvents): Projection =>
 export const todoWebhooks = todoWebhooksOf(news);
 
 function announced(news: ReportedEvents, seen: SeenEventOf<'payment'>) {
-  const { stored, after } = seen;
-  const { paymentId, appId, webhookUrl } = after.terms;
-  if (webhookUrl === null) return [];
-  const event_type = Object.keys(news).find((type) => news[type]?.(seen) && isDue(type, seen));
-  if (event_type === undefined) return [];
-  const row = {
-    delivery_id: deliveryIdOf(stored.id),
-    payment_id: paymentId,
-    app_id: appId,
-    event_type,
-    event_id: stored.id,
-    event_revision: stored.revision.toString(),
-    url: webhookUrl,
-    created_at: stored.metadata.at,
-  };
-  return [upsert('todo_webhooks', row)];
+  const { webhookUrl, webhookTypes = [], webhookEndpoints = [] } = seen.after.terms;
+  const reported = Object.keys(news).filter((type) => news[type]?.(seen));
+  if (reported.length === 0) return [];
+  const rowOf = (type: string | undefined, to: Receiver) =>
+    type === undefined ? [] : [upsert('todo_webhooks', { ...reportOf(seen), event_type: type, ...to })];
+  const own = reported.find((type) => isDue(type, seen, isFirstType(type) || webhookTypes.includes(type)));
+  return [
+    ...(webhookUrl === null
+      ? []
+      : rowOf(own, { delivery_id: deliveryIdOf(seen.stored.id), url: webhookUrl, endpoint_id: null })),
+    ...webhookEndpoints.flatMap(({ endpointId, url, types }) =>
+      rowOf(
+        reported.find((type) => isDue(type, seen, types.includes(type))),
+        { delivery_id: endpointDeliveryIdOf(seen.stored.id, endpointId), url, endpoint_id: endpointId },
+      ),
+    ),
+  ];
 }
 
+const reportOf = ({ stored, after }: SeenEventOf<'payment'>) => ({
+  payment_id: after.terms.paymentId,
+  app_id: after.terms.appId,
+  event_id: stored.id,
+  event_revision: stored.revision.toString(),
+  created_at: stored.metadata.at,
+});
+
 /**
- * A later type goes only to an app that chose it before the payment was created. It reports no event from before its introduction: else a
- * rebuild would send the whole history.
+ * A later type goes only to a receiver whose app chose it before the payment was created. It reports no event from before its introduction:
+ * else a rebuild would send the whole history.
  */
-function isDue(type: string, { stored, introduced, after }: SeenEventOf<'payment'>): boolean {
-  if (isFirstType(type)) return true;
-  if (!after.terms.webhookTypes?.includes(type)) return false;
+function isDue(type: string, { stored, introduced }: SeenEventOf<'payment'>, isChosen: boolean): boolean {
+  if (!isChosen || isFirstType(type)) return isChosen;
   const beginning = introduced.get(type);
   return beginning !== undefined && beginning < stored.position;
 }
@@ -91,7 +105,7 @@ function isDue(type: string, { stored, introduced, after }: SeenEventOf<'payment
 /** Every attempted webhook. A start without an outcome counts as exhausted and is never sent again. */
 export const deliveries = ofStates('deliveries', 'webhook', ({ after }) => {
   if (after.stage === 'new') return [];
-  const { deliveryId, kind, firstDeliveryId, paymentId, appId, eventType, url, startedAt } = after.start;
+  const { deliveryId, kind, firstDeliveryId, paymentId, appId, eventType, url, startedAt, endpointId } = after.start;
   const outcome = after.stage === 'started' ? null : after.outcome;
   return [
     upsert('deliveries', {
@@ -102,6 +116,7 @@ export const deliveries = ofStates('deliveries', 'webhook', ({ after }) => {
       app_id: appId,
       event_type: eventType,
       url,
+      endpoint_id: endpointId,
       status: after.stage === 'delivered' ? 'delivered' : 'exhausted',
       status_code: outcome?.statusCode,
       error: outcome?.error,

@@ -1,6 +1,6 @@
 /** Apps: settings, profiles and pictures, owners, and the callers of their keys. */
 import type { Logo } from '../commands/ports.ts';
-import type { FeeTier, KeyScope, PayFrom } from '../domain/merchant/events.ts';
+import type { FeeTier, KeyScope, PayFrom, WebhookEndpoint } from '../domain/merchant/events.ts';
 import { noProfile, type Profile } from '../domain/merchant/profile.ts';
 import type { AmountPolicy } from '../domain/payment/amountPolicy.ts';
 import type { Instant } from '../domain/time.ts';
@@ -15,6 +15,8 @@ export interface App {
   readonly idSalt: string;
   readonly webhookUrl: string | null;
   readonly webhookTypes?: readonly string[];
+  /** Endpoints besides the webhook URL. */
+  readonly webhookEndpoints?: readonly ShownEndpoint[];
   /** In force now. */
   readonly settlement: ShownWallet | null;
   readonly keylessAllowed: boolean;
@@ -25,6 +27,9 @@ export interface App {
   /** The app's own fees. */
   readonly fees?: readonly FeeTier[];
 }
+
+/** An endpoint without its secret. */
+export type ShownEndpoint = Omit<WebhookEndpoint, 'ciphertext'>;
 
 export interface ShownWallet {
   readonly chainId: number;
@@ -87,6 +92,7 @@ interface Row extends WalletColumns {
   readonly id_salt: string;
   readonly webhook_url: string | null;
   readonly webhook_types: readonly string[];
+  readonly webhook_endpoints: readonly ShownEndpoint[];
   readonly keyless_creation: boolean;
   readonly pay_from: PayFrom;
   readonly policy: AmountPolicy;
@@ -96,7 +102,7 @@ interface Row extends WalletColumns {
 /** Null for an app that is not registered (in the read model). @throws Unavailable */
 export async function findApp(sql: Sql, appId: string, now: Instant): Promise<App | null> {
   const [row] = await sql.query<Row>(
-    `SELECT app_id, developer_id, id_salt, webhook_url, webhook_types, keyless_creation, pay_from, policy, fees, ${walletColumns}
+    `SELECT app_id, developer_id, id_salt, webhook_url, webhook_types, webhook_endpoints, keyless_creation, pay_from, policy, fees, ${walletColumns}
        FROM apps WHERE app_id = $1`,
     [asStored(appId)],
   );
@@ -107,6 +113,7 @@ export async function findApp(sql: Sql, appId: string, now: Instant): Promise<Ap
     idSalt: row.id_salt,
     webhookUrl: row.webhook_url,
     webhookTypes: row.webhook_types,
+    webhookEndpoints: row.webhook_endpoints,
     settlement: walletsAt(row, now).settlement,
     keylessAllowed: row.keyless_creation,
     payFrom: row.pay_from,
@@ -181,6 +188,8 @@ export interface Settings {
   readonly webhookUrl: string | null;
   /** Types of webhooks that the app chose besides the first two. */
   readonly webhookTypes: readonly string[];
+  /** Endpoints besides the webhook URL, oldest first. */
+  readonly webhookEndpoints: readonly ShownEndpoint[];
   readonly webhookSecretFingerprint: string | null;
   readonly webhookSecretRotatedAt: Instant | null;
   readonly keylessAllowed: boolean;
@@ -209,6 +218,7 @@ interface SettingsRow extends WalletColumns {
   readonly profile: Partial<Profile> | null;
   readonly webhook_url: string | null;
   readonly webhook_types: readonly string[];
+  readonly webhook_endpoints: readonly ShownEndpoint[];
   readonly webhook_secret_fingerprint: string | null;
   readonly webhook_secret_rotated_at: Instant | null;
   readonly keyless_creation: boolean;
@@ -221,7 +231,7 @@ interface SettingsRow extends WalletColumns {
 /** Null for an app that is not registered (in the read model). @throws Unavailable */
 export async function getSettings(sql: Sql, appId: string, now: Instant): Promise<Settings | null> {
   const [row] = await sql.query<SettingsRow>(
-    `SELECT a.app_id, registered_at, content AS profile, webhook_url, webhook_types, webhook_secret_fingerprint,
+    `SELECT a.app_id, registered_at, content AS profile, webhook_url, webhook_types, webhook_endpoints, webhook_secret_fingerprint,
             webhook_secret_rotated_at, keyless_creation, embedding_sites, pay_from, policy, fees, ${walletColumns}
        FROM apps a LEFT JOIN ops.profiles p ON p.digest = a.profile_digest WHERE a.app_id = $1`,
     [appId],
@@ -236,6 +246,7 @@ export async function getSettings(sql: Sql, appId: string, now: Instant): Promis
     settlementChange: pending,
     webhookUrl: row.webhook_url,
     webhookTypes: row.webhook_types,
+    webhookEndpoints: row.webhook_endpoints,
     webhookSecretFingerprint: row.webhook_secret_fingerprint,
     webhookSecretRotatedAt: row.webhook_secret_rotated_at,
     keylessAllowed: row.keyless_creation,

@@ -35,6 +35,8 @@ export interface Delivery {
   /** For a redelivery: the automatic delivery. */
   readonly firstDeliveryId: string | null;
   readonly url: string;
+  /** Further endpoint of the app; null for its webhook URL. */
+  readonly endpointId: string | null;
   /** Reason of a missing answer. unknown: it was claimed, and no outcome is recorded (yet). */
   readonly error: WebhookError | 'unknown' | null;
   readonly startedAt: Instant;
@@ -84,7 +86,7 @@ interface Row extends Omit<Delivery, 'deliveryId' | 'startedAt'> {
 const columns =
   build.raw(`delivery_id, payment_id AS "paymentId", event_type AS "eventType", status_code AS "statusCode",
   response_preview AS "responsePreview", delivered_at AS "deliveredAt", status, attempt_number AS "attemptNumber", kind,
-  first_delivery_id AS "firstDeliveryId", url, CASE WHEN delivered_at IS NULL THEN 'unknown' ELSE error END AS error,
+  first_delivery_id AS "firstDeliveryId", url, endpoint_id AS "endpointId", CASE WHEN delivered_at IS NULL THEN 'unknown' ELSE error END AS error,
   started_at, duration_ms AS "durationMs"`);
 
 /** An app's deliveries, newest first. Refuses an invalid cursor. @throws Unavailable */
@@ -157,7 +159,7 @@ async function following(deps: GetDeliveryDeps, start: WebhookStart): Promise<re
 }
 
 function shown(state: Begun): Delivery {
-  const { deliveryId, paymentId, eventType, kind, firstDeliveryId, url, startedAt } = state.start;
+  const { deliveryId, paymentId, eventType, kind, firstDeliveryId, url, startedAt, endpointId = null } = state.start;
   const outcome = state.stage === 'started' ? null : state.outcome;
   return {
     deliveryId,
@@ -171,6 +173,7 @@ function shown(state: Begun): Delivery {
     kind,
     firstDeliveryId,
     url,
+    endpointId,
     error: outcome ? outcome.error : 'unknown',
     startedAt,
     durationMs: outcome?.duration_ms ?? null,

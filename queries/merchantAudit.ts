@@ -102,6 +102,16 @@ function textOf(event: MerchantEvent, names: ReadonlyMap<string, string>): strin
       return `made a new webhook secret, fingerprint ${event.data.fingerprint}`;
     case 'WebhookSecretResealed':
       return 'kept its webhook secret under a new master key';
+    case 'WebhookEndpointAdded':
+      return `added webhook endpoint ${event.data.endpointId}: ${withoutQuery(event.data.url)}, for ${event.data.types.join(', ')}`;
+    case 'WebhookEndpointTypesSet':
+      return `chose types for webhook endpoint ${event.data.endpointId}: ${event.data.types.join(', ')}`;
+    case 'WebhookEndpointSecretRotated':
+      return `made a new secret for webhook endpoint ${event.data.endpointId}, fingerprint ${event.data.fingerprint}`;
+    case 'WebhookEndpointSecretResealed':
+      return `kept the secret of webhook endpoint ${event.data.endpointId} under a new master key`;
+    case 'WebhookEndpointRemoved':
+      return `removed webhook endpoint ${event.data.endpointId}`;
     case 'KeylessCreationSet':
       return `${event.data.allowed ? 'opened' : 'closed'} it for creation without a key`;
     case 'EmbeddingSitesSet':

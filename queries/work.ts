@@ -121,27 +121,33 @@ export interface DueWebhook {
   readonly eventRevision: bigint;
   /** URL in force at the payment's creation. */
   readonly url: string;
+  /** Further endpoint; null for the app's webhook URL. */
+  readonly endpointId: string | null;
 }
 
 export interface DueWebhooks extends Asked {
-  /** Maximum per app: the backlog of an app with a hanging receiver must not hide the others. */
+  /** Maximum per webhook URL of an app: the backlog of a hanging receiver must not hide the others. */
   readonly perApp: number;
+  /** Maximum per further endpoint. */
+  readonly perEndpoint: number;
   readonly share?: WorkerShare;
 }
 
-/** Oldest first. A webhook that fails before it is sent holds back the payment's later ones. @throws Unavailable */
+/** Oldest first. A webhook that fails before it is sent holds back the payment's later ones to the same receiver. @throws Unavailable */
 export const dueWebhooks = (
   sql: Sql,
-  { worker, max, now, perApp, share }: DueWebhooks,
+  { worker, max, now, perApp, perEndpoint, share }: DueWebhooks,
 ): Promise<readonly DueWebhook[]> =>
   sql.query(
     `SELECT delivery_id AS "deliveryId", payment_id AS "paymentId", app_id AS "appId", event_type AS "eventType",
-            event_id AS "eventId", event_revision AS "eventRevision", url
-       FROM (SELECT *, row_number() OVER (PARTITION BY app_id ORDER BY created_at, payment_id, event_revision) AS nth
-               FROM todo_webhooks WHERE ${notWaiting('payment_id')} ${inShare('payment_id', share)}) AS due
-      WHERE nth <= $4
-      ORDER BY created_at, payment_id, event_revision LIMIT $3`,
-    [worker, now, max, perApp],
+            event_id AS "eventId", event_revision AS "eventRevision", url,
+            endpoint_id AS "endpointId"
+       FROM (SELECT *, row_number() OVER (PARTITION BY app_id, endpoint_id ORDER BY created_at, payment_id, event_revision) AS nth
+               FROM todo_webhooks
+              WHERE ${notWaiting(`payment_id || coalesce(':' || endpoint_id, '')`)} ${inShare('payment_id', share)}) AS due
+      WHERE nth <= CASE WHEN endpoint_id IS NULL THEN $4::bigint ELSE $5::bigint END
+      ORDER BY created_at, payment_id, event_revision, endpoint_id NULLS FIRST LIMIT $3`,
+    [worker, now, max, perApp, perEndpoint],
   );
 
 /** Transfers assigned to a payment that has not recorded them after a crash. Oldest first. @throws Unavailable */

@@ -7,7 +7,7 @@ import { type ChainId, chainIds, tokenSymbols } from '../chains.ts';
 import { AmountPolicy } from '../payment/amountPolicy.ts';
 import { TokenRef } from '../payment/events.ts';
 import { Amount, closed, Digest, Id, nullable, oneOf, Text, Time, type Upcasters, Url } from '../schema.ts';
-import { LaterWebhookType, laterWebhookTypesMax } from '../webhook.ts';
+import { EndpointWebhookType, LaterWebhookType, laterWebhookTypesMax } from '../webhook.ts';
 import { memberRoles } from './roles.ts';
 
 /**
@@ -80,6 +80,8 @@ const NoticeKinds = Type.Array(
 
 const sealed = { ciphertext: Text(1_024), fingerprint: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }) };
 
+const EndpointTypes = Type.Array(EndpointWebhookType, { minItems: 1, maxItems: laterWebhookTypesMax });
+
 export const merchantEventSchemas = {
   /** `developerId` identifies a person without personal data in the log. Null for an app that the operator made. */
   MerchantRegistered: Type.Object({ appId: Id, developerId: nullable(Id), idSalt: Digest, registeredAt: Time }, closed),
@@ -98,6 +100,16 @@ export const merchantEventSchemas = {
   WebhookSecretRotated: Type.Object({ ...sealed, rotatedAt: Time }, closed),
   /** The same secret under another master key. */
   WebhookSecretResealed: Type.Object(sealed, closed),
+  /** A further endpoint with a secret of its own. It gets only the types that it names, of all types. */
+  WebhookEndpointAdded: Type.Object(
+    { endpointId: Id, url: Url, types: EndpointTypes, ...sealed, rotatedAt: Time },
+    closed,
+  ),
+  WebhookEndpointTypesSet: Type.Object({ endpointId: Id, types: EndpointTypes }, closed),
+  WebhookEndpointSecretRotated: Type.Object({ endpointId: Id, ...sealed, rotatedAt: Time }, closed),
+  /** The same secret under another master key. */
+  WebhookEndpointSecretResealed: Type.Object({ endpointId: Id, ...sealed }, closed),
+  WebhookEndpointRemoved: Type.Object({ endpointId: Id }, closed),
   /** Origins in the spelling of browsers. */
   EmbeddingSitesSet: Type.Object({ sites: Type.Array(Text(300), { maxItems: 10 }) }, closed),
   KeylessCreationSet: Type.Object({ allowed: Type.Boolean() }, closed),
@@ -135,6 +147,7 @@ export type IssuedKey = Static<typeof IssuedKey>;
 export type TeamMemberData = Static<Schemas['MemberJoined']>;
 export type Invitation = Static<Schemas['MemberInvited']>;
 export type NotificationsSet = Static<Schemas['NotificationsSet']>;
+export type WebhookEndpoint = Static<Schemas['WebhookEndpointAdded']>;
 export type RotatedSecret = Static<Schemas['WebhookSecretRotated']>;
 /** A webhook secret as stored: encrypted, with the hint by which its owner recognises it. */
 export type SealedSecret = Omit<RotatedSecret, 'rotatedAt'>;

@@ -50,6 +50,7 @@ export const permissions = {
   revokeKey: { words: 'revoke an API key', roles: technical },
   setWebhookUrl: { words: 'set or remove the webhook URL', roles: technical },
   setWebhookTypes: { words: 'choose types of webhooks', roles: technical },
+  changeWebhookEndpoints: { words: 'add, change or remove a webhook endpoint', roles: technical },
   rotateSecret: { words: 'make a new webhook secret', roles: technical },
   sendTestWebhook: { words: 'send a test webhook', roles: technical },
   redeliver: { words: 'redeliver a webhook', roles: daily },

@@ -14,6 +14,7 @@ import type {
   SettlementChange,
   SettlementWallet,
   TeamMemberData,
+  WebhookEndpoint,
 } from './events.ts';
 
 export type { Invitation, TeamMemberData };
@@ -35,6 +36,8 @@ export interface MerchantState {
   /** Types of webhooks that it gets besides the first two, sorted. */
   readonly webhookTypes: readonly string[];
   readonly webhookSecret: RotatedSecret | null;
+  /** Endpoints besides the webhook URL, oldest first. */
+  readonly webhookEndpoints: readonly WebhookEndpoint[];
   readonly keylessCreation: boolean;
   /** Origins that may frame the app's payment pages, sorted. */
   readonly embeddingSites: readonly string[];
@@ -66,6 +69,7 @@ export const merchant: Decider<MerchantState, MerchantEvent> = {
     webhookUrl: null,
     webhookTypes: [],
     webhookSecret: null,
+    webhookEndpoints: [],
     keylessCreation: false,
     embeddingSites: [],
     payFrom: [],
@@ -107,6 +111,16 @@ function changed(state: MerchantState, event: MerchantEvent): Partial<MerchantSt
       return { webhookSecret: event.data };
     case 'WebhookSecretResealed':
       return { webhookSecret: state.webhookSecret && { ...state.webhookSecret, ...event.data } };
+    case 'WebhookEndpointAdded':
+      return { webhookEndpoints: [...state.webhookEndpoints, event.data] };
+    case 'WebhookEndpointTypesSet':
+    case 'WebhookEndpointSecretRotated':
+    case 'WebhookEndpointSecretResealed':
+      return { webhookEndpoints: withEndpoint(state, event.data) };
+    case 'WebhookEndpointRemoved':
+      return {
+        webhookEndpoints: state.webhookEndpoints.filter(({ endpointId }) => endpointId !== event.data.endpointId),
+      };
     case 'KeylessCreationSet':
       return { keylessCreation: event.data.allowed };
     case 'EmbeddingSitesSet':
@@ -145,6 +159,10 @@ function changed(state: MerchantState, event: MerchantEvent): Partial<MerchantSt
 
 const withKey = ({ keys }: MerchantState, keyId: string, change: Partial<KnownKey>): readonly KnownKey[] =>
   keys.map((key) => (key.keyId === keyId ? { ...key, ...change } : key));
+
+type EndpointChange = Partial<WebhookEndpoint> & Pick<WebhookEndpoint, 'endpointId'>;
+const withEndpoint = ({ webhookEndpoints }: MerchantState, change: EndpointChange): readonly WebhookEndpoint[] =>
+  webhookEndpoints.map((each) => (each.endpointId === change.endpointId ? { ...each, ...change } : each));
 
 type Person = Pick<TeamMemberData, 'developerId'>;
 const isOf = (one: Person, other: Person): boolean => one.developerId === other.developerId;

@@ -5,7 +5,7 @@ import { convert, convertUp, type DollarUnit, dollarRoute } from '../dollars.ts'
 import { formatAmount, unitsText } from '../money.ts';
 import { hour_ms, type Instant, plus } from '../time.ts';
 import { type AmountPolicy, holdAll, isSamePolicy } from './amountPolicy.ts';
-import type { Deposit, PaymentCreated, PaymentEvent, PaymentType, SourceTerms } from './events.ts';
+import type { Deposit, EndpointTerms, PaymentCreated, PaymentEvent, PaymentType, SourceTerms } from './events.ts';
 import { type Agreed, agreeIn, agreeOut, type FeePolicy, fitsRoute, leastIn } from './fees.ts';
 import type { FundedBy } from './refundShapes.ts';
 import {
@@ -138,6 +138,8 @@ export interface Terms extends AskedOrder {
   readonly webhookUrl: string | null;
   /** Types of webhooks that the app chose besides the first two. */
   readonly webhookTypes?: readonly string[];
+  /** Further endpoints of the app. */
+  readonly webhookEndpoints?: readonly EndpointTerms[];
   readonly now: Instant;
   /** Result of `lifetimeOf`. Default: one hour. */
   readonly life_ms?: number;
@@ -343,6 +345,13 @@ function created(terms: Terms, agreed: Agreed | null): PaymentCreated {
     ...(terms.refundOf && { refundOf: terms.refundOf }),
     webhookUrl: terms.webhookUrl,
     ...(terms.webhookTypes?.length && { webhookTypes: [...terms.webhookTypes] }),
+    ...(terms.webhookEndpoints?.length && {
+      webhookEndpoints: terms.webhookEndpoints.map(({ endpointId, url, types }) => ({
+        endpointId,
+        url,
+        types: [...types],
+      })),
+    }),
     createdAt: now,
     expiresAt: plus(now, terms.life_ms ?? lifetime_ms),
   };

@@ -14,7 +14,7 @@ import {
   Short,
   SignedAttempt as Signed,
 } from '../transfer/shapes.ts';
-import { LaterWebhookType, laterWebhookTypesMax } from '../webhook.ts';
+import { EndpointWebhookType, LaterWebhookType, laterWebhookTypesMax, webhookEndpointsMax } from '../webhook.ts';
 import { PolicyTerms, policyRules, verdicts } from './amountPolicy.ts';
 import { LineItem, lineItemsMax } from './lineItems.ts';
 import { AddressProof, addressProofs, FundedBy, fundedOutcomes, RefundRequest } from './refundShapes.ts';
@@ -30,9 +30,21 @@ export { Deposit, SourceTerms, TokenRef, Transfer, transferId } from './shapes.t
  * payouts; a bounce says why a payout is impossible. 7: a payout may join a batch. 8: a registered transaction may transfer no accepted
  * token to the payment. 9: the app may have chosen further types of webhooks. 10: an alternative's
  * fee states what rounding its price up adds; a payment may list what is bought. 11: an app may cancel a payment, and write a note and tags on it.
- * 12: an app may fund a refund of money that was paid out, by a payment of its own, and confirm a refund address for a sender.
+ * 12: an app may fund a refund of money that was paid out, by a payment of its own, and confirm a refund address for a sender;
+ * the app may have further webhook endpoints.
  */
 export const paymentSchemaVersion = 12;
+
+/** A further webhook endpoint in a payment's terms. */
+const EndpointTerms = Type.Object(
+  {
+    endpointId: Id,
+    url: Text(2_048),
+    types: Type.Array(EndpointWebhookType, { minItems: 1, maxItems: laterWebhookTypesMax }),
+  },
+  closed,
+);
+export type EndpointTerms = Static<typeof EndpointTerms>;
 
 export const paymentTypes = ['exactIn', 'exactOut', 'anyAmount'] as const;
 
@@ -98,6 +110,8 @@ export const paymentEventSchemas = {
       webhookUrl: nullable(Text(2_048)),
       /** Types of webhooks that the app chose in addition to the first two; missing if it chose none. */
       webhookTypes: Type.Optional(Type.Array(LaterWebhookType, { minItems: 1, maxItems: laterWebhookTypesMax })),
+      /** Further endpoints of the app, each with the types that it gets; missing if the app had none. */
+      webhookEndpoints: Type.Optional(Type.Array(EndpointTerms, { minItems: 1, maxItems: webhookEndpointsMax })),
       createdAt: Time,
       expiresAt: Time,
     },

@@ -111,11 +111,13 @@ CREATE TABLE deliveries (
   started_at        timestamptz NOT NULL,
   delivered_at      timestamptz,
   duration_ms       integer,
-  attempt_number    integer     NOT NULL
+  attempt_number    integer     NOT NULL,
+  endpoint_id       text
 );
 COMMENT ON TABLE deliveries IS 'Every webhook that was attempted; each is attempted once.';
 COMMENT ON COLUMN deliveries.kind IS 'automatic, or requested by the app''s owner: test, manual (a redelivery).';
 COMMENT ON COLUMN deliveries.first_delivery_id IS 'For a redelivery: the first, automatic delivery.';
+COMMENT ON COLUMN deliveries.endpoint_id IS 'Further endpoint of the app; null for its webhook URL.';
 COMMENT ON COLUMN deliveries.payment_id IS 'Null for a test.';
 COMMENT ON COLUMN deliveries.status IS 'delivered for a 2xx answer, else exhausted; exhausted also if the outcome is unknown.';
 COMMENT ON COLUMN deliveries.delivered_at IS 'Time of the answer or of the time-out; null while no outcome is recorded.';

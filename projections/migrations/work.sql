@@ -200,9 +200,11 @@ CREATE TABLE todo_webhooks (
   event_id       text        NOT NULL,
   event_revision bigint      NOT NULL,
   url            text        NOT NULL,
-  created_at     timestamptz NOT NULL
+  created_at     timestamptz NOT NULL,
+  endpoint_id    text
 );
 COMMENT ON TABLE todo_webhooks IS 'Payment events whose webhook is not sent yet; the start of the attempt removes the row.';
+COMMENT ON COLUMN todo_webhooks.endpoint_id IS 'Further endpoint of the app; null for its webhook URL.';
 COMMENT ON COLUMN todo_webhooks.event_revision IS 'The webhook has the payment after this event of its stream.';
 
 CREATE TABLE apps (
@@ -231,7 +233,8 @@ CREATE TABLE apps (
   pay_from                   json        NOT NULL,
   policy                     json        NOT NULL,
   fees                       json        NOT NULL,
-  webhook_types              text[]      NOT NULL
+  webhook_types              text[]      NOT NULL,
+  webhook_endpoints          json        NOT NULL
 );
 COMMENT ON TABLE apps IS 'Apps and their settings now. Holds a secret (the salt): not for analysts.';
 COMMENT ON COLUMN apps.id_salt IS 'Salt of the payment ids of orders. Its owner can guess the ids.';
@@ -241,6 +244,7 @@ COMMENT ON COLUMN apps.pay_from IS 'Sources that payers can choose: a list of ch
 COMMENT ON COLUMN apps.policy IS 'Policy for money that differs from the agreed amount or token (domain/payment/amountPolicy.ts).';
 COMMENT ON COLUMN apps.fees IS 'Its own fees, route by route, in millionths of a dollar and basis points.';
 COMMENT ON COLUMN apps.webhook_types IS 'Types of webhooks that the app gets besides the first two.';
+COMMENT ON COLUMN apps.webhook_endpoints IS 'Endpoints besides the webhook URL, with their types and the fingerprints of their secrets.';
 COMMENT ON COLUMN apps.embedding_sites IS 'Origins that can frame its payment pages.';
 COMMENT ON COLUMN apps.settlement_address IS 'Settlement wallet of a merchant_ app, until next_effective_at.';
 COMMENT ON COLUMN apps.next_address IS 'Settlement wallet from next_effective_at on; null without a requested change.';

@@ -333,7 +333,7 @@ export function personCommands(
   };
 }
 
-/** Owners' commands. All except cancelSettlement and revokeKey, which protect an app, @throws ApiError rateLimited */
+/** Owners' commands. All except cancelSettlement, removeEndpoint and revokeKey, which protect an app, @throws ApiError rateLimited */
 export type OwnersCommands = HttpDeps['merchants'];
 
 /** Limits changes, so nobody fills an app's history or the disk. Protective actions are always allowed. */
@@ -352,6 +352,10 @@ export function countedCommands(merchants: OwnersCommands, rates: Rates): Owners
     cancelSettlement: merchants.cancelSettlement,
     setWebhookUrl: limited(merchants.setWebhookUrl),
     setWebhookTypes: limited(merchants.setWebhookTypes),
+    addEndpoint: limited(merchants.addEndpoint),
+    setEndpointTypes: limited(merchants.setEndpointTypes),
+    rotateEndpointSecret: limited(merchants.rotateEndpointSecret),
+    removeEndpoint: merchants.removeEndpoint,
     setEmbeddingSites: limited(merchants.setEmbeddingSites),
     // By person: a member cannot use up the changes of the others.
     async setNotifications(appId, choice, by) {

@@ -31,7 +31,7 @@ export interface Worker<T> {
   /** Due time of an item that `due` omitted, as far as the worker itself knows. */
   nextDue?(now: Instant): Instant | null;
   /** Maximum concurrent items of one owner, such as an app: a slow one leaves room for others. */
-  readonly share?: { readonly max: number; of(item: T): string };
+  readonly share?: { max(item: T): number; of(item: T): string };
   /** The list's items are recorded as failures: a success deletes the record, whatever its age. */
   readonly noted?: true;
   act(item: T, signal: AbortSignal): Promise<void>;
@@ -144,7 +144,7 @@ export function runWorker<T>(worker: Worker<T>, run: WorkerRun): Observable<Work
     const taken = share ? (shares.get(share.of(item)) ?? 0) : 0;
     const key = worker.keyOf(item);
     if (busy.has(key)) passedOver.add(key);
-    if (busy.has(key) || (share && taken >= share.max)) return false;
+    if (busy.has(key) || (share && taken >= share.max(item))) return false;
     busy.add(key);
     if (share) shares.set(share.of(item), taken + 1);
     return true;

@@ -46,7 +46,7 @@ import { policyRefundsWorker, policyRefundsWorkerName } from './refunds/policyRe
 import { type RoleWorker, runRoleWorkers, runSharedWorkers } from './run.ts';
 import { booksWorkers, sweepWorkers } from './treasury/index.ts';
 import { webhookSender } from './webhooks/index.ts';
-import { createWebhookWorker, deliveriesPerAppMax } from './webhooks/webhooks.ts';
+import { createWebhookWorker, deliveriesPerAppMax, deliveriesPerEndpointMax } from './webhooks/webhooks.ts';
 
 const unmatchedIdle_ms = 30_000;
 
@@ -126,10 +126,13 @@ const fundedRefunds = ({ workHandle: handle, clock, database }: Core) =>
 function webhooks(core: Core, share: WorkerShare) {
   // For all shares together, on any instance.
   const perAppMax = Math.ceil(deliveriesPerAppMax / share.of);
+  const perEndpointMax = Math.ceil(deliveriesPerEndpointMax / share.of);
+  // Twice as many, because claimed ones are still in the list.
+  const most = { perApp: 2 * perAppMax, perEndpoint: 2 * perEndpointMax };
   return createWebhookWorker({
     perAppMax,
-    // Twice as many, because claimed ones are still in the list.
-    due: (max, now) => dueWebhooks(core.database, { worker: 'webhooks', max, now, perApp: 2 * perAppMax, share }),
+    perEndpointMax,
+    due: (max, now) => dueWebhooks(core.database, { worker: 'webhooks', max, now, ...most, share }),
     send: webhookSender(core, { handle: core.workHandle, store: core.store.workers }),
   });
 }

@@ -97,6 +97,32 @@ describe('HTTP: settings in the dashboard', () => {
     });
   });
 
+  it('a webhook endpoint is added, changed and removed; its secret is in one answer alone', async () => {
+    const page = `${home}/webhooks`;
+    const refused = await ann.post(`${page}/endpoints`, { url: 'https://10.0.0.1/', payment_held: 'true' });
+    assert.equal(refused.status, 400);
+    assert.match(refused.text, /URL must be publicly reachable/);
+    assert.match(refused.text, /10\.0\.0\.1/, 'the entered URL is still there');
+    assert.equal((await ann.post(`${page}/endpoints`, { url: 'https://books.example/' })).status, 400, 'no type');
+
+    const added = await ann.post(`${page}/endpoints`, { url: 'https://books.example/', payment_held: 'true' });
+    const secretIn = (text: string) => /\b[0-9a-f]{64}\b(?<!sha256:.{64})/.exec(text)?.[0] ?? assert.fail('a secret');
+    const secret = secretIn(added.text);
+    const [endpoint] = (await settings()).webhookEndpoints;
+    assert.ok(endpoint);
+    assert.deepEqual(endpoint.types, ['payment_held']);
+    const one = `${page}/endpoints/${endpoint.endpointId}`;
+    await done(await ann.post(`${one}/types`, { payment_refunded: 'true' }), page, /books\.example/);
+    assert.deepEqual((await settings()).webhookEndpoints[0]?.types, ['payment_refunded']);
+    const rotated = secretIn((await ann.post(`${one}/rotate`, {})).text);
+    assert.notEqual(rotated, secret);
+    const after = await ann.get(page);
+    for (const each of [secret, rotated]) assert.ok(!after.text.includes(each));
+    await done(await ann.post(`${one}/remove`, {}), page, /Further endpoints/);
+    assert.deepEqual((await settings()).webhookEndpoints, []);
+    assert.equal((await ann.post(`${one}/remove`, {})).status, 404);
+  });
+
   it('the webhook URL is set and removed; an invalid one is refused beside its field', async () => {
     const page = `${home}/webhooks`;
     await done(await ann.post(`${page}/url`, { webhookUrl: 'https://tea.example/hooks' }), page, /tea\.example/);

@@ -36,6 +36,7 @@ const likely = {
   returnUrlTemplate: ['https://shop.example/thanks/{orderId}'],
   colour: ['#aabbcc'],
   webhookUrl: ['https://shop.example/hooks'],
+  url: ['https://books.example/paid'],
   expiresAt: [null],
 };
 

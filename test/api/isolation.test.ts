@@ -167,6 +167,22 @@ const attempts: Readonly<Record<string, (theirs: Theirs) => readonly Attempt[]>>
   'POST /merchant-api/me/webhook/types': () => [
     { path: `${me}/webhook/types`, body: { webhookTypes: ['payment_held'] }, answered: ownOnly },
   ],
+  'POST /merchant-api/me/webhook/endpoints': () => [
+    {
+      path: `${me}/webhook/endpoints`,
+      body: { url: 'https://mine.example/books', types: ['payment_held'] },
+      answered: ownOnly,
+    },
+  ],
+  'POST /merchant-api/me/webhook/endpoints/:id/types': ({ endpointId }) => [
+    { path: `${me}/webhook/endpoints/${endpointId}/types`, body: { types: ['payment_held'] }, answered: [401, 404] },
+  ],
+  'POST /merchant-api/me/webhook/endpoints/:id/rotate': ({ endpointId }) => [
+    { path: `${me}/webhook/endpoints/${endpointId}/rotate`, answered: [401, 404] },
+  ],
+  'POST /merchant-api/me/webhook/endpoints/:id/remove': ({ endpointId }) => [
+    { path: `${me}/webhook/endpoints/${endpointId}/remove`, answered: [401, 404] },
+  ],
   'POST /merchant-api/me/webhook/rotate': () => [{ path: `${me}/webhook/rotate`, answered: ownOnly }],
   'POST /merchant-api/me/policy': () => [{ path: `${me}/policy`, body: { over: 'refund' }, answered: ownOnly }],
   'POST /merchant-api/me/pay-from': () => [{ path: `${me}/pay-from`, body: { payFrom: [] }, answered: ownOnly }],

@@ -178,6 +178,7 @@ export function ownersDeps(clock: Clock): Owners {
       settlementChange: pending && { ...pending, wallet: shown(pending.wallet) },
       webhookUrl: state.webhookUrl,
       webhookTypes: state.webhookTypes,
+      webhookEndpoints: state.webhookEndpoints.map(({ ciphertext: _, ...endpoint }) => endpoint),
       webhookSecretFingerprint: state.webhookSecret?.fingerprint ?? null,
       webhookSecretRotatedAt: state.webhookSecret?.rotatedAt ?? null,
       keylessAllowed: state.keylessCreation,

@@ -28,6 +28,8 @@ const fields: Readonly<Record<string, Record<string, string>>> = {
   '/payments/:paymentId/confirm-address/withdraw': { number: '1' },
   '/webhooks/types': { payment_held: 'true' },
   '/webhooks/url': { webhookUrl: 'https://mine.example/hooks' },
+  '/webhooks/endpoints': { url: 'https://mine.example/books', payment_held: 'true' },
+  '/webhooks/endpoints/:endpointId/types': { payment_held: 'true' },
   '/webhooks/:deliveryId/redeliver': { acknowledged: 'yes' },
   '/webhooks/again': { acknowledged: 'yes', deliveries: '0198f3c2-0000-8000-8000-000000000777' },
   '/branding': { name: 'mine now' },
@@ -88,6 +90,7 @@ describe('data of another owner', () => {
       .replace(':appId', appId)
       .replace(':paymentId', theirs.id)
       .replace(':deliveryId', theirs.deliveryId)
+      .replace(':endpointId', theirs.endpointId)
       .replace(':keyId', theirs.keyId)
       .replace(':linkId', theirs.linkId)
       .replace(':memberId', 'dora');

@@ -31,6 +31,9 @@ const named: Readonly<Record<string, string>> = {
   revokeKey: ':keyId',
   delivery: ':deliveryId',
   redeliver: ':deliveryId',
+  endpointTypes: ':endpointId',
+  rotateEndpoint: ':endpointId',
+  removeEndpoint: ':endpointId',
 };
 
 const spelled = (all: Readonly<Record<string, string | ((id: string) => string)>>): readonly string[] =>

@@ -52,6 +52,7 @@ export const sampleDelivery: DeliveryRecord = {
   kind: 'automatic',
   firstDeliveryId: null,
   url: 'https://shop.example/hooks',
+  endpointId: null,
   error: 'timeout',
   startedAt: at(8, 59),
   durationMs: 10_000,

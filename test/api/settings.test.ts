@@ -108,6 +108,49 @@ describe('HTTP: an app’s settings', () => {
     });
   });
 
+  describe('webhook endpoints', () => {
+    const asked = { url: 'https://books.example/paid', types: ['payment_payout_completed'] };
+
+    it('are added, changed and removed; each secret is only in the answer that made it', async () => {
+      const added = await post('/webhook/endpoints', asked);
+      assert.equal(added.status, 200);
+      const { endpointId, secret, secretFingerprint } = added.body;
+      const listed = async () => (await get('')).body.webhookEndpoints;
+      assert.partialDeepStrictEqual(await listed(), [{ endpointId, ...asked, secretFingerprint }]);
+
+      const types = ['payment_bounced', 'payment_held'];
+      assert.deepEqual(
+        (await post(`/webhook/endpoints/${endpointId}/types`, { types })).body.webhookEndpoints[0].types,
+        types,
+      );
+      const rotated = (await post(`/webhook/endpoints/${endpointId}/rotate`)).body;
+      assert.notEqual(rotated.secretFingerprint, secretFingerprint);
+      const history = JSON.stringify((await get('/audit?limit=100')).body);
+      assert.match(history, /webhook endpoint/);
+      const settings = JSON.stringify((await get('')).body);
+      for (const text of [history, settings])
+        for (const each of [secret, rotated.secret, 'ciphertext', '"v1.']) assert.ok(!text.includes(each), each);
+
+      assert.deepEqual((await post(`/webhook/endpoints/${endpointId}/remove`)).body.webhookEndpoints, []);
+      assert.equal((await post(`/webhook/endpoints/${endpointId}/remove`)).body.error, 'notFound');
+    });
+
+    it('are refused on private addresses, and with unknown types', async () => {
+      for (const url of [
+        'https://127.0.0.1/',
+        'https://169.254.169.254/',
+        'http://books.example/',
+        'https://localhost/',
+      ]) {
+        const refused = await post('/webhook/endpoints', { ...asked, url });
+        assert.deepEqual([refused.status, refused.body.errors[0].pointer], [400, '/url'], url);
+      }
+      for (const types of [[], ['webhook_test'], ['payment_later']])
+        assert.equal((await post('/webhook/endpoints', { ...asked, types })).status, 400);
+      assert.deepEqual((await get('')).body.webhookEndpoints, []);
+    });
+  });
+
   describe('settlement wallet', () => {
     it('is in force at once if it is the first, and after the cool-down if it is another', async () => {
       assert.deepEqual((await post('/settlement', first)).body.settlement, first);
@@ -265,6 +308,10 @@ describe('HTTP: an app’s settings', () => {
       ['/embedding', { sites: ['https://eve.example'] }],
       ['/webhook', { webhookUrl: 'https://eve.example/' }],
       ['/webhook/types', { webhookTypes: ['payment_held'] }],
+      ['/webhook/endpoints', { url: 'https://eve.example/', types: ['payment_held'] }],
+      ['/webhook/endpoints/known/types', { types: ['payment_held'] }],
+      ['/webhook/endpoints/known/rotate'],
+      ['/webhook/endpoints/known/remove'],
       ['/webhook/rotate'],
       ['/webhook/test'],
       ['/keys', { name: 'eve', scope: 'admin' }],

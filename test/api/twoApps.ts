@@ -73,6 +73,7 @@ export interface Theirs {
   readonly id: string;
   readonly deliveryId: string;
   readonly keyId: string;
+  readonly endpointId: string;
   readonly linkId: string;
   readonly cursor: string;
   /** Texts that occur only in its data. */
@@ -160,6 +161,7 @@ async function fillBoth(world: World, database: Database, log: Log): Promise<The
     'their key',
     'their shop',
     'their roof',
+    'https://their-books.example/',
     linkId,
   ];
   await theirLink(world);
@@ -168,6 +170,7 @@ async function fillBoth(world: World, database: Database, log: Log): Promise<The
     deliveryId,
     linkId,
     keyId: await theirSettings(world),
+    endpointId: await theirEndpoint(world),
     cursor: page.body.nextCursor,
     marks: [payment.id, older.id, ...deposits, payin.txHash, attempt.hash, ...texts],
   };
@@ -181,6 +184,14 @@ async function theirSettings({ people }: World): Promise<string> {
   const request = { scope: 'orders', name: 'their key', expiresAt: null } as const;
   const issued = await people.merchants.issueKey('wallet_closed', request, by);
   return isRefusal(issued) ? assert.fail(issued.message) : issued.keyId;
+}
+
+/** @returns the id of their webhook endpoint */
+async function theirEndpoint({ people }: World): Promise<string> {
+  const endpoint = { url: 'https://their-books.example/', types: ['payment_payout_completed'] };
+  const added = await people.merchants.addEndpoint('wallet_closed', endpoint, { cause: 'operator:spec' });
+  assert.ok(!isRefusal(added));
+  return added.endpointId;
 }
 
 /** Creates a link as a merchant app's owner does. Both specs know this app's owner. */

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle } from '../../commands/handle.ts';
 import { createManageMerchant } from '../../commands/manageMerchant.ts';
-import { fingerprintOf, webhookSecretContext } from '../../commands/merchantRegistration.ts';
+import { endpointSecretContext, fingerprintOf, webhookSecretContext } from '../../commands/merchantRegistration.ts';
 import { type ReceiverChecks, Unavailable } from '../../commands/ports.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/decider.ts';
 import { hour_ms } from '../../domain/time.ts';
@@ -50,6 +50,54 @@ function accepted<T>(answer: T | Refusal): T {
 const refusedWith = (answer: unknown) => (isRefusal(answer) ? [answer.refused, answer.pointer] : answer);
 
 describe('manage merchant', () => {
+  describe('webhook endpoints', () => {
+    const asked = { url: 'https://books.example/paid', types: ['payment_payout_completed'] };
+
+    it('have a secret of their own, returned once and sealed for this endpoint alone', async () => {
+      const { merchants, events, box } = world();
+      accepted(await merchants.register(appId, { webhookUrl: url }, by));
+      const made = accepted(await merchants.addEndpoint(appId, asked, by));
+      assert.match(made.secret, /^[0-9a-f]{64}$/);
+      assert.equal(made.secretFingerprint, fingerprintOf(made.secret));
+      const rotated = accepted(await merchants.rotateEndpointSecret(appId, made.endpointId, by));
+      assert.notEqual(rotated.secret, made.secret);
+      const stored = JSON.stringify((await events()).map(({ data }) => data));
+      for (const { secret } of [made, rotated]) assert.ok(!stored.includes(secret));
+      const last = (await events()).at(-1) ?? assert.fail('no event');
+      const { ciphertext } = last.data as { ciphertext: string };
+      assert.equal(box.open(ciphertext, endpointSecretContext(appId, made.endpointId)), rotated.secret);
+      for (const context of [webhookSecretContext(appId), endpointSecretContext(appId, 'other')])
+        assert.throws(() => box.open(ciphertext, context), 'moved to another place, it cannot be opened');
+    });
+
+    it('cannot be on the own machine or network', async () => {
+      const { merchants, events } = world();
+      accepted(await merchants.register(appId, {}, by));
+      const before = await events();
+      for (const host of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '[::1]', '[::ffff:10.0.0.1]', 'localhost']) {
+        const answer = await merchants.addEndpoint(appId, { ...asked, url: `https://${host}/` }, by);
+        assert.deepEqual(refusedWith(answer), ['invalidRequest', '/url'], host);
+      }
+      assert.deepEqual(await events(), before);
+    });
+
+    it('are unknown to another app, which changes none', async () => {
+      const { merchants, events } = world();
+      accepted(await merchants.register(appId, {}, by));
+      accepted(await merchants.register('merchant_other', {}, by));
+      const { endpointId } = accepted(await merchants.addEndpoint(appId, asked, by));
+      const before = await events();
+      for (const answer of [
+        await merchants.setEndpointTypes('merchant_other', endpointId, ['payment_held'], by),
+        await merchants.rotateEndpointSecret('merchant_other', endpointId, by),
+        await merchants.removeEndpoint('merchant_other', endpointId, by),
+      ])
+        assert.deepEqual(refusedWith(answer), ['notFound', '/id']);
+      assert.deepEqual(await events(), before);
+      accepted(await merchants.removeEndpoint(appId, endpointId, by));
+    });
+  });
+
   it('registers in one append and shows the webhook secret once', async () => {
     const { merchants, events, box } = world();
     const first = accepted(await merchants.register(appId, { webhookUrl: url }, by));

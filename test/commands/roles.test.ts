@@ -74,6 +74,7 @@ async function startTeam() {
     revokeKey: (who) => merchants.revokeKey(appId, issued.keyId, who),
     setWebhookUrl: (who) => merchants.setWebhookUrl(appId, 'https://shop.example/hooks', who),
     setWebhookTypes: (who) => merchants.setWebhookTypes(appId, [], who),
+    changeWebhookEndpoints: (who) => merchants.removeEndpoint(appId, 'none', who),
     rotateSecret: (who) => merchants.rotateSecret(appId, who),
     sendTestWebhook: (who) => createSendTest(sending)(appId, who),
     redeliver: (who) => createRedeliver(sending)(appId, randomIds.eventId(), who),

@@ -21,7 +21,7 @@ interface Given {
   readonly answer?: WebhookAnswer;
   readonly store?: EventStore;
   /** Read one after the other. */
-  readonly secrets?: readonly (string | Error)[];
+  readonly secrets?: readonly (string | Error | null)[];
 }
 
 /** A receiver that counts, and processes that start and end over one store. */
@@ -39,7 +39,7 @@ function world({ answer = ok, store = memoryEventStore(), secrets = [] }: Given 
       post,
       bodyOf: async () => body,
       async secretOf() {
-        const next = asked.shift() ?? secret;
+        const next = asked.length > 0 ? (asked.shift() ?? null) : secret;
         if (next instanceof Error) throw next;
         return next;
       },
@@ -90,6 +90,32 @@ describe('send webhook', () => {
     const { startProcess, store } = world({ answer });
     assert.equal(await startProcess()(delivery, by), 'exhausted');
     assert.partialDeepStrictEqual((await store.read(stream))[1]?.data, { request: null });
+  });
+
+  describe('an endpoint that was removed', () => {
+    const toEndpoint = { ...delivery, endpointId: '4b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2' };
+    for (const [when, secrets] of [
+      ['before the claim', [null, null]],
+      ['right after the claim', [secret, null]],
+    ] as const)
+      it(`${when} gets nothing, and the delivery says why`, async () => {
+        const { posts, startProcess, store } = world({ secrets });
+        assert.equal(await startProcess()(toEndpoint, by), 'exhausted');
+        assert.equal(await startProcess()(toEndpoint, by), 'notOurs');
+        assert.deepEqual(posts, []);
+        const [start, outcome] = await store.read(stream);
+        assert.partialDeepStrictEqual(start?.data, { endpointId: toEndpoint.endpointId });
+        assert.partialDeepStrictEqual(outcome?.data, { error: 'endpointRemoved', request: null });
+      });
+
+    it('gets nothing after a crash between claim and POST, like any endpoint', async () => {
+      for (const place of ['webhook.afterClaim', 'webhook.afterPost']) {
+        const { posts, startProcess } = world();
+        await assert.rejects(startProcess(crashAt(place))(toEndpoint, by), Crashed);
+        assert.equal(await startProcess()(toEndpoint, by), 'notOurs');
+        assert.equal(posts.length, place === 'webhook.afterPost' ? 1 : 0, 'at most one POST');
+      }
+    });
   });
 
   describe('the secret', () => {

@@ -11,6 +11,7 @@ import {
   type WebhookMessage,
 } from '../../commands/sendWebhook.ts';
 import { isRefusal } from '../../domain/decider.ts';
+import type { MerchantEvent } from '../../domain/merchant/events.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import { underWay_ms } from '../../domain/redelivery.ts';
 import { instant } from '../../domain/time.ts';
@@ -66,6 +67,28 @@ const refusedWith = (answer: unknown) => (isRefusal(answer) ? answer.refused : a
 
 describe('a redelivery', () => {
   const id = redeliveryIdOf(deliveryId, 1);
+
+  it('goes to the same endpoint, and is refused once the endpoint is removed', async () => {
+    const { startProcess, posts, store } = world(500, 500);
+    const { handle, send, redeliver } = startProcess();
+    const endpointId = '4b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2';
+    const secret = { ciphertext: 'v1.sealed', fingerprint: `sha256:${'a'.repeat(64)}`, rotatedAt: instant(0) };
+    const endpoint = { endpointId, url: first.url, types: [first.eventType], ...secret };
+    const facts = { ...by, appId };
+    const registration = { appId, developerId: null, idSalt: 'a'.repeat(64), registeredAt: instant(0) };
+    const events: MerchantEvent[] = [
+      { type: 'MerchantRegistered', data: registration },
+      { type: 'WebhookEndpointAdded', data: endpoint },
+    ];
+    await handle(merchant, appId, () => events, facts);
+    await send({ ...first, endpointId }, by);
+    assert.deepEqual(await redeliver(appId, deliveryId, by), { deliveryId: id, sentNow: true });
+    assert.partialDeepStrictEqual((await store.read(`webhook-${id}`))[0]?.data, { endpointId });
+    const removed: MerchantEvent = { type: 'WebhookEndpointRemoved', data: { endpointId } };
+    await handle(merchant, appId, () => [removed], facts);
+    assert.equal(refusedWith(await redeliver(appId, id, by)), 'deliveryNotRedeliverable');
+    assert.equal(posts.length, 2);
+  });
 
   it('is a delivery of its own, to the first one’s URL, and names that one', async () => {
     const { posts, startProcess, store } = world(500, 200);

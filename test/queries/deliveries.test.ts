@@ -81,6 +81,7 @@ describe('the list of deliveries', () => {
       kind: 'manual',
       firstDeliveryId: idOf(2),
       url: 'https://bakery.example/hooks',
+      endpointId: null,
       error: 'timeout',
       startedAt: instant(3_000),
       durationMs: 12,

@@ -119,6 +119,34 @@ describe('the to-do list', () => {
     assert.deepEqual(await expiries(), [paymentIdOf(1), paymentIdOf(2)]);
   });
 
+  it('names few webhooks of each endpoint, so that its backlog hides neither others nor the webhook URL', async () => {
+    const [one, two] = ['4b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b1', '4b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2'];
+    const types = ['payment_payin_completed', 'payment_payout_completed'];
+    const webhookEndpoints = [one, two].map((endpointId) => ({ endpointId, url: 'https://books.example/', types }));
+    const toAll = ([, ...rest]: readonly PaymentEvent[]) => {
+      const created = p.created({ webhookUrl: 'https://shop.example/hook' });
+      return [{ ...created, data: { ...created.data, webhookEndpoints } } as PaymentEvent, ...rest];
+    };
+    await given.payments(toAll(p.done), toAll(p.done));
+    const webhooks = () =>
+      dueWebhooks(given.database, { worker: 'webhooks', max: 20, now: p.minute(10), perApp: 4, perEndpoint: 1 });
+    const due = await webhooks();
+    assert.deepEqual(
+      [null, one, two].map((endpoint) => due.filter(({ endpointId }) => endpointId === endpoint).length),
+      [4, 1, 1],
+    );
+    const ids = due.map(({ deliveryId }) => deliveryId);
+    assert.equal(new Set(ids).size, ids.length);
+
+    const waiting = due.find(({ endpointId }) => endpointId === one);
+    assert.ok(waiting);
+    const failures = createFailures(given.database, { attemptsMax: 2 });
+    await failures.failed('webhooks', `${waiting.paymentId}:${one}`, new Error('no'), p.minute(10));
+    const left = await webhooks();
+    assert.ok(!left.some((each) => each.endpointId === one && each.paymentId === waiting.paymentId));
+    assert.equal(left.filter(({ endpointId }) => endpointId !== one).length, 5, 'the others are still due');
+  });
+
   it('names webhooks until their one attempt begins', async () => {
     const told = ([, ...rest]: readonly PaymentEvent[]) => [
       p.created({ webhookUrl: 'https://shop.example/hook' }),
@@ -126,7 +154,7 @@ describe('the to-do list', () => {
     ];
     await given.payments(told(p.paid), told(p.done));
     const webhooks = (perApp = 10) =>
-      dueWebhooks(given.database, { worker: 'webhooks', max: 10, now: p.minute(10), perApp });
+      dueWebhooks(given.database, { worker: 'webhooks', max: 10, now: p.minute(10), perApp, perEndpoint: 1 });
     const [first, ...rest] = await webhooks();
     assert.deepEqual(await webhooks(2), [first, ...rest].slice(0, 2));
     assert.equal(rest.length, 2);
@@ -136,7 +164,8 @@ describe('the to-do list', () => {
       [paymentIdOf(1), 'payment_payin_completed', 3n],
     );
 
-    const { eventRevision, ...delivery } = first;
+    const { eventRevision, endpointId, ...delivery } = first;
+    assert.equal(endpointId, null);
     const start = { ...delivery, ...sentByItself, eventRevision: eventRevision.toString(), startedAt: p.minute(10) };
     await given.world.handle(webhook, first.deliveryId, (state) => startSend(state, start), {
       cause: 'worker:test',

@@ -44,12 +44,13 @@ describe('webhook worker', () => {
         eventRevision,
         eventId,
         url: receiver.url,
+        endpointId: null,
       };
     };
     const post = createWebhookPost({ isAllowed: createAddressCheck(['127.0.0.1/32']), extraCa: [receiver.ca] });
     const bodyOf = createWebhookBodies({ store, codec: eventCodec });
     const send = createSendWebhook({ handle, clock: systemClock, post, bodyOf, secretOf: async () => secret });
-    const worker = createWebhookWorker({ due: async () => [], send, perAppMax: 16 });
+    const worker = createWebhookWorker({ due: async () => [], send, perAppMax: 16, perEndpointMax: 3 });
     const received = (deliveryId: string) =>
       receiver.logged().filter(({ body }) => JSON.parse(body).event_id === deliveryId);
     return { store, worker, due, send, received, events };
@@ -115,13 +116,26 @@ describe('webhook worker', () => {
       due('PaymentFunded', 'payment_payin_completed'),
       due('PayoutConfirmed', 'payment_payout_completed'),
     ];
-    const listed = createWebhookWorker({ due: async () => [first, second], send, perAppMax: 16 });
+    const listed = createWebhookWorker({ due: async () => [first, second], send, perAppMax: 16, perEndpointMax: 3 });
     const now = systemClock.now();
     await listed.act(first, signal);
     assert.deepEqual(await listed.due(10, now), [second]);
     await assert.rejects(listed.act({ ...second, eventId: 'other' }, signal));
     assert.deepEqual(await listed.due(10, now), [second], 'what failed is tried again');
     assert.deepEqual(await worker.due(10, now), []);
+  });
+
+  it('an endpoint that hangs delays neither another endpoint nor the webhook URL of the payment, and has few places', async () => {
+    const { worker, due } = await world();
+    const own = due('PaymentFunded', 'payment_payin_completed');
+    const to = (endpointId: string | null) => ({ ...own, endpointId });
+    const all = [to(null), to('one'), to('two')];
+    assert.equal(new Set(all.map(worker.keyOf)).size, 3, 'one action per receiver');
+    assert.equal(new Set(all.map((item) => worker.share?.of(item))).size, 3);
+    assert.deepEqual(
+      all.map((item) => worker.share?.max(item)),
+      [16, 3, 3],
+    );
   });
 
   it('claims nothing while the event is not where the to-do states', async () => {

@@ -41,7 +41,7 @@ describe('running a worker', () => {
     const others = items('quick', 20);
     run({
       due: async () => [...items('hangs', 50), ...others].filter(({ key }) => !acted.includes(key)),
-      share: { max: 2, of: ({ app }) => app },
+      share: { max: () => 2, of: ({ app }) => app },
       async act({ key, app }) {
         if (app === 'hangs') {
           acted.push(key);
@@ -91,7 +91,7 @@ describe('running a worker', () => {
     let most = 0;
     run({
       due: async () => items('one', 10).filter(({ key }) => !acted.has(key)),
-      share: { max: 2, of: ({ app }) => app },
+      share: { max: () => 2, of: ({ app }) => app },
       async act({ key }) {
         together += 1;
         most = Math.max(most, together);

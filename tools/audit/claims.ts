@@ -142,6 +142,8 @@ export interface ReportedEvent {
   readonly eventType: WebhookEventType;
   /** Null if the payment has no webhook URL. */
   readonly url: string | null;
+  /** Further endpoint; null for the webhook URL. */
+  readonly endpointId: string | null;
 }
 
 /** A webhook for a payment's event. */
@@ -154,6 +156,7 @@ export interface Telling {
   readonly appId: string;
   readonly eventType: string;
   readonly url: string;
+  readonly endpointId: string | null;
   readonly eventId: string | null;
   readonly eventRevision: string | null;
 }
@@ -205,9 +208,9 @@ export type AuditFact = Claim | Evidence | Once | Paired | ReportedEvent | Telli
 
 /** Key of the block position, equal for every statement. */
 export const factKey = (fact: Claim | Evidence): string => `tx ${fact.chainId} ${fact.txHash}`;
-/** Key of the notified event. */
+/** Key of the notified event and its receiver. */
 export const newsKey = (fact: ReportedEvent | Telling): string =>
-  `news ${fact.side === 'news' ? fact.where.id : fact.eventId}`;
+  `news ${fact.side === 'news' ? fact.where.id : fact.eventId}${fact.endpointId === null ? '' : ` ${fact.endpointId}`}`;
 
 export type SumColumn =
   | 'received'

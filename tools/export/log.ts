@@ -17,6 +17,7 @@ const everywhere: ReadonlySet<string> = new Set([
   'formerKeys',
   'bytes',
   'webhookUrl',
+  'webhookEndpoints',
   'responsePreview',
 ]);
 
@@ -24,6 +25,8 @@ const everywhere: ReadonlySet<string> = new Set([
 const inEvents: Readonly<Record<string, readonly string[]>> = {
   ApiKeyIssued: ['hash'],
   WebhookUrlSet: ['url'],
+  WebhookEndpointAdded: ['url'],
+  PaymentCreated: ['url'],
   WebhookSendStarted: ['url'],
 };
 

@@ -1,11 +1,11 @@
 /** Changes the master key of an installation with a log: no event is rewritten, and afterwards only the new key is needed. */
 import { ChainBroken } from '../../commands/codec.ts';
 import { type By, createHandle, type Handle, type HandleDeps, readStream } from '../../commands/handle.ts';
-import { webhookSecretContext } from '../../commands/merchantRegistration.ts';
+import { endpointSecretContext, webhookSecretContext } from '../../commands/merchantRegistration.ts';
 import type { EventStore } from '../../commands/ports.ts';
 import { instanceOf, isRefusal } from '../../domain/decider.ts';
 import { merchant } from '../../domain/merchant/state.ts';
-import { resealSecret } from '../../domain/merchant/webhook.ts';
+import { resealWebhookSecrets } from '../../domain/merchant/webhook.ts';
 import {
   changeKey,
   finishKeyChange,
@@ -58,9 +58,10 @@ export async function resealSecrets({ store, handle, by }: Log, keys: Keys, sign
   for (const appId of await appsIn(store, signal)) {
     signal.throwIfAborted();
     try {
-      const context = webhookSecretContext(appId);
-      const resealed = (sealed: string) => reseal(sealed, context);
-      const handled = await handle(merchant, appId, (state) => resealSecret(state, resealed), { ...by, appId });
+      const contextOf = (endpointId: string | null) =>
+        endpointId === null ? webhookSecretContext(appId) : endpointSecretContext(appId, endpointId);
+      const resealed = (sealed: string, endpointId: string | null) => reseal(sealed, contextOf(endpointId));
+      const handled = await handle(merchant, appId, (state) => resealWebhookSecrets(state, resealed), { ...by, appId });
       if ('appended' in handled) count += handled.appended;
       else left.push(handled.message);
     } catch (error) {

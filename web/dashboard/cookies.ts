@@ -68,6 +68,7 @@ const flashes = {
   webhookSet: done('The webhook URL is saved. New payments use it; older ones keep theirs.'),
   webhookTypesSet: done('The types are saved. New payments use them; older ones keep theirs.'),
   webhookRemoved: done('The webhook URL is removed. New payments send no webhooks.'),
+  endpointRemoved: done('The endpoint is removed: it gets nothing more.'),
   testSent: done('The test was sent: here is what your server answered.'),
   redelivered: done('It was sent again: this is the new delivery.'),
   redeliveredAll: done('They were sent again: the list has the new deliveries with your server’s answers.'),

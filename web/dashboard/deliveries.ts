@@ -204,5 +204,6 @@ const whyNot: Readonly<Record<NonNullable<DeliveryRecord['error']>, string>> = {
   tls: 'The certificate is not valid for the host.',
   protocol: 'The answer was not HTTP.',
   timeout: 'No answer within 10 seconds.',
+  endpointRemoved: 'The endpoint was removed before. Nothing was sent.',
   unknown: 'It is unknown whether it arrived: the service stopped while sending, or is sending it now.',
 };

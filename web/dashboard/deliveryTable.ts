@@ -21,13 +21,18 @@ export const deliveryTable = (appId: string, deliveries: readonly Delivery[]): V
     columns,
     deliveries.map((delivery) => [
       html`<span><strong><a href=${appPaths(appId).delivery(delivery.deliveryId)}>${newsOf[delivery.eventType]}</a>
-        </strong>${delivery.kind === 'manual' && ', sent again'}<small class="below mono">${delivery.eventType}
+        </strong>${delivery.kind === 'manual' && ', sent again'}<small class="below mono">${delivery.eventType}${
+          delivery.endpointId !== null && `, to ${hostAndPath(delivery.url)}`
+        }
         </small></span>`,
       deliveryChip(delivery),
       answerOf(delivery),
       when((delivery.deliveredAt ?? delivery.startedAt) as Instant),
     ]),
   );
+
+/** A query can contain a password. */
+const hostAndPath = (url: string): string => (URL.canParse(url) ? new URL(url).host + new URL(url).pathname : url);
 
 const answerOf = ({ responsePreview, error }: Delivery): VNode | null => {
   if (error !== null && error !== 'unknown') return html`<span class="muted">${silences[error]}</span>`;

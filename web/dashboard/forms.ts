@@ -84,6 +84,8 @@ const labels: Readonly<Record<string, string>> = {
   supportContact: 'Support contact',
   title: 'Title',
   tokenSymbol: 'Token',
+  types: 'Events',
+  url: 'URL',
   webhookUrl: 'Webhook URL',
 };
 

@@ -1,4 +1,4 @@
-/** Webhook URL, secret and deliveries. POST to webhookUrl: webhookUrl. */
+/** Webhook URL, secret, further endpoints and deliveries. POST to webhookUrl: webhookUrl. */
 
 import type { VNode } from 'preact';
 import Type from 'typebox';
@@ -6,6 +6,7 @@ import type { ManageMerchant } from '../../commands/manageMerchant.ts';
 import { isRefusal } from '../../domain/decider.ts';
 import type { Instant } from '../../domain/time.ts';
 import { laterWebhookEventTypes } from '../../domain/webhook.ts';
+import type { ShownEndpoint } from '../../queries/apps.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
 import { errorOfRefusal } from '../../src/api/errors.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
@@ -31,6 +32,7 @@ import { appPaths } from '../parts/paths.ts';
 import { pager } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { deliveryTable } from './deliveryTable.ts';
+import { type EndpointFormsDeps, endpointForms, endpointsCard } from './endpoints.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
@@ -46,6 +48,12 @@ export interface WebhooksModel extends Frame {
   readonly form: FormState;
   /** Right after it was made, and never again. */
   readonly newSecret: string | null;
+  /** Endpoints besides the webhook URL, oldest first. */
+  readonly endpoints: readonly ShownEndpoint[];
+  /** Fields of a new endpoint. */
+  readonly endpointForm: FormState;
+  /** Right after it was made, and never again. */
+  readonly newEndpointSecret: string | null;
   /** Newest first. */
   readonly deliveries: readonly Delivery[];
   readonly cursor: string | null;
@@ -62,8 +70,12 @@ export interface DeliveryListFilter {
 const adviceOnSecret =
   'Webhooks are signed with it from now on; the old secret is worth nothing any more. Put it on your server now.';
 
+const adviceOnEndpoint =
+  'Webhooks to this endpoint are signed with it from now on. Put it on the server of the endpoint now.';
+
 export const webhooksPage = (model: WebhooksModel): VNode => {
-  const { app, webhookUrl, newSecret, deliveries, cursor, nextCursor, filter } = model;
+  const { app, webhookUrl, newSecret, newEndpointSecret, endpoints, endpointForm } = model;
+  const { deliveries, cursor, nextCursor, filter } = model;
   const isFiltered = filter.state !== null || filter.payment !== null;
   const to = appPaths(app.appId);
   return appPage(
@@ -71,11 +83,13 @@ export const webhooksPage = (model: WebhooksModel): VNode => {
     { title: 'Webhooks', section: 'webhooks', live: deliveries.length > 0 ? 'The list of webhooks has changed' : '' },
     html`<div class="stack">
       ${newSecret !== null && secretOnce('New webhook secret', newSecret, adviceOnSecret)}
+      ${newEndpointSecret !== null && secretOnce('New secret of the endpoint', newEndpointSecret, adviceOnEndpoint)}
       <div class="halves">
         <div class="stack">${card({ title: 'Where they go' }, urlForm(model))}
           ${card({ title: 'Secret', controls: linkButton(to.rotateSecret, 'Rotate…') }, inside(secretFacts(model)))}</div>
         ${card({ title: 'Which events' }, typesForm(model))}
       </div>
+      ${endpointsCard({ appId: app.appId, endpoints, form: endpointForm })}
       ${card(
         {
           title: 'Recent deliveries',
@@ -181,12 +195,15 @@ export interface WebhookPagesDeps
   extends Pick<SettingsReads, 'getSettings'>,
     Pick<DeliveryRoutesDeps, 'listDeliveries' | 'sendTest'>,
     InForce {
-  readonly merchants: Pick<ManageMerchant, 'setWebhookUrl' | 'setWebhookTypes' | 'rotateSecret'>;
+  readonly merchants: Pick<ManageMerchant, 'setWebhookUrl' | 'setWebhookTypes' | 'rotateSecret'> &
+    EndpointFormsDeps['merchants'];
 }
 type Own = Visit<'owner'>;
 
 interface Asked {
-  readonly state: FormState;
+  readonly state?: FormState;
+  readonly endpointState?: FormState;
+  readonly newEndpointSecret?: string | null;
   readonly cursor?: string | null;
   readonly filter?: DeliveryListFilter;
   /** Only in the answer to the POST that made it. */
@@ -217,12 +234,15 @@ export function webhookPages(deps: WebhookPagesDeps, frames: Frames): readonly (
     }),
     ...changingUrl(deps, frames, listed),
     ...rotating(deps, frames, listed),
+    ...endpointForms(deps, listed),
   ];
 }
 
 const listing =
   ({ getSettings, listDeliveries }: WebhookPagesDeps, frames: Frames): Listed =>
-  async (visit, { state, cursor = null, newSecret = null, filter = noFilter }) => {
+  async (visit, asked) => {
+    const { state = emptyForm, endpointState = emptyForm, newSecret = null, newEndpointSecret = null } = asked;
+    const { cursor = null, filter = noFilter } = asked;
     const { appId } = visit.visitor;
     const [frame, settings, sent] = await Promise.all([
       frames.ofApp(visit),
@@ -244,6 +264,9 @@ const listing =
       rotatedAt: settings?.webhookSecretRotatedAt ?? null,
       form: { ...state, values },
       newSecret,
+      endpoints: settings?.webhookEndpoints ?? [],
+      endpointForm: endpointState,
+      newEndpointSecret,
       filter,
       cursor,
       ...sent,

@@ -137,6 +137,7 @@ export const silences: Readonly<Record<NonNullable<Delivery['error']>, string>> 
   tls: 'the server’s certificate is not good',
   protocol: 'the server did not answer in HTTP',
   timeout: 'the server took too long',
+  endpointRemoved: 'the endpoint was removed before',
   unknown: 'nobody knows whether it arrived',
 };
 

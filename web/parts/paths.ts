@@ -79,6 +79,10 @@ export const appPaths = (appId: string) => {
     /** POST */
     webhookUrl: here('webhooks', 'url'),
     webhookTypes: here('webhooks', 'types'),
+    endpoints: here('webhooks', 'endpoints'),
+    endpointTypes: (endpointId: string) => here('webhooks', 'endpoints', endpointId, 'types'),
+    rotateEndpoint: (endpointId: string) => here('webhooks', 'endpoints', endpointId, 'rotate'),
+    removeEndpoint: (endpointId: string) => here('webhooks', 'endpoints', endpointId, 'remove'),
     testWebhook: here('webhooks', 'test'),
     /** GET and POST */
     removeWebhook: here('webhooks', 'remove'),

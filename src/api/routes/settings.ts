@@ -1,9 +1,15 @@
-import type { Changed, ManageMerchant, SettlementRequest } from '../../../commands/manageMerchant.ts';
+import type {
+  Changed,
+  ManageMerchant,
+  SettlementRequest,
+  ShownEndpointSecret,
+} from '../../../commands/manageMerchant.ts';
 import { findChain, type TokenSymbol } from '../../../domain/chains.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/decider.ts';
 import type { FeeTier } from '../../../domain/merchant/events.ts';
 import { formatAmount, microUsdDecimals } from '../../../domain/money.ts';
 import { shownPolicy } from '../../../domain/payment/amountPolicy.ts';
+import { webhookEndpointsMax } from '../../../domain/webhook.ts';
 import type { OwnApp, Settings, ShownWallet } from '../../../queries/apps.ts';
 import { pictureMax_bytes, pictureTypes } from '../../images/accepted.ts';
 import type { InForce } from '../issueKey.ts';
@@ -32,6 +38,10 @@ export function settingsResource(settings: Settings, publicUrl: string): Setting
     },
     webhookUrl: settings.webhookUrl,
     webhookTypes: [...settings.webhookTypes],
+    webhookEndpoints: settings.webhookEndpoints.map(({ endpointId, url, types, fingerprint, rotatedAt }) => ({
+      ...{ endpointId, url, types: [...types] },
+      ...{ secretFingerprint: fingerprint, secretRotatedAt: rotatedAt },
+    })),
     webhookSecretFingerprint: settings.webhookSecretFingerprint,
     webhookSecretRotatedAt: settings.webhookSecretRotatedAt,
     embeddingSites: [...settings.embeddingSites],
@@ -81,6 +91,10 @@ export interface SettingsRoutesDeps extends SettingsReads, InForce {
     | 'setWebhookUrl'
     | 'setWebhookTypes'
     | 'rotateSecret'
+    | 'addEndpoint'
+    | 'setEndpointTypes'
+    | 'rotateEndpointSecret'
+    | 'removeEndpoint'
   >;
   readonly publicUrl: () => string;
 }
@@ -91,6 +105,7 @@ export const settingsRoutes = (deps: SettingsRoutesDeps): readonly AnyRoute[] =>
   ...branding(deps),
   ...settlement(deps),
   ...webhook(deps),
+  ...endpoints(deps),
   embedding(deps),
   payFrom(deps),
   policy(deps),
@@ -334,3 +349,80 @@ const webhook = (deps: SettingsRoutesDeps): readonly AnyRoute[] => [
     },
   }),
 ];
+
+const endpoints = (deps: SettingsRoutesDeps): readonly AnyRoute[] => {
+  const secretAnswers = { 200: { description: 'The new secret', schema: schemas.EndpointSecretResponse } };
+  /** Only this answer contains the secret. Webhooks read it from the log, so it is in force. */
+  async function secretOnce(made: ShownEndpointSecret | Refusal): Promise<Answer | Refusal> {
+    if (isRefusal(made)) return made;
+    await deps.shown(made).catch(() => {});
+    const { position: _, ...secret } = made;
+    return ok(secret);
+  }
+  return [
+    route({
+      method: 'post',
+      path: `${base}/webhook/endpoints`,
+      auth: 'owner',
+      body: schemas.WebhookEndpointRequest,
+      answers: secretAnswers,
+      errors,
+      doc: {
+        id: 'addWebhookEndpoint',
+        tag,
+        summary: 'Add a webhook endpoint',
+        description: `At most ${webhookEndpointsMax} besides the webhook URL. For payments created from now on.`,
+      },
+      handle: async ({ caller: { appId }, body, by }) => secretOnce(await deps.merchants.addEndpoint(appId, body, by)),
+    }),
+    route({
+      method: 'post',
+      path: `${base}/webhook/endpoints/{id}/types`,
+      auth: 'owner',
+      params: schemas.EndpointPath,
+      body: schemas.EndpointTypesRequest,
+      answers,
+      errors: [...errors, 'notFound'],
+      doc: {
+        id: 'setWebhookEndpointTypes',
+        tag,
+        summary: 'Choose the types of a webhook endpoint',
+        description: 'The complete list, for payments created from now on; existing payments keep their types.',
+      },
+      handle: async ({ caller: { appId }, params, body, by }) =>
+        shownAfter(deps, appId, await deps.merchants.setEndpointTypes(appId, params.id, body.types, by)),
+    }),
+    route({
+      method: 'post',
+      path: `${base}/webhook/endpoints/{id}/rotate`,
+      auth: 'owner',
+      params: schemas.EndpointPath,
+      answers: secretAnswers,
+      errors: [...errors, 'notFound'],
+      doc: {
+        id: 'rotateWebhookEndpointSecret',
+        tag,
+        summary: 'Make a new secret for a webhook endpoint',
+        description: 'The old one stops at once.',
+      },
+      handle: async ({ caller: { appId }, params, by }) =>
+        secretOnce(await deps.merchants.rotateEndpointSecret(appId, params.id, by)),
+    }),
+    route({
+      method: 'post',
+      path: `${base}/webhook/endpoints/{id}/remove`,
+      auth: 'owner',
+      params: schemas.EndpointPath,
+      answers,
+      errors: [...errors, 'notFound'],
+      doc: {
+        id: 'removeWebhookEndpoint',
+        tag,
+        summary: 'Remove a webhook endpoint',
+        description: 'It gets nothing more, also of existing payments: their webhooks end with endpointRemoved.',
+      },
+      handle: async ({ caller: { appId }, params, by }) =>
+        shownAfter(deps, appId, await deps.merchants.removeEndpoint(appId, params.id, by)),
+    }),
+  ];
+};

@@ -8,7 +8,7 @@ import { chainIds, chainOf, tokenSymbols } from '../../../domain/chains.ts';
 import { bounceCodes, paymentTypes } from '../../../domain/payment/events.ts';
 import { type Metadata as AnyMetadata, metadataLevels, metadataMax_bytes } from '../../../domain/payment/metadata.ts';
 import { paymentStatuses } from '../../../domain/payment/view.ts';
-import { laterWebhookEventTypes, sentEventTypes } from '../../../domain/webhook.ts';
+import { laterWebhookEventTypes, sentEventTypes, webhookEventTypes } from '../../../domain/webhook.ts';
 
 /** Requests hold the fields of their schema and no others. */
 export const closed = { additionalProperties: false } as const;
@@ -176,6 +176,10 @@ export const PaymentType = oneOf(paymentTypes, {
 });
 export const StatsPeriod = oneOf(['today', '7d', '30d'], { title: 'StatsPeriod' });
 export const WebhookEventType = oneOf(sentEventTypes, { title: 'WebhookEventType' });
+export const ChosenWebhookType = oneOf(webhookEventTypes, {
+  title: 'ChosenWebhookType',
+  description: 'a webhook type that an endpoint can choose',
+});
 export const OptionalWebhookType = oneOf(laterWebhookEventTypes, {
   title: 'OptionalWebhookType',
   description: 'a webhook type that an app can choose',

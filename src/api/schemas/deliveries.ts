@@ -56,6 +56,7 @@ const deliveryProperties = {
   }),
   firstDeliveryId: orNull(Uuid),
   url: Type.String(),
+  endpointId: orNull(Uuid),
   error: orNull(
     oneOf([...webhookErrors, 'unknown'], {
       title: 'DeliveryError',
@@ -68,7 +69,8 @@ const deliveryProperties = {
 
 export const WebhookDelivery = Shape(deliveryProperties, {
   title: 'WebhookDelivery',
-  description: 'paymentId is null for a test. For a redelivery firstDeliveryId names the automatic first delivery.',
+  description:
+    'paymentId is null for a test. endpointId is null for the app’s webhook URL. For a redelivery firstDeliveryId names the automatic first delivery.',
 });
 
 export const DeliveriesResponse = Shape(
@@ -134,6 +136,7 @@ function exampleOfRedelivery(): object {
     kind: 'manual',
     firstDeliveryId: '9b2f5c1e-8d39-8a53-8f1c-5e0f4f6b1d11',
     url,
+    endpointId: null,
     error: 'timeout',
     startedAt: '2026-11-21T09:30:00.000Z',
     durationMs: 10_004,

@@ -4,13 +4,14 @@ import { contactMax, profileNameMax, returnUrlPlaceholders, urlMax } from '../..
 import { embeddingSitesMax, siteMax } from '../../../domain/merchant/settings.ts';
 import { lateMax_minutes, overVerdicts, toleranceMax, verdicts } from '../../../domain/payment/amountPolicy.ts';
 import { alternativesMax } from '../../../domain/payment/sources.ts';
-import { laterWebhookTypesMax } from '../../../domain/webhook.ts';
+import { laterWebhookTypesMax, webhookEventTypes } from '../../../domain/webhook.ts';
 import { historyCursorPattern } from '../../../queries/appHistory.ts';
 import {
   Address,
   AppId,
   ChainId,
   ChainIdInput,
+  ChosenWebhookType,
   closed,
   Decimal,
   Memo,
@@ -22,6 +23,7 @@ import {
   TimeOrNull,
   TokenSymbol,
   TokenSymbolInput,
+  Uuid,
 } from './base.ts';
 import { limit } from './queries.ts';
 
@@ -92,6 +94,37 @@ export const WebhookTypesRequest = Shape(
     }),
   },
   { ...closed, title: 'WebhookTypesRequest', examples: [{ webhookTypes: ['payment_held', 'payment_refunded'] }] },
+);
+
+const EndpointTypes = List(ChosenWebhookType, {
+  minItems: 1,
+  maxItems: webhookEventTypes.length,
+  description: 'the only types that the endpoint gets, each once',
+});
+
+export const WebhookEndpointRequest = Shape(
+  { url: Type.String({ maxLength: urlMax, description: 'a publicly reachable https URL' }), types: EndpointTypes },
+  {
+    ...closed,
+    title: 'WebhookEndpointRequest',
+    examples: [{ url: 'https://bakery.example/accounting', types: ['payment_payout_completed', 'payment_refunded'] }],
+  },
+);
+
+export const EndpointTypesRequest = Shape(
+  { types: EndpointTypes },
+  { ...closed, title: 'WebhookEndpointTypesRequest', examples: [{ types: ['payment_payout_completed'] }] },
+);
+
+/** No format: a malformed id is answered like an unknown endpoint. */
+export const EndpointPath = Shape(
+  { id: Type.String({ description: 'The endpoint’s id. Any other text is notFound.' }) },
+  closed,
+);
+
+export const EndpointSecretResponse = Shape(
+  { endpointId: Uuid, secret: Type.String(), secretFingerprint: Type.String(), secretRotatedAt: Time },
+  { title: 'WebhookEndpointSecretResponse', description: 'The secret is displayed once.' },
 );
 
 export const PayFromRequest = Shape(
@@ -215,6 +248,22 @@ export const SettingsResponse = Shape(
     webhookTypes: List(Type.String(), {
       description: 'Webhook types that the app chose, in addition to the two that are always sent.',
     }),
+    webhookEndpoints: List(
+      Shape(
+        {
+          endpointId: Uuid,
+          url: Type.String(),
+          types: List(Type.String()),
+          secretFingerprint: Type.String(),
+          secretRotatedAt: Time,
+        },
+        { title: 'WebhookEndpoint' },
+      ),
+      {
+        description:
+          'Endpoints besides webhookUrl, oldest first. Each gets only its types, signed with its own secret.',
+      },
+    ),
     webhookSecretFingerprint: NullableText,
     webhookSecretRotatedAt: TimeOrNull,
     embeddingSites: List(Type.String(), {

@@ -246,7 +246,7 @@ export function transfersWorker(deps: TransfersDeps): Worker<TransferItem> {
     },
     nextDue: waits.next,
     keyOf: ({ key }) => referenceOf(key),
-    share: { max: perAppMax, of: ({ appId }) => appId ?? '' },
+    share: { max: () => perAppMax, of: ({ appId }) => appId ?? '' },
     async act({ key }, signal) {
       let outgoing = await loading.first(key, mustBeLeft);
       for (let steps = 0; steps < stepsPerActMax && outgoing && !signal.aborted; steps += 1) {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { eventCodec } from '../../../commands/codec.ts';
 import { currentState, type Handle, readStream } from '../../../commands/handle.ts';
-import { webhookSecretContext } from '../../../commands/merchantRegistration.ts';
+import { endpointSecretContext, webhookSecretContext } from '../../../commands/merchantRegistration.ts';
 import type { EventStore } from '../../../commands/ports.ts';
 import type { RoleCheck } from '../../../commands/roleCheck.ts';
 import {
@@ -34,6 +34,17 @@ interface Deciding {
 export function webhookSender(core: Core, { handle, store }: Deciding): SendWebhook {
   const { clock, crash, config, box } = core;
   const { caFile, allowedCidrs } = config.webhook;
+  // From the log: read models may lag behind a rotation or a removal. No app id contains a space.
+  const readSecret = coalesce(async (key) => {
+    const [appId = '', endpointId] = key.split(' ');
+    const { webhookSecret, webhookEndpoints } = await currentState(handle, merchant, appId);
+    if (endpointId !== undefined) {
+      const endpoint = webhookEndpoints.find((each) => each.endpointId === endpointId);
+      return endpoint ? box.open(endpoint.ciphertext, endpointSecretContext(appId, endpointId)) : null;
+    }
+    if (!webhookSecret) throw new Error(`app ${appId} has no webhook secret: rotate it to get one`);
+    return box.open(webhookSecret.ciphertext, webhookSecretContext(appId));
+  });
   return createSendWebhook({
     handle,
     clock,
@@ -43,12 +54,7 @@ export function webhookSender(core: Core, { handle, store }: Deciding): SendWebh
       ...(caFile && { extraCa: [readFileSync(caFile, 'utf8')] }),
     }),
     bodyOf: createWebhookBodies({ store, codec: eventCodec }),
-    // From the log: read models may lag behind a rotation.
-    secretOf: coalesce(async (appId) => {
-      const { webhookSecret } = await currentState(handle, merchant, appId);
-      if (!webhookSecret) throw new Error(`app ${appId} has no webhook secret: rotate it to get one`);
-      return box.open(webhookSecret.ciphertext, webhookSecretContext(appId));
-    }),
+    secretOf: (appId, endpointId) => readSecret(endpointId === undefined ? appId : `${appId} ${endpointId}`),
   });
 }
 

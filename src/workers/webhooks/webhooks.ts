@@ -14,30 +14,39 @@ import type { Worker } from '../engine.ts';
 export interface WebhookWorkerDeps {
   readonly due: (max: number, now: Instant) => Promise<readonly DueWebhook[]>;
   readonly send: SendWebhook;
-  /** Maximum concurrent deliveries to one app. */
+  /** Maximum concurrent deliveries to one app's webhook URL. */
   readonly perAppMax: number;
+  /** Maximum concurrent deliveries to one further endpoint. */
+  readonly perEndpointMax: number;
 }
 
 const concurrency = 128;
-/** Maximum concurrent deliveries to one app: a receiver that does not answer, for ten seconds each, leaves room for others. */
+/** Maximum concurrent deliveries to one webhook URL: a receiver that does not answer, for ten seconds each, leaves room for others. */
 export const deliveriesPerAppMax = 16;
+/** Maximum concurrent deliveries to one further endpoint: the endpoints of an app together get no more than its webhook URL. */
+export const deliveriesPerEndpointMax = 3;
 
 /** Finished deliveries stay in the list until the read models have caught up. */
 const rememberedMax = 10_000;
 
-/** Notifies apps of their payments. A payment's webhooks are sent one after the other, those of different payments concurrently. */
-export function createWebhookWorker({ due, send, perAppMax }: WebhookWorkerDeps): Worker<DueWebhook> {
+/** Notifies apps of their payments. A payment's webhooks to one receiver are sent one after the other, others concurrently. */
+export function createWebhookWorker({ due, send, perAppMax, perEndpointMax }: WebhookWorkerDeps): Worker<DueWebhook> {
   const over = boundedMap<true>(rememberedMax);
   return {
     name: 'webhooks',
     concurrency,
     due: async (max, now) => (await due(max, now)).filter(({ deliveryId }) => !over.get(deliveryId)),
-    keyOf: ({ paymentId }) => paymentId,
-    share: { max: perAppMax, of: ({ appId }) => appId },
+    // Like `dueWebhooks`. An endpoint waits neither for another one nor for the webhook URL.
+    keyOf: ({ paymentId, endpointId }) => (endpointId === null ? paymentId : `${paymentId}:${endpointId}`),
+    share: {
+      max: ({ endpointId }) => (endpointId === null ? perAppMax : perEndpointMax),
+      of: ({ appId, endpointId }) => (endpointId === null ? appId : `${appId} ${endpointId}`),
+    },
 
     // A stop of the process lets a claimed delivery finish.
-    async act({ eventRevision, ...delivery }) {
-      const news = { ...delivery, ...sentByItself, eventRevision: eventRevision.toString() };
+    async act({ eventRevision, endpointId, ...delivery }) {
+      const to = endpointId === null ? {} : { endpointId };
+      const news = { ...delivery, ...to, ...sentByItself, eventRevision: eventRevision.toString() };
       await send(news, { cause: 'worker:webhooks' });
       // Claimed by any process: nobody sends it again.
       over.set(delivery.deliveryId, true);

@@ -1,7 +1,7 @@
 /** Wrong webhooks: sent twice, or about events that never happened. The audit names their stream. */
 import assert from 'node:assert/strict';
 import type { Instant } from '../../../domain/time.ts';
-import { deliveryIdOf } from '../../../domain/webhook.ts';
+import { deliveryIdOf, endpointDeliveryIdOf } from '../../../domain/webhook.ts';
 import { minute } from '../../support/payments.ts';
 import {
   eventId,
@@ -137,6 +137,44 @@ describe('the audit of webhooks', () => {
       ...on(`webhook-${deliveryIdOf(id)}`, { type: 'WebhookSendStarted', data: toldAgain }),
     ]);
     assert.ok(found.includes(`webhookWrong webhook-${deliveryIdOf(id)}`), found.join());
+  });
+
+  describe('further endpoints', () => {
+    const endpointId = '4b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2';
+    const books = { endpointId, url: 'https://books.example/', types: ['payment_payout_completed'] };
+    const withBooks = instead(honest, paymentA, 'PaymentCreated', () => ({ webhookEndpoints: [books] }));
+    const toBooks = (said: readonly Said[], more: object = {}, id = endpointDeliveryIdOf(eventId, endpointId)) => [
+      ...said,
+      ...on(`webhook-${id}`, {
+        type: 'WebhookSendStarted',
+        data: { ...webhookStart(id).data, url: books.url, endpointId, ...more },
+      }),
+    ];
+    const stream = `webhook-${endpointDeliveryIdOf(eventId, endpointId)}`;
+
+    it('finds nothing in a delivery to each', async () => {
+      assert.deepEqual(await tell(toBooks(withBooks)), []);
+    });
+
+    it('finds the one that was never sent', async () => {
+      assert.deepEqual(await tell(withBooks), [`webhookNeverSent ${paymentA}`]);
+    });
+
+    it('finds one to an endpoint that the payment does not have, or to another address', async () => {
+      assert.deepEqual(await tell(toBooks(honest)), [`webhookWrong ${stream}`]);
+      assert.deepEqual(await tell(toBooks(withBooks, { url: 'https://thief.example/' })), [`webhookWrong ${stream}`]);
+    });
+
+    it('finds one of a type that the endpoint did not choose', async () => {
+      const id = endpointDeliveryIdOf(fundedId, endpointId);
+      const funded = { eventType: 'payment_payin_completed', eventId: fundedId, eventRevision: '3' };
+      assert.deepEqual(await tell(toBooks(toBooks(withBooks), funded, id)), [`webhookWrong webhook-${id}`]);
+    });
+
+    it('finds a second one of the same event', async () => {
+      const found = await tell(toBooks(toBooks(withBooks), {}, other));
+      assert.ok(found.includes(`webhookTwice webhook-${other}`), found.join());
+    });
   });
 
   describe('chosen types', () => {

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { ChainBroken, eventCodec, seal, tipOf } from '../../../commands/codec.ts';
 import { createHandle, currentState, readStream } from '../../../commands/handle.ts';
-import { webhookSecretContext } from '../../../commands/merchantRegistration.ts';
+import { endpointSecretContext, webhookSecretContext } from '../../../commands/merchantRegistration.ts';
 import { type CrashPoint, type EventStore, TransientError, Unavailable } from '../../../commands/ports.ts';
 import { assert as invariant } from '../../../domain/decider.ts';
 import type { MerchantEvent } from '../../../domain/merchant/events.ts';
@@ -76,6 +76,12 @@ describe('the master key of an installation that has a log', () => {
         { type: 'MerchantRegistered', data: { appId, developerId: null, idSalt: 'a'.repeat(64), registeredAt: at } },
         { type: 'WebhookSecretRotated', data: { ciphertext, fingerprint, rotatedAt: at } },
       ];
+      if (appId === appIds[0]) {
+        const sealed = createSecretBox(old).seal('of an endpoint', endpointSecretContext(appId, 'books'));
+        const endpoint = { endpointId: 'books', url: 'https://books.example/', types: ['payment_held'] };
+        const data = { ...endpoint, ciphertext: sealed, fingerprint, rotatedAt: at };
+        events.push({ type: 'WebhookEndpointAdded', data });
+      }
       await service.handle(merchant, appId, () => events, { ...facts, appId });
     }
     for (const table of ['mails', 'signing_keys']) await sql.query(`DELETE FROM ops.${table}`);
@@ -96,6 +102,9 @@ describe('the master key of an installation that has a log', () => {
     await service.introduce('after');
     await readStream(service.store, 'webhookTypes-introduced');
     for (const appId of appIds) assert.equal(await service.secretOf(appId), `secret of ${appId}`);
+    const [endpoint] = (await currentState(service.handle, merchant, appIds[0])).webhookEndpoints;
+    const context = endpointSecretContext(appIds[0], 'books');
+    assert.equal(createSecretBox(key).open(endpoint?.ciphertext ?? '', context), 'of an endpoint');
     assert.equal(service.links.paymentIdOf(link), paymentId);
     assert.notEqual(service.links.secretOf(paymentId), link);
     const [mail] = await sql.query<{ mail_id: string; sealed: string }>('SELECT mail_id, sealed FROM ops.mails');
@@ -106,7 +115,7 @@ describe('the master key of an installation that has a log', () => {
 
   it('is changed: the new one alone reads the log, signs the same webhooks and opens old links', async () => {
     const resealed = await change();
-    assert.deepEqual(resealed, { count: 3, left: [] });
+    assert.deepEqual(resealed, { count: 4, left: [] });
     await isChanged();
     await assert.rejects(serviceOn(log, old).store.sealed(), ChainBroken);
   });
@@ -220,7 +229,7 @@ describe('the master key of an installation that has a log', () => {
     const deps = { store, sql, deciding, tell, by };
     await assert.rejects(changeMasterKey(deps, { masterKey, old }, stop), refusedFor('running'));
     await sql.query('DELETE FROM ops.api_instances');
-    assert.deepEqual(await change(), { count: 3, left: [] });
+    assert.deepEqual(await change(), { count: 4, left: [] });
     await isChanged();
   });
 

@@ -39,6 +39,14 @@ const later: WalletFields = {
 
 const noPayment = { paymentId: null, amount: null, tokenSymbol: null } as const;
 
+const endpoint = (say: Say) => ({
+  endpointId: '4b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2',
+  url: say('https://books.teahouse.example/paid'),
+  types: ['payment_payout_completed', 'payment_refunded'],
+  fingerprint,
+  rotatedAt: ago(24 * hour_ms),
+});
+
 const key = (say: Say, changed: Partial<ShownKey> = {}): ShownKey => ({
   keyId: '0b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2',
   name: say('Shop server'),
@@ -100,6 +108,9 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
       rotatedAt: ago(24 * hour_ms),
       form: emptyForm,
       newSecret: null,
+      endpoints: [endpoint(say)],
+      endpointForm: emptyForm,
+      newEndpointSecret: null,
       deliveries: [exhausted(say), delivery(say)],
       cursor: null,
       nextCursor: 'c',
@@ -114,6 +125,9 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
         rotatedAt: null,
         form: emptyForm,
         newSecret: null,
+        endpoints: [],
+        endpointForm: emptyForm,
+        newEndpointSecret: null,
         deliveries: [],
       },
       ...{ cursor: null, nextCursor: null, filter: { state: 'exhausted', payment: null } },
@@ -130,6 +144,12 @@ export function settingsPages(frame: Frame, say: Say): Readonly<Record<string, V
         errors: { webhookUrl: say('webhookUrl must start with https:// and a host') },
       },
       newSecret: secret,
+      endpoints: [endpoint(say)],
+      endpointForm: {
+        values: { url: say('http://books.example') },
+        errors: { url: say('URL must start with https://.') },
+      },
+      newEndpointSecret: null,
       deliveries: [],
       cursor: null,
       nextCursor: null,

@@ -137,6 +137,7 @@ export const delivery = (say: Say, changed: Partial<Delivery> = {}): Delivery =>
   kind: 'automatic',
   firstDeliveryId: null,
   url: say('https://shop.teahouse.example/webhooks'),
+  endpointId: null,
   error: null,
   startedAt: ago(32_800),
   durationMs: 81,

@@ -1,6 +1,12 @@
 /** Expected notifications from payments' streams, and actual ones from deliveries' streams. */
 import { transferId } from '../../../domain/payment/shapes.ts';
-import { deliveryIdOf, isFirstType, testEventType, type WebhookEventType } from '../../../domain/webhook.ts';
+import {
+  deliveryIdOf,
+  endpointDeliveryIdOf,
+  isFirstType,
+  testEventType,
+  type WebhookEventType,
+} from '../../../domain/webhook.ts';
 import type { Out } from '../claims.ts';
 import type { AuditEntry } from '../entry.ts';
 import { findingAt } from '../findings.ts';
@@ -27,10 +33,12 @@ export function createNewsReckoner(out: Out): Reckoner {
   const finalPayins: AuditEntry[] = [];
   const report = (entry: AuditEntry, eventType: WebhookEventType): void => {
     if (!created) return;
-    const { paymentId, appId, webhookUrl: url, webhookTypes = [] } = created.data;
-    if (!isFirstType(eventType) && !webhookTypes.includes(eventType)) return;
+    const { paymentId, appId, webhookUrl, webhookTypes = [], webhookEndpoints = [] } = created.data;
     const { position, at } = entry;
-    out.news({ side: 'news', where: whereOf(entry), position, at, paymentId, appId, eventType, url });
+    const to = (url: string | null, endpointId: string | null): void =>
+      out.news({ side: 'news', where: whereOf(entry), position, at, paymentId, appId, eventType, url, endpointId });
+    if (isFirstType(eventType) || webhookTypes.includes(eventType)) to(webhookUrl, null);
+    for (const { endpointId, url, types } of webhookEndpoints) if (types.includes(eventType)) to(url, endpointId);
   };
   return {
     next(entry) {
@@ -69,17 +77,20 @@ export function createWebhookReckoner(out: Out): Reckoner {
       if (starts > 1) out.find(findingAt('webhookTwice', entry, 'the delivery was claimed before'));
       if (stream !== `webhook-${data.deliveryId}`)
         out.find(findingAt('webhookWrong', entry, `delivery ${data.deliveryId} has another stream`));
-      if (data.kind === 'automatic' && (data.eventId === null || data.deliveryId !== deliveryIdOf(data.eventId)))
+      if (data.kind === 'automatic' && (data.eventId === null || data.deliveryId !== expectedId(data)))
         out.find(findingAt('webhookWrong', entry, `no delivery of event ${data.eventId} has this stream`));
       if (isTest(data)) return;
-      const { kind, paymentId, appId, eventType, url, eventId, eventRevision } = data;
+      const { kind, paymentId, appId, eventType, url, endpointId = null, eventId, eventRevision } = data;
       const { position } = entry;
-      const said = { kind, paymentId, appId, eventType, url, eventId, eventRevision };
+      const said = { kind, paymentId, appId, eventType, url, endpointId, eventId, eventRevision };
       out.news({ side: 'telling', where: whereOf(entry), position, ...said });
     },
     end() {},
   };
 }
+
+const expectedId = ({ eventId, endpointId }: AuditEntry['data']): string =>
+  endpointId === undefined ? deliveryIdOf(eventId) : endpointDeliveryIdOf(eventId, endpointId);
 
 /** It names no payment, so its body is a sample. */
 const isTest = ({ kind, eventType, paymentId, eventId, eventRevision }: AuditEntry['data']): boolean =>

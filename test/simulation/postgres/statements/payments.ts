@@ -290,7 +290,7 @@ export const paymentStatements: Statements = [
         .slice(0, max),
   ],
   [
-    'FROM (SELECT *, row_number() OVER (PARTITION BY app_id ORDER BY created_at, payment_id, event_revision) AS nth',
+    'FROM (SELECT *, row_number() OVER (PARTITION BY app_id, endpoint_id ORDER BY created_at, payment_id, event_revision) AS nth',
     (view, [worker, now, max, perApp]) => {
       const counts = new Map<string, number>();
       return view
@@ -310,6 +310,7 @@ export const paymentStatements: Statements = [
           eventId: row['event_id'],
           eventRevision: row['event_revision'],
           url: row['url'],
+          endpointId: row['endpoint_id'] ?? null,
         }));
     },
   ],
