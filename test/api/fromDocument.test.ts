@@ -107,6 +107,9 @@ describe('HTTP: requests made from the OpenAPI document', () => {
       { scope: 'orders', name: 'known', expiresAt: null },
       { cause: 'operator:spec' },
     );
+    const paidAt = { url: 'https://books.example/first', types: ['payment_payin_completed'] };
+    const endpoint = await world.people.merchants.addEndpoint('wallet_demo', paidAt, { cause: 'operator:spec' });
+    const { endpointId } = isRefusal(endpoint) ? assert.fail(endpoint.message) : endpoint;
     const { team } = world.people;
     const bob = { email: 'bob@people.example', role: 'developer' } as const;
     assert.equal(isRefusal(await team.invite('wallet_demo', bob, { cause: 'developer:ann' })), false);
@@ -120,6 +123,7 @@ describe('HTTP: requests made from the OpenAPI document', () => {
     place = (path) =>
       path
         .replace('{id}/refunds', `${held.body.id}/refunds`)
+        .replace('/endpoints/{id}', `/endpoints/${endpointId}`)
         .replace('/keys/{id}', `/keys/${keyId}`)
         .replace('/members/{id}', '/members/bob')
         .replace('{id}', body.id)
