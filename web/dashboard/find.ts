@@ -9,9 +9,10 @@ import { submit, textField } from '../parts/field.ts';
 import type { AppName, Frame } from '../parts/frame.ts';
 import { bdi, type Content, cut, html } from '../parts/html.ts';
 import { type IconName, icon } from '../parts/icon.ts';
-import { appPage, type Section, sections } from '../parts/layout.ts';
+import { appPage, sections } from '../parts/layout.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
 import { dueOf, stateWord } from '../parts/paymentState.ts';
+import { sayText } from '../parts/say.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { type AnyPage, page } from './page.ts';
@@ -103,8 +104,9 @@ const fits = (text: string, q: string): boolean =>
 
 const pagesLike = ({ appId }: AppName, q: string): readonly Result[] =>
   sections
-    .filter(([, label]) => q === '' || fits(label, q))
-    .map(([section, label, drawing]: readonly [Section, string, IconName]) => ({
+    .map(([section, drawing]) => ({ section, drawing, label: sayText(section) }))
+    .filter(({ label }) => q === '' || fits(label, q))
+    .map(({ section, drawing, label }) => ({
       href: appPaths(appId)[section],
       drawing,
       title: label,
