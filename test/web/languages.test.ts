@@ -11,18 +11,36 @@ import { servePages } from './pageServer.ts';
 import { samplePages } from './samplePages.ts';
 
 const others = languages.filter((language) => language !== 'en');
-const pagesIn = (language: Language) =>
-  inLanguages({ frame: language, content: language, url: '/dashboard' }, () => samplePages());
+const drawn = new Map<Language, ReturnType<typeof samplePages>>();
+
+/** Sample pages in a language, drawn once. */
+function pagesIn(language: Language): ReturnType<typeof samplePages> {
+  const known = drawn.get(language);
+  if (known) return known;
+  const pages = inLanguages({ frame: language, content: language, url: '/dashboard' }, () => samplePages());
+  drawn.set(language, pages);
+  return pages;
+}
 
 /** Samples of pages that are translated as a whole. */
-const translated = ['signIn', 'code', 'register', 'registerApp'];
+const translated = [
+  'signIn',
+  'code',
+  'register',
+  'registerApp',
+  'chooseApp',
+  'overview',
+  'overviewFirst',
+  'payments',
+  'find',
+];
 
 const placesOf = (text: string): readonly string[] => (text.match(/\{\w+\}/g) ?? []).toSorted();
 const formsOf = (text: string | Plural): readonly string[] => (typeof text === 'string' ? [text] : Object.values(text));
 
 describe('the dashboard in its languages', () => {
   it('lists the pages that are not translated, fewer with time', () => {
-    assert.ok(untranslated.length <= 20, 'a page that was translated is listed again');
+    assert.ok(untranslated.length <= 19, 'a page that was translated is listed again');
   });
 
   for (const language of others) {
@@ -83,9 +101,10 @@ describe('the dashboard in its languages', () => {
   }
 });
 
-/** Texts of a page without texts of other people, code, and errors of commands, which are in English. */
+/** Texts of a page without texts of other people, code, and outcomes and errors of forms, which are in English. */
 function textsOf(page: string): readonly string[] {
   return page
+    .replaceAll(/<div class="notice \w+"[^>]* lang="en"[^>]*>.*?<\/div><\/div>/gs, '')
     .replaceAll(/<p class="error".*?<\/p>/gs, '')
     .replaceAll(/<(bdi|pre|code|style|script|form class="languages")\b[^>]*>.*?<\/\w+>/gs, '')
     .split(/<[^>]*>/)

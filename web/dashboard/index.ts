@@ -153,7 +153,7 @@ export const createDashboard = (deps: DashboardDeps): PageRoutes => ({
   errorPage(error, request, response) {
     const { isPage, requestId } = localsOf(response);
     if (!isPage || !prefersHtml(request.headers.accept)) return undefined;
-    const languages = languagesOf(request, readCookies(request), true);
+    const languages = languagesOf(request, readCookies(request), false);
     const body = inLanguages(languages, () => documentOf(pageOfError(error, requestId, deps.site.mode)));
     return { type: htmlType, body };
   },

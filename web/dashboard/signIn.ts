@@ -130,7 +130,7 @@ export const signInPage = (model: SignInModel): VNode => {
         ${
           demo &&
           html`<p class="foot">${icon('mail')}<span>${say('demoNote', {
-            email: html`<strong>${bdi(demo.email)}</strong>`,
+            email: html`<strong>${demo.email}</strong>`,
             mailbox: html`<a href=${demo.mailboxUrl} target="_blank">${say('demoMailbox')}</a>`,
           })}</span></p>`
         }

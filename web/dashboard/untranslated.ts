@@ -3,8 +3,7 @@ export const untranslated: readonly string[] = [
   '/dashboard/sessions',
   '/dashboard/invitations',
   ...[
-    'payments',
-    'find',
+    'payments/{paymentId}',
     'test-payment',
     'links',
     'cashback',

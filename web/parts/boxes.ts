@@ -9,7 +9,7 @@ import { copyButton } from './field.ts';
 import type { Flash } from './frame.ts';
 import { type Content, html } from './html.ts';
 import { type IconName, icon } from './icon.ts';
-import { type PlainName, say, sayText } from './say.ts';
+import { type PlainName, pageLanguage, say, sayText } from './say.ts';
 
 export interface Heading {
   readonly title: string;
@@ -83,10 +83,13 @@ export const notice = (state: State, content: Content): VNode =>
 
 const states = { done: 'ok', warning: 'wait', problem: 'bad' } as const;
 
+/** Outcomes of forms exist in English only. */
+const inEnglishHere = () => (pageLanguage() === 'en' ? {} : { lang: 'en', dir: 'ltr' });
+
 /** Outcome of the last action; announced at once. */
 export const flashed = (flash: Flash | null): VNode | null =>
   flash &&
-  html`<div class=${`notice ${states[flash.kind]}`} role=${flash.kind === 'problem' ? 'alert' : 'status'}>
+  html`<div class=${`notice ${states[flash.kind]}`} role=${flash.kind === 'problem' ? 'alert' : 'status'} ...${inEnglishHere()}>
     ${icon(shapes[states[flash.kind]])}<div>${flash.text}</div></div>`;
 
 /** A value that is displayed once and never again. */

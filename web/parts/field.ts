@@ -124,7 +124,9 @@ const idOf = ({ id, name }: Pick<FieldBase, 'id' | 'name'>): string => `field-${
 
 const errorOf = (field: FieldBase): VNode | null => {
   const error = field.form.errors[field.name];
-  return error === undefined ? null : html`<p class="error" id=${`${idOf(field)}-error`}>${icon('alert')}${error}</p>`;
+  return error === undefined
+    ? null
+    : html`<p class="error" id=${`${idOf(field)}-error`} dir=${pageLanguage() === 'en' ? undefined : 'auto'}>${icon('alert')}${error}</p>`;
 };
 
 function described(field: FieldBase) {
