@@ -59,16 +59,6 @@ export const eventCodec: Codec = {
   },
 };
 
-/** For readers that decide nothing: undefined for an event of a newer version of this program, too. */
-export function knownEvent(stored: StoredEvent, { read }: Pick<Codec, 'read'> = eventCodec): DomainEvent | undefined {
-  try {
-    return read(stored);
-  } catch (error) {
-    if (error instanceof NewerEvent) return undefined;
-    throw error;
-  }
-}
-
 function categoryNamed(name: string): Compiled {
   const category = known.get(name);
   assert(category !== undefined, `${name} is no category of streams`);

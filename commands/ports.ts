@@ -1,6 +1,13 @@
 /** Ports of commands. Adapters are in src/; tests bring their own. */
 import type { Chain, ChainId, Token } from '../domain/chains.ts';
-import { type EventMetadata, type LogPlace, type Refusal, refuse, type StoredEvent } from '../domain/decider.ts';
+import {
+  type DomainEvent,
+  type EventMetadata,
+  type LogPlace,
+  type Refusal,
+  refuse,
+  type StoredEvent,
+} from '../domain/decider.ts';
 import type { Profile } from '../domain/merchant/profile.ts';
 import type { Deposit, PaymentCreated } from '../domain/payment/events.ts';
 import type { Intent } from '../domain/payment/intent.ts';
@@ -61,6 +68,19 @@ export class NewerEvent extends Unavailable {
       `${stream} has an event of a newer version of this program: ${type} (schema version ${metadata.schemaVersion}) at revision ${revision}. Start that version again (docs/operate/upgrade.md)`,
       newerEventRetry_s,
     );
+  }
+}
+
+/** For readers that decide nothing: undefined for an event of a newer version, too. */
+export function knownEvent(
+  stored: StoredEvent,
+  read: (stored: StoredEvent) => DomainEvent | undefined,
+): DomainEvent | undefined {
+  try {
+    return read(stored);
+  } catch (error) {
+    if (error instanceof NewerEvent) return undefined;
+    throw error;
   }
 }
 

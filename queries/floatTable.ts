@@ -8,7 +8,7 @@ import { arrivingFrom } from '../domain/rebalance/inTransit.ts';
 import { demandPerDay, type FloatView } from '../domain/rebalance/policy.ts';
 import { day_ms, hour_ms, type Instant, plus } from '../domain/time.ts';
 import { floatsBefore, flowsBetween } from './floats.ts';
-import { type OpenRebalance, readFloats, type Stores } from './floatViews.ts';
+import { type FloatDeps, type OpenRebalance, readFloats } from './floatViews.ts';
 
 /** In the decimals of the policy. */
 export interface FloatLine {
@@ -36,17 +36,17 @@ export interface FloatTable {
 
 /** @throws Unavailable */
 export async function readFloatTable({
-  database,
-  handle,
+  sql,
+  rebalanceOf,
   clock,
-}: Stores & { readonly clock: Pick<Clock, 'now'> }): Promise<FloatTable> {
+}: FloatDeps & { readonly clock: Pick<Clock, 'now'> }): Promise<FloatTable> {
   const now = clock.now();
   const week = plus(now, -7 * day_ms);
   const [opening, flows] = await Promise.all([
-    floatsBefore(database, tokens, week),
-    flowsBetween(database, tokens, { from: week, to: plus(now, 1) }),
+    floatsBefore(sql, tokens, week),
+    flowsBetween(sql, tokens, { from: week, to: plus(now, 1) }),
   ]);
-  const { views, open } = await readFloats({ sql: database, handle }, now);
+  const { views, open } = await readFloats({ sql, rebalanceOf }, now);
   const lines = views.map((view): FloatLine => {
     const { chainId, float: held, reserved, inTransit, outflow_day, outflow_week } = view;
     const perDay = demandPerDay(view);

@@ -1,10 +1,9 @@
 /** The treasury's floats at one moment, in the decimals of the policy. */
-import { currentState, type Handle } from '../commands/handle.ts';
 import type { ChainId } from '../domain/chains.ts';
 import { inPolicyDecimals, tokens } from '../domain/rebalance/floatUnits.ts';
 import { type Arriving, arrivingFrom } from '../domain/rebalance/inTransit.ts';
 import type { FloatView } from '../domain/rebalance/policy.ts';
-import { type Rebalance, rebalance, rebalanceStanding } from '../domain/rebalance/rebalance.ts';
+import { type Rebalance, rebalanceStanding } from '../domain/rebalance/rebalance.ts';
 import { day_ms, type Instant, plus } from '../domain/time.ts';
 import { liveAttempts } from '../domain/transfer/leg.ts';
 import type { Sql } from '../projections/sql.ts';
@@ -25,15 +24,12 @@ export interface Floats {
   readonly open: readonly OpenRebalance[];
 }
 
-/** As a process has them. */
-export interface Stores {
-  readonly database: Sql;
-  readonly handle: Handle;
-}
+/** Reads a rebalance from its stream; null if it does not exist. @throws Unavailable */
+export type ReadRebalance = (id: string) => Promise<Rebalance | null>;
 
 export interface FloatDeps {
   readonly sql: Sql;
-  readonly handle: Handle;
+  readonly rebalanceOf: ReadRebalance;
   /** Waits until balances contain everything that obligations contain. Default: does not wait. @throws Unavailable */
   readonly balancesFollow?: () => Promise<void>;
 }
@@ -43,14 +39,14 @@ export interface FloatDeps {
  * last: a transfer in between lowers a source's free money or raises a destination's, so the policy moves too little and never too much.
  * @throws Unavailable
  */
-export async function readFloats({ sql, handle, balancesFollow }: FloatDeps, now: Instant): Promise<Floats> {
+export async function readFloats({ sql, rebalanceOf, balancesFollow }: FloatDeps, now: Instant): Promise<Floats> {
   const since = { day: plus(now, -day_ms), week: plus(now, -7 * day_ms) };
   const [out, owed, promised] = await Promise.all([
     outflows(sql, tokens, since),
     openObligations(sql),
     openPromises(sql),
   ]);
-  const open = await openOnes({ sql, handle });
+  const open = await openOnes({ sql, rebalanceOf });
   await balancesFollow?.();
   const held = await floatsBefore(sql, tokens, plus(now, day_ms));
   const views = held.map(({ chainId, held: units }): FloatView => {
@@ -68,9 +64,9 @@ export async function readFloats({ sql, handle, balancesFollow }: FloatDeps, now
   return { views, open };
 }
 
-async function openOnes({ sql, handle }: FloatDeps): Promise<readonly OpenRebalance[]> {
+async function openOnes({ sql, rebalanceOf }: FloatDeps): Promise<readonly OpenRebalance[]> {
   const ids = await openRebalances(sql, rebalancesMax);
-  const states = await Promise.all(ids.map(async (id) => ({ id, state: await currentState(handle, rebalance, id) })));
+  const states = await Promise.all(ids.map(async (id) => ({ id, state: await rebalanceOf(id) })));
   return states.flatMap(({ id, state }) =>
     state && !['done', 'calledOff'].includes(rebalanceStanding(state)) ? [{ id, state }] : [],
   );
@@ -99,9 +95,9 @@ function arrivingAt(chainId: ChainId, state: Rebalance): bigint {
  * balance of its account.
  * @throws Unavailable
  */
-export async function arrivingMoney({ database, handle }: Stores): Promise<readonly Arriving[]> {
-  const ids = await rebalancesInTransit(database, rebalancesMax);
-  const states = await Promise.all(ids.map((id) => currentState(handle, rebalance, id)));
+export async function arrivingMoney({ sql, rebalanceOf }: FloatDeps): Promise<readonly Arriving[]> {
+  const ids = await rebalancesInTransit(sql, rebalancesMax);
+  const states = await Promise.all(ids.map(rebalanceOf));
   return states.flatMap((state) => {
     const isMinting = state?.mint && liveAttempts(state.mint).length > 0;
     return state && !isMinting ? (arrivingFrom(state) ?? []) : [];

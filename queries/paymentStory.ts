@@ -1,4 +1,5 @@
 /** History of a payment for its owner: its events and webhooks in order, as typed facts. */
+import { knownEvent } from '../commands/ports.ts';
 import { isRefusal, type StoredEvent } from '../domain/decider.ts';
 import { formatAmount } from '../domain/money.ts';
 import {
@@ -278,7 +279,7 @@ function live(events: readonly StoredEvent[], read: GetPaymentDeps['read']) {
   let now: PaymentState = paymentDecider.initial;
   const moments: Moment[] = [];
   for (const stored of events) {
-    const event = read(stored) as PaymentEvent | undefined;
+    const event = knownEvent(stored, read) as PaymentEvent | undefined;
     if (event) now = paymentDecider.evolve(now, event);
     if (now) moments.push({ stored, event, after: now });
   }

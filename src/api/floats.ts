@@ -1,25 +1,19 @@
-/** Floats for operators: metrics, and the page on the operations port. */
+/** Metrics of floats. */
+import type { Clock } from '../../commands/ports.ts';
 import type { PolicySettings } from '../../domain/rebalance/policy.ts';
 import { rebalanceStanding } from '../../domain/rebalance/rebalance.ts';
-import { readFloatTable } from '../../queries/floatTable.ts';
-import { readFloats } from '../../queries/floatViews.ts';
-import { failedWork } from '../../queries/operations.ts';
-import type { FloatsModel } from '../../web/operations/floats.ts';
-import type { Mode } from '../../web/parts/frame.ts';
-import type { Core } from '../core.ts';
-import type { FloatProgress } from '../process/telemetry.ts';
+import { type FloatDeps, readFloats } from '../../queries/floatViews.ts';
+import type { FloatProgress, Telemetry } from '../process/telemetry.ts';
 
-const failedMax = 50;
-const errorCharacters = 300;
+export interface ObserveFloatsDeps extends FloatDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly floats: PolicySettings['floats'];
+  readonly observe: Telemetry['observeFloats'];
+}
 
-type Needs = Pick<Core, 'config' | 'clock' | 'reads' | 'handle' | 'telemetry'>;
-
-/** Reads nothing unless rebalances are in use. @throws Unavailable */
-export async function observeFloats({ config, clock, reads, handle, telemetry }: Needs): Promise<void> {
-  const { floatPolicy, attestationsUrl } = config;
-  if (floatPolicy.floats.size === 0 && attestationsUrl === null) return;
-  const floats = await readFloats({ sql: reads, handle }, clock.now());
-  telemetry.observeFloats(floatProgress(floats, floatPolicy));
+/** @throws Unavailable */
+export async function observeFloats({ clock, floats, observe, ...deps }: ObserveFloatsDeps): Promise<void> {
+  observe(floatProgress(await readFloats(deps, clock.now()), { floats }));
 }
 
 /** Whole USDC suffice for a graph. */
@@ -39,15 +33,4 @@ export function floatProgress(
     moves.set(standing, (moves.get(standing) ?? 0) + 1);
   }
   return { parts, moves };
-}
-
-/** @throws Unavailable */
-export async function floatsModelOf(core: Needs, mode: Mode): Promise<FloatsModel> {
-  const { config, clock, reads, handle, telemetry } = core;
-  const [{ lines, open }, failed] = await Promise.all([
-    readFloatTable({ database: reads, handle, clock }),
-    failedWork(reads, { max: failedMax, errorCharacters }),
-  ]);
-  const { mode: policy, floats: limits } = config.floatPolicy;
-  return { ...{ mode, policy, lines, limits, open, failed }, alarms: telemetry.raisedAlarms() };
 }

@@ -26,20 +26,23 @@ import { type Chain, chainOf, findToken, onTestNetworks } from '../../domain/cha
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { isLinkId, link } from '../../domain/link.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
+import { rebalance } from '../../domain/rebalance/rebalance.ts';
 import { hour_ms } from '../../domain/time.ts';
 import { listApiRequests } from '../../queries/apiRequests.ts';
 import { changesPage, listOtherChanges } from '../../queries/appHistory.ts';
 import { appsOf, countOpen, findLogo, getSettings, listApps } from '../../queries/apps.ts';
 import { lastOrdinal, listEvents } from '../../queries/feed.ts';
-import { arrivingMoney } from '../../queries/floatViews.ts';
+import { readFloatTable } from '../../queries/floatTable.ts';
+import { arrivingMoney, type FloatDeps } from '../../queries/floatViews.ts';
 import { countOpenLinks, listLinks } from '../../queries/links.ts';
 import { listKeys, withLastUse } from '../../queries/merchantAudit.ts';
 import { countUnread, markRead, memberNotices, type NoticeReads } from '../../queries/notices.ts';
-import { headsOf } from '../../queries/operations.ts';
+import { failedWork, headsOf } from '../../queries/operations.ts';
 import { matchDeposits } from '../../queries/payins.ts';
 import { openObligations, openPromises } from '../../queries/payouts.ts';
 import { listInvitations, listTeam } from '../../queries/team.ts';
 import { createWebsite, type WebsiteDeps } from '../../web/index.ts';
+import type { FloatsModel } from '../../web/operations/floats.ts';
 import { createOperatorPages } from '../../web/operations/index.ts';
 import type { Site } from '../../web/parts/frame.ts';
 import { createFindInvitee } from '../accounts/invitees.ts';
@@ -63,7 +66,7 @@ import { createKeyUses, openRevocations } from './apiKeys.ts';
 import { type ApiDeps, createApp, createOperationsApp } from './app.ts';
 import { unavailable } from './errors.ts';
 import { createFiatRates } from './fiatRates.ts';
-import { floatsModelOf, observeFloats } from './floats.ts';
+import { observeFloats } from './floats.ts';
 import { defaultLimits } from './middleware.ts';
 import { createOpenPlaces } from './openPlaces.ts';
 import { metrics, readiness } from './operations.ts';
@@ -105,7 +108,9 @@ export async function commandsOf(core: Core, signal: AbortSignal): Promise<Payme
     changes: followChanges(core, signal).count,
     alarm: telemetry.alarm,
     observeFloat: telemetry.observeFloat,
-    ...(config.attestationsUrl !== null && { arriving: () => arrivingMoney(core) }),
+    ...(config.attestationsUrl !== null && {
+      arriving: () => arrivingMoney({ ...floatReads(core), sql: core.database }),
+    }),
   });
   await guard.refresh(signal).catch(() => {});
   void guard.watch(signal);
@@ -526,14 +531,41 @@ function startOperations(core: Core): Promise<HttpServer> {
     rates: unlimited,
     limits: defaultLimits,
     async metrics() {
-      await observeFloats(core).catch(() => {});
+      await observeFloatsOf(core).catch(() => {});
       return metrics(core);
     },
     names: core.config.operations.names,
-    pages: [createOperatorPages({ floats: () => floatsModelOf(core, siteOf(core.config).mode) })],
+    pages: [createOperatorPages({ floats: () => floatsOf(core) })],
   });
   const { host, port } = core.config.operations;
   return startHttp(app, { host, port, setBy: ['OPERATIONS_PORT', 'OPERATIONS_HOST'], clients });
+}
+
+const floatReads = ({ reads, handle }: Pick<Core, 'reads' | 'handle'>): FloatDeps => ({
+  sql: reads,
+  rebalanceOf: (id) => currentState(handle, rebalance, id),
+});
+
+/** Reads nothing unless rebalances are in use. @throws Unavailable */
+async function observeFloatsOf(core: Core): Promise<void> {
+  const { config, clock, telemetry } = core;
+  const { floats } = config.floatPolicy;
+  if (floats.size === 0 && config.attestationsUrl === null) return;
+  await observeFloats({ ...floatReads(core), clock, floats, observe: telemetry.observeFloats });
+}
+
+const failedWorkShown = { max: 50, errorCharacters: 300 };
+
+/** Contents of the operators' page. @throws Unavailable */
+async function floatsOf(core: Core): Promise<FloatsModel> {
+  const { config, clock, reads, telemetry } = core;
+  const [{ lines, open }, failed] = await Promise.all([
+    readFloatTable({ ...floatReads(core), clock }),
+    failedWork(reads, failedWorkShown),
+  ]);
+  const { mode: policy, floats: limits } = config.floatPolicy;
+  const { mode } = siteOf(config);
+  return { ...{ mode, policy, lines, limits, open, failed }, alarms: telemetry.raisedAlarms() };
 }
 
 const edge = (core: Core) => ({

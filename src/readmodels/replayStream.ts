@@ -1,6 +1,6 @@
 /** One stream, event by event, with the changes of each. */
-import { ChainBroken, type Codec, knownEvent, linkOf, type Tip, tipOf, verifyChain } from '../../commands/codec.ts';
-import type { EventStore } from '../../commands/ports.ts';
+import { ChainBroken, type Codec, linkOf, type Tip, tipOf, verifyChain } from '../../commands/codec.ts';
+import { type EventStore, knownEvent } from '../../commands/ports.ts';
 import { type AsOf, upTo } from '../../domain/asOf.ts';
 import { categoryOf, type Decider, type StoredEvent } from '../../domain/decider.ts';
 import { type Category, streams } from '../../domain/streams.ts';
@@ -56,7 +56,7 @@ export async function* replayStream(
     if (broken) throw new ChainBroken(broken);
     const wanted = until ? upTo(page, until) : page;
     for (const stored of wanted) {
-      const event = knownEvent(stored, codec);
+      const event = knownEvent(stored, codec.read);
       if (event) state = decider.evolve(state, event as never);
       const next: ReplayedJson = event ? plainOf(state) : plain;
       yield { stored, link: linkOf(stored), known: event !== undefined, changes: changesOf(plain, next), state: next };

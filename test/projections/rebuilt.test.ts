@@ -8,6 +8,7 @@ import { projectionSets, workSet } from '../../projections/sets.ts';
 import { getPayment } from '../../queries/getPayment.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { createWorld, histories, paymentIdOf, play, type World } from '../support/histories.ts';
+import type { Step } from '../support/historySteps.ts';
 import { minute } from '../support/payments.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { fill, rowsOf, wholeLog } from '../support/readModels.ts';
@@ -66,7 +67,10 @@ describe('read models', () => {
   });
 
   it('contain every kind of row, so that these comparisons prove something', async () => {
-    const steps = fc.sample(histories, { numRuns: 8, seed: 7 });
+    // Random steps rarely complete a payment and then fund a refund of it.
+    const kinds = ['create', 'confirm', 'requestPayout', 'sign', 'confirmPayout', 'refund', 'refund'] as const;
+    const funded = kinds.map((kind): Step => ({ kind, who: 1, n: 0 }));
+    const steps = [...fc.sample(histories, { numRuns: 8, seed: 7 }), funded];
     const seen = new Map<string, number>();
     for (const history of steps) {
       const { store } = await lived([...history]);
@@ -80,6 +84,6 @@ describe('read models', () => {
       [...seen].filter(([, rows]) => rows === 0),
       [],
     );
-    assert.equal(seen.size, 32);
+    assert.equal(seen.size, 33);
   });
 });

@@ -102,6 +102,6 @@ describe('the public views', () => {
       `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'v'`,
     );
     assert.deepEqual(silent, []);
-    assert.equal(shown.length, 32);
+    assert.equal(shown.length, 33);
   });
 });

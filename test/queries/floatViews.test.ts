@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { currentState } from '../../commands/handle.ts';
 import type { DomainEvent } from '../../domain/decider.ts';
 import type { RebalanceOrdered } from '../../domain/rebalance/events.ts';
 import { policyName } from '../../domain/rebalance/floatPlan.ts';
+import { rebalance } from '../../domain/rebalance/rebalance.ts';
 import type { BooksEvent } from '../../domain/treasury/booksEvents.ts';
 import { reportsSet } from '../../projections/sets.ts';
 import { arrivingMoney, readFloats } from '../../queries/floatViews.ts';
@@ -30,8 +32,12 @@ describe('floats as the policy sees them', () => {
     [`books-1-${p.treasuryAccount}`]: [opened(1, p.ethereumUsdc.token.address, '9000000000')],
     [`books-8453-${p.treasuryAccount}`]: [opened(8453, p.baseUsdc.token.address, '7000000000')],
   };
+  const reads = () => ({
+    sql: given.database,
+    rebalanceOf: (id: string) => currentState(given.world.handle, rebalance, id),
+  });
   const read = async () => {
-    const { views, open } = await readFloats({ sql: given.database, handle: given.world.handle }, p.minute(60));
+    const { views, open } = await readFloats(reads(), p.minute(60));
     const rows = views.map(({ chainId, float, reserved, inTransit }) => [
       chainId,
       ...[float, reserved, inTransit].map((units) => Number(units) / 1e6),
@@ -115,7 +121,7 @@ describe('floats as the policy sees them', () => {
     await write(books);
     for (const events of steps) {
       await write({ 'rebalance-usdc-1': events });
-      const all = await arrivingMoney({ database: given.database, handle: given.world.handle });
+      const all = await arrivingMoney(reads());
       seen.push(all.map(({ chainId, amount, expectedAt }) => [chainId, amount, expectedAt]));
     }
     assert.deepEqual(seen, [[], [[1, 999_800_000n, p.minute(22)]], [[1, 999_950_000n, p.minute(4)]], [], []]);

@@ -11,6 +11,7 @@ import { rotateSecret, setWebhookUrl } from '../../domain/merchant/webhook.ts';
 import { expire } from '../../domain/payment/close.ts';
 import { createPayment } from '../../domain/payment/create.ts';
 import type { PaymentEvent, Transfer } from '../../domain/payment/events.ts';
+import { type Fundable, fundable, orderFundedRefund } from '../../domain/payment/fundedRefund.ts';
 import { orphanPayin, recordPayin, registerPayin } from '../../domain/payment/payins.ts';
 import { payoutLeg, requestPayout } from '../../domain/payment/payout.ts';
 import { nextNumber, setRefundAddress } from '../../domain/payment/refundAddress.ts';
@@ -139,10 +140,20 @@ export function onPayment(state: PaymentState, step: Step, now: Instant): Decisi
       const proof = p.signedAddress(p.customerWallet, { transfer });
       const set = { address: p.customerWallet, memo: null, number: nextNumber(state, proof.sender), proof, now };
       if (state.refundAddresses.length === 0) return setRefundAddress(state, set);
+      const [own] = fundable(state);
+      if (own) return fundRefund(state, own, now);
       const decided = requestRefunds(state, p.refundOrder({ to: 'proven', by: 'key' }), p.refundCost, now);
       return isRefusal(decided) ? [] : decided;
     }
   }
+}
+
+/** Half of what a sender can be refunded with new money. */
+function fundRefund(state: NonNullable<PaymentState>, { sender, amount }: Fundable, now: Instant) {
+  const fundingIdOf = (refund: number) => `funding-${refund}-${state.terms.paymentId}`;
+  const order = { sender, amount: amount / 2n, signers: [], note: null, key: `fund-${state.fundedRefunds.length}` };
+  const decided = orderFundedRefund(state, { ...order, fundingIdOf }, now);
+  return isRefusal(decided) ? [] : decided;
 }
 
 function sign(state: NonNullable<PaymentState>, { who, n }: Step, now: Instant): Decision<PaymentEvent> {

@@ -1,6 +1,6 @@
 /** Rows by log position: events themselves, and rows of payments, each at the payment's last event. */
-import { knownEvent } from '../../commands/codec.ts';
-import type { EventStore } from '../../commands/ports.ts';
+import { eventCodec } from '../../commands/codec.ts';
+import { type EventStore, knownEvent } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { quoted, type Sql } from '../../projections/sql.ts';
 import { type ExportPage, isIn, type Period, type RowSource, selectList, shareOf } from './run.ts';
@@ -36,7 +36,7 @@ export const isWithheld = (type: string, field: string): boolean =>
  * anything.
  */
 export function shownData(stored: StoredEvent): string | null {
-  const event = knownEvent(stored);
+  const event = knownEvent(stored, eventCodec.read);
   if (!event) return null;
   return JSON.stringify(event.data, (field, value: unknown) => (isWithheld(event.type, field) ? undefined : value));
 }

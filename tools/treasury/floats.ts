@@ -1,15 +1,18 @@
 /** `npm run treasury -- floats`: each chain's float for payouts, and how long it lasts. */
 import type { Command } from 'commander';
+import { currentState } from '../../commands/handle.ts';
 import { isCctpChain } from '../../domain/rebalance/cctp.ts';
 import { sparkline } from '../../domain/rebalance/dryRun.ts';
 import { sparkColumns, usd } from '../../domain/rebalance/floatUnits.ts';
+import { rebalance } from '../../domain/rebalance/rebalance.ts';
 import { readFloatTable } from '../../queries/floatTable.ts';
 import type { Core } from '../../src/core.ts';
 import { withCore } from '../connections.ts';
 import { type ListFormat, printList } from './show.ts';
 
-async function listFloats(core: Core, how: ListFormat): Promise<void> {
-  const { lines } = await readFloatTable(core);
+async function listFloats({ database, handle, clock }: Core, how: ListFormat): Promise<void> {
+  const rebalanceOf = (id: string) => currentState(handle, rebalance, id);
+  const { lines } = await readFloatTable({ sql: database, rebalanceOf, clock });
   const rows = lines.map(({ chain, hourly, lastsFor_hours, expectedAt, ...line }) => [
     chain,
     {

@@ -72,7 +72,7 @@ const confirmedTable = (appId: string, paymentId: string, { payers, now }: Funde
       { head: 'For', kind: 'detail' },
       { head: 'State', kind: 'chip' },
       { head: 'From', kind: 'when' },
-      { head: '', kind: 'detail' },
+      { head: 'Withdraw', kind: 'action' },
     ],
     payers.flatMap(({ confirmed, sender, chainId }) =>
       confirmed === null

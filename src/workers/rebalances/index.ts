@@ -1,17 +1,21 @@
 /** Rebalances that wait for an attestation or for their mint, and the policy that orders them. */
 import { currentState } from '../../../commands/handle.ts';
 import { type ChainId, chainOf } from '../../../domain/chains.ts';
+import { burnableOn } from '../../../domain/rebalance/cctp.ts';
 import { arrivingFrom } from '../../../domain/rebalance/inTransit.ts';
 import { rebalance, rebalanceStanding } from '../../../domain/rebalance/rebalance.ts';
 import { epochMs, hour_ms, minute_ms } from '../../../domain/time.ts';
+import { reportsSet } from '../../../projections/sets.ts';
 import { rebalancesInTransit } from '../../../queries/floats.ts';
+import { readFloats } from '../../../queries/floatViews.ts';
 import { createAttestations } from '../../chains/attestations.ts';
 import type { Core } from '../../core.ts';
 import { boundedTimes } from '../../lib/cache.ts';
+import { checkpointOf, projectedWaiter } from '../../readmodels/projections.ts';
 import type { RoleWorker } from '../run.ts';
 import { attend } from './attend.ts';
-import { followPolicy } from './followPolicy.ts';
-import { policyDepsOf, policyWorker } from './policyWorker.ts';
+import { followPolicy, type PolicyDeps } from './followPolicy.ts';
+import { policyWorker } from './policyWorker.ts';
 
 /** Each takes one call of the attestation service, which allows 35 a second. */
 const idle_ms = 5_000;
@@ -37,6 +41,25 @@ function policyOf(core: Core): readonly RoleWorker[] {
     },
   });
   return [{ worker, idle_ms: policyIdle_ms }];
+}
+
+/** Dependencies of the policy in this process. */
+function policyDepsOf(core: Core): PolicyDeps {
+  const { config, clock, chains, database, notifications, clockWatch, caughtUp, workHandle: handle } = core;
+  const reported = projectedWaiter(database, notifications, reportsSet.name);
+  const rebalanceOf = (id: string) => currentState(handle, rebalance, id);
+  const balancesFollow = async () => reported(await checkpointOf(database));
+  const { attestationsUrl: url, floatPolicy: settings } = config;
+  return {
+    ...{ handle, clock, settings, caughtUp },
+    attestations: url === null ? null : createAttestations({ url, clock }),
+    views: async () => (await readFloats({ sql: database, rebalanceOf, balancesFollow }, clock.now())).views,
+    endOf(chainId: ChainId) {
+      const [account, token] = [chains.get(chainId)?.rail.account, burnableOn(chainId)];
+      return account === undefined || !token ? undefined : { chainId, account, token };
+    },
+    clockTrouble: () => clockWatch.trouble(),
+  };
 }
 
 /** Off without CCTP_ATTESTATIONS_URL. */

@@ -1,19 +1,13 @@
 /** Runs the policy every minute, and raises alarms for floats that no move can fill. */
-import type { Handle } from '../../../commands/handle.ts';
 import type { Clock } from '../../../commands/ports.ts';
-import { type ChainId, chainOf } from '../../../domain/chains.ts';
-import { burnableOn } from '../../../domain/rebalance/cctp.ts';
+import { chainOf } from '../../../domain/chains.ts';
 import { usd } from '../../../domain/rebalance/floatUnits.ts';
 import type { Shortage } from '../../../domain/rebalance/policy.ts';
 import { epochMs, type Instant, instant, minute_ms, plus } from '../../../domain/time.ts';
-import { reportsSet } from '../../../projections/sets.ts';
-import { readFloats } from '../../../queries/floatViews.ts';
-import { createAttestations } from '../../chains/attestations.ts';
-import type { Core } from '../../core.ts';
 import { boundedTimes } from '../../lib/cache.ts';
-import { checkpointOf, projectedWaiter } from '../../readmodels/projections.ts';
+import type { Telemetry } from '../../process/telemetry.ts';
 import type { Worker } from '../engine.ts';
-import type { Followed, PolicyDeps } from './followPolicy.ts';
+import type { Followed } from './followPolicy.ts';
 
 const every_ms = minute_ms;
 /** An alarm that persists is repeated at this interval. */
@@ -23,7 +17,7 @@ const onlyItem = 'usdc';
 export interface PolicyWorkerDeps {
   readonly follow: (signal: AbortSignal) => Promise<Followed>;
   readonly clock: Pick<Clock, 'now'>;
-  readonly alarm: Core['telemetry']['alarm'];
+  readonly alarm: Telemetry['alarm'];
   readonly tell: (followed: Followed) => void;
 }
 
@@ -82,22 +76,4 @@ export function shortageText({ chainId, missing, emptyIn_ms, why }: Shortage, no
       ? 'nothing leaves it at present'
       : `it is empty at ${plus(now, emptyIn_ms)} at the present outflow`;
   return `${chainOf(chainId).name} needs ${usd(missing)} USDC; ${until}; ${reasons[why]}; see docs/operate/floats.md`;
-}
-
-/** Dependencies of the policy in this process. */
-export function policyDepsOf(core: Core, handle: Handle = core.workHandle): PolicyDeps {
-  const { config, clock, chains, database, notifications, clockWatch, caughtUp } = core;
-  const reported = projectedWaiter(database, notifications, reportsSet.name);
-  const balancesFollow = async () => reported(await checkpointOf(database));
-  const { attestationsUrl: url, floatPolicy: settings } = config;
-  return {
-    ...{ handle, clock, settings, caughtUp },
-    attestations: url === null ? null : createAttestations({ url, clock }),
-    views: async () => (await readFloats({ sql: database, handle, balancesFollow }, clock.now())).views,
-    endOf(chainId: ChainId) {
-      const [account, token] = [chains.get(chainId)?.rail.account, burnableOn(chainId)];
-      return account === undefined || !token ? undefined : { chainId, account, token };
-    },
-    clockTrouble: () => clockWatch.trouble(),
-  };
 }
