@@ -1,6 +1,6 @@
 /** The dashboard in five languages: complete messages, no English left on translated pages, and two languages in a browser. */
 import assert from 'node:assert/strict';
-import { messages } from '../../web/dashboard/messages/index.ts';
+import { deskMessages } from '../../web/dashboard/messages/index.ts';
 import { untranslated } from '../../web/dashboard/untranslated.ts';
 import { documentOf } from '../../web/parts/html.ts';
 import { inLanguages, type Plural } from '../../web/parts/say.ts';
@@ -45,8 +45,8 @@ describe('the dashboard in its languages', () => {
 
   for (const language of others) {
     it(`has every text in ${language}, with the places of the English text`, () => {
-      for (const [name, english] of Object.entries(messages.en)) {
-        const text: string | Plural = messages[language][name as keyof typeof messages.en];
+      for (const [name, english] of Object.entries(deskMessages.en)) {
+        const text: string | Plural = deskMessages[language][name as keyof typeof deskMessages.en];
         for (const form of formsOf(text)) {
           assert.ok(form.trim() !== '', name);
           if (typeof english === 'string') assert.deepEqual(placesOf(form), placesOf(english), name);
@@ -56,7 +56,7 @@ describe('the dashboard in its languages', () => {
 
     it(`has every plural form of ${language}`, () => {
       const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions();
-      for (const [name, text] of Object.entries(messages[language])) {
+      for (const [name, text] of Object.entries(deskMessages[language])) {
         if (typeof text === 'string') continue;
         assert.deepEqual(Object.keys(text).toSorted(), pluralCategories.toSorted(), name);
       }

@@ -12,7 +12,7 @@ import { type IconName, icon } from '../parts/icon.ts';
 import { appPage, sections } from '../parts/layout.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
 import { dueOf, stateWord } from '../parts/paymentState.ts';
-import { say, sayText } from '../parts/say.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { type AnyPage, page } from './page.ts';
@@ -38,9 +38,9 @@ export function findPage(model: FindModel): VNode {
     html`<div class="stack narrow">
       <form class="filters one" role="search" method="get" action=${appPaths(app.appId).find}>
         ${textField({ form, name: 'q', label: sayText('find'), type: 'search', optional: true, maxlength: 128, focus: true, placeholder: sayText('findPlaceholder') })}
-        <div class="controls">${submit(say('find'), 'plain')}</div>
+        <div class="controls">${submit(sayContent('find'), 'plain')}</div>
       </form>
-      <section class="card" id="found" aria-label=${say('found')}>${results(model)}</section>
+      <section class="card" id="found" aria-label=${sayContent('found')}>${results(model)}</section>
     </div>`,
   );
 }
@@ -62,7 +62,7 @@ function results(model: FindModel): VNode {
           {
             href: withQuery(appPaths(app.appId).payments, { q }),
             drawing: 'search' as const,
-            title: say('allFound', { count }),
+            title: sayContent('allFound', { count }),
             text: '',
           },
         ]
@@ -70,7 +70,7 @@ function results(model: FindModel): VNode {
     ...pagesLike(app, q),
     ...appsLike(model),
   ];
-  if (all.length === 0) return empty(sayText('nothingFound'), say('nothingFoundText'));
+  if (all.length === 0) return empty(sayText('nothingFound'), sayContent('nothingFoundText'));
   return html`<ul class="list">${all.map(
     ({
       href,

@@ -9,7 +9,7 @@ import { bdi, type Content, html } from '../parts/html.ts';
 import { type IconName, icon } from '../parts/icon.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
 import { dueOf } from '../parts/paymentState.ts';
-import { say, sayCount, sayText } from '../parts/say.ts';
+import { sayContent, sayCount, sayText } from '../parts/say.ts';
 
 export interface Needs {
   readonly payments: PaymentsInNeed;
@@ -57,7 +57,7 @@ function entriesOf(appId: string, needs: Needs, now: Instant): readonly Entry[] 
       href: inNeed,
       drawing: 'balance',
       title: heldTitle(payments),
-      text: say('holdMoneyText'),
+      text: sayContent('holdMoneyText'),
     });
   for (const payment of underpaid.slice(0, underpaidShown)) entries.push(underpaidEntry(appId, payment, now));
   if (underpaid.length > underpaidShown)
@@ -65,28 +65,28 @@ function entriesOf(appId: string, needs: Needs, now: Instant): readonly Entry[] 
       href: inNeed,
       drawing: 'clock',
       title: sayCount('moreUnderpaid', underpaid.length - underpaidShown),
-      text: say('moreUnderpaidText'),
+      text: sayContent('moreUnderpaidText'),
     });
   if (exhausted > 0)
     entries.push({
       href: to.webhooks,
       drawing: 'webhooks',
       title: sayCount('webhooksRefused', exhausted),
-      text: say('webhooksRefusedText'),
+      text: sayContent('webhooksRefusedText'),
     });
   if (walletFrom !== null)
     entries.push({
       href: to.settlement,
       drawing: 'settlement',
-      title: html`<span>${say('walletFrom', { time: when(walletFrom) })}</span>`,
-      text: say('walletFromText'),
+      title: html`<span>${sayContent('walletFrom', { time: when(walletFrom) })}</span>`,
+      text: sayContent('walletFromText'),
     });
   if (unusedKeys.length > 0)
     entries.push({
       href: to.keys,
       drawing: 'keys',
       title: sayCount('keysUnused', unusedKeys.length, { days: String(unusedKey_days) }),
-      text: html`<span>${say('keysUnusedText', {
+      text: html`<span>${sayContent('keysUnusedText', {
         names: bdi(
           unusedKeys
             .slice(0, 3)
@@ -110,10 +110,10 @@ function underpaidEntry(appId: string, payment: PaymentView, now: Instant): Entr
   return {
     href: appPaths(appId).payment(payment.paymentId),
     drawing: 'clock',
-    title: html`<span>${bdi(paymentName(payment))}: ${say('receivedOf', {
+    title: html`<span>${bdi(paymentName(payment))}: ${sayContent('receivedOf', {
       received: grouped(payment.amountReceived ?? '0.00'),
       due: amountText(dueOf(payment), sourceTokenSymbol),
     })}</span>`,
-    text: left_ms > 0 ? say('payTimeLeft', { time: lengthText(left_ms) }) : say('payTimeOver'),
+    text: left_ms > 0 ? sayContent('payTimeLeft', { time: lengthText(left_ms) }) : sayContent('payTimeOver'),
   };
 }

@@ -25,7 +25,7 @@ import { type Content, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
-import { type PlainName, say, sayCount, sayText } from '../parts/say.ts';
+import { type PlainName, sayContent, sayCount, sayText } from '../parts/say.ts';
 import { fields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { type Needs, needsCard, unusedKey_days } from './needs.ts';
@@ -71,7 +71,7 @@ export const overviewPage = (model: OverviewModel): VNode => {
       title: sayText('overview'),
       section: 'overview',
       live: sayCount('paymentCount', stats.paymentCount),
-      controls: [periodSwitch(to.overview, period), linkButton(to.newLink, say('newPaymentLink'), 'primary')],
+      controls: [periodSwitch(to.overview, period), linkButton(to.newLink, sayContent('newPaymentLink'), 'primary')],
     },
     html`<div class="stack">
       ${needsCard(model.app.appId, model.needs, model.now)}
@@ -80,10 +80,10 @@ export const overviewPage = (model: OverviewModel): VNode => {
       ${
         chart.length > 1 &&
         card(
-          { title: sayText('volume'), note: say('volumeNote'), live: 'volume' },
+          { title: sayText('volume'), note: sayContent('volumeNote'), live: 'volume' },
           inside(
             stats.paymentCount === 0
-              ? html`<p class="muted">${say('nothingPaidOut')}</p>`
+              ? html`<p class="muted">${sayContent('nothingPaidOut')}</p>`
               : barChart(sayText('volume'), 'USDC', chart),
           ),
         )
@@ -92,21 +92,25 @@ export const overviewPage = (model: OverviewModel): VNode => {
         {
           title: sayText('latestPayments'),
           live: 'latest',
-          controls: payments.length > 0 && linkButton(to.payments, say('allPayments')),
+          controls: payments.length > 0 && linkButton(to.payments, sayContent('allPayments')),
         },
         payments.length > 0
           ? paymentTable(model.app.appId, payments)
-          : empty(sayText('noPaymentYet'), say('noPaymentYetOverview'), linkButton(to.newLink, say('makeLink'))),
+          : empty(
+              sayText('noPaymentYet'),
+              sayContent('noPaymentYetOverview'),
+              linkButton(to.newLink, sayContent('makeLink')),
+            ),
       )}
     </div>`,
   );
 };
 
 const periodSwitch = (path: string, chosen: StatsPeriod): VNode =>
-  html`<nav class="switch" aria-label=${say('periodLabel')}>${periods.map(
+  html`<nav class="switch" aria-label=${sayContent('periodLabel')}>${periods.map(
     ([value, label]) =>
       html`<a href=${withQuery(path, { period: value })} aria-current=${value === chosen ? 'page' : undefined}>
-      ${say(label)}</a>`,
+      ${sayContent(label)}</a>`,
   )}</nav>`;
 
 /** The app's missing setup steps, in the recommended order. Null if none is missing. */
@@ -116,15 +120,15 @@ function setUpSteps({ app, setUp, mode, payments }: OverviewModel): VNode | null
     {
       done: setUp.settlement,
       href: to.settlement,
-      title: say('setWallet'),
-      text: say('setWalletText'),
+      title: sayContent('setWallet'),
+      text: sayContent('setWalletText'),
     },
-    { done: setUp.key, href: to.keys, title: say('issueKey'), text: say('issueKeyText') },
+    { done: setUp.key, href: to.keys, title: sayContent('issueKey'), text: sayContent('issueKeyText') },
     {
       done: setUp.webhook,
       href: to.webhooks,
-      title: say('setWebhook'),
-      text: say('setWebhookText'),
+      title: sayContent('setWebhook'),
+      text: sayContent('setWebhookText'),
     },
     ...(mode === 'live' || app.appId.startsWith('wallet_')
       ? []
@@ -132,8 +136,8 @@ function setUpSteps({ app, setUp, mode, payments }: OverviewModel): VNode | null
           {
             done: payments.length > 0,
             href: to.testPayment,
-            title: say('makeTest'),
-            text: say('makeTestText'),
+            title: sayContent('makeTest'),
+            text: sayContent('makeTestText'),
           },
         ]),
   ];
@@ -141,13 +145,13 @@ function setUpSteps({ app, setUp, mode, payments }: OverviewModel): VNode | null
   return card(
     {
       title: sayText('setUp'),
-      note: say('setUpNote', { done: steps.filter(({ done }) => done).length, all: steps.length }),
+      note: sayContent('setUpNote', { done: steps.filter(({ done }) => done).length, all: steps.length }),
     },
     html`<ol class="list">${steps.map(
       ({ done, href, title, text }) =>
         html`<li class=${done ? 'done' : undefined}><a class="go" href=${href}><span class="tick">
           ${done && icon('check')}</span><span><strong>${title}</strong>
-          ${done && html`<span class="visually-hidden"> ${say('stepDone')}</span>`}<small class="muted">${text}</small></span>
+          ${done && html`<span class="visually-hidden"> ${sayContent('stepDone')}</span>`}<small class="muted">${text}</small></span>
           ${icon('forth')}</a></li>`,
     )}</ol>`,
   );
@@ -165,7 +169,7 @@ function factsOf({ stats, before, created, seenToPaidOut }: Overview, period: St
       value: html`<span>${grouped(stats.netToWalletUsdc)} <small>USDC</small></span>`,
       note:
         Number(stats.refundedUsdc) > 0
-          ? say('wentBack', { amount: grouped(stats.refundedUsdc) })
+          ? sayContent('wentBack', { amount: grouped(stats.refundedUsdc) })
           : countText(stats.paymentCount, before.paymentCount),
     },
     {
@@ -173,8 +177,8 @@ function factsOf({ stats, before, created, seenToPaidOut }: Overview, period: St
       value: created.count === 0 ? '–' : `${percent(created.paid / created.count)} %`,
       note:
         created.count === 0
-          ? say('noneCreated')
-          : say('expiredUnpaid', {
+          ? sayContent('noneCreated')
+          : sayContent('expiredUnpaid', {
               expired: grouped(String(created.expiredUnpaid)),
               all: grouped(String(created.count)),
             }),
@@ -182,18 +186,20 @@ function factsOf({ stats, before, created, seenToPaidOut }: Overview, period: St
     {
       term: sayText('seenToPaidOut'),
       value: seenToPaidOut ? lengthText(1_000 * seenToPaidOut.median_s) : '–',
-      note: seenToPaidOut ? say('within95', { time: lengthText(1_000 * seenToPaidOut.p95_s) }) : say('nonePaidOut'),
+      note: seenToPaidOut
+        ? sayContent('within95', { time: lengthText(1_000 * seenToPaidOut.p95_s) })
+        : sayContent('nonePaidOut'),
     },
   ];
 }
 
 function comparison(now: number, before: number, period: StatsPeriod): Content {
   const { nothing, on } = comparisons[period];
-  if (before === 0) return say(nothing);
+  if (before === 0) return sayContent(nothing);
   const change = (now - before) / before;
   const [kind, sign, word] = change >= 0 ? (['up', '▲', 'more'] as const) : (['down', '▼', 'less'] as const);
   const mark = html`<span class=${kind}><span aria-hidden="true">${sign}</span> ${percent(Math.abs(change))} %</span>`;
-  return html`<span>${mark} <span class="visually-hidden">${say(word)} </span>${say(on)}</span>`;
+  return html`<span>${mark} <span class="visually-hidden">${sayContent(word)} </span>${sayContent(on)}</span>`;
 }
 
 const countText = (count: number, before: number): string =>

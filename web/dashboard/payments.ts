@@ -38,7 +38,7 @@ import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
 import { stateWord } from '../parts/paymentState.ts';
-import { type PlainName, say, sayCount, sayText } from '../parts/say.ts';
+import { type PlainName, sayContent, sayCount, sayText } from '../parts/say.ts';
 import { pager } from '../parts/table.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -79,13 +79,13 @@ export const paymentsPage = (model: PaymentsModel): VNode => {
       section: 'payments',
       live: payments[0] ? sayText('newestPayment', { state: stateWord(payments[0])[1] }) : '',
       controls: [
-        payments.length > 0 && linkButton(withQuery(to.csv, query), say('exportCsv')),
-        linkButton(to.newLink, say('newPaymentLink'), 'primary'),
+        payments.length > 0 && linkButton(withQuery(to.csv, query), sayContent('exportCsv')),
+        linkButton(to.newLink, sayContent('newPaymentLink'), 'primary'),
       ],
     },
     html`<div class="stack">
       ${shown && filters(to.payments, filter, { filtered, query, now: model.now })}
-      <section class="card" id="list" data-live="part" aria-label=${say('payments')}>
+      <section class="card" id="list" data-live="part" aria-label=${sayContent('payments')}>
         ${shown && groupTabs(to.payments, query, model.counts)}
         ${payments.length > 0 && sumLine(sums, model.searchCapped)}
         ${payments.length > 0 ? paymentTable(app.appId, payments, sort) : noPayments(model, filtered)}
@@ -116,10 +116,10 @@ const sortingWords: Readonly<Record<Sorting, PlainName>> = {
 function groupTabs(path: string, query: Query, { all, groups, needsCapped }: FoundCounts): VNode {
   const tab = (group: PaymentGroup | null, word: PlainName, count: number, capped = false) =>
     html`<a href=${withQuery(path, { ...query, group, status: null })}
-      aria-current=${(query['group'] ?? null) === group && !query['status'] ? 'page' : undefined}>${say(word)}
+      aria-current=${(query['group'] ?? null) === group && !query['status'] ? 'page' : undefined}>${sayContent(word)}
       <span class="count">${grouped(String(count))}${capped && '+'}</span></a>`;
-  return html`<nav class="tabs" aria-label=${say('groupsLabel')}>${tab(null, 'all', all)}${paymentGroups.map((group) =>
-    tab(group, groupWords[group], groups[group], group === 'needs' && needsCapped),
+  return html`<nav class="tabs" aria-label=${sayContent('groupsLabel')}>${tab(null, 'all', all)}${paymentGroups.map(
+    (group) => tab(group, groupWords[group], groups[group], group === 'needs' && needsCapped),
   )}</nav>`;
 }
 
@@ -161,7 +161,7 @@ const filters = (path: string, form: FormState, { filtered, query, now }: Filter
     ${textField({ form, name: 'to', label: sayText('toUtc'), type: 'date', optional: true })}
     ${form.values['group'] && html`<input type="hidden" name="group" value=${form.values['group']} />`}
     ${form.values['status'] && html`<input type="hidden" name="status" value=${form.values['status']} />`}
-    <div class="controls">${submit(say('search'), 'plain')}${filtered && linkButton(path, say('clear'), 'quiet')}</div>
+    <div class="controls">${submit(sayContent('search'), 'plain')}${filtered && linkButton(path, sayContent('clear'), 'quiet')}</div>
   </form>${quickRanges(path, query, now)}</div>`;
 
 function quickRanges(path: string, query: Query, now: Instant): VNode {
@@ -174,25 +174,29 @@ function quickRanges(path: string, query: Query, now: Instant): VNode {
     ['days30', ago(29), today],
     ['thisMonth', `${today.slice(0, 8)}01`, today],
   ];
-  return html`<nav class="switch ranges" aria-label=${say('daysLabel')}>${ranges.map(
+  return html`<nav class="switch ranges" aria-label=${sayContent('daysLabel')}>${ranges.map(
     ([word, from, to]) =>
       html`<a href=${withQuery(path, { ...query, from, to })}
-        aria-current=${(query['from'] || null) === from && (query['to'] || null) === to ? 'page' : undefined}>${say(word)}</a>`,
+        aria-current=${(query['from'] || null) === from && (query['to'] || null) === to ? 'page' : undefined}>${sayContent(word)}</a>`,
   )}</nav>`;
 }
 
 function noPayments({ app, any, cursor }: PaymentsModel, filtered: boolean): VNode {
   const to = appPaths(app.appId);
   if (filtered) {
-    return empty(sayText('noneLikeThat'), say('noneLikeThatText'), linkButton(to.payments, say('showAll')));
+    return empty(
+      sayText('noneLikeThat'),
+      sayContent('noneLikeThatText'),
+      linkButton(to.payments, sayContent('showAll')),
+    );
   }
   if (any || cursor !== null)
-    return empty(sayText('noMorePayments'), say('lastPage'), linkButton(to.payments, say('newest')));
+    return empty(sayText('noMorePayments'), sayContent('lastPage'), linkButton(to.payments, sayContent('newest')));
   return empty(
     sayText('noPaymentYet'),
-    say('noPaymentYetList'),
-    html`<div class="controls">${linkButton(to.newLink, say('makeLink'), 'primary')}
-      ${linkButton(to.keys, say('issueKey'))}</div>`,
+    sayContent('noPaymentYetList'),
+    html`<div class="controls">${linkButton(to.newLink, sayContent('makeLink'), 'primary')}
+      ${linkButton(to.keys, sayContent('issueKey'))}</div>`,
   );
 }
 

@@ -14,7 +14,7 @@ import type { Outer, Site } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { outerPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
-import { say, sayText } from '../parts/say.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { challengeCookie, challengeIn } from './cookies.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -22,7 +22,7 @@ import { type AnyForm, type AnyPage, type Audience, form, page, type Visit } fro
 import { askerOf } from './signIn.ts';
 
 /** Progress of the registration, for people who want to know how long it takes. */
-const stepNote = (number: number): VNode => html`<p class="small muted">${say('stepOf', { number })}</p>`;
+const stepNote = (number: number): VNode => html`<p class="small muted">${sayContent('stepOf', { number })}</p>`;
 
 export interface RegisterModel extends Outer {
   /** Field: email. */
@@ -39,17 +39,17 @@ export const registerPage = (model: RegisterModel): VNode =>
         ${
           model.registrationOpen
             ? emailForm(model.form)
-            : html`<div class="inside"><h1>${say('registrationClosed')}</h1><p class="muted">${say('registrationClosedText')}</p></div>`
+            : html`<div class="inside"><h1>${sayContent('registrationClosed')}</h1><p class="muted">${sayContent('registrationClosedText')}</p></div>`
         }
       </section>
-      <p class="muted center">${say('registeredAlready')} <a href=${paths.signIn}>${say('signIn')}</a></p>
+      <p class="muted center">${sayContent('registeredAlready')} <a href=${paths.signIn}>${sayContent('signIn')}</a></p>
     </div>`,
   );
 
 const emailForm = (form: FormState): VNode =>
   html`<form class="inside" method="post" action=${paths.register}>
-    <div>${stepNote(1)}<h1>${say('registerApp')}</h1>
-    <p class="muted">${say('registerText')}</p></div>
+    <div>${stepNote(1)}<h1>${sayContent('registerApp')}</h1>
+    <p class="muted">${sayContent('registerText')}</p></div>
     ${problems(form)}
     ${textField({
       form,
@@ -60,9 +60,9 @@ const emailForm = (form: FormState): VNode =>
       inputmode: 'email',
       maxlength: 254,
       focus: true,
-      hint: say('emailHint'),
+      hint: sayContent('emailHint'),
     })}
-    ${submit(say('mailCode'))}
+    ${submit(sayContent('mailCode'))}
   </form>`;
 
 export interface RegisterAppModel extends Outer {
@@ -77,8 +77,8 @@ export const registerAppPage = (model: RegisterAppModel): VNode => {
     sayText('nameApp'),
     html`<div class="single"><section class="card">
       <form class="inside" method="post" action=${paths.registerApp} novalidate>
-        <div>${stepNote(3)}<h1>${say('nameApp')}</h1>
-        <p class="muted">${say('nameAppText')}</p></div>
+        <div>${stepNote(3)}<h1>${sayContent('nameApp')}</h1>
+        <p class="muted">${sayContent('nameAppText')}</p></div>
         ${problems(form)}
         ${textField({
           form,
@@ -87,7 +87,7 @@ export const registerAppPage = (model: RegisterAppModel): VNode => {
           autocomplete: 'organization',
           maxlength: 80,
           focus: true,
-          hint: say('shopNameHint'),
+          hint: sayContent('shopNameHint'),
         })}
         ${choiceField({
           form,
@@ -110,9 +110,9 @@ export const registerAppPage = (model: RegisterAppModel): VNode => {
           mono: true,
           maxlength: 48,
           placeholder: 'teahouse',
-          hint: say('shortNameHint'),
+          hint: sayContent('shortNameHint'),
         })}
-        ${submit(say('register'))}
+        ${submit(sayContent('register'))}
       </form>
     </section></div>`,
   );
@@ -131,15 +131,15 @@ export const confirmedPage = (model: ConfirmedModel): VNode =>
     model,
     sayText('registered'),
     html`<div class="single">
-      <h1>${say('appWorks')}</h1>
-      ${secretOnce(sayText('webhookSecret'), model.webhookSecret, say('webhookSecretAdvice'))}
+      <h1>${sayContent('appWorks')}</h1>
+      ${secretOnce(sayText('webhookSecret'), model.webhookSecret, sayContent('webhookSecretAdvice'))}
       <section class="card"><div class="inside">
-        ${linkButton(appPaths(model.appId).overview, say('toYourApp'), 'primary')}
+        ${linkButton(appPaths(model.appId).overview, sayContent('toYourApp'), 'primary')}
         ${pairs([
           [sayText('railLabel'), html`<span class="mono">${model.appId}</span>`],
           [
             sayText('webhooksGoTo'),
-            model.webhookUrl === null ? say('nowhereYet') : html`<span class="mono">${model.webhookUrl}</span>`,
+            model.webhookUrl === null ? sayContent('nowhereYet') : html`<span class="mono">${model.webhookUrl}</span>`,
           ],
           [sayText('fingerprint'), html`<span class="mono">${model.webhookSecretFingerprint}</span>`],
         ])}

@@ -15,7 +15,7 @@ import { bdi, cut, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { outerPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
-import { say, sayText } from '../parts/say.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -40,18 +40,18 @@ export interface ChooseAppModel extends Outer {
 /** The apps of a person, and their pending registrations. */
 export const chooseAppPage = (model: ChooseAppModel): VNode => {
   const { apps, pending, invitations } = model;
-  const register = model.registrationOpen ? linkButton(paths.register, say('registerApp')) : null;
+  const register = model.registrationOpen ? linkButton(paths.register, sayContent('registerApp')) : null;
   return outerPage(
     model,
     sayText('yourApps'),
     html`<div class="single">
-      <div class="head"><div class="title"><h1>${say('yourApps')}</h1></div><div class="controls">
-      ${linkButton(paths.sessions, say('sessions'), 'quiet')}${apps.length > 0 && register}</div></div>
+      <div class="head"><div class="title"><h1>${sayContent('yourApps')}</h1></div><div class="controls">
+      ${linkButton(paths.sessions, sayContent('sessions'), 'quiet')}${apps.length > 0 && register}</div></div>
       ${
         apps.length === 0
           ? html`<section class="card">${empty(
               sayText('noAppYet'),
-              model.registrationOpen ? say('noAppYetText') : say('registrationClosedText'),
+              model.registrationOpen ? sayContent('noAppYetText') : sayContent('registrationClosedText'),
               register,
             )}</section>`
           : html`<ul class="card list">${apps.map(
@@ -65,14 +65,14 @@ export const chooseAppPage = (model: ChooseAppModel): VNode => {
       ${
         pending.length > 0 &&
         card(
-          { title: sayText('waitingForYou'), note: say('withYourEmail') },
+          { title: sayText('waitingForYou'), note: sayContent('withYourEmail') },
           html`<div><ul class="list">${pending.map(
             ({ appId, displayName, requestedAt, expiresAt }) =>
               html`<li><div class="go"><span><strong>${bdi(displayName)}</strong><small class="muted">
-                ${say('pendingText', { app: appId, from: when(requestedAt), until: when(expiresAt) })}</small></span>
-                <span class="controls">${postButton(paths.discardPending(appId), say('discard'), 'quiet')}
-                ${postButton(paths.confirmPending(appId), say('itIsMine'))}</span></div></li>`,
-          )}</ul><p class="foot">${say('notYou')}</p></div>`,
+                ${sayContent('pendingText', { app: appId, from: when(requestedAt), until: when(expiresAt) })}</small></span>
+                <span class="controls">${postButton(paths.discardPending(appId), sayContent('discard'), 'quiet')}
+                ${postButton(paths.confirmPending(appId), sayContent('itIsMine'))}</span></div></li>`,
+          )}</ul><p class="foot">${sayContent('notYou')}</p></div>`,
         )
       }
     </div>`,

@@ -10,7 +10,7 @@ import { bdi, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { outerPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
-import { say, sayText } from '../parts/say.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { type Challenged, challengeCookie, challengeIn, type SetCookie } from './cookies.ts';
 import { entry, fields, NextPath, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -47,17 +47,17 @@ export const codePage = (model: CodeModel): VNode => {
     html`<div class="single">
       <section class="card">
         <div class="inside">
-          <div><h1>${say('codeTitle')}</h1><p class="muted">${
+          <div><h1>${sayContent('codeTitle')}</h1><p class="muted">${
             model.purpose === 'register'
-              ? html`<span>${say('codeRegister', { email })}</span>`
-              : html`<span>${say('codeSignIn', { email })}</span>`
+              ? html`<span>${sayContent('codeRegister', { email })}</span>`
+              : html`<span>${sayContent('codeSignIn', { email })}</span>`
           }</p></div>
           ${problems(model.form)}
           ${codeForm(model.form, model.next)}
         </div>
         ${model.mailboxUrl !== null && mailboxNote(model.mailboxUrl)}
       </section>
-      <p class="muted center">${say('noMail', { link: html`<a href=${again}>${say('anotherCode')}</a>` })}</p>
+      <p class="muted center">${sayContent('noMail', { link: html`<a href=${again}>${sayContent('anotherCode')}</a>` })}</p>
     </div>`,
   );
 };
@@ -76,14 +76,14 @@ export const codeForm = (form: FormState, next: string | null): VNode =>
       maxlength: 16,
       focus: true,
       mono: true,
-      hint: say('codeHint'),
+      hint: sayContent('codeHint'),
     })}
-    ${submit(say('goOn'))}
+    ${submit(sayContent('goOn'))}
   </form>`;
 
 export const mailboxNote = (mailboxUrl: string): VNode =>
   html`<p class="foot">${icon('mail')}
-    <span>${say('mailboxNote', { mailbox: html`<a href=${mailboxUrl} target="_blank">${say('mailbox')}</a>` })}</span></p>`;
+    <span>${sayContent('mailboxNote', { mailbox: html`<a href=${mailboxUrl} target="_blank">${sayContent('mailbox')}</a>` })}</span></p>`;
 
 const own = /^\/dashboard(\/[\w~-][\w.~-]*)*\/?(\?[\w.~%=&+-]*)?$/;
 
@@ -112,7 +112,7 @@ export const signInPage = (model: SignInModel): VNode => {
     html`<div class="single">
       <section class="card">
         <form class="inside" method="post" action=${paths.signIn}>
-          <div><h1>${say('signIn')}</h1><p class="muted">${say('noPassword')}</p></div>
+          <div><h1>${sayContent('signIn')}</h1><p class="muted">${sayContent('noPassword')}</p></div>
           ${problems(form)}
           ${next !== null && html`<input type="hidden" name="next" value=${next} />`}
           ${textField({
@@ -125,20 +125,20 @@ export const signInPage = (model: SignInModel): VNode => {
             maxlength: 254,
             focus: true,
           })}
-          ${submit(say('mailCode'))}
+          ${submit(sayContent('mailCode'))}
         </form>
         ${
           demo &&
-          html`<p class="foot">${icon('mail')}<span>${say('demoNote', {
+          html`<p class="foot">${icon('mail')}<span>${sayContent('demoNote', {
             email: html`<strong>${demo.email}</strong>`,
-            mailbox: html`<a href=${demo.mailboxUrl} target="_blank">${say('demoMailbox')}</a>`,
+            mailbox: html`<a href=${demo.mailboxUrl} target="_blank">${sayContent('demoMailbox')}</a>`,
           })}</span></p>`
         }
       </section>
       ${
         model.registrationOpen
-          ? html`<p class="muted center">${say('newHere')} <a href=${paths.register}>${say('registerApp')}</a></p>`
-          : html`<p class="muted center">${say('operatorInvites')}</p>`
+          ? html`<p class="muted center">${sayContent('newHere')} <a href=${paths.register}>${sayContent('registerApp')}</a></p>`
+          : html`<p class="muted center">${sayContent('operatorInvites')}</p>`
       }
     </div>`,
   );

@@ -26,7 +26,7 @@ import { bdi, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { appPage, outerPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
-import { say, sayText } from '../parts/say.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { entry, fields, noFields } from './forms.ts';
@@ -208,10 +208,10 @@ export const invitationCard = (invitations: readonly TeamInvitation[]): VNode =>
     html`<div><ul class="list">${invitations.map(
       ({ appId, name, role, expiresAt }) =>
         html`<li><div class="go"><span><strong>${bdi(name ?? appId)}</strong><small class="muted">
-          ${say('invitedAs', { app: appId, role: roleNames[role], day: onDay(expiresAt) })}</small></span>
-          <span class="controls">${postButton(paths.declineInvitation(appId), say('decline'), 'quiet')}
-          ${postButton(paths.acceptInvitation(appId), say('join'))}</span></div></li>`,
-    )}</ul><p class="foot">${say('invitationUnknown')}</p></div>`,
+          ${sayContent('invitedAs', { app: appId, role: roleNames[role], day: onDay(expiresAt) })}</small></span>
+          <span class="controls">${postButton(paths.declineInvitation(appId), sayContent('decline'), 'quiet')}
+          ${postButton(paths.acceptInvitation(appId), sayContent('join'))}</span></div></li>`,
+    )}</ul><p class="foot">${sayContent('invitationUnknown')}</p></div>`,
   );
 
 /** Needs of the pages of teams. */

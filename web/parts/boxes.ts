@@ -9,7 +9,7 @@ import { copyButton } from './field.ts';
 import type { Flash } from './frame.ts';
 import { type Content, html } from './html.ts';
 import { type IconName, icon } from './icon.ts';
-import { type PlainName, pageLanguage, say, sayText } from './say.ts';
+import { type PlainName, pageLanguage, sayContent, sayText } from './say.ts';
 
 export interface Heading {
   readonly title: string;
@@ -97,7 +97,7 @@ export const secretOnce = (what: string, value: string, advice: Content): VNode 
   html`<section class="card secret" aria-labelledby="secret">
     <h2 id="secret">${icon('keys')}${what}</h2>
     <p class="copyable"><code class="mono" tabindex="0">${value}</code>${copyButton(value, what)}</p>
-    <p><strong>${say('copyItNow')}</strong> ${advice}</p>
+    <p><strong>${sayContent('copyItNow')}</strong> ${advice}</p>
   </section>`;
 
 /** A value to copy elsewhere. */

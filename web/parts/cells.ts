@@ -9,7 +9,7 @@ import { directionMarks } from '../pay/language.ts';
 import type { Mode } from './frame.ts';
 import { cut, html } from './html.ts';
 import { icon } from './icon.ts';
-import { pageLanguage, pageLocale, say, sayText } from './say.ts';
+import { pageLanguage, pageLocale, sayContent, sayText } from './say.ts';
 
 /** `16420.18` for people: `16,420.18`. */
 export function grouped(decimal: string): string {
@@ -34,7 +34,7 @@ export const countWords = (count: number, thing: string): string =>
 
 /** Money reads from left to right in every language. */
 export const amount = (decimal: string | null, symbol: string): VNode =>
-  html`<span class="money" dir="ltr">${decimal === null ? say('any') : html`<b>${grouped(decimal)}</b>`} <small>${symbol}
+  html`<span class="money" dir="ltr">${decimal === null ? sayContent('any') : html`<b>${grouped(decimal)}</b>`} <small>${symbol}
     </small></span>`;
 
 /** For a sentence: `10.00 USDC`. */
@@ -136,7 +136,7 @@ export function transactionLink(mode: Mode, chainId: ChainId, txHash: string): V
   return url === null
     ? html`<span class="mono" title=${txHash}>${hash}</span>`
     : html`<a class="mono" href=${url} rel="noopener noreferrer" target="_blank" title=${txHash}>${hash}
-      ${icon('external')}<span class="visually-hidden"> ${say('opensExplorer')}</span></a>`;
+      ${icon('external')}<span class="visually-hidden"> ${sayContent('opensExplorer')}</span></a>`;
 }
 
 /** Page that gives test tokens for test networks. */

@@ -3,7 +3,7 @@
 import type { VNode } from 'preact';
 import { dayText, grouped } from './cells.ts';
 import { html } from './html.ts';
-import { say, sayCount, sayText } from './say.ts';
+import { sayContent, sayCount, sayText } from './say.ts';
 
 export interface Bar {
   /** `2026-11-22` */
@@ -38,7 +38,7 @@ export function barChart(label: string, unit: string, bars: readonly Bar[]): VNo
   const spoken = sayText('chartSpoken', { label, days: String(bars.length), most: grouped(mostOf(bars)), unit });
   return html`<figure class="chart">
     ${sizes.map((size) => drawing(size, spoken, unit, bars, top))}
-    <figcaption><details><summary>${say('asTable')}</summary>${asTable(unit, bars)}</details></figcaption>
+    <figcaption><details><summary>${sayContent('asTable')}</summary>${asTable(unit, bars)}</details></figcaption>
   </figure>`;
 }
 
@@ -84,8 +84,8 @@ function isLabelled({ name, every }: Size, days: number, place: number): boolean
 }
 
 const asTable = (unit: string, bars: readonly Bar[]): VNode =>
-  html`<table class="plain"><thead><tr><th scope="col">${say('dayUtc')}</th><th scope="col" class="number">${unit}</th>
-    <th scope="col" class="number">${say('payments')}</th></tr></thead>
+  html`<table class="plain"><thead><tr><th scope="col">${sayContent('dayUtc')}</th><th scope="col" class="number">${unit}</th>
+    <th scope="col" class="number">${sayContent('payments')}</th></tr></thead>
   <tbody>${bars.map(
     ({ date, value, count }) => html`<tr><th scope="row">${dayText(date)}</th><td class="number">
   ${grouped(value)}</td><td class="number">${count}</td></tr>`,

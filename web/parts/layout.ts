@@ -8,7 +8,7 @@ import type { AppName, Frame, Mode, Outer } from './frame.ts';
 import { bdi, type Content, cut, html } from './html.ts';
 import { type IconName, icon } from './icon.ts';
 import { appPaths, paths } from './paths.ts';
-import { inFrame, pageLanguage, pageLanguages, say, sayText } from './say.ts';
+import { inFrame, pageLanguage, pageLanguages, sayContent, sayText } from './say.ts';
 
 export type Section =
   | 'overview'
@@ -102,16 +102,16 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
       html`<div class="desk">
       <header class="topbar">
         <a class="who" href=${appPaths(appId).overview}>${mark(frame)}<strong>${bdi(frame.app.name)}</strong></a>
-        <div class="controls">${bell(frame)}<button class="button quiet" type="button" popovertarget="rail">${icon('menu')}<span>${say('menu')}</span></button></div>
+        <div class="controls">${bell(frame)}<button class="button quiet" type="button" popovertarget="rail">${icon('menu')}<span>${sayContent('menu')}</span></button></div>
       </header>
-      <aside class="rail" id="rail" popover="auto" aria-label=${say('railLabel')}>
+      <aside class="rail" id="rail" popover="auto" aria-label=${sayContent('railLabel')}>
  <div class="inner">
         <button class="button quiet close" type="button" popovertarget="rail" popovertargetaction="hide">
-        ${icon('close')}<span>${say('close')}</span></button>
+        ${icon('close')}<span>${sayContent('close')}</span></button>
         ${switcher(frame)}
-        <a class="find" href=${appPaths(appId).find} data-finds>${icon('search')}${say('find')}<kbd>Ctrl K</kbd></a>
+        <a class="find" href=${appPaths(appId).find} data-finds>${icon('search')}${sayContent('find')}<kbd>Ctrl K</kbd></a>
         ${frame.unread > 0 && bell(frame)}
-        <nav aria-label=${say('mainNav')}>${groups.map(([heading, entries]) => navGroup(appId, page.section, heading, entries))}</nav>
+        <nav aria-label=${sayContent('mainNav')}>${groups.map(([heading, entries]) => navGroup(appId, page.section, heading, entries))}</nav>
         ${whoIsHere(frame.person)}
       </div></aside>
       <main id="main" class="main" tabindex="-1" ...${own}>
@@ -139,13 +139,13 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
 const bell = ({ app, unread }: Frame): VNode | null =>
   unread === 0
     ? null
-    : html`<a class="find bell" href=${appPaths(app.appId).notifications}>${icon('bell')}<span>${unread >= noticesMax ? `${noticesMax}+` : unread}<span class="visually-hidden"> ${say('unreadLong')}</span><span aria-hidden="true"> ${say('unread')}</span></span></a>`;
+    : html`<a class="find bell" href=${appPaths(app.appId).notifications}>${icon('bell')}<span>${unread >= noticesMax ? `${noticesMax}+` : unread}<span class="visually-hidden"> ${sayContent('unreadLong')}</span><span aria-hidden="true"> ${sayContent('unread')}</span></span></a>`;
 
 const navGroup = (appId: string, current: Section, heading: GroupName | null, entries: readonly Entry[]): VNode =>
-  html`<div class="group">${heading !== null && html`<p class="small muted" id=${`nav-${heading.slice(3)}`}>${say(heading)}</p>`}
+  html`<div class="group">${heading !== null && html`<p class="small muted" id=${`nav-${heading.slice(3)}`}>${sayContent(heading)}</p>`}
     <ul aria-labelledby=${heading === null ? undefined : `nav-${heading.slice(3)}`}>${entries.map(
       ([section, drawing]) =>
-        html`<li><a href=${appPaths(appId)[section]} aria-current=${section === current ? 'page' : undefined}>${icon(drawing)}${say(section)}</a></li>`,
+        html`<li><a href=${appPaths(appId)[section]} aria-current=${section === current ? 'page' : undefined}>${icon(drawing)}${sayContent(section)}</a></li>`,
     )}</ul></div>`;
 
 /** A page without an app: one column, one action. */
@@ -184,7 +184,7 @@ function languageMenu(): VNode | null {
   const chosen = pageLanguages();
   if (!chosen) return null;
   const { frame, url } = chosen;
-  return html`<form class="languages" method="post" action=${paths.language} aria-label=${say('language')}>
+  return html`<form class="languages" method="post" action=${paths.language} aria-label=${sayContent('language')}>
     ${url !== null && html`<input type="hidden" name="next" value=${url} />`}${languages.map(
       (language) =>
         html`<button type="submit" name="language" value=${language} lang=${language} dir=${directionOf(language)} aria-current=${language === frame ? 'true' : undefined}>${ownNames[language]}</button>`,
@@ -226,7 +226,7 @@ const documentPart = (
       ].map((file) => file && html`<script type="module" src=${paths.asset(file)}></script>`)}
     </head>
     <body data-live-from=${live} data-find=${find}>
-      <a class="skip" href="#main">${say('skip')}</a>
+      <a class="skip" href="#main">${sayContent('skip')}</a>
       ${banner(outer.mode)}
       ${content}
     </body>
@@ -236,10 +236,10 @@ const documentPart = (
 const banner = (mode: Mode): VNode | null =>
   mode === 'live'
     ? null
-    : html`<aside class="mode" aria-label=${say('modeLabel')}>${icon('alert')}<p>${
+    : html`<aside class="mode" aria-label=${sayContent('modeLabel')}>${icon('alert')}<p>${
         mode === 'sandbox'
-          ? html`<span><strong>${say('modeSandbox')}</strong> ${say('modeSandboxText')}</span>`
-          : html`<span><strong>${say('modeTest')}</strong> ${say('modeTestText')}</span>`
+          ? html`<span><strong>${sayContent('modeSandbox')}</strong> ${sayContent('modeSandboxText')}</span>`
+          : html`<span><strong>${sayContent('modeTest')}</strong> ${sayContent('modeTestText')}</span>`
       }</p></aside>`;
 
 const mark = ({ app, logoUrl }: Frame): VNode =>
@@ -251,8 +251,8 @@ function switcher(frame: Frame): VNode {
   const { app, apps } = frame;
   return html`<details class="switcher"><summary class="who">${mark(frame)}<span class="name"><strong>${bdi(app.name)}
     </strong><span class="small muted">${app.appId}</span></span>
-    <span class="visually-hidden">${say('chooseOtherApp')}</span>${icon('choose')}</summary>
-    <ul>${apps.filter(({ appId }) => appId !== app.appId).map(appItem)}<li><a href=${paths.choose}>${say('allApps')}</a></li>
+    <span class="visually-hidden">${sayContent('chooseOtherApp')}</span>${icon('choose')}</summary>
+    <ul>${apps.filter(({ appId }) => appId !== app.appId).map(appItem)}<li><a href=${paths.choose}>${sayContent('allApps')}</a></li>
     </ul></details>`;
 }
 
@@ -263,4 +263,4 @@ const whoIsHere = (person: string | null): VNode | null =>
   person === null
     ? null
     : html`<div class="end small muted"><span class="person">${bdi(person)}</span>
-    <a href=${paths.sessions}>${say('sessions')}</a> <a href="/docs">${say('docs')}</a>${postButton(paths.signOut, sayText('signOut'), 'quiet')}${languageMenu()}</div>`;
+    <a href=${paths.sessions}>${sayContent('sessions')}</a> <a href="/docs">${sayContent('docs')}</a>${postButton(paths.signOut, sayText('signOut'), 'quiet')}${languageMenu()}</div>`;

@@ -3,22 +3,22 @@
  * no argument for them. Outside of such a request every text is English.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { en } from '../dashboard/messages/en.ts';
-import { messages } from '../dashboard/messages/index.ts';
+import type { deskEnglish } from '../dashboard/messages/en.ts';
+import { deskMessages } from '../dashboard/messages/index.ts';
 import { directionOf, type Language, locales } from '../pay/language.ts';
 import { bdi, type Content } from './html.ts';
 
 /** The forms of a counted text. Each language has its own forms: Arabic has six. */
 export type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
 
-type English = typeof en;
+type English = typeof deskEnglish;
 /** One language. A message that is missing does not compile. */
-export type Messages = { readonly [N in keyof English]: English[N] extends string ? string : Plural };
+export type DeskMessages = { readonly [N in keyof English]: English[N] extends string ? string : Plural };
 
-export type MessageName = { [N in keyof English]: English[N] extends string ? N : never }[keyof English];
+export type TextName = { [N in keyof English]: English[N] extends string ? N : never }[keyof English];
 /** A text without places. */
-export type PlainName = { [N in MessageName]: PlacesOf<English[N]> extends never ? N : never }[MessageName];
-export type CountedName = Exclude<keyof English, MessageName>;
+export type PlainName = { [N in TextName]: PlacesOf<English[N]> extends never ? N : never }[TextName];
+export type CountedName = Exclude<keyof English, TextName>;
 
 /** The `{places}` of a message in English, which other languages keep. */
 type PlacesOf<M> = M extends `${string}{${infer Place}}${infer Rest}` ? Place | PlacesOf<Rest> : never;
@@ -51,25 +51,25 @@ export const pageLanguage = (): Language => current.getStore()?.content ?? 'en';
 export const pageLocale = (): string => locales[pageLanguage()];
 
 /** A text for elements. In languages from right to left, inserted values keep their own direction. */
-export function say<N extends MessageName>(name: N, ...[values]: Filled<N, Content>): Content {
+export function sayContent<N extends TextName>(name: N, ...[values]: Filled<N, Content>): Content {
   const isolates = directionOf(pageLanguage()) === 'rtl';
   return pieces(textOf(name), values, (value) => (isolates && typeof value === 'string' ? bdi(value) : value));
 }
 
 /** A text for attributes, titles and sentences of pure text. */
-export const sayText = <N extends MessageName>(name: N, ...[values]: Filled<N, string>): string =>
+export const sayText = <N extends TextName>(name: N, ...[values]: Filled<N, string>): string =>
   pieces<string>(textOf(name), values, (value) => value).join('');
 
 /** A counted text in the plural form of its count; `{count}` is the number. @param values other places of the text */
 export function sayCount(name: CountedName, count: number, values: Readonly<Record<string, string>> = {}): string {
   const language = pageLanguage();
-  const forms: Plural = messages[language][name];
+  const forms: Plural = deskMessages[language][name];
   const form = forms[new Intl.PluralRules(locales[language]).select(count)] ?? forms.other;
   const number = new Intl.NumberFormat(locales[language]).format(count);
   return pieces<string>(form, { ...values, count: number }, (value) => value).join('');
 }
 
-const textOf = (name: MessageName): string => messages[pageLanguage()][name];
+const textOf = (name: TextName): string => deskMessages[pageLanguage()][name];
 
 /** A message with its placeholders filled: texts and values alternate. */
 function pieces<V>(message: string, values: Readonly<Record<string, V>> = {}, put: (value: V) => V): (V | string)[] {

@@ -1,7 +1,7 @@
-import type { Messages } from '../../parts/say.ts';
+import type { DeskMessages } from '../../parts/say.ts';
 
 /** The dashboard in Arabic. */
-export const ar: Messages = {
+export const deskArabic: DeskMessages = {
   skip: 'انتقل إلى المحتوى',
   menu: 'القائمة',
   close: 'إغلاق',

@@ -1,7 +1,7 @@
-import type { Messages } from '../../parts/say.ts';
+import type { DeskMessages } from '../../parts/say.ts';
 
 /** The dashboard in German. */
-export const de: Messages = {
+export const deskGerman: DeskMessages = {
   skip: 'Zum Inhalt springen',
   menu: 'Menü',
   close: 'Schließen',

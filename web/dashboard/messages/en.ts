@@ -1,5 +1,5 @@
 /** The dashboard in English, the reference for the other languages: same names, same {places}. */
-export const en = {
+export const deskEnglish = {
   skip: 'Skip to the content',
   menu: 'Menu',
   close: 'Close',

@@ -1,7 +1,7 @@
-import type { Messages } from '../../parts/say.ts';
+import type { DeskMessages } from '../../parts/say.ts';
 
 /** The dashboard in Spanish. */
-export const es: Messages = {
+export const deskSpanish: DeskMessages = {
   skip: 'Saltar al contenido',
   menu: 'Menú',
   close: 'Cerrar',

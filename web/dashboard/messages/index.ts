@@ -1,9 +1,15 @@
-import type { Messages } from '../../parts/say.ts';
+import type { DeskMessages } from '../../parts/say.ts';
 import type { Language } from '../../pay/language.ts';
-import { ar } from './ar.ts';
-import { de } from './de.ts';
-import { en } from './en.ts';
-import { es } from './es.ts';
-import { zh } from './zh.ts';
+import { deskArabic } from './ar.ts';
+import { deskGerman } from './de.ts';
+import { deskEnglish } from './en.ts';
+import { deskSpanish } from './es.ts';
+import { deskChinese } from './zh.ts';
 
-export const messages: Readonly<Record<Language, Messages>> = { en, es, de, zh, ar };
+export const deskMessages: Readonly<Record<Language, DeskMessages>> = {
+  en: deskEnglish,
+  es: deskSpanish,
+  de: deskGerman,
+  zh: deskChinese,
+  ar: deskArabic,
+};

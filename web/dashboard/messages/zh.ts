@@ -1,7 +1,7 @@
-import type { Messages } from '../../parts/say.ts';
+import type { DeskMessages } from '../../parts/say.ts';
 
 /** The dashboard in Chinese. */
-export const zh: Messages = {
+export const deskChinese: DeskMessages = {
   skip: '跳到正文',
   menu: '菜单',
   close: '关闭',
