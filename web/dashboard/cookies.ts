@@ -10,9 +10,9 @@ import type { Flash } from '../parts/frame.ts';
 
 /**
  * session: token of a signed-in person. challenge: binds a passcode to the browser that requested it. known: this browser has signed in
- * before. `told`: name of the last request's outcome.
+ * before. `told`: name of the last request's outcome. language: chosen by the person who uses this browser.
  */
-export type CookieName = 'session' | 'challenge' | 'known' | 'told';
+export type CookieName = 'session' | 'challenge' | 'known' | 'told' | 'language';
 export type Cookies = Readonly<Partial<Record<CookieName, string>>>;
 
 export interface SetCookie {
@@ -29,6 +29,7 @@ const sameSite: Readonly<Record<CookieName, 'Strict' | 'Lax'>> = {
   challenge: 'Strict',
   known: 'Strict',
   told: 'Strict',
+  language: 'Lax',
 };
 const names = Object.keys(sameSite) as CookieName[];
 

@@ -9,9 +9,10 @@ import { submit, textField } from '../parts/field.ts';
 import type { AppName, Frame } from '../parts/frame.ts';
 import { bdi, type Content, cut, html } from '../parts/html.ts';
 import { type IconName, icon } from '../parts/icon.ts';
-import { appPage, type Section, sections } from '../parts/layout.ts';
+import { appPage, sections } from '../parts/layout.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
 import { dueOf, stateWord } from '../parts/paymentState.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { type AnyPage, page } from './page.ts';
@@ -33,13 +34,13 @@ export function findPage(model: FindModel): VNode {
   const form = { values: { q }, errors: {} };
   return appPage(
     model,
-    { title: 'Find', section: 'payments' },
+    { title: sayText('find'), section: 'payments' },
     html`<div class="stack narrow">
       <form class="filters one" role="search" method="get" action=${appPaths(app.appId).find}>
-        ${textField({ form, name: 'q', label: 'Find', type: 'search', optional: true, maxlength: 128, focus: true, placeholder: 'Payment, page or app' })}
-        <div class="controls">${submit('Find', 'plain')}</div>
+        ${textField({ form, name: 'q', label: sayText('find'), type: 'search', optional: true, maxlength: 128, focus: true, placeholder: sayText('findPlaceholder') })}
+        <div class="controls">${submit(sayContent('find'), 'plain')}</div>
       </form>
-      <section class="card" id="found" aria-label="Found">${results(model)}</section>
+      <section class="card" id="found" aria-label=${sayContent('found')}>${results(model)}</section>
     </div>`,
   );
 }
@@ -61,7 +62,7 @@ function results(model: FindModel): VNode {
           {
             href: withQuery(appPaths(app.appId).payments, { q }),
             drawing: 'search' as const,
-            title: `All ${count} payments that are found`,
+            title: sayContent('allFound', { count }),
             text: '',
           },
         ]
@@ -69,11 +70,7 @@ function results(model: FindModel): VNode {
     ...pagesLike(app, q),
     ...appsLike(model),
   ];
-  if (all.length === 0)
-    return empty(
-      'Nothing is found',
-      'Search for the beginning of an order, a title, an address or a transaction, or for a whole amount.',
-    );
+  if (all.length === 0) return empty(sayText('nothingFound'), sayContent('nothingFoundText'));
   return html`<ul class="list">${all.map(
     ({
       href,
@@ -103,8 +100,9 @@ const fits = (text: string, q: string): boolean =>
 
 const pagesLike = ({ appId }: AppName, q: string): readonly Result[] =>
   sections
-    .filter(([, label]) => q === '' || fits(label, q))
-    .map(([section, label, drawing]: readonly [Section, string, IconName]) => ({
+    .map(([section, drawing]) => ({ section, drawing, label: sayText(section) }))
+    .filter(({ label }) => q === '' || fits(label, q))
+    .map(({ section, drawing, label }) => ({
       href: appPaths(appId)[section],
       drawing,
       title: label,

@@ -7,11 +7,13 @@ import { contentSecurityPolicy, localsOf } from '../../src/api/middleware.ts';
 import { answerOtherMethods } from '../../src/api/router.ts';
 import { documentOf } from '../parts/html.ts';
 import { paths } from '../parts/paths.ts';
+import { inLanguages } from '../parts/say.ts';
 import { type AuditPagesDeps, auditPages } from './audit.ts';
 import { type BrandingPagesDeps, brandingPages } from './branding.ts';
 import { type BrandingPreviewDeps, brandingPreviewPages } from './brandingPreview.ts';
 import { type BulkRedeliveryDeps, bulkRedeliveryPages } from './bulkRedelivery.ts';
 import { type CashbackPagesDeps, cashbackPages } from './cashback.ts';
+import { readCookies } from './cookies.ts';
 import { type DeliveryPagesDeps, deliveryPages } from './deliveries.ts';
 import { type EmbeddingPagesDeps, embeddingPages } from './embedding.ts';
 import { pageOfError } from './errorPages.ts';
@@ -21,6 +23,7 @@ import { findPages } from './find.ts';
 import { createFrames, type FramesDeps } from './frames.ts';
 import { type FundRefundPagesDeps, fundRefundPages } from './fundRefund.ts';
 import { type KeyPagesDeps, keyPages } from './keys.ts';
+import { languageForm, languagesOf } from './languages.ts';
 import { type LinkPagesDeps, linkPages } from './links.ts';
 import { type LivePageDeps, livePage } from './live.ts';
 import { type NewLinkPagesDeps, newLinkPages } from './newLink.ts';
@@ -42,6 +45,7 @@ import { type SignInPagesDeps, signInPages } from './signIn.ts';
 import { type TeamPagesDeps, teamPages } from './team.ts';
 import { type TendPagesDeps, tendPages } from './tend.ts';
 import { type TestPaymentDeps, testPaymentPages } from './testPayment.ts';
+import { isTranslated } from './untranslated.ts';
 import { type WebhookPagesDeps, webhookPages } from './webhooks.ts';
 
 const headers = new Map([
@@ -49,7 +53,7 @@ const headers = new Map([
   ['Content-Security-Policy', contentSecurityPolicy({ formAction: ["'self'"] })],
   // With `no-referrer` browsers hide the origin of our own forms; for other sites this reveals as little.
   ['Referrer-Policy', 'same-origin'],
-  ['Vary', 'Cookie, Accept'],
+  ['Vary', 'Cookie, Accept, Accept-Language'],
 ]);
 
 /** Adds the headers of a page to those of every answer, and makes later errors pages for people. */
@@ -102,6 +106,7 @@ export type DashboardDeps = FramesDeps &
 export function dashboardPages(deps: DashboardDeps): readonly (AnyPage | AnyForm)[] {
   const frames = createFrames(deps);
   return [
+    languageForm,
     ...signInPages(deps, frames),
     ...registerPages(deps, frames),
     ...personalPages(deps, frames),
@@ -142,12 +147,14 @@ export const createDashboard = (deps: DashboardDeps): PageRoutes => ({
     const files = router.route(filesPath.replace('{file}', ':file'));
     files.get(serveFiles(gate.admission));
     answerOtherMethods(files, filesPath, [{ method: 'get' }]);
-    router.use(createPageRouter(dashboardPages(deps), { ...gate, deps }));
+    router.use(createPageRouter(dashboardPages(deps), { ...gate, deps, isTranslated }));
     return router;
   },
   errorPage(error, request, response) {
     const { isPage, requestId } = localsOf(response);
     if (!isPage || !prefersHtml(request.headers.accept)) return undefined;
-    return { type: htmlType, body: documentOf(pageOfError(error, requestId, deps.site.mode)) };
+    const languages = languagesOf(request, readCookies(request), false);
+    const body = inLanguages(languages, () => documentOf(pageOfError(error, requestId, deps.site.mode)));
+    return { type: htmlType, body };
   },
 });

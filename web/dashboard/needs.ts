@@ -4,11 +4,12 @@ import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
 import type { PaymentsInNeed } from '../../queries/findPayments.ts';
 import { card } from '../parts/boxes.ts';
-import { amountText, between, countWords, grouped, lengthText, paymentName, when } from '../parts/cells.ts';
+import { amountText, between, grouped, lengthText, paymentName, when } from '../parts/cells.ts';
 import { bdi, type Content, html } from '../parts/html.ts';
 import { type IconName, icon } from '../parts/icon.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
 import { dueOf } from '../parts/paymentState.ts';
+import { sayContent, sayCount, sayText } from '../parts/say.ts';
 
 export interface Needs {
   readonly payments: PaymentsInNeed;
@@ -36,7 +37,7 @@ export function needsCard(appId: string, needs: Needs, now: Instant): VNode | nu
   const entries = entriesOf(appId, needs, now);
   if (entries.length === 0) return null;
   return card(
-    { title: 'Needs you', live: 'needs' },
+    { title: sayText('needsYou'), live: 'needs' },
     html`<ul class="list">${entries.map(
       ({ href, drawing, title, text }) =>
         html`<li><a class="go" href=${href}><span class="tick need">${icon(drawing)}</span><span><strong>${title}</strong>
@@ -48,51 +49,59 @@ export function needsCard(appId: string, needs: Needs, now: Instant): VNode | nu
 function entriesOf(appId: string, needs: Needs, now: Instant): readonly Entry[] {
   const to = appPaths(appId);
   const { payments, exhausted, walletFrom, unusedKeys } = needs;
-  const { holding, underpaid, capped } = payments;
+  const { holding, underpaid } = payments;
   const inNeed = withQuery(to.payments, { group: 'needs' });
   const entries: Entry[] = [];
   if (holding.count > 0)
     entries.push({
       href: inNeed,
       drawing: 'balance',
-      title: `${capped ? 'At least ' : ''}${countWords(holding.count, 'payment')} ${holding.count === 1 ? 'holds' : 'hold'} ${holding.sums.map(({ amount, tokenSymbol }) => amountText(amount, tokenSymbol)).join(' + ')}`,
-      text: 'Money that was not what was agreed. Send it back, or ask the payer where it goes back to.',
+      title: heldTitle(payments),
+      text: sayContent('holdMoneyText'),
     });
   for (const payment of underpaid.slice(0, underpaidShown)) entries.push(underpaidEntry(appId, payment, now));
   if (underpaid.length > underpaidShown)
     entries.push({
       href: inNeed,
       drawing: 'clock',
-      title: `${grouped(String(underpaid.length - underpaidShown))} more payments received too little`,
-      text: 'Send their payers the link again before the time to pay is over.',
+      title: sayCount('moreUnderpaid', underpaid.length - underpaidShown),
+      text: sayContent('moreUnderpaidText'),
     });
   if (exhausted > 0)
     entries.push({
       href: to.webhooks,
       drawing: 'webhooks',
-      title: `Your server did not take ${countWords(exhausted, 'webhook')} in the last 24 hours`,
-      text: 'Webhooks are not sent again by themselves: see what your server answered, and send them again.',
+      title: sayCount('webhooksRefused', exhausted),
+      text: sayContent('webhooksRefusedText'),
     });
   if (walletFrom !== null)
     entries.push({
       href: to.settlement,
       drawing: 'settlement',
-      title: html`<span>A new settlement wallet counts from ${when(walletFrom)} on</span>`,
-      text: 'If you did not ask for it, cancel it now.',
+      title: html`<span>${sayContent('walletFrom', { time: when(walletFrom) })}</span>`,
+      text: sayContent('walletFromText'),
     });
   if (unusedKeys.length > 0)
     entries.push({
       href: to.keys,
       drawing: 'keys',
-      title: `${countWords(unusedKeys.length, 'API key')} ${unusedKeys.length === 1 ? 'was' : 'were'} not used for ${unusedKey_days} days`,
-      text: html`<span>Revoke what nobody needs: ${bdi(
-        unusedKeys
-          .slice(0, 3)
-          .map(({ name }) => name)
-          .join(', '),
-      )}${unusedKeys.length > 3 && ', …'}</span>`,
+      title: sayCount('keysUnused', unusedKeys.length, { days: String(unusedKey_days) }),
+      text: html`<span>${sayContent('keysUnusedText', {
+        names: bdi(
+          unusedKeys
+            .slice(0, 3)
+            .map(({ name }) => name)
+            .join(', '),
+        ),
+      })}${unusedKeys.length > 3 && ', …'}</span>`,
     });
   return entries;
+}
+
+function heldTitle({ holding: { count, sums }, capped }: PaymentsInNeed): string {
+  const money = sums.map(({ amount, tokenSymbol }) => amountText(amount, tokenSymbol)).join(' + ');
+  const what = sayCount('holdMoney', count, { money });
+  return capped ? sayText('atLeast', { what }) : what;
 }
 
 function underpaidEntry(appId: string, payment: PaymentView, now: Instant): Entry {
@@ -101,10 +110,10 @@ function underpaidEntry(appId: string, payment: PaymentView, now: Instant): Entr
   return {
     href: appPaths(appId).payment(payment.paymentId),
     drawing: 'clock',
-    title: html`<span>${bdi(paymentName(payment))}: ${`${grouped(payment.amountReceived ?? '0.00')} of ${amountText(dueOf(payment), sourceTokenSymbol)} received`}</span>`,
-    text:
-      left_ms > 0
-        ? `The time to pay is over in ${lengthText(left_ms)}. Send the payer the link again.`
-        : 'The time to pay is over: what came is held as soon as its chain is read.',
+    title: html`<span>${bdi(paymentName(payment))}: ${sayContent('receivedOf', {
+      received: grouped(payment.amountReceived ?? '0.00'),
+      due: amountText(dueOf(payment), sourceTokenSymbol),
+    })}</span>`,
+    text: left_ms > 0 ? sayContent('payTimeLeft', { time: lengthText(left_ms) }) : sayContent('payTimeOver'),
   };
 }

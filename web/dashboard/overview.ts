@@ -17,14 +17,15 @@ import type { PaymentReads } from '../../src/api/routes/payments.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { StatsPeriod as StatsPeriodSchema } from '../../src/api/schemas/base.ts';
 import { card, empty, type Fact, facts, inside } from '../parts/boxes.ts';
-import { countWords, grouped, lengthText } from '../parts/cells.ts';
+import { grouped, lengthText } from '../parts/cells.ts';
 import { barChart } from '../parts/chart.ts';
 import { linkButton } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
-import { html } from '../parts/html.ts';
+import { type Content, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
+import { type PlainName, sayContent, sayCount, sayText } from '../parts/say.ts';
 import { fields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { type Needs, needsCard, unusedKey_days } from './needs.ts';
@@ -42,11 +43,18 @@ export interface OverviewModel extends Frame {
   readonly now: Instant;
 }
 
-const periods: readonly (readonly [StatsPeriod, string, string])[] = [
-  ['today', 'Today', 'yesterday'],
-  ['7d', '7 days', 'the 7 days before'],
-  ['30d', '30 days', 'the 30 days before'],
+const periods: readonly (readonly [StatsPeriod, PlainName])[] = [
+  ['today', 'today'],
+  ['7d', 'days7'],
+  ['30d', 'days30'],
 ];
+
+/** Words of a comparison with the time before the period. */
+const comparisons: Readonly<Record<StatsPeriod, { readonly nothing: PlainName; readonly on: PlainName }>> = {
+  today: { nothing: 'nothingYesterday', on: 'onYesterday' },
+  '7d': { nothing: 'nothing7d', on: 'on7d' },
+  '30d': { nothing: 'nothing30d', on: 'on30d' },
+};
 
 export const overviewPage = (model: OverviewModel): VNode => {
   const { overview, period, payments } = model;
@@ -60,38 +68,38 @@ export const overviewPage = (model: OverviewModel): VNode => {
   return appPage(
     model,
     {
-      title: 'Overview',
+      title: sayText('overview'),
       section: 'overview',
-      live: countWords(stats.paymentCount, 'payment'),
-      controls: [periodSwitch(to.overview, period), linkButton(to.newLink, 'New payment link', 'primary')],
+      live: sayCount('paymentCount', stats.paymentCount),
+      controls: [periodSwitch(to.overview, period), linkButton(to.newLink, sayContent('newPaymentLink'), 'primary')],
     },
     html`<div class="stack">
       ${needsCard(model.app.appId, model.needs, model.now)}
       ${setUpSteps(model)}
-      ${facts(factsOf(overview, periods.find(([value]) => value === period)?.[2] ?? ''))}
+      ${facts(factsOf(overview, period))}
       ${
         chart.length > 1 &&
         card(
-          { title: 'Volume', note: 'USDC a day (UTC), today so far in light', live: 'volume' },
+          { title: sayText('volume'), note: sayContent('volumeNote'), live: 'volume' },
           inside(
             stats.paymentCount === 0
-              ? html`<p class="muted">Nothing was paid out in this period.</p>`
-              : barChart('Volume', 'USDC', chart),
+              ? html`<p class="muted">${sayContent('nothingPaidOut')}</p>`
+              : barChart(sayText('volume'), 'USDC', chart),
           ),
         )
       }
       ${card(
         {
-          title: 'Latest payments',
+          title: sayText('latestPayments'),
           live: 'latest',
-          controls: payments.length > 0 && linkButton(to.payments, 'All payments'),
+          controls: payments.length > 0 && linkButton(to.payments, sayContent('allPayments')),
         },
         payments.length > 0
           ? paymentTable(model.app.appId, payments)
           : empty(
-              'No payment yet',
-              'Make a payment link and open it, or create a payment with an API key. It shows up here by itself.',
-              linkButton(to.newLink, 'Make a payment link'),
+              sayText('noPaymentYet'),
+              sayContent('noPaymentYetOverview'),
+              linkButton(to.newLink, sayContent('makeLink')),
             ),
       )}
     </div>`,
@@ -99,10 +107,10 @@ export const overviewPage = (model: OverviewModel): VNode => {
 };
 
 const periodSwitch = (path: string, chosen: StatsPeriod): VNode =>
-  html`<nav class="switch" aria-label="Period">${periods.map(
+  html`<nav class="switch" aria-label=${sayContent('periodLabel')}>${periods.map(
     ([value, label]) =>
       html`<a href=${withQuery(path, { period: value })} aria-current=${value === chosen ? 'page' : undefined}>
-      ${label}</a>`,
+      ${sayContent(label)}</a>`,
   )}</nav>`;
 
 /** The app's missing setup steps, in the recommended order. Null if none is missing. */
@@ -112,15 +120,15 @@ function setUpSteps({ app, setUp, mode, payments }: OverviewModel): VNode | null
     {
       done: setUp.settlement,
       href: to.settlement,
-      title: 'Say where you are paid',
-      text: 'The wallet that every payout goes to.',
+      title: sayContent('setWallet'),
+      text: sayContent('setWalletText'),
     },
-    { done: setUp.key, href: to.keys, title: 'Issue an API key', text: 'With it your shop creates payments.' },
+    { done: setUp.key, href: to.keys, title: sayContent('issueKey'), text: sayContent('issueKeyText') },
     {
       done: setUp.webhook,
       href: to.webhooks,
-      title: 'Set a webhook',
-      text: 'We tell your server when a payment has arrived and when it was paid out.',
+      title: sayContent('setWebhook'),
+      text: sayContent('setWebhookText'),
     },
     ...(mode === 'live' || app.appId.startsWith('wallet_')
       ? []
@@ -128,68 +136,77 @@ function setUpSteps({ app, setUp, mode, payments }: OverviewModel): VNode | null
           {
             done: payments.length > 0,
             href: to.testPayment,
-            title: 'Make a test payment',
-            text: 'With play money: watch each step, and read the first webhook.',
+            title: sayContent('makeTest'),
+            text: sayContent('makeTestText'),
           },
         ]),
   ];
   if (steps.every(({ done }) => done)) return null;
   return card(
-    { title: 'Set up', note: `${steps.filter(({ done }) => done).length} of ${steps.length} done` },
+    {
+      title: sayText('setUp'),
+      note: sayContent('setUpNote', { done: steps.filter(({ done }) => done).length, all: steps.length }),
+    },
     html`<ol class="list">${steps.map(
       ({ done, href, title, text }) =>
         html`<li class=${done ? 'done' : undefined}><a class="go" href=${href}><span class="tick">
           ${done && icon('check')}</span><span><strong>${title}</strong>
-          ${done && html`<span class="visually-hidden"> (done)</span>`}<small class="muted">${text}</small></span>
+          ${done && html`<span class="visually-hidden"> ${sayContent('stepDone')}</span>`}<small class="muted">${text}</small></span>
           ${icon('forth')}</a></li>`,
     )}</ol>`,
   );
 }
 
-function factsOf({ stats, before, created, seenToPaidOut }: Overview, beforeName: string): readonly Fact[] {
+function factsOf({ stats, before, created, seenToPaidOut }: Overview, period: StatsPeriod): readonly Fact[] {
   return [
     {
-      term: 'Volume',
+      term: sayText('volume'),
       value: html`<span>${grouped(stats.volumeUsdc)} <small>USDC</small></span>`,
-      note: comparison(Number(stats.volumeUsdc), Number(before.volumeUsdc), beforeName),
+      note: comparison(Number(stats.volumeUsdc), Number(before.volumeUsdc), period),
     },
     {
-      term: 'Paid out to you',
+      term: sayText('paidOutToYou'),
       value: html`<span>${grouped(stats.netToWalletUsdc)} <small>USDC</small></span>`,
       note:
         Number(stats.refundedUsdc) > 0
-          ? `${grouped(stats.refundedUsdc)} USDC went back to payers`
+          ? sayContent('wentBack', { amount: grouped(stats.refundedUsdc) })
           : countText(stats.paymentCount, before.paymentCount),
     },
     {
-      term: 'Paid of created',
+      term: sayText('paidOfCreated'),
       value: created.count === 0 ? '–' : `${percent(created.paid / created.count)} %`,
       note:
         created.count === 0
-          ? 'none was created'
-          : `${grouped(String(created.expiredUnpaid))} of ${grouped(String(created.count))} expired unpaid`,
+          ? sayContent('noneCreated')
+          : sayContent('expiredUnpaid', {
+              expired: grouped(String(created.expiredUnpaid)),
+              all: grouped(String(created.count)),
+            }),
     },
     {
-      term: 'Seen to paid out',
+      term: sayText('seenToPaidOut'),
       value: seenToPaidOut ? lengthText(1_000 * seenToPaidOut.median_s) : '–',
-      note: seenToPaidOut ? `95 of 100 within ${lengthText(1_000 * seenToPaidOut.p95_s)}` : 'none was paid out',
+      note: seenToPaidOut
+        ? sayContent('within95', { time: lengthText(1_000 * seenToPaidOut.p95_s) })
+        : sayContent('nonePaidOut'),
     },
   ];
 }
 
-function comparison(now: number, before: number, beforeName: string): VNode | string {
-  if (before === 0) return `nothing in ${beforeName}`.replace('in yesterday', 'yesterday');
+function comparison(now: number, before: number, period: StatsPeriod): Content {
+  const { nothing, on } = comparisons[period];
+  if (before === 0) return sayContent(nothing);
   const change = (now - before) / before;
-  const [kind, sign, word] = change >= 0 ? ['up', '▲', 'more'] : ['down', '▼', 'less'];
+  const [kind, sign, word] = change >= 0 ? (['up', '▲', 'more'] as const) : (['down', '▼', 'less'] as const);
   const mark = html`<span class=${kind}><span aria-hidden="true">${sign}</span> ${percent(Math.abs(change))} %</span>`;
-  return html`<span>${mark} <span class="visually-hidden">${word} </span>on ${beforeName}</span>`;
+  return html`<span>${mark} <span class="visually-hidden">${sayContent(word)} </span>${sayContent(on)}</span>`;
 }
 
 const countText = (count: number, before: number): string =>
-  `${countWords(count, 'payment')}, ${grouped(String(before))} before`;
+  sayText('countBefore', { payments: sayCount('paymentCount', count), before: grouped(String(before)) });
 
 /** One place below ten, none above: `9.4`, `91`. */
-const percent = (share: number): string => (100 * share).toFixed(100 * share < 10 ? 1 : 0);
+const percent = (share: number): string => grouped((100 * share).toFixed(100 * share < 10 ? 1 : 0));
 
 // Overview of an app.
 

@@ -6,37 +6,38 @@ import { amount, paymentName, wayOf, when } from '../parts/cells.ts';
 import { bdi, type Content, cut, html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
 import { cameOf, dueOf, paymentChip } from '../parts/paymentState.ts';
+import { type PlainName, sayText } from '../parts/say.ts';
 import { type Column, table } from '../parts/table.ts';
 
-const captions: Readonly<Record<Sorting, string>> = {
-  newest: 'Payments, newest first',
-  oldest: 'Payments, oldest first',
-  largest: 'Payments, largest first',
-  smallest: 'Payments, smallest first',
+const captions: Readonly<Record<Sorting, PlainName>> = {
+  newest: 'captionNewest',
+  oldest: 'captionOldest',
+  largest: 'captionLargest',
+  smallest: 'captionSmallest',
 };
 
 const columnsBy = (sort: Sorting): readonly Column[] => [
-  { head: 'Payment', kind: 'title' },
-  { head: 'Way', kind: 'note' },
-  { head: 'State', kind: 'chip' },
+  { head: sayText('payment'), kind: 'title' },
+  { head: sayText('way'), kind: 'note' },
+  { head: sayText('state'), kind: 'chip' },
   {
-    head: 'Created',
+    head: sayText('created'),
     kind: 'when',
     ...(sort === 'newest' && { sorted: 'descending' }),
     ...(sort === 'oldest' && { sorted: 'ascending' }),
   },
   {
-    head: 'Due',
+    head: sayText('due'),
     kind: 'number',
     ...(sort === 'largest' && { sorted: 'descending' }),
     ...(sort === 'smallest' && { sorted: 'ascending' }),
   },
-  { head: 'Received', kind: 'detail' },
+  { head: sayText('received'), kind: 'detail' },
 ];
 
 export const paymentTable = (appId: string, payments: readonly PaymentView[], sort: Sorting = 'newest'): VNode =>
   html`<div class="whole-rows">${table(
-    captions[sort],
+    sayText(captions[sort]),
     columnsBy(sort),
     payments.map((payment) => [
       nameCell(appId, payment),

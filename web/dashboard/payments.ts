@@ -31,13 +31,14 @@ import type { PaymentReads } from '../../src/api/routes/payments.ts';
 import type { ProofDeps } from '../../src/api/routes/proof.ts';
 import { oneOf, PageCursor, PaymentStatus as PaymentStatusSchema, Uuid } from '../../src/api/schemas/base.ts';
 import { empty } from '../parts/boxes.ts';
-import { amountText, countWords, grouped } from '../parts/cells.ts';
+import { amountText, grouped } from '../parts/cells.ts';
 import { type FormState, linkButton, selectField, submit, textField } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
 import { stateWord } from '../parts/paymentState.ts';
+import { type PlainName, sayContent, sayCount, sayText } from '../parts/say.ts';
 import { pager } from '../parts/table.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -74,21 +75,21 @@ export const paymentsPage = (model: PaymentsModel): VNode => {
   return appPage(
     model,
     {
-      title: 'Payments',
+      title: sayText('payments'),
       section: 'payments',
-      live: payments.length > 0 ? `Newest payment: ${payments[0] && stateWord(payments[0])[1]}` : '',
+      live: payments[0] ? sayText('newestPayment', { state: stateWord(payments[0])[1] }) : '',
       controls: [
-        payments.length > 0 && linkButton(withQuery(to.csv, query), 'Export CSV'),
-        linkButton(to.newLink, 'New payment link', 'primary'),
+        payments.length > 0 && linkButton(withQuery(to.csv, query), sayContent('exportCsv')),
+        linkButton(to.newLink, sayContent('newPaymentLink'), 'primary'),
       ],
     },
     html`<div class="stack">
       ${shown && filters(to.payments, filter, { filtered, query, now: model.now })}
-      <section class="card" id="list" data-live="part" aria-label="Payments">
+      <section class="card" id="list" data-live="part" aria-label=${sayContent('payments')}>
         ${shown && groupTabs(to.payments, query, model.counts)}
         ${payments.length > 0 && sumLine(sums, model.searchCapped)}
         ${payments.length > 0 ? paymentTable(app.appId, payments, sort) : noPayments(model, filtered)}
-        ${pager({ path: to.payments, query, cursor, nextCursor, first: sort === 'newest' ? 'Newest' : 'First page', next: sort === 'newest' ? 'Older' : 'Next page' })}
+        ${pager({ path: to.payments, query, cursor, nextCursor, first: sayText(sort === 'newest' ? 'newest' : 'firstPage'), next: sayText(sort === 'newest' ? 'older' : 'nextPage') })}
       </section>
     </div>`,
   );
@@ -96,29 +97,29 @@ export const paymentsPage = (model: PaymentsModel): VNode => {
 
 const filterNames = ['q', 'group', 'status', 'from', 'to', 'sort'] as const;
 
-const groupWords: Readonly<Record<PaymentGroup, string>> = {
-  waiting: 'Waiting',
-  paid: 'Paid',
-  needs: 'Needs you',
-  expired: 'Expired',
-  refunded: 'Refunded',
+const groupWords: Readonly<Record<PaymentGroup, PlainName>> = {
+  waiting: 'waiting',
+  paid: 'paid',
+  needs: 'needsYou',
+  expired: 'expired',
+  refunded: 'refunded',
 };
 
-const sortingWords: Readonly<Record<Sorting, string>> = {
-  newest: 'Newest first',
-  oldest: 'Oldest first',
-  largest: 'Largest first',
-  smallest: 'Smallest first',
+const sortingWords: Readonly<Record<Sorting, PlainName>> = {
+  newest: 'newestFirst',
+  oldest: 'oldestFirst',
+  largest: 'largestFirst',
+  smallest: 'smallestFirst',
 };
 
 /** The groups of the list, with the number of payments in each. Fully held money is only under "Needs you". */
 function groupTabs(path: string, query: Query, { all, groups, needsCapped }: FoundCounts): VNode {
-  const tab = (group: PaymentGroup | null, word: string, count: number, capped = false) =>
+  const tab = (group: PaymentGroup | null, word: PlainName, count: number, capped = false) =>
     html`<a href=${withQuery(path, { ...query, group, status: null })}
-      aria-current=${(query['group'] ?? null) === group && !query['status'] ? 'page' : undefined}>${word}
+      aria-current=${(query['group'] ?? null) === group && !query['status'] ? 'page' : undefined}>${sayContent(word)}
       <span class="count">${grouped(String(count))}${capped && '+'}</span></a>`;
-  return html`<nav class="tabs" aria-label="Groups of payments">${tab(null, 'All', all)}${paymentGroups.map((group) =>
-    tab(group, groupWords[group], groups[group], group === 'needs' && needsCapped),
+  return html`<nav class="tabs" aria-label=${sayContent('groupsLabel')}>${tab(null, 'all', all)}${paymentGroups.map(
+    (group) => tab(group, groupWords[group], groups[group], group === 'needs' && needsCapped),
   )}</nav>`;
 }
 
@@ -128,12 +129,12 @@ function sumLine({ count, capped, tokens }: FoundSums, searchCapped: boolean): V
     tokens
       .filter((each) => Number(each[field]) > 0)
       .map((each) => amountText(each[field], each.tokenSymbol))
-      .join(' + ') || '0.00';
-  const what = capped ? `The newest ${grouped(String(count))} payments` : countWords(count, 'payment');
+      .join(' + ') || grouped('0.00');
+  const what = capped ? sayText('newestCount', { count: grouped(String(count)) }) : sayCount('paymentCount', count);
   const sentences = [
-    `${what}: ${of('due')} due, ${of('came')} received.`,
-    capped ? 'Sorting by amount is among these.' : null,
-    searchCapped ? 'The search found more than it can list: type more.' : null,
+    sayText('sums', { payments: what, due: of('due'), received: of('came') }),
+    capped ? sayText('sortedAmong') : null,
+    searchCapped ? sayText('searchCapped') : null,
   ];
   return html`<p class="sums small muted">${sentences.filter((each) => each !== null).join(' ')}</p>`;
 }
@@ -149,34 +150,34 @@ const filters = (path: string, form: FormState, { filtered, query, now }: Filter
     ${textField({
       form,
       name: 'q',
-      label: 'Search',
+      label: sayText('search'),
       type: 'search',
       optional: true,
       maxlength: 128,
-      placeholder: 'Order, title, address, transaction, amount, #tag',
+      placeholder: sayText('searchPlaceholder'),
     })}
-    ${selectField({ form, name: 'sort', label: 'Sort', optional: true, options: sortings.map((value) => ({ value: value === 'newest' ? '' : value, label: sortingWords[value] })) })}
-    ${textField({ form, name: 'from', label: 'From (UTC)', type: 'date', optional: true })}
-    ${textField({ form, name: 'to', label: 'To (UTC)', type: 'date', optional: true })}
+    ${selectField({ form, name: 'sort', label: sayText('sort'), optional: true, options: sortings.map((value) => ({ value: value === 'newest' ? '' : value, label: sayText(sortingWords[value]) })) })}
+    ${textField({ form, name: 'from', label: sayText('fromUtc'), type: 'date', optional: true })}
+    ${textField({ form, name: 'to', label: sayText('toUtc'), type: 'date', optional: true })}
     ${form.values['group'] && html`<input type="hidden" name="group" value=${form.values['group']} />`}
     ${form.values['status'] && html`<input type="hidden" name="status" value=${form.values['status']} />`}
-    <div class="controls">${submit('Search', 'plain')}${filtered && linkButton(path, 'Clear', 'quiet')}</div>
+    <div class="controls">${submit(sayContent('search'), 'plain')}${filtered && linkButton(path, sayContent('clear'), 'quiet')}</div>
   </form>${quickRanges(path, query, now)}</div>`;
 
 function quickRanges(path: string, query: Query, now: Instant): VNode {
   const today = now.slice(0, 10);
   const ago = (days: number) => plus(now, -days * day_ms).slice(0, 10);
-  const ranges: readonly (readonly [string, string | null, string | null])[] = [
-    ['Any time', null, null],
-    ['Today', today, today],
-    ['7 days', ago(6), today],
-    ['30 days', ago(29), today],
-    ['This month', `${today.slice(0, 8)}01`, today],
+  const ranges: readonly (readonly [PlainName, string | null, string | null])[] = [
+    ['anyTime', null, null],
+    ['today', today, today],
+    ['days7', ago(6), today],
+    ['days30', ago(29), today],
+    ['thisMonth', `${today.slice(0, 8)}01`, today],
   ];
-  return html`<nav class="switch ranges" aria-label="Days">${ranges.map(
+  return html`<nav class="switch ranges" aria-label=${sayContent('daysLabel')}>${ranges.map(
     ([word, from, to]) =>
       html`<a href=${withQuery(path, { ...query, from, to })}
-        aria-current=${(query['from'] || null) === from && (query['to'] || null) === to ? 'page' : undefined}>${word}</a>`,
+        aria-current=${(query['from'] || null) === from && (query['to'] || null) === to ? 'page' : undefined}>${sayContent(word)}</a>`,
   )}</nav>`;
 }
 
@@ -184,18 +185,18 @@ function noPayments({ app, any, cursor }: PaymentsModel, filtered: boolean): VNo
   const to = appPaths(app.appId);
   if (filtered) {
     return empty(
-      'No payment is like that',
-      'Search for the beginning of an order, a title, an address or a transaction, for a whole amount, or widen the days.',
-      linkButton(to.payments, 'Show all'),
+      sayText('noneLikeThat'),
+      sayContent('noneLikeThatText'),
+      linkButton(to.payments, sayContent('showAll')),
     );
   }
   if (any || cursor !== null)
-    return empty('No more payments', 'This was the last page.', linkButton(to.payments, 'Newest'));
+    return empty(sayText('noMorePayments'), sayContent('lastPage'), linkButton(to.payments, sayContent('newest')));
   return empty(
-    'No payment yet',
-    'Make a payment link and send it to somebody, or create payments with an API key. Each payment shows up here by itself, from its first moment on.',
-    html`<div class="controls">${linkButton(to.newLink, 'Make a payment link', 'primary')}
-      ${linkButton(to.keys, 'Issue an API key')}</div>`,
+    sayText('noPaymentYet'),
+    sayContent('noPaymentYetList'),
+    html`<div class="controls">${linkButton(to.newLink, sayContent('makeLink'), 'primary')}
+      ${linkButton(to.keys, sayContent('issueKey'))}</div>`,
   );
 }
 
@@ -284,7 +285,7 @@ export function filterOf(sent: Static<typeof PaymentFilterFields>): {
 } {
   const { q, group, status, sort, from, to } = sent;
   const [start, end] = [dayOf(from), dayOf(to)];
-  const notADay = 'This must be a day, such as 2026-11-22.';
+  const notADay = sayText('notADay');
   return {
     asked: {
       ...(q !== undefined && { search: q }),

@@ -14,6 +14,7 @@ import type { Outer, Site } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { outerPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { challengeCookie, challengeIn } from './cookies.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -21,7 +22,7 @@ import { type AnyForm, type AnyPage, type Audience, form, page, type Visit } fro
 import { askerOf } from './signIn.ts';
 
 /** Progress of the registration, for people who want to know how long it takes. */
-const stepNote = (number: number): VNode => html`<p class="small muted">Step ${number} of 4</p>`;
+const stepNote = (number: number): VNode => html`<p class="small muted">${sayContent('stepOf', { number })}</p>`;
 
 export interface RegisterModel extends Outer {
   /** Field: email. */
@@ -32,38 +33,36 @@ export interface RegisterModel extends Outer {
 export const registerPage = (model: RegisterModel): VNode =>
   outerPage(
     model,
-    'Register an app',
+    sayText('registerApp'),
     html`<div class="single">
       <section class="card">
         ${
           model.registrationOpen
             ? emailForm(model.form)
-            : html`<div class="inside"><h1>Registration is closed</h1><p class="muted">The operator of this service
-              registers apps. Ask them to invite you.</p></div>`
+            : html`<div class="inside"><h1>${sayContent('registrationClosed')}</h1><p class="muted">${sayContent('registrationClosedText')}</p></div>`
         }
       </section>
-      <p class="muted center">Registered already? <a href=${paths.signIn}>Sign in</a></p>
+      <p class="muted center">${sayContent('registeredAlready')} <a href=${paths.signIn}>${sayContent('signIn')}</a></p>
     </div>`,
   );
 
 const emailForm = (form: FormState): VNode =>
   html`<form class="inside" method="post" action=${paths.register}>
-    <div>${stepNote(1)}<h1>Register an app</h1>
-    <p class="muted">An app takes payments on one chain and is paid on another. First we mail you a code. You need no
-    password.</p></div>
+    <div>${stepNote(1)}<h1>${sayContent('registerApp')}</h1>
+    <p class="muted">${sayContent('registerText')}</p></div>
     ${problems(form)}
     ${textField({
       form,
       name: 'email',
-      label: 'E-mail',
+      label: sayText('email'),
       type: 'email',
       autocomplete: 'email',
       inputmode: 'email',
       maxlength: 254,
       focus: true,
-      hint: 'You sign in with it. It is shown to nobody.',
+      hint: sayContent('emailHint'),
     })}
-    ${submit('Mail me a code')}
+    ${submit(sayContent('mailCode'))}
   </form>`;
 
 export interface RegisterAppModel extends Outer {
@@ -75,45 +74,45 @@ export const registerAppPage = (model: RegisterAppModel): VNode => {
   const { form } = model;
   return outerPage(
     model,
-    'Name your app',
+    sayText('nameApp'),
     html`<div class="single"><section class="card">
       <form class="inside" method="post" action=${paths.registerApp} novalidate>
-        <div>${stepNote(3)}<h1>Name your app</h1>
-        <p class="muted">It works at once. Next you set the wallet that receives its payouts.</p></div>
+        <div>${stepNote(3)}<h1>${sayContent('nameApp')}</h1>
+        <p class="muted">${sayContent('nameAppText')}</p></div>
         ${problems(form)}
         ${textField({
           form,
           name: 'displayName',
-          label: 'Name of your shop or app',
+          label: sayText('shopName'),
           autocomplete: 'organization',
           maxlength: 80,
           focus: true,
-          hint: 'Your customers see it when they pay.',
+          hint: sayContent('shopNameHint'),
         })}
         ${choiceField({
           form,
           name: 'kind',
-          label: 'What it does',
+          label: sayText('whatItDoes'),
           options: [
             {
               value: 'merchant',
-              label: 'A shop',
-              hint: 'Every payment is paid out to your own wallet. No key can change where.',
+              label: sayText('aShop'),
+              hint: sayText('aShopHint'),
             },
-            { value: 'wallet', label: 'A wallet or platform', hint: 'Each payment names who receives it.' },
+            { value: 'wallet', label: sayText('aWallet'), hint: sayText('aWalletHint') },
           ],
         })}
         ${textField({
           form,
           name: 'slug',
-          label: 'Short name',
+          label: sayText('shortName'),
           optional: true,
           mono: true,
           maxlength: 48,
           placeholder: 'teahouse',
-          hint: 'Becomes part of the app’s id, as in merchant_teahouse, and cannot be changed. Small letters, digits, - and _.',
+          hint: sayContent('shortNameHint'),
         })}
-        ${submit('Register')}
+        ${submit(sayContent('register'))}
       </form>
     </section></div>`,
   );
@@ -130,19 +129,19 @@ export interface ConfirmedModel extends Outer {
 export const confirmedPage = (model: ConfirmedModel): VNode =>
   outerPage(
     model,
-    'Registered',
+    sayText('registered'),
     html`<div class="single">
-      <h1>Your app works</h1>
-      ${secretOnce('Webhook secret', model.webhookSecret, 'Your server checks with it that a webhook is ours. Lost, it can be replaced, never shown again.')}
+      <h1>${sayContent('appWorks')}</h1>
+      ${secretOnce(sayText('webhookSecret'), model.webhookSecret, sayContent('webhookSecretAdvice'))}
       <section class="card"><div class="inside">
-        ${linkButton(appPaths(model.appId).overview, 'To your app', 'primary')}
+        ${linkButton(appPaths(model.appId).overview, sayContent('toYourApp'), 'primary')}
         ${pairs([
-          ['App', html`<span class="mono">${model.appId}</span>`],
+          [sayText('railLabel'), html`<span class="mono">${model.appId}</span>`],
           [
-            'Webhooks go to',
-            model.webhookUrl === null ? 'nowhere yet' : html`<span class="mono">${model.webhookUrl}</span>`,
+            sayText('webhooksGoTo'),
+            model.webhookUrl === null ? sayContent('nowhereYet') : html`<span class="mono">${model.webhookUrl}</span>`,
           ],
-          ['Fingerprint', html`<span class="mono">${model.webhookSecretFingerprint}</span>`],
+          [sayText('fingerprint'), html`<span class="mono">${model.webhookSecretFingerprint}</span>`],
         ])}
       </div></section>
     </div>`,

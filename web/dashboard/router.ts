@@ -13,8 +13,10 @@ import { localsOf } from '../../src/api/middleware.ts';
 import type { Clients } from '../../src/api/rateLimits.ts';
 import { answerOtherMethods, type Gate } from '../../src/api/router.ts';
 import { paths } from '../parts/paths.ts';
+import { inLanguages } from '../parts/say.ts';
 import { noticeIn, readCookies } from './cookies.ts';
 import { readForm, refusedForm } from './forms.ts';
+import { languagesOf } from './languages.ts';
 import type { AnyForm, AnyPage, Audience, PageAnswer, Submitted, Visit } from './page.ts';
 import { sendPage } from './send.ts';
 import { readUpload, type Uploaded } from './upload.ts';
@@ -52,6 +54,8 @@ export interface PageGate extends Pick<Gate, 'admission' | 'limit'> {
   readonly ignoresUnknown?: boolean;
   /** A slash at a path's end makes another path. */
   readonly strict?: boolean;
+  /** States for a page's path whether its content is translated. Default: pages choose their language themselves. */
+  readonly isTranslated?: (path: string) => boolean;
   readonly deps: PageRouterDeps;
 }
 
@@ -69,7 +73,10 @@ export function createPageRouter(pages: readonly Served[], gate: PageGate): Rout
 }
 
 /** Origin, identity, rate limits, ownership, input, overload, handler. */
-function serve(page: Served, { deps, admission, limit, ignoresUnknown = false }: PageGate): RequestHandler {
+function serve(
+  page: Served,
+  { deps, admission, limit, ignoresUnknown = false, isTranslated }: PageGate,
+): RequestHandler {
   const checkParams = page.params && compileParameters(page.params);
   const handle = page.method === 'get' ? showing(page, limit, ignoresUnknown) : acting(page, { admission, limit });
 
@@ -78,7 +85,11 @@ function serve(page: Served, { deps, admission, limit, ignoresUnknown = false }:
     if (page.method === 'post') requireSameOrigin(request, deps.publicUrl());
     const visit = await visitOf(request, response);
     if (!visit) return sendPage(request, response, { to: signInFor(request) });
-    const answer = await handle(visit, request, response);
+    const answer = await (isTranslated
+      ? inLanguages(languagesOf(request, visit.cookies, isTranslated(page.path)), () =>
+          handle(visit, request, response),
+        )
+      : handle(visit, request, response));
     await sendPage(request, response, answer, visit);
   };
 

@@ -15,6 +15,7 @@ import { bdi, cut, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { outerPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -39,20 +40,18 @@ export interface ChooseAppModel extends Outer {
 /** The apps of a person, and their pending registrations. */
 export const chooseAppPage = (model: ChooseAppModel): VNode => {
   const { apps, pending, invitations } = model;
-  const register = model.registrationOpen ? linkButton(paths.register, 'Register an app') : null;
+  const register = model.registrationOpen ? linkButton(paths.register, sayContent('registerApp')) : null;
   return outerPage(
     model,
-    'Your apps',
+    sayText('yourApps'),
     html`<div class="single">
-      <div class="head"><div class="title"><h1>Your apps</h1></div><div class="controls">
-      ${linkButton(paths.sessions, 'Sessions', 'quiet')}${apps.length > 0 && register}</div></div>
+      <div class="head"><div class="title"><h1>${sayContent('yourApps')}</h1></div><div class="controls">
+      ${linkButton(paths.sessions, sayContent('sessions'), 'quiet')}${apps.length > 0 && register}</div></div>
       ${
         apps.length === 0
           ? html`<section class="card">${empty(
-              'You have no app yet',
-              model.registrationOpen
-                ? 'An app takes payments on one chain and is paid on another. Registering one takes a minute.'
-                : 'Apps are registered by the operator of this service. Ask them to invite you.',
+              sayText('noAppYet'),
+              model.registrationOpen ? sayContent('noAppYetText') : sayContent('registrationClosedText'),
               register,
             )}</section>`
           : html`<ul class="card list">${apps.map(
@@ -66,14 +65,14 @@ export const chooseAppPage = (model: ChooseAppModel): VNode => {
       ${
         pending.length > 0 &&
         card(
-          { title: 'Waiting for you', note: 'registered with your e-mail' },
+          { title: sayText('waitingForYou'), note: sayContent('withYourEmail') },
           html`<div><ul class="list">${pending.map(
             ({ appId, displayName, requestedAt, expiresAt }) =>
               html`<li><div class="go"><span><strong>${bdi(displayName)}</strong><small class="muted">
-                ${appId}, registered ${when(requestedAt)}, ends ${when(expiresAt)}</small></span>
-                <span class="controls">${postButton(paths.discardPending(appId), 'Discard', 'quiet')}
-                ${postButton(paths.confirmPending(appId), 'It is mine')}</span></div></li>`,
-          )}</ul><p class="foot">Was it not you? Discard it: somebody else typed your address.</p></div>`,
+                ${sayContent('pendingText', { app: appId, from: when(requestedAt), until: when(expiresAt) })}</small></span>
+                <span class="controls">${postButton(paths.discardPending(appId), sayContent('discard'), 'quiet')}
+                ${postButton(paths.confirmPending(appId), sayContent('itIsMine'))}</span></div></li>`,
+          )}</ul><p class="foot">${sayContent('notYou')}</p></div>`,
         )
       }
     </div>`,

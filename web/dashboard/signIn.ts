@@ -10,6 +10,7 @@ import { bdi, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { outerPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { type Challenged, challengeCookie, challengeIn, type SetCookie } from './cookies.ts';
 import { entry, fields, NextPath, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -37,28 +38,29 @@ export interface CodeModel extends Outer {
 }
 
 /** Asks for the mailed code. POST: code, next. */
-export const codePage = (model: CodeModel): VNode =>
-  outerPage(
+export const codePage = (model: CodeModel): VNode => {
+  const email = html`<strong>${bdi(model.email)}</strong>`;
+  const again = model.purpose === 'register' ? paths.register : paths.signIn;
+  return outerPage(
     model,
-    'Enter the code',
+    sayText('codeTitle'),
     html`<div class="single">
       <section class="card">
         <div class="inside">
-          <div><h1>Enter the code</h1><p class="muted">${
+          <div><h1>${sayContent('codeTitle')}</h1><p class="muted">${
             model.purpose === 'register'
-              ? html`<span>We mailed it to <strong>${bdi(model.email)}
-                </strong>. It proves that the address is yours. Next you name your app.</span>`
-              : html`<span>If <strong>${bdi(model.email)}</strong> may sign in, a mail with it is on its way.</span>`
+              ? html`<span>${sayContent('codeRegister', { email })}</span>`
+              : html`<span>${sayContent('codeSignIn', { email })}</span>`
           }</p></div>
           ${problems(model.form)}
           ${codeForm(model.form, model.next)}
         </div>
         ${model.mailboxUrl !== null && mailboxNote(model.mailboxUrl)}
       </section>
-      <p class="muted center">No e-mail? Check your spam folder, or <a href=${model.purpose === 'register' ? paths.register : paths.signIn}>request another code</a>. A
-      new code replaces the old one.</p>
+      <p class="muted center">${sayContent('noMail', { link: html`<a href=${again}>${sayContent('anotherCode')}</a>` })}</p>
     </div>`,
   );
+};
 
 /** A code is valid for ten minutes, in the browser that requested it. */
 export const codeForm = (form: FormState, next: string | null): VNode =>
@@ -67,21 +69,21 @@ export const codeForm = (form: FormState, next: string | null): VNode =>
     ${textField({
       form,
       name: 'code',
-      label: 'Code',
+      label: sayText('code'),
       autocomplete: 'one-time-code',
       inputmode: 'numeric',
       pattern: ' *([0-9] *){6,8}',
       maxlength: 16,
       focus: true,
       mono: true,
-      hint: 'The digits of the mail. They work for ten minutes, in this browser only.',
+      hint: sayContent('codeHint'),
     })}
-    ${submit('Go on')}
+    ${submit(sayContent('goOn'))}
   </form>`;
 
 export const mailboxNote = (mailboxUrl: string): VNode =>
   html`<p class="foot">${icon('mail')}
-    <span>The sandbox sends no mail: read it in its <a href=${mailboxUrl} target="_blank">mailbox</a>.</span></p>`;
+    <span>${sayContent('mailboxNote', { mailbox: html`<a href=${mailboxUrl} target="_blank">${sayContent('mailbox')}</a>` })}</span></p>`;
 
 const own = /^\/dashboard(\/[\w~-][\w.~-]*)*\/?(\?[\w.~%=&+-]*)?$/;
 
@@ -106,36 +108,37 @@ export const signInPage = (model: SignInModel): VNode => {
   const shown = demo && form.values['email'] === undefined ? { ...form, values: { email: demo.email } } : form;
   return outerPage(
     model,
-    'Sign in',
+    sayText('signIn'),
     html`<div class="single">
       <section class="card">
         <form class="inside" method="post" action=${paths.signIn}>
-          <div><h1>Sign in</h1><p class="muted">No password: we mail you a code.</p></div>
+          <div><h1>${sayContent('signIn')}</h1><p class="muted">${sayContent('noPassword')}</p></div>
           ${problems(form)}
           ${next !== null && html`<input type="hidden" name="next" value=${next} />`}
           ${textField({
             form: shown,
             name: 'email',
-            label: 'E-mail',
+            label: sayText('email'),
             type: 'email',
             autocomplete: 'username',
             inputmode: 'email',
             maxlength: 254,
             focus: true,
           })}
-          ${submit('Mail me a code')}
+          ${submit(sayContent('mailCode'))}
         </form>
         ${
           demo &&
-          html`<p class="foot">${icon('mail')}<span>In the sandbox, sign in as <strong>${demo.email}
-        </strong>. The mail with the code is in the <a href=${demo.mailboxUrl} target="_blank">sandbox’s
-        mailbox</a>.</span></p>`
+          html`<p class="foot">${icon('mail')}<span>${sayContent('demoNote', {
+            email: html`<strong>${demo.email}</strong>`,
+            mailbox: html`<a href=${demo.mailboxUrl} target="_blank">${sayContent('demoMailbox')}</a>`,
+          })}</span></p>`
         }
       </section>
       ${
         model.registrationOpen
-          ? html`<p class="muted center">New here? <a href=${paths.register}>Register an app</a></p>`
-          : html`<p class="muted center">New apps are registered by the operator, who can invite you.</p>`
+          ? html`<p class="muted center">${sayContent('newHere')} <a href=${paths.register}>${sayContent('registerApp')}</a></p>`
+          : html`<p class="muted center">${sayContent('operatorInvites')}</p>`
       }
     </div>`,
   );

@@ -26,6 +26,7 @@ import { bdi, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { appPage, outerPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { entry, fields, noFields } from './forms.ts';
@@ -203,14 +204,14 @@ export const invitationsPage = (model: InvitationsModel): VNode =>
 /** Invitations with their answers. */
 export const invitationCard = (invitations: readonly TeamInvitation[]): VNode =>
   card(
-    { title: 'Invitations to teams' },
+    { title: sayText('invitationsToTeams') },
     html`<div><ul class="list">${invitations.map(
       ({ appId, name, role, expiresAt }) =>
         html`<li><div class="go"><span><strong>${bdi(name ?? appId)}</strong><small class="muted">
-          ${appId}, as ${roleNames[role]}, until ${onDay(expiresAt)}</small></span>
-          <span class="controls">${postButton(paths.declineInvitation(appId), 'Decline', 'quiet')}
-          ${postButton(paths.acceptInvitation(appId), 'Join')}</span></div></li>`,
-    )}</ul><p class="foot">Do you not know the app? Decline: nothing happens.</p></div>`,
+          ${sayContent('invitedAs', { app: appId, role: roleNames[role], day: onDay(expiresAt) })}</small></span>
+          <span class="controls">${postButton(paths.declineInvitation(appId), sayContent('decline'), 'quiet')}
+          ${postButton(paths.acceptInvitation(appId), sayContent('join'))}</span></div></li>`,
+    )}</ul><p class="foot">${sayContent('invitationUnknown')}</p></div>`,
   );
 
 /** Needs of the pages of teams. */

@@ -9,6 +9,7 @@ import { copyButton } from './field.ts';
 import type { Flash } from './frame.ts';
 import { type Content, html } from './html.ts';
 import { type IconName, icon } from './icon.ts';
+import { type PlainName, pageLanguage, sayContent, sayText } from './say.ts';
 
 export interface Heading {
   readonly title: string;
@@ -48,22 +49,22 @@ export const shapes: Readonly<Record<State, IconName>> = { ok: 'check', wait: 'c
 export const chip = (state: State, word: string): VNode =>
   html`<span class=${`chip ${state}`}>${icon(shapes[state])}${word}</span>`;
 
-const statuses: Readonly<Record<PaymentStatus, readonly [State, string]>> = {
-  payment_unpaid: ['wait', 'Not paid yet'],
-  payment_started: ['wait', 'Confirming'],
-  payment_payin_completed: ['wait', 'Paid, payout due'],
-  payment_bridging: ['wait', 'Paid, payout due'],
-  payment_payout_started: ['wait', 'Paying out'],
-  payment_payout_completed: ['ok', 'Completed'],
-  payment_completed: ['ok', 'Completed'],
-  payment_bounced: ['bad', 'Money held'],
-  payment_expired: ['idle', 'Expired'],
-  payment_refunded: ['idle', 'Refunded'],
+const statuses: Readonly<Record<PaymentStatus, readonly [State, PlainName]>> = {
+  payment_unpaid: ['wait', 'unpaid'],
+  payment_started: ['wait', 'confirming'],
+  payment_payin_completed: ['wait', 'payoutDue'],
+  payment_bridging: ['wait', 'payoutDue'],
+  payment_payout_started: ['wait', 'payingOut'],
+  payment_payout_completed: ['ok', 'completed'],
+  payment_completed: ['ok', 'completed'],
+  payment_bounced: ['bad', 'moneyHeld'],
+  payment_expired: ['idle', 'expired'],
+  payment_refunded: ['idle', 'refunded'],
 };
 
 export const chipStateOf = (status: PaymentStatus): State => statuses[status][0];
-export const wordOf = (status: PaymentStatus): string => statuses[status][1];
-export const statusChip = (status: PaymentStatus): VNode => chip(...statuses[status]);
+export const wordOf = (status: PaymentStatus): string => sayText(statuses[status][1]);
+export const statusChip = (status: PaymentStatus): VNode => chip(chipStateOf(status), wordOf(status));
 
 /** Outcome of a webhook. */
 export const deliveryChip = ({
@@ -82,10 +83,13 @@ export const notice = (state: State, content: Content): VNode =>
 
 const states = { done: 'ok', warning: 'wait', problem: 'bad' } as const;
 
+/** Outcomes of forms exist in English only. */
+const inEnglishHere = () => (pageLanguage() === 'en' ? {} : { lang: 'en', dir: 'ltr' });
+
 /** Outcome of the last action; announced at once. */
 export const flashed = (flash: Flash | null): VNode | null =>
   flash &&
-  html`<div class=${`notice ${states[flash.kind]}`} role=${flash.kind === 'problem' ? 'alert' : 'status'}>
+  html`<div class=${`notice ${states[flash.kind]}`} role=${flash.kind === 'problem' ? 'alert' : 'status'} ...${inEnglishHere()}>
     ${icon(shapes[states[flash.kind]])}<div>${flash.text}</div></div>`;
 
 /** A value that is displayed once and never again. */
@@ -93,7 +97,7 @@ export const secretOnce = (what: string, value: string, advice: Content): VNode 
   html`<section class="card secret" aria-labelledby="secret">
     <h2 id="secret">${icon('keys')}${what}</h2>
     <p class="copyable"><code class="mono" tabindex="0">${value}</code>${copyButton(value, what)}</p>
-    <p><strong>Copy it now: it is shown this once.</strong> ${advice}</p>
+    <p><strong>${sayContent('copyItNow')}</strong> ${advice}</p>
   </section>`;
 
 /** A value to copy elsewhere. */

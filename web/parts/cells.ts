@@ -5,34 +5,54 @@ import { type ChainId, chainOf } from '../../domain/chains.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { epochMs, hour_ms, type Instant, minute_ms } from '../../domain/time.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
+import { directionMarks } from '../pay/language.ts';
 import type { Mode } from './frame.ts';
 import { cut, html } from './html.ts';
 import { icon } from './icon.ts';
+import { pageLanguage, pageLocale, sayContent, sayText } from './say.ts';
 
 /** `16420.18` for people: `16,420.18`. */
 export function grouped(decimal: string): string {
+  if (pageLanguage() !== 'en' && isDecimal.test(decimal)) return localized(decimal);
   const [whole = '', fraction] = decimal.split('.');
   const groups = whole.replace(/\B(?=(\d{3})+$)/g, ',');
   return fraction === undefined ? groups : `${groups}.${fraction}`;
 }
 
-/** `1 payment`, `1,204 payments` */
+const isDecimal = /^-?\d+(\.\d+)?$/;
+
+/** In the language's format, with every digit: the formatter reads the text exactly. */
+function localized(decimal: string): string {
+  const digits = decimal.split('.')[1]?.length ?? 0;
+  const format = new Intl.NumberFormat(pageLocale(), { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return format.format(decimal as `${number}`).replaceAll(directionMarks, '');
+}
+
+/** `1 payment`, `1,204 payments`: English, for pages that are not translated. */
 export const countWords = (count: number, thing: string): string =>
   `${grouped(String(count))} ${thing}${count === 1 ? '' : 's'}`;
 
 /** Money reads from left to right in every language. */
 export const amount = (decimal: string | null, symbol: string): VNode =>
-  html`<span class="money" dir="ltr">${decimal === null ? 'any' : html`<b>${grouped(decimal)}</b>`} <small>${symbol}
+  html`<span class="money" dir="ltr">${decimal === null ? sayContent('any') : html`<b>${grouped(decimal)}</b>`} <small>${symbol}
     </small></span>`;
 
 /** For a sentence: `10.00 USDC`. */
 export const amountText = (decimal: string | null, symbol: string): string =>
-  decimal === null ? `any amount of ${symbol}` : `${grouped(decimal)} ${symbol}`;
+  decimal === null ? sayText('anyAmountOf', { symbol }) : `${grouped(decimal)} ${symbol}`;
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** `2026-11-02…` as `2 Nov`. */
-export const dayText = (date: string): string => `${Number(date.slice(8, 10))} ${months[Number(date.slice(5, 7)) - 1]}`;
+export const dayText = (date: string): string =>
+  pageLanguage() === 'en'
+    ? `${Number(date.slice(8, 10))} ${months[Number(date.slice(5, 7)) - 1]}`
+    : dateIn({ day: 'numeric', month: 'short' }, date);
+
+const dateIn = (form: Intl.DateTimeFormatOptions, date: string): string =>
+  new Intl.DateTimeFormat(pageLocale(), { ...form, timeZone: 'UTC' })
+    .format(new Date(date.slice(0, 10)))
+    .replaceAll(directionMarks, '');
 
 /** In UTC, labelled; a script (client/localTime.js) replaces it with the reader's own time. */
 export const when = (at: Instant): VNode =>
@@ -43,16 +63,27 @@ export const exactly = (at: Instant): VNode =>
   html`<time datetime=${at} data-local="exactly">${dayText(at)}, ${at.slice(11, 23)} UTC</time>`;
 
 export const onDay = (at: Instant): VNode =>
-  html`<time datetime=${at} data-local="day">${dayText(at)} ${at.slice(0, 4)}</time>`;
+  html`<time datetime=${at} data-local="day">${
+    pageLanguage() === 'en'
+      ? `${dayText(at)} ${at.slice(0, 4)}`
+      : dateIn({ day: 'numeric', month: 'short', year: 'numeric' }, at)
+  }</time>`;
 
 /** `24 s`, `3 min`, `2 h`, `5 days`: one unit, rounded up, so that no promise is too early. */
 export function lengthText(duration_ms: number): string {
-  if (duration_ms < 1_000) return `${Math.max(0, Math.ceil(duration_ms))} ms`;
-  if (duration_ms <= 99_000) return `${Math.ceil(duration_ms / 1_000)} s`;
-  if (duration_ms <= 99 * minute_ms) return `${Math.ceil(duration_ms / minute_ms)} min`;
+  if (duration_ms < 1_000) return lengthIn(Math.max(0, Math.ceil(duration_ms)), 'millisecond', 'ms');
+  if (duration_ms <= 99_000) return lengthIn(Math.ceil(duration_ms / 1_000), 'second', 's');
+  if (duration_ms <= 99 * minute_ms) return lengthIn(Math.ceil(duration_ms / minute_ms), 'minute', 'min');
   const hours = Math.ceil(duration_ms / hour_ms);
-  return hours <= 48 ? `${hours} h` : `${Math.ceil(hours / 24)} days`;
+  return hours <= 48 ? lengthIn(hours, 'hour', 'h') : lengthIn(Math.ceil(hours / 24), 'day', 'days');
 }
+
+const lengthIn = (count: number, unit: string, inEnglish: string): string =>
+  pageLanguage() === 'en'
+    ? `${count} ${inEnglish}`
+    : new Intl.NumberFormat(pageLocale(), { style: 'unit', unit, unitDisplay: unit === 'day' ? 'long' : 'short' })
+        .format(count)
+        .replaceAll(directionMarks, '');
 
 export const between = (from: Instant, to: Instant): number => epochMs(to) - epochMs(from);
 
@@ -105,7 +136,7 @@ export function transactionLink(mode: Mode, chainId: ChainId, txHash: string): V
   return url === null
     ? html`<span class="mono" title=${txHash}>${hash}</span>`
     : html`<a class="mono" href=${url} rel="noopener noreferrer" target="_blank" title=${txHash}>${hash}
-      ${icon('external')}<span class="visually-hidden"> (opens an explorer)</span></a>`;
+      ${icon('external')}<span class="visually-hidden"> ${sayContent('opensExplorer')}</span></a>`;
 }
 
 /** Page that gives test tokens for test networks. */

@@ -1,8 +1,9 @@
 /** A chart of bars. */
 
 import type { VNode } from 'preact';
-import { countWords, dayText, grouped } from './cells.ts';
+import { dayText, grouped } from './cells.ts';
 import { html } from './html.ts';
+import { sayContent, sayCount, sayText } from './say.ts';
 
 export interface Bar {
   /** `2026-11-22` */
@@ -34,10 +35,10 @@ const lines = 4;
 /** Bars of days, the last of them today, which is incomplete. */
 export function barChart(label: string, unit: string, bars: readonly Bar[]): VNode {
   const top = topOf(Math.max(0, ...bars.map(({ value }) => Number(value))));
-  const spoken = `${label}: ${bars.length} days, the most ${grouped(mostOf(bars))} ${unit} a day. The table below has every day.`;
+  const spoken = sayText('chartSpoken', { label, days: String(bars.length), most: grouped(mostOf(bars)), unit });
   return html`<figure class="chart">
     ${sizes.map((size) => drawing(size, spoken, unit, bars, top))}
-    <figcaption><details><summary>As a table</summary>${asTable(unit, bars)}</details></figcaption>
+    <figcaption><details><summary>${sayContent('asTable')}</summary>${asTable(unit, bars)}</details></figcaption>
   </figure>`;
 }
 
@@ -61,7 +62,7 @@ function drawing(size: Size, label: string, unit: string, bars: readonly Bar[], 
       const round_px = round(Math.min(3, barWidth / 3));
       return html`<g>
         <rect class=${last ? 'rest' : undefined} x=${x} y=${round(floor - tall)} width=${barWidth} height=${tall} rx=${round_px}>
-          <title>${`${dayText(date)}: ${grouped(value)} ${unit} in ${countWords(count, 'payment')}`}</title>
+          <title>${sayText('chartBar', { day: dayText(date), amount: `${grouped(value)} ${unit}`, payments: sayCount('paymentCount', count) })}</title>
         </rect>
         ${
           isLabelled(size, bars.length, place) &&
@@ -83,8 +84,8 @@ function isLabelled({ name, every }: Size, days: number, place: number): boolean
 }
 
 const asTable = (unit: string, bars: readonly Bar[]): VNode =>
-  html`<table class="plain"><thead><tr><th scope="col">Day (UTC)</th><th scope="col" class="number">${unit}</th>
-    <th scope="col" class="number">Payments</th></tr></thead>
+  html`<table class="plain"><thead><tr><th scope="col">${sayContent('dayUtc')}</th><th scope="col" class="number">${unit}</th>
+    <th scope="col" class="number">${sayContent('payments')}</th></tr></thead>
   <tbody>${bars.map(
     ({ date, value, count }) => html`<tr><th scope="row">${dayText(date)}</th><td class="number">
   ${grouped(value)}</td><td class="number">${count}</td></tr>`,

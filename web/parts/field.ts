@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import type { Chain } from '../../domain/chains.ts';
 import { type Content, html } from './html.ts';
 import { type IconName, icon } from './icon.ts';
+import { pageLanguage, sayContent, sayText } from './say.ts';
 
 export interface FieldBase {
   readonly form: FormState;
@@ -108,7 +109,7 @@ export function problems({ errors }: FormState): VNode | null {
   const list = Object.entries(errors);
   if (list.length === 0 || (list.length === 1 && errors[''] === undefined)) return null;
   return html`<div class="notice bad" role="alert">${icon('alert')}<div>
-    <p><strong>${errors[''] ?? 'This was not saved yet.'}</strong></p>
+    <p><strong>${errors[''] ?? sayContent('notSavedYet')}</strong></p>
     <ul>${list.map(([name, error]) => name !== '' && html`<li><a href=${`#field-${name}`}>${error}</a></li>`)}</ul>
   </div></div>`;
 }
@@ -123,7 +124,9 @@ const idOf = ({ id, name }: Pick<FieldBase, 'id' | 'name'>): string => `field-${
 
 const errorOf = (field: FieldBase): VNode | null => {
   const error = field.form.errors[field.name];
-  return error === undefined ? null : html`<p class="error" id=${`${idOf(field)}-error`}>${icon('alert')}${error}</p>`;
+  return error === undefined
+    ? null
+    : html`<p class="error" id=${`${idOf(field)}-error`} dir=${pageLanguage() === 'en' ? undefined : 'auto'}>${icon('alert')}${error}</p>`;
 };
 
 function described(field: FieldBase) {
@@ -134,7 +137,7 @@ function described(field: FieldBase) {
 
 const around = (field: FieldBase, input: VNode): VNode =>
   html`<div class="field">
-    <label for=${idOf(field)}>${field.label}${field.optional === true && html`<small class="muted"> optional</small>`}</label>
+    <label for=${idOf(field)}>${field.label}${field.optional === true && html`<small class="muted"> ${sayContent('optional')}</small>`}</label>
     ${input}
     ${errorOf(field)}
     ${field.hint && html`<p class="hint" id=${`${idOf(field)}-hint`}>${field.hint}</p>`}
@@ -164,10 +167,14 @@ export const linkButton = (href: string, label: Content, weight: Weight = 'plain
 export const postButton = (action: string, label: Content, weight: Weight = 'plain'): VNode =>
   html`<form method="post" action=${action} class="inline">${submit(label, weight)}</form>`;
 
+/** Words of client/copy.js, whose own are English. */
+const otherWord = (name: 'copied' | 'copyByHand'): string | undefined =>
+  pageLanguage() === 'en' ? undefined : sayText(name);
+
 /** Visible if a script can copy (client/copy.js). */
 export const copyButton = (text: string, what: string): VNode =>
-  html`<button class="button plain small copy" type="button" hidden data-copy=${text} data-copied=${`${what} copied`}>
-    ${icon('copy')}<span>Copy</span><span class="visually-hidden"> ${what}</span></button>`;
+  html`<button class="button plain small copy" type="button" hidden data-copy=${text} data-copied=${sayText('copiedWhat', { what })} data-told=${otherWord('copied')} data-failed=${otherWord('copyByHand')}>
+    ${icon('copy')}<span>${sayContent('copy')}</span><span class="visually-hidden"> ${what}</span></button>`;
 
 export interface WalletNames {
   readonly chain: string;

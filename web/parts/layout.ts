@@ -1,12 +1,14 @@
 /** Layout of pages: head, skip link, sidebar with the app's pages, signed-in person. */
 import type { VNode } from 'preact';
 import { noticesMax } from '../../queries/notices.ts';
+import { directionOf, type Language, languages, ownNames } from '../pay/language.ts';
 import { flashed } from './boxes.ts';
 import { postButton } from './field.ts';
 import type { AppName, Frame, Mode, Outer } from './frame.ts';
 import { bdi, type Content, cut, html } from './html.ts';
 import { type IconName, icon } from './icon.ts';
 import { appPaths, paths } from './paths.ts';
+import { inFrame, pageLanguage, pageLanguages, sayContent, sayText } from './say.ts';
 
 export type Section =
   | 'overview'
@@ -27,40 +29,41 @@ export type Section =
   | 'team'
   | 'audit';
 
-type Entry = readonly [section: Section, label: string, drawing: IconName];
+type Entry = readonly [section: Section, drawing: IconName];
+type GroupName = 'navDevelopers' | 'navSettings';
 
 /** Entries of the sidebar. The first group needs no heading. */
-const groups: readonly (readonly [heading: string | null, entries: readonly Entry[]])[] = [
+const groups: readonly (readonly [heading: GroupName | null, entries: readonly Entry[]])[] = [
   [
     null,
     [
-      ['overview', 'Overview', 'overview'],
-      ['payments', 'Payments', 'payments'],
-      ['links', 'Payment links', 'link'],
-      ['cashback', 'Cashback', 'cashback'],
-      ['reports', 'Reports', 'audit'],
+      ['overview', 'overview'],
+      ['payments', 'payments'],
+      ['links', 'link'],
+      ['cashback', 'cashback'],
+      ['reports', 'audit'],
     ],
   ],
   [
-    'Developers',
+    'navDevelopers',
     [
-      ['keys', 'API keys', 'keys'],
-      ['webhooks', 'Webhooks', 'webhooks'],
-      ['requests', 'API requests', 'search'],
-      ['events', 'Events', 'clock'],
-      ['embedding', 'Embedding', 'embedding'],
+      ['keys', 'keys'],
+      ['webhooks', 'webhooks'],
+      ['requests', 'search'],
+      ['events', 'clock'],
+      ['embedding', 'embedding'],
     ],
   ],
   [
-    'Settings',
+    'navSettings',
     [
-      ['settlement', 'Settlement', 'settlement'],
-      ['payFrom', 'Pay from', 'choose'],
-      ['policy', 'Other amounts', 'balance'],
-      ['branding', 'Branding', 'branding'],
-      ['notifications', 'Notifications', 'bell'],
-      ['team', 'Team', 'team'],
-      ['audit', 'Audit trail', 'audit'],
+      ['settlement', 'settlement'],
+      ['payFrom', 'choose'],
+      ['policy', 'balance'],
+      ['branding', 'branding'],
+      ['notifications', 'bell'],
+      ['team', 'team'],
+      ['audit', 'audit'],
     ],
   ],
 ];
@@ -86,30 +89,32 @@ export interface AppPage {
 /** A page of an app. */
 export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
   const { appId } = frame.app;
-  return documentPart(
-    frame,
-    {
-      title: `${cut(page.title, 80)} · ${frame.app.name}`,
-      live: page.live === undefined ? null : appPaths(appId).live,
-      find: appPaths(appId).find,
-      script: page.script ?? null,
-    },
-    html`<div class="desk">
+  const own = contentLanguage();
+  return inFrame(() =>
+    documentPart(
+      frame,
+      {
+        title: `${cut(page.title, 80)} · ${frame.app.name}`,
+        live: page.live === undefined ? null : appPaths(appId).live,
+        find: appPaths(appId).find,
+        script: page.script ?? null,
+      },
+      html`<div class="desk">
       <header class="topbar">
         <a class="who" href=${appPaths(appId).overview}>${mark(frame)}<strong>${bdi(frame.app.name)}</strong></a>
-        <div class="controls">${bell(frame)}<button class="button quiet" type="button" popovertarget="rail">${icon('menu')}<span>Menu</span></button></div>
+        <div class="controls">${bell(frame)}<button class="button quiet" type="button" popovertarget="rail">${icon('menu')}<span>${sayContent('menu')}</span></button></div>
       </header>
-      <aside class="rail" id="rail" popover="auto" aria-label="App">
+      <aside class="rail" id="rail" popover="auto" aria-label=${sayContent('railLabel')}>
  <div class="inner">
         <button class="button quiet close" type="button" popovertarget="rail" popovertargetaction="hide">
-        ${icon('close')}<span>Close</span></button>
+        ${icon('close')}<span>${sayContent('close')}</span></button>
         ${switcher(frame)}
-        <a class="find" href=${appPaths(appId).find} data-finds>${icon('search')}Find<kbd>Ctrl K</kbd></a>
+        <a class="find" href=${appPaths(appId).find} data-finds>${icon('search')}${sayContent('find')}<kbd>Ctrl K</kbd></a>
         ${frame.unread > 0 && bell(frame)}
-        <nav aria-label="Main">${groups.map(([heading, entries]) => navGroup(appId, page.section, heading, entries))}</nav>
+        <nav aria-label=${sayContent('mainNav')}>${groups.map(([heading, entries]) => navGroup(appId, page.section, heading, entries))}</nav>
         ${whoIsHere(frame.person)}
       </div></aside>
-      <main id="main" class="main" tabindex="-1">
+      <main id="main" class="main" tabindex="-1" ...${own}>
         <div class="head" id="head" data-live="part">
           <div class="title">
             ${page.up && html`<a class="up small muted" href=${page.up.href}>${icon('back')}${page.up.label}</a>`}
@@ -126,6 +131,7 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
         }
       </main>
     </div>`,
+    ),
   );
 }
 
@@ -133,31 +139,57 @@ export function appPage(frame: Frame, page: AppPage, content: Content): VNode {
 const bell = ({ app, unread }: Frame): VNode | null =>
   unread === 0
     ? null
-    : html`<a class="find bell" href=${appPaths(app.appId).notifications}>${icon('bell')}<span>${unread >= noticesMax ? `${noticesMax}+` : unread}<span class="visually-hidden"> unread notifications</span><span aria-hidden="true"> unread</span></span></a>`;
+    : html`<a class="find bell" href=${appPaths(app.appId).notifications}>${icon('bell')}<span>${unread >= noticesMax ? `${noticesMax}+` : unread}<span class="visually-hidden"> ${sayContent('unreadLong')}</span><span aria-hidden="true"> ${sayContent('unread')}</span></span></a>`;
 
-const navGroup = (appId: string, current: Section, heading: string | null, entries: readonly Entry[]): VNode =>
-  html`<div class="group">${heading !== null && html`<p class="small muted" id=${`nav-${heading}`}>${heading}</p>`}
-    <ul aria-labelledby=${heading === null ? undefined : `nav-${heading}`}>${entries.map(
-      ([section, label, drawing]) =>
-        html`<li><a href=${appPaths(appId)[section]} aria-current=${section === current ? 'page' : undefined}>${icon(drawing)}${label}</a></li>`,
+const navGroup = (appId: string, current: Section, heading: GroupName | null, entries: readonly Entry[]): VNode =>
+  html`<div class="group">${heading !== null && html`<p class="small muted" id=${`nav-${heading.slice(3)}`}>${sayContent(heading)}</p>`}
+    <ul aria-labelledby=${heading === null ? undefined : `nav-${heading.slice(3)}`}>${entries.map(
+      ([section, drawing]) =>
+        html`<li><a href=${appPaths(appId)[section]} aria-current=${section === current ? 'page' : undefined}>${icon(drawing)}${sayContent(section)}</a></li>`,
     )}</ul></div>`;
 
 /** A page without an app: one column, one action. */
-export const outerPage = (outer: Outer, title: string, content: Content, wide = false): VNode =>
-  documentPart(
-    outer,
-    { title, live: null, find: null, script: null },
-    html`<div class="outer">
+export function outerPage(outer: Outer, title: string, content: Content, wide = false): VNode {
+  const own = contentLanguage();
+  return inFrame(() =>
+    documentPart(
+      outer,
+      { title, live: null, find: null, script: null },
+      html`<div class="outer">
       <header><a class="who" href=${outer.person === null ? '/' : paths.home}><span class="mark" aria-hidden="true">${icon('payments')}</span>
       <strong>Payment Intents</strong></a>
         ${
           outer.person !== null &&
           html`<div class="controls"><span class="small muted person">${bdi(outer.person)}
-        </span>${postButton(paths.signOut, 'Sign out', 'quiet')}</div>`
+        </span>${postButton(paths.signOut, sayText('signOut'), 'quiet')}</div>`
         }</header>
-      <main id="main" class=${wide ? 'column wide' : 'column'} tabindex="-1">${flashed(outer.flash)}${content}</main>
+      <main id="main" class=${wide ? 'column wide' : 'column'} tabindex="-1" ...${own}>${flashed(outer.flash)}${content}</main>
+      ${languageMenu()}
     </div>`,
+    ),
   );
+}
+
+/** Attributes of a page that is not translated, inside a frame that is. */
+function contentLanguage(): { readonly lang?: Language; readonly dir?: string } {
+  const languages = pageLanguages();
+  if (!languages || languages.content === languages.frame) return {};
+  return { lang: languages.content, dir: directionOf(languages.content) };
+}
+
+const directionHere = (): string | undefined => (directionOf(pageLanguage()) === 'rtl' ? 'rtl' : undefined);
+
+/** The choice of a language; it works without scripts. Null outside of the dashboard, whose other pages have their own choice. */
+function languageMenu(): VNode | null {
+  const chosen = pageLanguages();
+  if (!chosen) return null;
+  const { frame, url } = chosen;
+  return html`<form class="languages" method="post" action=${paths.language} aria-label=${sayContent('language')}>
+    ${url !== null && html`<input type="hidden" name="next" value=${url} />`}${languages.map(
+      (language) =>
+        html`<button type="submit" name="language" value=${language} lang=${language} dir=${directionOf(language)} aria-current=${language === frame ? 'true' : undefined}>${ownNames[language]}</button>`,
+    )}</form>`;
+}
 
 const documentPart = (
   outer: Outer,
@@ -174,7 +206,7 @@ const documentPart = (
   },
   content: Content,
 ) =>
-  html`<html lang="en">
+  html`<html lang=${pageLanguage()} dir=${directionHere()}>
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -194,7 +226,7 @@ const documentPart = (
       ].map((file) => file && html`<script type="module" src=${paths.asset(file)}></script>`)}
     </head>
     <body data-live-from=${live} data-find=${find}>
-      <a class="skip" href="#main">Skip to the content</a>
+      <a class="skip" href="#main">${sayContent('skip')}</a>
       ${banner(outer.mode)}
       ${content}
     </body>
@@ -204,10 +236,10 @@ const documentPart = (
 const banner = (mode: Mode): VNode | null =>
   mode === 'live'
     ? null
-    : html`<aside class="mode" aria-label="Mode">${icon('alert')}<p>${
+    : html`<aside class="mode" aria-label=${sayContent('modeLabel')}>${icon('alert')}<p>${
         mode === 'sandbox'
-          ? html`<span><strong>Sandbox.</strong> Chains, money and mails are simulated on this machine.</span>`
-          : html`<span><strong>Test mode.</strong> Test networks: nothing here is worth money.</span>`
+          ? html`<span><strong>${sayContent('modeSandbox')}</strong> ${sayContent('modeSandboxText')}</span>`
+          : html`<span><strong>${sayContent('modeTest')}</strong> ${sayContent('modeTestText')}</span>`
       }</p></aside>`;
 
 const mark = ({ app, logoUrl }: Frame): VNode =>
@@ -219,8 +251,8 @@ function switcher(frame: Frame): VNode {
   const { app, apps } = frame;
   return html`<details class="switcher"><summary class="who">${mark(frame)}<span class="name"><strong>${bdi(app.name)}
     </strong><span class="small muted">${app.appId}</span></span>
-    <span class="visually-hidden">choose another app</span>${icon('choose')}</summary>
-    <ul>${apps.filter(({ appId }) => appId !== app.appId).map(appItem)}<li><a href=${paths.choose}>All apps</a></li>
+    <span class="visually-hidden">${sayContent('chooseOtherApp')}</span>${icon('choose')}</summary>
+    <ul>${apps.filter(({ appId }) => appId !== app.appId).map(appItem)}<li><a href=${paths.choose}>${sayContent('allApps')}</a></li>
     </ul></details>`;
 }
 
@@ -231,4 +263,4 @@ const whoIsHere = (person: string | null): VNode | null =>
   person === null
     ? null
     : html`<div class="end small muted"><span class="person">${bdi(person)}</span>
-    <a href=${paths.sessions}>Sessions</a> <a href="/docs">Docs</a>${postButton(paths.signOut, 'Sign out', 'quiet')}</div>`;
+    <a href=${paths.sessions}>${sayContent('sessions')}</a> <a href="/docs">${sayContent('docs')}</a>${postButton(paths.signOut, sayText('signOut'), 'quiet')}${languageMenu()}</div>`;

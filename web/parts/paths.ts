@@ -12,6 +12,7 @@ export const paths = {
   code: at('code'),
   /** POST */
   signOut: at('sign-out'),
+  language: at('language'),
   /** GET and POST: e-mail. */
   register: at('register'),
   /** GET and POST: name and kind of the app. */

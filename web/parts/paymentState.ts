@@ -3,16 +3,20 @@ import type { VNode } from 'preact';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { chip, chipStateOf, type State, wordOf } from './boxes.ts';
 import { amountText, grouped } from './cells.ts';
+import { sayText } from './say.ts';
 
 /** The state by the payment's money, not by its status alone. */
 export function stateWord(payment: PaymentView): readonly [State, string] {
   const { status, missing, held, cancelledAt, amountReceived, refunds } = payment;
   if (status === 'payment_started' && missing !== null)
-    return ['bad', `${grouped(amountReceived ?? '0.00')} of ${grouped(dueOf(payment) ?? '0.00')} received`];
-  if (status === 'payment_unpaid' && held !== null) return ['bad', 'Not paid, other money held'];
-  if (status === 'payment_unpaid' && cancelledAt !== null) return ['wait', 'Being cancelled'];
-  if (status === 'payment_expired' && cancelledAt !== null) return ['idle', 'Cancelled'];
-  if (status === 'payment_bounced' && held === null && refunds.length > 0) return ['wait', 'Being refunded'];
+    return [
+      'bad',
+      sayText('receivedOf', { received: grouped(amountReceived ?? '0.00'), due: grouped(dueOf(payment) ?? '0.00') }),
+    ];
+  if (status === 'payment_unpaid' && held !== null) return ['bad', sayText('otherMoneyHeld')];
+  if (status === 'payment_unpaid' && cancelledAt !== null) return ['wait', sayText('beingCancelled')];
+  if (status === 'payment_expired' && cancelledAt !== null) return ['idle', sayText('cancelled')];
+  if (status === 'payment_bounced' && held === null && refunds.length > 0) return ['wait', sayText('beingRefunded')];
   return [chipStateOf(status), wordOf(status)];
 }
 

@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { type Content, html } from './html.ts';
 import { icon } from './icon.ts';
 import { withQuery } from './paths.ts';
+import { sayContent, sayText } from './say.ts';
 
 /**
  * Content of a column, which decides its position when a row becomes a card on a narrow screen. title: name of the row; number: aligned at
@@ -64,11 +65,11 @@ export function pager({
   query = {},
   cursor,
   nextCursor,
-  first = 'Newest',
-  next = 'Older',
+  first = sayText('newest'),
+  next = sayText('older'),
 }: PagerModel): VNode | null {
   if (cursor === null && nextCursor === null) return null;
-  return html`<nav class="pager" aria-label="Pages">
+  return html`<nav class="pager" aria-label=${sayContent('pages')}>
     ${
       cursor !== null &&
       html`<a class="button plain" rel="first" href=${withQuery(path, query)}>

@@ -26,7 +26,7 @@ export const ownNames: Readonly<Record<Language, string>> = {
 export const directionOf = (language: Language): 'ltr' | 'rtl' => (language === 'ar' ? 'rtl' : 'ltr');
 
 /** Digits as in wallets and explorers, in every language. */
-const locales: Readonly<Record<Language, string>> = {
+export const locales: Readonly<Record<Language, string>> = {
   en: 'en-GB',
   es: 'es',
   de: 'de',
@@ -53,7 +53,7 @@ export interface Say {
 export type DurationUnit = 'second' | 'minute' | 'hour';
 
 /** Arabic dates contain marks between their numbers. Pages set the direction by elements instead. */
-const directionMarks = /[\u200e\u200f\u061c]/g;
+export const directionMarks = /[\u200e\u200f\u061c]/g;
 
 export function createSay(language: Language, messages: Messages): Say {
   const format = new Intl.DateTimeFormat(locales[language], {

@@ -1,0 +1,113 @@
+/** The dashboard in five languages: complete messages, no English left on translated pages, and two languages in a browser. */
+import assert from 'node:assert/strict';
+import { deskMessages } from '../../web/dashboard/messages/index.ts';
+import { untranslated } from '../../web/dashboard/untranslated.ts';
+import { documentOf } from '../../web/parts/html.ts';
+import { inLanguages, type Plural } from '../../web/parts/say.ts';
+import { type Language, languages } from '../../web/pay/language.ts';
+import { visitor } from '../support/chromium.ts';
+import { obstacles, standingOut } from '../support/obstacles.ts';
+import { servePages } from './pageServer.ts';
+import { samplePages } from './samplePages.ts';
+
+const others = languages.filter((language) => language !== 'en');
+const drawn = new Map<Language, ReturnType<typeof samplePages>>();
+
+/** Sample pages in a language, drawn once. */
+function pagesIn(language: Language): ReturnType<typeof samplePages> {
+  const known = drawn.get(language);
+  if (known) return known;
+  const pages = inLanguages({ frame: language, content: language, url: '/dashboard' }, () => samplePages());
+  drawn.set(language, pages);
+  return pages;
+}
+
+/** Samples of pages that are translated as a whole. */
+const translated = [
+  'signIn',
+  'code',
+  'register',
+  'registerApp',
+  'chooseApp',
+  'overview',
+  'overviewFirst',
+  'payments',
+  'find',
+];
+
+const placesOf = (text: string): readonly string[] => (text.match(/\{\w+\}/g) ?? []).toSorted();
+const formsOf = (text: string | Plural): readonly string[] => (typeof text === 'string' ? [text] : Object.values(text));
+
+describe('the dashboard in its languages', () => {
+  it('lists the pages that are not translated, fewer with time', () => {
+    assert.ok(untranslated.length <= 19, 'a page that was translated is listed again');
+  });
+
+  for (const language of others) {
+    it(`has every text in ${language}, with the places of the English text`, () => {
+      for (const [name, english] of Object.entries(deskMessages.en)) {
+        const text: string | Plural = deskMessages[language][name as keyof typeof deskMessages.en];
+        for (const form of formsOf(text)) {
+          assert.ok(form.trim() !== '', name);
+          if (typeof english === 'string') assert.deepEqual(placesOf(form), placesOf(english), name);
+        }
+      }
+    });
+
+    it(`has every plural form of ${language}`, () => {
+      const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions();
+      for (const [name, text] of Object.entries(deskMessages[language])) {
+        if (typeof text === 'string') continue;
+        assert.deepEqual(Object.keys(text).toSorted(), pluralCategories.toSorted(), name);
+      }
+    });
+
+    it(`leaves no place open on any page in ${language}`, () => {
+      for (const [name, page] of Object.entries(pagesIn(language))) {
+        if (name.startsWith('reference')) continue;
+        assert.deepEqual(
+          textsOf(documentOf(page)).filter((text) => /(^|[^/])\{\w+\}/.test(text)),
+          [],
+          name,
+        );
+      }
+    });
+  }
+
+  // Neither language has Latin letters of its own.
+  for (const language of ['ar', 'zh'] as const) {
+    for (const name of translated) {
+      it(`leaves no English sentence on ${name} in ${language}`, () => {
+        const page = pagesIn(language)[name] ?? assert.fail(`there is no sample ${name}`);
+        const english = textsOf(documentOf(page)).filter((text) => /[a-z]{2,} [a-z]{2,} [a-z]{2,}/i.test(text));
+        assert.deepEqual(english, []);
+      });
+    }
+  }
+
+  for (const language of ['ar', 'de'] as const) {
+    it(`is accessible in ${language} and does not scroll sideways on a phone`, async () => {
+      await using server = await servePages(pagesIn(language));
+      const someone = await visitor(server.url(''), { viewport: { width: 390, height: 844 } });
+      for (const name of ['signIn', 'overview']) {
+        await someone.page.goto(name);
+        assert.equal(await someone.page.locator('html').getAttribute('lang'), language);
+        assert.equal(await someone.page.locator('html').getAttribute('dir'), language === 'ar' ? 'rtl' : null);
+        assert.deepEqual(await obstacles(someone.page), [], name);
+        assert.deepEqual(await standingOut(someone.page), [], name);
+      }
+      await someone.leave();
+    });
+  }
+});
+
+/** Texts of a page without texts of other people, code, and outcomes and errors of forms, which are in English. */
+function textsOf(page: string): readonly string[] {
+  return page
+    .replaceAll(/<div class="notice \w+"[^>]* lang="en"[^>]*>.*?<\/div><\/div>/gs, '')
+    .replaceAll(/<p class="error".*?<\/p>/gs, '')
+    .replaceAll(/<(bdi|pre|code|style|script|form class="languages")\b[^>]*>.*?<\/\w+>/gs, '')
+    .split(/<[^>]*>/)
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+}

@@ -1,0 +1,81 @@
+/**
+ * Texts of the dashboard in the language of the page that is being built. The router sets the languages of a request, so parts of pages need
+ * no argument for them. Outside of such a request every text is English.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { deskEnglish } from '../dashboard/messages/en.ts';
+import { deskMessages } from '../dashboard/messages/index.ts';
+import { directionOf, type Language, locales } from '../pay/language.ts';
+import { bdi, type Content } from './html.ts';
+
+/** The forms of a counted text. Each language has its own forms: Arabic has six. */
+export type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
+
+type English = typeof deskEnglish;
+/** One language. A message that is missing does not compile. */
+export type DeskMessages = { readonly [N in keyof English]: English[N] extends string ? string : Plural };
+
+export type TextName = { [N in keyof English]: English[N] extends string ? N : never }[keyof English];
+/** A text without places. */
+export type PlainName = { [N in TextName]: PlacesOf<English[N]> extends never ? N : never }[TextName];
+export type CountedName = Exclude<keyof English, TextName>;
+
+/** The `{places}` of a message in English, which other languages keep. */
+type PlacesOf<M> = M extends `${string}{${infer Place}}${infer Rest}` ? Place | PlacesOf<Rest> : never;
+type Filled<N extends keyof English, V> =
+  PlacesOf<English[N]> extends never ? [] : [Readonly<Record<PlacesOf<English[N]>, V>>];
+
+export interface PageLanguages {
+  /** The reader's language. */
+  readonly frame: Language;
+  /** English on pages that are not translated yet. */
+  readonly content: Language;
+  /** Path and query of the page, to return to after a choice of the language; null for the answer to a form. */
+  readonly url: string | null;
+}
+
+const current = new AsyncLocalStorage<PageLanguages>();
+
+export const inLanguages = <T>(languages: PageLanguages, build: () => T): T => current.run(languages, build);
+
+/** Null outside of a translated page. */
+export const pageLanguages = (): PageLanguages | null => current.getStore() ?? null;
+
+/** Builds the frame around a page in the reader's language, also if the page is not translated. */
+export function inFrame<T>(build: () => T): T {
+  const languages = current.getStore();
+  return languages ? current.run({ ...languages, content: languages.frame }, build) : build();
+}
+
+export const pageLanguage = (): Language => current.getStore()?.content ?? 'en';
+export const pageLocale = (): string => locales[pageLanguage()];
+
+/** A text for elements. In languages from right to left, inserted values keep their own direction. */
+export function sayContent<N extends TextName>(name: N, ...[values]: Filled<N, Content>): Content {
+  const isolates = directionOf(pageLanguage()) === 'rtl';
+  return pieces(textOf(name), values, (value) => (isolates && typeof value === 'string' ? bdi(value) : value));
+}
+
+/** A text for attributes, titles and sentences of pure text. */
+export const sayText = <N extends TextName>(name: N, ...[values]: Filled<N, string>): string =>
+  pieces<string>(textOf(name), values, (value) => value).join('');
+
+/** A counted text in the plural form of its count; `{count}` is the number. @param values other places of the text */
+export function sayCount(name: CountedName, count: number, values: Readonly<Record<string, string>> = {}): string {
+  const language = pageLanguage();
+  const forms: Plural = deskMessages[language][name];
+  const form = forms[new Intl.PluralRules(locales[language]).select(count)] ?? forms.other;
+  const number = new Intl.NumberFormat(locales[language]).format(count);
+  return pieces<string>(form, { ...values, count: number }, (value) => value).join('');
+}
+
+const textOf = (name: TextName): string => deskMessages[pageLanguage()][name];
+
+/** A message with its placeholders filled: texts and values alternate. */
+function pieces<V>(message: string, values: Readonly<Record<string, V>> = {}, put: (value: V) => V): (V | string)[] {
+  return message.split(/\{(\w+)\}/).flatMap((piece, index): (V | string)[] => {
+    if (index % 2 === 0) return piece === '' ? [] : [piece];
+    const value = values[piece];
+    return value === undefined ? [] : [put(value)];
+  });
+}
