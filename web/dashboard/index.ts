@@ -153,7 +153,8 @@ export const createDashboard = (deps: DashboardDeps): PageRoutes => ({
   errorPage(error, request, response) {
     const { isPage, requestId } = localsOf(response);
     if (!isPage || !prefersHtml(request.headers.accept)) return undefined;
-    const languages = languagesOf(request, readCookies(request), false);
+    // An error page names no path: the pages of a missing app and of another owner's app are equal.
+    const languages = { ...languagesOf(request, readCookies(request), false), url: null };
     const body = inLanguages(languages, () => documentOf(pageOfError(error, requestId, deps.site.mode)));
     return { type: htmlType, body };
   },
