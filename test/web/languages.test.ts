@@ -1,10 +1,11 @@
 /** The dashboard in five languages: complete messages, no English left on translated pages, and two languages in a browser. */
 import assert from 'node:assert/strict';
-import { deskMessages } from '../../web/dashboard/messages/index.ts';
 import { untranslated } from '../../web/dashboard/untranslated.ts';
 import { documentOf } from '../../web/parts/html.ts';
-import { inLanguages, type Plural } from '../../web/parts/say.ts';
-import { type Language, languages } from '../../web/pay/language.ts';
+import { type Language, languages } from '../../web/parts/language.ts';
+import { deskMessages } from '../../web/parts/messages/index.ts';
+import type { Plural } from '../../web/parts/messages/types.ts';
+import { inLanguages } from '../../web/parts/say.ts';
 import { visitor } from '../support/chromium.ts';
 import { obstacles, standingOut } from '../support/obstacles.ts';
 import { servePages } from './pageServer.ts';

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import type { VNode } from 'preact';
 import { documentOf } from '../../web/parts/html.ts';
+import { type Language, languages } from '../../web/parts/language.ts';
 import { readWanted, wantedAmount } from '../../web/pay/anyAmount.ts';
 import { orderShown } from '../../web/pay/bought.ts';
 import { costText } from '../../web/pay/cost.ts';
-import { type Language, languages } from '../../web/pay/language.ts';
 import { sayIn } from '../../web/pay/messages/index.ts';
 import { payPage } from '../../web/pay/page.ts';
 import { receiptPage } from '../../web/pay/receipt.ts';

@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { chromium, type Page } from 'playwright-core';
 import { generatePrivateKey } from 'viem/accounts';
-import { languages } from '../../web/pay/language.ts';
+import { languages } from '../../web/parts/language.ts';
 import { installed } from '../support/chromium.ts';
 import { evmWallet } from '../support/standInWallets.ts';
 import { servePages } from './pageServer.ts';

@@ -2,9 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import Type from 'typebox';
 import { oneOf } from '../../src/api/schemas/base.ts';
+import { languageOf, languages } from '../parts/language.ts';
 import { paths } from '../parts/paths.ts';
 import type { PageLanguages } from '../parts/say.ts';
-import { languageOf, languages } from '../pay/language.ts';
 import type { Cookies } from './cookies.ts';
 import { entry, fields } from './forms.ts';
 import { type AnyForm, form } from './page.ts';

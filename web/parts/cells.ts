@@ -5,10 +5,10 @@ import { type ChainId, chainOf } from '../../domain/chains.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import { epochMs, hour_ms, type Instant, minute_ms } from '../../domain/time.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
-import { directionMarks } from '../pay/language.ts';
 import type { Mode } from './frame.ts';
 import { cut, html } from './html.ts';
 import { icon } from './icon.ts';
+import { directionMarks } from './language.ts';
 import { pageLanguage, pageLocale, sayContent, sayText } from './say.ts';
 
 /** `16420.18` for people: `16,420.18`. */

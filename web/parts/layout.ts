@@ -1,12 +1,12 @@
 /** Layout of pages: head, skip link, sidebar with the app's pages, signed-in person. */
 import type { VNode } from 'preact';
 import { noticesMax } from '../../queries/notices.ts';
-import { directionOf, type Language, languages, ownNames } from '../pay/language.ts';
 import { flashed } from './boxes.ts';
 import { postButton } from './field.ts';
 import type { AppName, Frame, Mode, Outer } from './frame.ts';
 import { bdi, type Content, cut, html } from './html.ts';
 import { type IconName, icon } from './icon.ts';
+import { directionOf, type Language, languages, ownNames } from './language.ts';
 import { appPaths, paths } from './paths.ts';
 import { inFrame, pageLanguage, pageLanguages, sayContent, sayText } from './say.ts';
 

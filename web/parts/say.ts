@@ -3,17 +3,10 @@
  * no argument for them. Outside of such a request every text is English.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { deskEnglish } from '../dashboard/messages/en.ts';
-import { deskMessages } from '../dashboard/messages/index.ts';
-import { directionOf, type Language, locales } from '../pay/language.ts';
 import { bdi, type Content } from './html.ts';
-
-/** The forms of a counted text. Each language has its own forms: Arabic has six. */
-export type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
-
-type English = typeof deskEnglish;
-/** One language. A message that is missing does not compile. */
-export type DeskMessages = { readonly [N in keyof English]: English[N] extends string ? string : Plural };
+import { directionOf, type Language, locales } from './language.ts';
+import { deskMessages } from './messages/index.ts';
+import type { English, Plural } from './messages/types.ts';
 
 export type TextName = { [N in keyof English]: English[N] extends string ? N : never }[keyof English];
 /** A text without places. */

@@ -13,7 +13,7 @@ import { type Instant, minute_ms, plus } from '../../domain/time.ts';
 import type { PayerFacts } from '../../queries/payerFacts.ts';
 import type { ExamplePage } from '../dashboard/brandingPreview.ts';
 import { emptyForm } from '../parts/field.ts';
-import { languageOf } from './language.ts';
+import { languageOf } from '../parts/language.ts';
 import { sayIn } from './messages/index.ts';
 import { payPage } from './page.ts';
 

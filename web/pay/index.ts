@@ -7,7 +7,7 @@ import { contentSecurityPolicy, localsOf } from '../../src/api/middleware.ts';
 import { createPageRouter, type PageRouterDeps } from '../dashboard/router.ts';
 import { htmlType } from '../dashboard/send.ts';
 import { documentOf } from '../parts/html.ts';
-import { languageOf } from './language.ts';
+import { languageOf } from '../parts/language.ts';
 import { type PayLinkPagesDeps, payLinkPages } from './link.ts';
 import { sayIn } from './messages/index.ts';
 import { type PayPagesDeps, payPages } from './pages.ts';

@@ -2,9 +2,9 @@
 import type { VNode } from 'preact';
 import { bdi, type Content, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
+import { directionOf, languages, ownNames } from '../parts/language.ts';
 import { paths, withQuery } from '../parts/paths.ts';
 import { colourLink } from './colour.ts';
-import { directionOf, languages, ownNames } from './language.ts';
 import type { Around, Shop } from './model.ts';
 
 export interface PageHead {

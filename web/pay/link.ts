@@ -25,9 +25,9 @@ import { emptyForm, type FormState, type Option, selectField, submit, textField 
 import type { Site } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
+import { languageOf } from '../parts/language.ts';
 import { withQuery } from '../parts/paths.ts';
 import { help } from './help.ts';
-import { languageOf } from './language.ts';
 import { payDocument } from './layout.ts';
 import { sayIn } from './messages/index.ts';
 import { type Around, type Shop, shopName } from './model.ts';

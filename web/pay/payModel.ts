@@ -12,8 +12,8 @@ import type { LinkRoutePorts } from '../../src/api/routes/links.ts';
 import type { Visit } from '../dashboard/page.ts';
 import { noSuchPage } from '../dashboard/router.ts';
 import type { Site } from '../parts/frame.ts';
+import { languageOf } from '../parts/language.ts';
 import { readWanted, wantedAmount } from './anyAmount.ts';
-import { languageOf } from './language.ts';
 import { sayIn } from './messages/index.ts';
 import { endedUnpaid, type PayModel, type Shop } from './model.ts';
 

@@ -1,4 +1,5 @@
-import { createSay, type Language, type Messages, type Say } from '../language.ts';
+import type { Language } from '../../parts/language.ts';
+import { createSay, type Messages, type Say } from '../language.ts';
 import { ar } from './ar.ts';
 import { de } from './de.ts';
 import { en } from './en.ts';

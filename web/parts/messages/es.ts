@@ -1,4 +1,4 @@
-import type { DeskMessages } from '../../parts/say.ts';
+import type { DeskMessages } from './types.ts';
 
 /** The dashboard in Spanish. */
 export const deskSpanish: DeskMessages = {

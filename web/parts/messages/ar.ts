@@ -1,4 +1,4 @@
-import type { DeskMessages } from '../../parts/say.ts';
+import type { DeskMessages } from './types.ts';
 
 /** The dashboard in Arabic. */
 export const deskArabic: DeskMessages = {
