@@ -9,7 +9,7 @@ import { bdi, type Content, html } from '../parts/html.ts';
 import { type IconName, icon } from '../parts/icon.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
 import { dueOf } from '../parts/paymentState.ts';
-import { sayContent, sayCount, sayText } from '../parts/say.ts';
+import { countContent, sayContent, sayCount, sayText } from '../parts/say.ts';
 
 export interface Needs {
   readonly payments: PaymentsInNeed;
@@ -98,10 +98,10 @@ function entriesOf(appId: string, needs: Needs, now: Instant): readonly Entry[] 
   return entries;
 }
 
-function heldTitle({ holding: { count, sums }, capped }: PaymentsInNeed): string {
+function heldTitle({ holding: { count, sums }, capped }: PaymentsInNeed): Content {
   const money = sums.map(({ amount, tokenSymbol }) => amountText(amount, tokenSymbol)).join(' + ');
-  const what = sayCount('holdMoney', count, { money });
-  return capped ? sayText('atLeast', { what }) : what;
+  const what = countContent('holdMoney', count, { money });
+  return capped ? sayContent('atLeast', { what }) : what;
 }
 
 function underpaidEntry(appId: string, payment: PaymentView, now: Instant): Entry {

@@ -131,12 +131,9 @@ function sumLine({ count, capped, tokens }: FoundSums, searchCapped: boolean): V
       .map((each) => amountText(each[field], each.tokenSymbol))
       .join(' + ') || grouped('0.00');
   const what = capped ? sayText('newestCount', { count: grouped(String(count)) }) : sayCount('paymentCount', count);
-  const sentences = [
-    sayText('sums', { payments: what, due: of('due'), received: of('came') }),
-    capped ? sayText('sortedAmong') : null,
-    searchCapped ? sayText('searchCapped') : null,
-  ];
-  return html`<p class="sums small muted">${sentences.filter((each) => each !== null).join(' ')}</p>`;
+  return html`<p class="sums small muted">${sayContent('sums', { payments: what, due: of('due'), received: of('came') })}${
+    capped && ` ${sayText('sortedAmong')}`
+  }${searchCapped && ` ${sayText('searchCapped')}`}</p>`;
 }
 
 interface FilterState {

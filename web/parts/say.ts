@@ -55,11 +55,23 @@ export const sayText = <N extends TextName>(name: N, ...[values]: Filled<N, stri
 
 /** A counted text in the plural form of its count; `{count}` is the number. @param values other places of the text */
 export function sayCount(name: CountedName, count: number, values: Readonly<Record<string, string>> = {}): string {
+  return pieces<string>(...countedText(name, count, values), (value) => value).join('');
+}
+
+/** A counted text for elements: in languages from right to left its values keep their own direction, so amounts read from left to right. */
+export function countContent(name: CountedName, count: number, values: Readonly<Record<string, string>>): Content {
+  const isolates = directionOf(pageLanguage()) === 'rtl';
+  return pieces<Content>(...countedText(name, count, values), (value) =>
+    isolates && typeof value === 'string' ? bdi(value) : value,
+  );
+}
+
+function countedText(name: CountedName, count: number, values: Readonly<Record<string, string>>) {
   const language = pageLanguage();
   const forms: Plural = deskMessages[language][name];
   const form = forms[new Intl.PluralRules(locales[language]).select(count)] ?? forms.other;
   const number = new Intl.NumberFormat(locales[language]).format(count);
-  return pieces<string>(form, { ...values, count: number }, (value) => value).join('');
+  return [form, { ...values, count: number }] as const;
 }
 
 const textOf = (name: TextName): string => deskMessages[pageLanguage()][name];
