@@ -42,7 +42,7 @@ const unread = /^(\?column\?|pg_notify|pg_advisory_xact_lock)$/;
 /** Postgres returns the address of any of a payment's transfers. */
 const undetermined = new Map([['SELECT DISTINCT ON (payment_id)', 'address']]);
 /** Orders in which rows can be equal. */
-const tied = /ORDER BY block_number$|ORDER BY u\.decided_at/;
+const tied = /ORDER BY block_number$|ORDER BY u\.decided_at|ORDER BY settled_at /;
 
 async function record(): Promise<Recorded> {
   const child = fork(new URL('../support/statementRecorder.ts', import.meta.url), { serialization: 'advanced' });

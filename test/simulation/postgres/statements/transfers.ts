@@ -92,8 +92,8 @@ export const transferStatements: Statements = [
   ],
   [
     'SELECT payout_tx_hash AS hash FROM payments',
-    (view, [chainId, hashes, since]) => [
-      ...view
+    (view, [chainId, hashes, since]) => {
+      const ofPayments = view
         .rows('payments')
         .filter((row) => row['destination_chain_id'] === chainId && hashes.includes(row['payout_tx_hash']))
         .filter(
@@ -101,14 +101,15 @@ export const transferStatements: Statements = [
             row['status'] === 'payment_payout_started' ||
             (row['payout_confirmed_at'] !== null && row['payout_confirmed_at'] > since),
         )
-        .map((row) => ({ hash: row['payout_tx_hash'] })),
-      ...view
+        .map((row) => row['payout_tx_hash']);
+      const ofOperations = view
         .rows('operations')
         .filter((row) => row['chain_id'] === chainId)
         .flatMap((row) => row['tx_hashes'] as string[])
-        .filter((hash) => hashes.includes(hash))
-        .map((hash) => ({ hash })),
-    ],
+        .filter((hash) => hashes.includes(hash));
+      // UNION removes duplicates.
+      return [...new Set([...ofPayments, ...ofOperations])].map((hash) => ({ hash }));
+    },
   ],
   [
     'FROM transfers WHERE chain_id = $1 AND signed AND',
