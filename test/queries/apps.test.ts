@@ -51,6 +51,7 @@ describe('apps and keys', () => {
       idSalt: 'cd'.repeat(32),
       webhookUrl: 'https://shop.example',
       webhookTypes: ['payment_later'],
+      webhookEndpoints: [],
       settlement: { ...settled, chainId: 1, tokenSymbol: 'USDC' },
       keylessAllowed: false,
       payFrom: [{ chainId: 501, tokenSymbol: 'USDC' }],
