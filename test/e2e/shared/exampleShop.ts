@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../../sandbox/freePort.ts';
 import { forwardTo } from '../../../sandbox/webhooks/forward.ts';
 import { onStop } from '../../support/hooks.ts';
+import { patience_ms } from '../../support/patience.ts';
 import type { Sandbox } from '../../support/sandbox.ts';
 import { isFull } from '../../support/suite.ts';
 import { temporaryDirectory } from '../../support/temporaryDirectory.ts';
@@ -21,6 +22,7 @@ const life_ms = { least: 50, most: 1_200 };
 /** Pause between a buyer's orders: about one order per kill. Orders end with the kills. */
 const pause_ms = 1_000;
 const ordersMax = 2 * kills;
+const lockedPoll_ms = 100;
 
 export function describeExampleShop(sandbox: Sandbox): void {
   describe('the example shop', () => {
@@ -55,13 +57,13 @@ export function describeExampleShop(sandbox: Sandbox): void {
       await paying;
       for (const [index, shop] of shops.entries()) {
         const orders = placed[index] ?? [];
-        await sandbox.until(() => shop.parcels().length >= orders.length);
+        await sandbox.until(async () => (await shop.parcels()).length >= orders.length);
         for (const orderId of orders) {
           assert.equal((await sandbox.follow((await paymentOf(orderId)).id)).status, 'payment_payout_completed');
         }
         if (shop.mode === 'webhooks') await tellAgain(sandbox, shop.url);
-        assert.deepEqual(shop.parcels().toSorted(), orders.toSorted());
-        assert.deepEqual(shop.orders().toSorted(), orders.toSorted());
+        assert.deepEqual((await shop.parcels()).toSorted(), orders.toSorted());
+        assert.deepEqual((await shop.orders()).toSorted(), orders.toSorted());
         await shop.kill();
       }
       listening.kill();
@@ -120,7 +122,7 @@ async function openShop(sandbox: Sandbox, mode: (typeof modes)[number]) {
     await ended;
   };
   const ids = (query: string): string[] => {
-    const database = new DatabaseSync(file, { timeout: 5_000 });
+    const database = new DatabaseSync(file, { timeout: patience_ms });
     try {
       return database
         .prepare(query)
@@ -128,6 +130,17 @@ async function openShop(sandbox: Sandbox, mode: (typeof modes)[number]) {
         .map((row) => String(row['id']));
     } finally {
       database.close();
+    }
+  };
+  /** A shop that was killed is recovered by the next one, which locks the file. SQLite then refuses a reader at once, without its timeout. */
+  const idsOnceUnlocked = async (query: string): Promise<string[]> => {
+    for (let waited_ms = 0; ; waited_ms += lockedPoll_ms) {
+      try {
+        return ids(query);
+      } catch (error) {
+        if (!/database is locked/.test(String(error)) || waited_ms >= patience_ms) throw error;
+        await sleep(lockedPoll_ms);
+      }
     }
   };
 
@@ -158,7 +171,7 @@ async function openShop(sandbox: Sandbox, mode: (typeof modes)[number]) {
       });
       return orderId;
     },
-    orders: () => ids('SELECT id FROM orders'),
-    parcels: () => ids('SELECT orderId AS id FROM parcels'),
+    orders: () => idsOnceUnlocked('SELECT id FROM orders'),
+    parcels: () => idsOnceUnlocked('SELECT orderId AS id FROM parcels'),
   };
 }
