@@ -3,13 +3,10 @@ export const untranslated: readonly string[] = [
   '/dashboard/sessions',
   '/dashboard/invitations',
   ...[
-    'payments/{paymentId}',
-    'test-payment',
     'links',
     'cashback',
     'reports',
     'keys',
-    'webhooks',
     'requests',
     'events',
     'embedding',
