@@ -86,37 +86,28 @@ function wordsOf({ app, danger }: ConfirmModel): Words {
   switch (danger.kind) {
     case 'revokeKey':
       return {
-        title: 'Revoke this key?',
-        text: html`<div class="rows"><p>Key <strong>${bdi(danger.name)}</strong> (<span class="mono">${danger.hint}
-        </span>), ${
-          danger.lastUsedAt === null
-            ? 'never used'
-            : html`<span>last used ${when(danger.lastUsedAt)}
-        </span>`
-        }.</p>
-          <p>Whatever uses it is refused within a second, for good. Payments made with it go on: what was paid is paid
-          out.</p></div>`,
+        title: sayText('revokeTitle'),
+        text: html`<div class="rows"><p>${keyText(danger)}</p>
+          <p>${sayContent('revokeText')}</p></div>`,
         action: to.revokeKey(danger.keyId),
-        button: 'Revoke the key',
+        button: sayText('revokeTheKey'),
         section: 'keys',
       };
     case 'closeLink':
       return {
-        title: 'Close this link?',
-        text: html`<div class="rows"><p>Whoever opens <strong>${bdi(danger.name)}</strong> from now on is told that it is
-        closed, for good. A link of the same kind has another address.</p>
-          <p>Payments that were made with it go on: what is paid is paid out.</p></div>`,
+        title: sayText('closeTitle'),
+        text: html`<div class="rows"><p>${sayContent('closeText', { name: html`<strong>${bdi(danger.name)}</strong>` })}</p>
+          <p>${sayContent('paymentsGoOn')}</p></div>`,
         action: to.closeLink(danger.linkId),
-        button: 'Close the link',
+        button: sayText('closeTheLink'),
         section: 'links',
       };
     case 'withdrawCashback':
       return {
-        title: `Withdraw ${amountText(danger.amount, 'USD')}?`,
-        text: html`<div class="rows"><p>It is taken out of the balance and paid out to this wallet, less the fee of any
-        payment. It cannot be called back.</p>${walletPairs(danger.wallet)}</div>`,
+        title: sayText('withdrawTitle', { amount: amountText(danger.amount, 'USD') }),
+        text: html`<div class="rows"><p>${sayContent('withdrawText')}</p>${walletPairs(danger.wallet)}</div>`,
         action: to.withdrawCashback,
-        button: 'Withdraw',
+        button: sayText('withdraw'),
         section: 'cashback',
         fields: { amount: danger.amount, withdrawalId: danger.withdrawalId },
       };
@@ -184,4 +175,11 @@ function wordsOf({ app, danger }: ConfirmModel): Words {
         section: 'settlement',
       };
   }
+}
+
+function keyText({ name, hint, lastUsedAt }: Extract<Danger, { readonly kind: 'revokeKey' }>): Content {
+  const key = { name: html`<strong>${bdi(name)}</strong>`, hint: html`<span class="mono">${hint}</span>` };
+  return lastUsedAt === null
+    ? sayContent('revokeUnused', key)
+    : sayContent('revokeUsed', { ...key, time: when(lastUsedAt) });
 }

@@ -3,12 +3,7 @@ export const untranslated: readonly string[] = [
   '/dashboard/sessions',
   '/dashboard/invitations',
   ...[
-    'links',
-    'cashback',
-    'reports',
-    'keys',
-    'requests',
-    'events',
+    'reports/month',
     'embedding',
     'settlement',
     'pay-from',

@@ -2,12 +2,15 @@ import type { Language } from '../language.ts';
 import { deskArabic } from './ar.ts';
 import { deskGerman } from './de.ts';
 import { deliveryTexts } from './deliveries.ts';
+import { developerTexts } from './developers.ts';
 import { deskEnglish } from './en.ts';
 import { deskSpanish } from './es.ts';
 import { fundedRefundTexts } from './fundedRefunds.ts';
+import { linkTexts } from './links.ts';
 import { paymentTexts } from './payment.ts';
 import { paymentFormTexts } from './paymentForms.ts';
 import { refundTexts } from './refunds.ts';
+import { reportTexts } from './reports.ts';
 import { storyTexts } from './story.ts';
 import { storyLegTexts } from './storyLegs.ts';
 import type { DeskMessages } from './types.ts';
@@ -24,8 +27,11 @@ export const groups = [
   storyLegTexts,
   refundTexts,
   fundedRefundTexts,
+  linkTexts,
+  reportTexts,
   webhookTexts,
   deliveryTexts,
+  developerTexts,
 ] as const;
 
 export const deskMessages: Readonly<Record<Language, DeskMessages>> = {
@@ -38,8 +44,11 @@ export const deskMessages: Readonly<Record<Language, DeskMessages>> = {
     ...storyLegTexts.en,
     ...refundTexts.en,
     ...fundedRefundTexts.en,
+    ...linkTexts.en,
+    ...reportTexts.en,
     ...webhookTexts.en,
     ...deliveryTexts.en,
+    ...developerTexts.en,
   },
   es: {
     ...deskSpanish,
@@ -50,8 +59,11 @@ export const deskMessages: Readonly<Record<Language, DeskMessages>> = {
     ...storyLegTexts.es,
     ...refundTexts.es,
     ...fundedRefundTexts.es,
+    ...linkTexts.es,
+    ...reportTexts.es,
     ...webhookTexts.es,
     ...deliveryTexts.es,
+    ...developerTexts.es,
   },
   de: {
     ...deskGerman,
@@ -62,8 +74,11 @@ export const deskMessages: Readonly<Record<Language, DeskMessages>> = {
     ...storyLegTexts.de,
     ...refundTexts.de,
     ...fundedRefundTexts.de,
+    ...linkTexts.de,
+    ...reportTexts.de,
     ...webhookTexts.de,
     ...deliveryTexts.de,
+    ...developerTexts.de,
   },
   zh: {
     ...deskChinese,
@@ -74,8 +89,11 @@ export const deskMessages: Readonly<Record<Language, DeskMessages>> = {
     ...storyLegTexts.zh,
     ...refundTexts.zh,
     ...fundedRefundTexts.zh,
+    ...linkTexts.zh,
+    ...reportTexts.zh,
     ...webhookTexts.zh,
     ...deliveryTexts.zh,
+    ...developerTexts.zh,
   },
   ar: {
     ...deskArabic,
@@ -86,7 +104,10 @@ export const deskMessages: Readonly<Record<Language, DeskMessages>> = {
     ...storyLegTexts.ar,
     ...refundTexts.ar,
     ...fundedRefundTexts.ar,
+    ...linkTexts.ar,
+    ...reportTexts.ar,
     ...webhookTexts.ar,
     ...deliveryTexts.ar,
+    ...developerTexts.ar,
   },
 };

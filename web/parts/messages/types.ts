@@ -1,11 +1,14 @@
 /** Types of the dashboard's texts: English is the list of their names. */
 
 import type { deliveryTexts } from './deliveries.ts';
+import type { developerTexts } from './developers.ts';
 import type { deskEnglish } from './en.ts';
 import type { fundedRefundTexts } from './fundedRefunds.ts';
+import type { linkTexts } from './links.ts';
 import type { paymentTexts } from './payment.ts';
 import type { paymentFormTexts } from './paymentForms.ts';
 import type { refundTexts } from './refunds.ts';
+import type { reportTexts } from './reports.ts';
 import type { storyTexts } from './story.ts';
 import type { storyLegTexts } from './storyLegs.ts';
 import type { webhookTexts } from './webhooks.ts';
@@ -25,6 +28,9 @@ export type English = typeof deskEnglish &
   typeof storyLegTexts.en &
   typeof refundTexts.en &
   typeof fundedRefundTexts.en &
+  typeof linkTexts.en &
+  typeof reportTexts.en &
   typeof webhookTexts.en &
-  typeof deliveryTexts.en;
+  typeof deliveryTexts.en &
+  typeof developerTexts.en;
 export type DeskMessages = Translated<English>;
