@@ -10,7 +10,8 @@ import type { Answer } from '../../src/api/router.ts';
 import type { Streamed } from '../../src/api/stream.ts';
 import type { FormState } from '../parts/field.ts';
 import type { Flash, Frame } from '../parts/frame.ts';
-import type { Cookies, Notice, SetCookie } from './cookies.ts';
+import type { Notice } from '../parts/messages/flashes.ts';
+import type { Cookies, SetCookie } from './cookies.ts';
 import type { UploadedFile, UploadLimits } from './upload.ts';
 
 /** anyone: signed in or not. person: signed in. owner: signed in, and the path's {appId} is theirs. */
