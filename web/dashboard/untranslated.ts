@@ -1,7 +1,5 @@
 /** Pages whose content exists in English only. Their frame is translated. The list only shrinks. */
 export const untranslated: readonly string[] = [
-  '/dashboard/sessions',
-  '/dashboard/invitations',
   ...[
     'payments/{paymentId}',
     'test-payment',
@@ -12,14 +10,6 @@ export const untranslated: readonly string[] = [
     'webhooks',
     'requests',
     'events',
-    'embedding',
-    'settlement',
-    'pay-from',
-    'policy',
-    'branding',
-    'notifications',
-    'team',
-    'audit',
   ].map((page) => `/dashboard/apps/{appId}/${page}`),
 ];
 

@@ -5,6 +5,11 @@ import { deskGerman } from './de.ts';
 import { deskEnglish } from './en.ts';
 import { errorTexts } from './errors.ts';
 import { deskSpanish } from './es.ts';
+import { notificationTexts } from './notifications.ts';
+import { personTexts } from './person.ts';
+import { policyTexts } from './policy.ts';
+import { settlementTexts } from './settlement.ts';
+import { teamTexts } from './team.ts';
 import type { Translated } from './types.ts';
 import { wordTexts } from './words.ts';
 import { deskChinese } from './zh.ts';
@@ -12,7 +17,16 @@ import { deskChinese } from './zh.ts';
 const desk = { en: deskEnglish, es: deskSpanish, de: deskGerman, zh: deskChinese, ar: deskArabic };
 
 /** One file per group of pages. No two of them have a name in common. */
-export const groups = [desk, wordTexts, errorTexts] as const;
+export const groups = [
+  desk,
+  wordTexts,
+  errorTexts,
+  personTexts,
+  settlementTexts,
+  policyTexts,
+  notificationTexts,
+  teamTexts,
+] as const;
 
 type Intersection<U> = (U extends unknown ? (each: U) => void : never) extends (each: infer I) => void ? I : never;
 
