@@ -379,7 +379,7 @@ const differs = ({ amountCame, amountDelta }: PaymentView): boolean =>
 
 function expectedText({ amountExpected, amountCame, amountDelta, sourceTokenSymbol }: PaymentView): VNode {
   const isLess = amountDelta?.startsWith('-') ?? false;
-  return html`<span>${sayContent(isLess ? 'tooLittle' : 'tooMuch', {
+  return html`<span>${sayContent(isLess ? 'cameTooLittle' : 'cameTooMuch', {
     expected: amount(amountExpected, sourceTokenSymbol),
     came: amount(amountCame, sourceTokenSymbol),
     delta: grouped(isLess ? (amountDelta ?? '').slice(1) : (amountDelta ?? '')),
