@@ -143,18 +143,11 @@ export const moreRefusals: readonly Phrase[] = [
     ar: 'أُزيلت نقطة استقبال خطافه.',
   },
   {
-    en: 'the code is another one: 1 more try',
-    es: 'El código no es correcto: queda 1 intento.',
-    de: 'Der Code ist falsch: noch 1 Versuch.',
-    zh: '验证码不正确：还可尝试 1 次。',
-    ar: 'الرمز غير صحيح: بقيت محاولة واحدة.',
-  },
-  {
-    en: 'the code is another one: {tries} more tries',
-    es: 'El código no es correcto: intentos restantes: {tries}.',
-    de: 'Der Code ist falsch: noch {tries} Versuche.',
-    zh: '验证码不正确：还可尝试 {tries} 次。',
-    ar: 'الرمز غير صحيح: المحاولات الباقية: {tries}.',
+    en: 'the code is another one: {tries} more {unit}',
+    es: 'El código no es correcto. Intentos restantes: {tries}.',
+    de: 'Der Code ist falsch. Verbleibende Versuche: {tries}.',
+    zh: '验证码不正确。剩余尝试次数：{tries}。',
+    ar: 'الرمز غير صحيح. المحاولات الباقية: {tries}.',
   },
   {
     en: 'the code was used, is too old or was tried too often: ask for a new one',

@@ -18,6 +18,20 @@ export const refusalPhrases: readonly Phrase[] = [
     ar: 'لا يمكن السماح بالموقع {site}: اكتبه مثل {example}، بادئًا بـ {kinds}، دون مسار أو حرف بدل أو عنوان IP.',
   },
   {
+    en: 'is in the list twice: remove one',
+    es: 'Está dos veces en la lista: quita una.',
+    de: 'Ist zweimal in der Liste: Entfernen Sie eines.',
+    zh: '在列表中重复：请移除一个。',
+    ar: 'مذكور مرتين في القائمة: أزل واحدًا.',
+  },
+  {
+    en: 'must be a sender of money to this payment',
+    es: 'Debe ser alguien que envió dinero a este pago.',
+    de: 'Muss ein Absender von Geld an diese Zahlung sein.',
+    zh: '必须是向此付款转入资金的发送方。',
+    ar: 'يجب أن يكون مرسلًا لأموال هذه الدفعة.',
+  },
+  {
     en: 'chain {chain} pays out no {token}',
     es: 'En la cadena {chain} no se abona {token}.',
     de: 'Auf Chain {chain} wird kein {token} ausgezahlt.',
@@ -222,11 +236,11 @@ export const refusalPhrases: readonly Phrase[] = [
     ar: 'كان للتطبيق {max} مفتاحًا: اطلب تطبيقًا آخر من المشغّل.',
   },
   {
-    en: 'must be in the future',
-    es: 'Debe estar en el futuro.',
-    de: 'Muss in der Zukunft liegen.',
-    zh: '必须是将来的时间。',
-    ar: 'يجب أن يكون في المستقبل.',
+    en: 'expiresAt must be in the future',
+    es: 'La fecha debe estar en el futuro.',
+    de: 'Das Ende muss in der Zukunft liegen.',
+    zh: '到期时间必须在将来。',
+    ar: 'يجب أن يكون الانتهاء في المستقبل.',
   },
   {
     en: 'url already receives webhooks of this app: change its types instead',
