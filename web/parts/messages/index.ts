@@ -2,15 +2,26 @@
 import { type Language, languages } from '../language.ts';
 import { deskArabic } from './ar.ts';
 import { deskGerman } from './de.ts';
+import { deliveryTexts } from './deliveries.ts';
+import { developerTexts } from './developers.ts';
 import { deskEnglish } from './en.ts';
 import { errorTexts } from './errors.ts';
 import { deskSpanish } from './es.ts';
+import { fundedRefundTexts } from './fundedRefunds.ts';
+import { linkTexts } from './links.ts';
 import { notificationTexts } from './notifications.ts';
+import { paymentTexts } from './payment.ts';
+import { paymentFormTexts } from './paymentForms.ts';
 import { personTexts } from './person.ts';
 import { policyTexts } from './policy.ts';
+import { refundTexts } from './refunds.ts';
+import { reportTexts } from './reports.ts';
 import { settlementTexts } from './settlement.ts';
+import { storyTexts } from './story.ts';
+import { storyLegTexts } from './storyLegs.ts';
 import { teamTexts } from './team.ts';
 import type { Translated } from './types.ts';
+import { webhookTexts } from './webhooks.ts';
 import { wordTexts } from './words.ts';
 import { deskChinese } from './zh.ts';
 
@@ -26,6 +37,17 @@ export const groups = [
   policyTexts,
   notificationTexts,
   teamTexts,
+  paymentTexts,
+  paymentFormTexts,
+  storyTexts,
+  storyLegTexts,
+  refundTexts,
+  fundedRefundTexts,
+  linkTexts,
+  reportTexts,
+  webhookTexts,
+  deliveryTexts,
+  developerTexts,
 ] as const;
 
 type Intersection<U> = (U extends unknown ? (each: U) => void : never) extends (each: infer I) => void ? I : never;
