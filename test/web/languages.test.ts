@@ -34,6 +34,30 @@ const translated = [
   'overviewFirst',
   'payments',
   'find',
+  'payment',
+  'paymentPast',
+  'paymentUnderpaid',
+  'paymentUnpaid',
+  'paymentHeld',
+  'paymentSentBack',
+  'paymentFunded',
+  'paymentNote',
+  'paymentCancel',
+  'fundRefund',
+  'fundNothing',
+  'confirmAddress',
+  'confirmAddressCode',
+  'refund',
+  'refundRefused',
+  'refundConfirm',
+  'testPayment',
+  'webhooks',
+  'webhooksNone',
+  'webhooksAgain',
+  'webhooksRotated',
+  'delivery',
+  'confirmRotate',
+  'confirmRemove',
 ];
 
 const placesOf = (text: string): readonly string[] => (text.match(/\{\w+\}/g) ?? []).toSorted();
@@ -41,7 +65,7 @@ const formsOf = (text: string | Plural): readonly string[] => (typeof text === '
 
 describe('the dashboard in its languages', () => {
   it('lists the pages that are not translated, fewer with time', () => {
-    assert.ok(untranslated.length <= 19, 'a page that was translated is listed again');
+    assert.ok(untranslated.length <= 16, 'a page that was translated is listed again');
   });
 
   for (const language of others) {

@@ -72,9 +72,12 @@ export const deliveryChip = ({
   statusCode,
   error,
 }: Pick<Delivery, 'status' | 'statusCode' | 'error'>): VNode => {
-  if (status === 'delivered') return chip('ok', `Taken, ${statusCode}`);
-  if (error === 'unknown') return chip('wait', 'No answer yet');
-  return chip('bad', statusCode === null ? 'No answer' : `Refused, ${statusCode}`);
+  if (status === 'delivered') return chip('ok', sayText('webhookTaken', { code: String(statusCode) }));
+  if (error === 'unknown') return chip('wait', sayText('webhookNoAnswerYet'));
+  return chip(
+    'bad',
+    statusCode === null ? sayText('webhookNoAnswer') : sayText('webhookRefused', { code: String(statusCode) }),
+  );
 };
 
 /** A sentence or two to read first. */
@@ -112,12 +115,17 @@ export interface StoryStep {
   readonly at?: Instant;
 }
 
-const inEnglish = { done: 'Done: ', now: 'Now: ', next: 'To come: ', problem: 'Problem: ' } as const;
+const spokenStages = (): Readonly<Record<StoryStep['stage'], string>> => ({
+  done: sayText('stepDoneSpoken'),
+  now: sayText('stepNowSpoken'),
+  next: sayText('stepNextSpoken'),
+  problem: sayText('stepProblemSpoken'),
+});
 
 /** A list of steps for payers and merchants. @param spoken text for screen readers before each step */
 export const steps = (
   list: readonly StoryStep[],
-  spoken: Readonly<Record<StoryStep['stage'], string>> = inEnglish,
+  spoken: Readonly<Record<StoryStep['stage'], string>> = spokenStages(),
 ): VNode =>
   html`<ol class="way">${list.map(
     ({ stage, title, detail, at }) => html`<li class=${stage} aria-current=${stage === 'now' ? 'step' : undefined}>

@@ -1,7 +1,8 @@
-import type { DeskMessages } from './types.ts';
+import type { deskEnglish } from './en.ts';
+import type { Translated } from './types.ts';
 
 /** The dashboard in Arabic. */
-export const deskArabic: DeskMessages = {
+export const deskArabic: Translated<typeof deskEnglish> = {
   skip: 'انتقل إلى المحتوى',
   menu: 'القائمة',
   close: 'إغلاق',

@@ -1,7 +1,8 @@
-import type { DeskMessages } from './types.ts';
+import type { deskEnglish } from './en.ts';
+import type { Translated } from './types.ts';
 
 /** The dashboard in German. */
-export const deskGerman: DeskMessages = {
+export const deskGerman: Translated<typeof deskEnglish> = {
   skip: 'Zum Inhalt springen',
   menu: 'Menü',
   close: 'Schließen',

@@ -1,7 +1,8 @@
-import type { DeskMessages } from './types.ts';
+import type { deskEnglish } from './en.ts';
+import type { Translated } from './types.ts';
 
 /** The dashboard in Spanish. */
-export const deskSpanish: DeskMessages = {
+export const deskSpanish: Translated<typeof deskEnglish> = {
   skip: 'Saltar al contenido',
   menu: 'Menú',
   close: 'Cerrar',

@@ -1,7 +1,8 @@
-import type { DeskMessages } from './types.ts';
+import type { deskEnglish } from './en.ts';
+import type { Translated } from './types.ts';
 
 /** The dashboard in Chinese. */
-export const deskChinese: DeskMessages = {
+export const deskChinese: Translated<typeof deskEnglish> = {
   skip: '跳到正文',
   menu: '菜单',
   close: '关闭',
