@@ -14,6 +14,7 @@ import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { pager, table } from '../parts/table.ts';
 import { fields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -30,18 +31,18 @@ export const auditPage = (model: AuditModel): VNode => {
   const { app, changes, cursor, nextCursor } = model;
   return appPage(
     model,
-    { title: 'Audit trail', section: 'audit' },
+    { title: sayText('audit'), section: 'audit' },
     card(
-      { title: 'Who changed what', note: 'from the log: nothing in it can be changed or removed' },
+      { title: sayText('whoChanged'), note: sayContent('auditNote') },
       changes.length === 0
-        ? empty('Nothing more', 'Every change of this app’s settings, keys and links is listed here.')
+        ? empty(sayText('nothingMore'), sayContent('nothingMoreText'))
         : html`<div>
             ${table(
-              'Changes, newest first',
+              sayText('changesNewest'),
               [
-                { head: 'What', kind: 'title' },
-                { head: 'Who', kind: 'detail' },
-                { head: 'When', kind: 'when', sorted: 'descending' },
+                { head: sayText('whatColumn'), kind: 'title' },
+                { head: sayText('who'), kind: 'detail' },
+                { head: sayText('when'), kind: 'when', sorted: 'descending' },
               ],
               changes.map(({ at, by, what }) => [
                 bdi(`${what[0]?.toUpperCase() ?? ''}${what.slice(1)}`),

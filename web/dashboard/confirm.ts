@@ -129,20 +129,19 @@ function wordsOf({ app, danger }: ConfirmModel): Words {
     }
     case 'removeMember':
       return {
-        title: 'Remove this member?',
-        text: html`<div class="rows"><p><strong>${bdi(danger.name)}</strong> no longer sees this app or acts for it, from now
-        on and in open sessions as well.</p>
-          <p>API keys go on working: revoke those that the member knows.</p></div>`,
+        title: sayText('removeTitle'),
+        text: html`<div class="rows"><p>${sayContent('removeText', { name: html`<strong>${bdi(danger.name)}</strong>` })}</p>
+          <p>${sayContent('removeKeysText')}</p></div>`,
         action: to.removeMember(danger.memberId),
-        button: 'Remove the member',
+        button: sayText('removeTheMember'),
         section: 'team',
       };
     case 'leaveTeam':
       return {
-        title: 'Leave this team?',
-        text: html`<div class="rows"><p>You no longer see this app. Only another invitation of its owner lets you back in.</p></div>`,
+        title: sayText('leaveTitle'),
+        text: html`<div class="rows"><p>${sayContent('leaveText')}</p></div>`,
         action: to.leaveTeam,
-        button: 'Leave the team',
+        button: sayText('leaveTheTeam'),
         section: 'team',
       };
     case 'rotateSecret':
@@ -166,12 +165,11 @@ function wordsOf({ app, danger }: ConfirmModel): Words {
       };
     case 'cancelSettlement':
       return {
-        title: 'Cancel the change of wallet?',
+        title: sayText('cancelChangeTitle'),
         text: html`<div class="rows">
-          <p>The change to this wallet, which would count from ${when(danger.effectiveAt)} on, is thrown away. You go
-          on being paid where you are paid now.</p>${walletPairs(danger.wallet)}</div>`,
+          <p>${sayContent('cancelChangeText', { time: when(danger.effectiveAt) })}</p>${walletPairs(danger.wallet)}</div>`,
         action: to.cancelSettlement,
-        button: 'Cancel the change',
+        button: sayText('cancelTheChange'),
         section: 'settlement',
       };
   }

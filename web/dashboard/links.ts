@@ -222,7 +222,7 @@ function linkForm({ app, form, nonce, chains }: NewReusableLinkModel, settlement
 }
 
 export const typeOptions = () => [
-  { value: 'exactOut', label: sayText('whatYouGet'), hint: sayText('whatYouGetHint') },
+  { value: 'exactOut', label: sayText('amountYouGet'), hint: sayText('whatYouGetHint') },
   { value: 'exactIn', label: sayText('whatPayerPays'), hint: sayText('whatPayerPaysHint') },
 ];
 

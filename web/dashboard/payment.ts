@@ -190,10 +190,10 @@ const problems: Readonly<Record<NonNullable<PaymentView['errorCode']>, PlainName
   payoutImpossible: 'problemPayoutImpossible',
 };
 
-/** The text of the API. Other languages than English do not repeat the transaction and the address of an empty payin. */
+/** English is the text of the API. Other languages do not repeat the transaction and the address of an empty payin. */
 function problemOf({ errorCode, errorMessage }: PaymentView): string | null {
-  if (errorCode !== null) return sayText(problems[errorCode]);
-  return errorMessage === null || pageLanguage() === 'en' ? errorMessage : sayText('problemEmptyPayin');
+  if (errorMessage === null || pageLanguage() === 'en') return errorMessage;
+  return sayText(errorCode === null ? 'problemEmptyPayin' : problems[errorCode]);
 }
 
 export interface PaymentModel extends Frame {
@@ -379,7 +379,7 @@ const differs = ({ amountCame, amountDelta }: PaymentView): boolean =>
 
 function expectedText({ amountExpected, amountCame, amountDelta, sourceTokenSymbol }: PaymentView): VNode {
   const isLess = amountDelta?.startsWith('-') ?? false;
-  return html`<span>${sayContent(isLess ? 'tooLittle' : 'tooMuch', {
+  return html`<span>${sayContent(isLess ? 'cameTooLittle' : 'cameTooMuch', {
     expected: amount(amountExpected, sourceTokenSymbol),
     came: amount(amountCame, sourceTokenSymbol),
     delta: grouped(isLess ? (amountDelta ?? '').slice(1) : (amountDelta ?? '')),

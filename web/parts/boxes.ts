@@ -9,7 +9,8 @@ import { copyButton } from './field.ts';
 import type { Flash } from './frame.ts';
 import { type Content, html } from './html.ts';
 import { type IconName, icon } from './icon.ts';
-import { type PlainName, pageLanguage, sayContent, sayText } from './say.ts';
+import { directionOf } from './language.ts';
+import { type PlainName, pageLanguages, sayContent, sayText } from './say.ts';
 
 export interface Heading {
   readonly title: string;
@@ -86,13 +87,17 @@ export const notice = (state: State, content: Content): VNode =>
 
 const states = { done: 'ok', warning: 'wait', problem: 'bad' } as const;
 
-/** Outcomes of forms exist in English only. */
-const inEnglishHere = () => (pageLanguage() === 'en' ? {} : { lang: 'en', dir: 'ltr' });
+/** Outcomes are in the reader's language, also within a page that is not translated. */
+function languageOfOutcomes() {
+  const languages = pageLanguages();
+  if (!languages || languages.frame === languages.content) return {};
+  return { lang: languages.frame, dir: directionOf(languages.frame) };
+}
 
 /** Outcome of the last action; announced at once. */
 export const flashed = (flash: Flash | null): VNode | null =>
   flash &&
-  html`<div class=${`notice ${states[flash.kind]}`} role=${flash.kind === 'problem' ? 'alert' : 'status'} ...${inEnglishHere()}>
+  html`<div class=${`notice ${states[flash.kind]}`} role=${flash.kind === 'problem' ? 'alert' : 'status'} ...${languageOfOutcomes()}>
     ${icon(shapes[states[flash.kind]])}<div>${flash.text}</div></div>`;
 
 /** A value that is displayed once and never again. */

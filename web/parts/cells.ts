@@ -8,7 +8,7 @@ import type { Delivery } from '../../queries/deliveries.ts';
 import type { Mode } from './frame.ts';
 import { cut, html } from './html.ts';
 import { icon } from './icon.ts';
-import { directionMarks } from './language.ts';
+import { directionMarks, directionOf } from './language.ts';
 import { type PlainName, pageLanguage, pageLocale, sayContent, sayText } from './say.ts';
 
 /** `16420.18` for people: `16,420.18`. */
@@ -111,6 +111,10 @@ const endsOf = (text: string): readonly [start: string, end: string] => [
   text.slice(0, text.startsWith('0x') ? ends + 2 : ends),
   text.slice(-ends),
 ];
+
+/** A word of a program within a sentence. */
+export const codeWord = (text: string): VNode =>
+  html`<code dir=${directionOf(pageLanguage()) === 'rtl' ? 'ltr' : undefined}>${text}</code>`;
 
 /** Explorer URLs of each chain, and of its test network. */
 const explorers: Readonly<Record<ChainId, readonly [live: string, test: string]>> = {

@@ -5,8 +5,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { bdi, type Content } from './html.ts';
 import { directionOf, type Language, locales } from './language.ts';
-import { deskMessages } from './messages/index.ts';
-import type { English, Plural } from './messages/types.ts';
+import { deskMessages, type English } from './messages/index.ts';
+import type { Plural } from './messages/types.ts';
 
 export type TextName = { [N in keyof English]: English[N] extends string ? N : never }[keyof English];
 /** A text without places. */

@@ -1,8 +1,7 @@
-import type { deskEnglish } from './en.ts';
-import type { Translated } from './types.ts';
+import type { DeskMessages } from './types.ts';
 
 /** The dashboard in Arabic. */
-export const deskArabic: Translated<typeof deskEnglish> = {
+export const deskArabic: DeskMessages = {
   skip: 'انتقل إلى المحتوى',
   menu: 'القائمة',
   close: 'إغلاق',

@@ -1,8 +1,7 @@
-import type { deskEnglish } from './en.ts';
-import type { Translated } from './types.ts';
+import type { DeskMessages } from './types.ts';
 
 /** The dashboard in German. */
-export const deskGerman: Translated<typeof deskEnglish> = {
+export const deskGerman: DeskMessages = {
   skip: 'Zum Inhalt springen',
   menu: 'Menü',
   close: 'Schließen',

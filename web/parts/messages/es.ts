@@ -1,8 +1,7 @@
-import type { deskEnglish } from './en.ts';
-import type { Translated } from './types.ts';
+import type { DeskMessages } from './types.ts';
 
 /** The dashboard in Spanish. */
-export const deskSpanish: Translated<typeof deskEnglish> = {
+export const deskSpanish: DeskMessages = {
   skip: 'Saltar al contenido',
   menu: 'Menú',
   close: 'Cerrar',

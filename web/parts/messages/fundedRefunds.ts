@@ -39,7 +39,6 @@ const en = {
   addressOfPayerHint: 'On the chain that the money came from.',
   confirmTheAddress: 'Confirm the address',
   continue: 'Continue',
-  cancel: 'Cancel',
 } as const;
 
 type Texts = Translated<typeof en>;
@@ -82,7 +81,6 @@ const es: Texts = {
   addressOfPayerHint: 'En la cadena de la que vino el dinero.',
   confirmTheAddress: 'Confirmar la dirección',
   continue: 'Continuar',
-  cancel: 'Cancelar',
 };
 
 const de: Texts = {
@@ -126,7 +124,6 @@ const de: Texts = {
   addressOfPayerHint: 'Auf der Chain, von der das Geld kam.',
   confirmTheAddress: 'Adresse bestätigen',
   continue: 'Weiter',
-  cancel: 'Abbrechen',
 };
 
 const zh: Texts = {
@@ -166,7 +163,6 @@ const zh: Texts = {
   addressOfPayerHint: '位于款项来源的链上。',
   confirmTheAddress: '确认地址',
   continue: '继续',
-  cancel: '取消',
 };
 
 const ar: Texts = {
@@ -206,7 +202,6 @@ const ar: Texts = {
   addressOfPayerHint: 'على السلسلة التي جاءت منها الأموال.',
   confirmTheAddress: 'تأكيد العنوان',
   continue: 'متابعة',
-  cancel: 'إلغاء',
 };
 
 export const fundedRefundTexts = { en, es, de, zh, ar };

@@ -1,8 +1,7 @@
-import type { deskEnglish } from './en.ts';
-import type { Translated } from './types.ts';
+import type { DeskMessages } from './types.ts';
 
 /** The dashboard in Chinese. */
-export const deskChinese: Translated<typeof deskEnglish> = {
+export const deskChinese: DeskMessages = {
   skip: '跳到正文',
   menu: '菜单',
   close: '关闭',
