@@ -14,6 +14,8 @@ import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { auditPhrases } from '../parts/phrases/audit.ts';
+import { phrased } from '../parts/phrases.ts';
 import { sayContent, sayText } from '../parts/say.ts';
 import { pager, table } from '../parts/table.ts';
 import { fields } from './forms.ts';
@@ -45,7 +47,7 @@ export const auditPage = (model: AuditModel): VNode => {
                 { head: sayText('when'), kind: 'when', sorted: 'descending' },
               ],
               changes.map(({ at, by, what }) => [
-                bdi(`${what[0]?.toUpperCase() ?? ''}${what.slice(1)}`),
+                bdi(capitalized(phrased(auditPhrases, what) ?? what)),
                 bdi(by),
                 when(at),
               ]),
@@ -55,6 +57,8 @@ export const auditPage = (model: AuditModel): VNode => {
     ),
   );
 };
+
+const capitalized = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
 
 // Changes of an app with their authors.
 
@@ -81,7 +85,7 @@ export const auditPages = ({ listChanges, team }: AuditPagesDeps, frames: Frames
       const changes = found.changes.map((change) => ({
         ...change,
         by: whoDid(change.by, visit.visitor, frame, members),
-        what: withNames(change.what, members),
+        what: withNames(change.what, members, sayText('byFormerMember')),
       }));
       return { page: auditPage({ ...frame, changes, cursor, nextCursor: found.nextCursor }) };
     },

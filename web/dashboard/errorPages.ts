@@ -9,6 +9,7 @@ import { html } from '../parts/html.ts';
 import { outerPage } from '../parts/layout.ts';
 import { paths } from '../parts/paths.ts';
 import { type PlainName, pageLanguage, sayContent, sayText } from '../parts/say.ts';
+import { refusalText } from './refusals.ts';
 
 export interface ErrorModel extends Outer {
   readonly status: 400 | 403 | 404 | 413 | 429 | 500 | 503;
@@ -51,11 +52,15 @@ export function pageOfError(error: ApiError, requestId: string, mode: Mode): VNo
     person: null,
     flash: null,
     status: shownAs(statusOfError(error.code)),
-    message: error.code === 'notFound' ? null : error.message,
+    message: error.code === 'notFound' ? null : messageOf(error),
     retryAfter_s: retryAfter_s > 0 ? retryAfter_s : null,
     requestId,
   });
 }
+
+/** In English, the message of the API's answer. */
+const messageOf = ({ code, message }: ApiError): string =>
+  pageLanguage() === 'en' ? message : refusalText(code, message);
 
 const shown: readonly ErrorModel['status'][] = [400, 403, 404, 413, 429, 500, 503];
 

@@ -1,5 +1,5 @@
 /** Names of roles in the language of the page. */
-import type { TeamRole } from '../../domain/merchant/roles.ts';
+import { roleNames, type TeamRole, teamRoles } from '../../domain/merchant/roles.ts';
 import { type PlainName, sayText } from './say.ts';
 
 const names: Readonly<Record<TeamRole, PlainName>> = {
@@ -10,3 +10,9 @@ const names: Readonly<Record<TeamRole, PlainName>> = {
 };
 
 export const roleName = (role: TeamRole): string => sayText(names[role]);
+
+/** @param english name of a role in English, as sentences of the service have it */
+export function roleOfName(english: string): string {
+  const role = teamRoles.find((each) => roleNames[each] === english);
+  return role === undefined ? english : roleName(role);
+}

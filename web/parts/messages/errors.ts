@@ -1,4 +1,4 @@
-/** Texts of error pages. */
+/** Texts of error pages, and labels of fields in errors. */
 import { textGroup } from './types.ts';
 
 export const errorTexts = textGroup(
@@ -22,6 +22,13 @@ export const errorTexts = textGroup(
     tryAgainIn: 'Try again in {time}.',
     toYourApps: 'To your apps',
     giveRequestId: 'If you contact the operator, give the request id {id}.',
+    labelAtMost: 'At most',
+    labelAtLeast: 'At least',
+    labelMost: 'Tolerance, at most,',
+    labelOrderId: 'Order id',
+    labelScope: 'Permissions',
+    labelUrl: 'URL',
+    labelWebhookUrl: 'Webhook URL',
   },
   {
     es: {
@@ -45,6 +52,13 @@ export const errorTexts = textGroup(
       tryAgainIn: 'Inténtalo de nuevo en {time}.',
       toYourApps: 'A tus aplicaciones',
       giveRequestId: 'Si contactas con el operador, indica el identificador de la solicitud {id}.',
+      labelAtMost: 'Como máximo',
+      labelAtLeast: 'Como mínimo',
+      labelMost: 'Tolerancia, como máximo',
+      labelOrderId: 'Número de pedido',
+      labelScope: 'Permisos',
+      labelUrl: 'URL',
+      labelWebhookUrl: 'URL del webhook',
     },
     de: {
       badTitle: 'Ungültige Anfrage',
@@ -68,6 +82,13 @@ export const errorTexts = textGroup(
       tryAgainIn: 'Versuchen Sie es in {time} noch einmal.',
       toYourApps: 'Zu Ihren Apps',
       giveRequestId: 'Wenn Sie sich an den Betreiber wenden, nennen Sie die Anfrage-ID {id}.',
+      labelAtMost: 'Höchstens',
+      labelAtLeast: 'Mindestens',
+      labelMost: 'Toleranz, höchstens',
+      labelOrderId: 'Bestellnummer',
+      labelScope: 'Berechtigungen',
+      labelUrl: 'URL',
+      labelWebhookUrl: 'Webhook-URL',
     },
     zh: {
       badTitle: '请求无效',
@@ -87,6 +108,13 @@ export const errorTexts = textGroup(
       tryAgainIn: '请在 {time}后重试。',
       toYourApps: '前往你的应用',
       giveRequestId: '联系运营方时，请提供请求 ID {id}。',
+      labelAtMost: '最多',
+      labelAtLeast: '最少',
+      labelMost: '容差上限',
+      labelOrderId: '订单号',
+      labelScope: '权限',
+      labelUrl: 'URL',
+      labelWebhookUrl: 'Webhook URL',
     },
     ar: {
       badTitle: 'طلب غير صالح',
@@ -106,6 +134,13 @@ export const errorTexts = textGroup(
       tryAgainIn: 'حاول مجددًا خلال {time}.',
       toYourApps: 'إلى تطبيقاتك',
       giveRequestId: 'إذا تواصلت مع المشغّل فاذكر معرّف الطلب {id}.',
+      labelAtMost: 'الحد الأقصى',
+      labelAtLeast: 'الحد الأدنى',
+      labelMost: 'الحد الأقصى للتسامح',
+      labelOrderId: 'رقم الطلب',
+      labelScope: 'الصلاحيات',
+      labelUrl: 'URL',
+      labelWebhookUrl: 'عنوان خطاف الويب',
     },
   },
 );
