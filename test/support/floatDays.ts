@@ -31,7 +31,7 @@ import { Crashed, processes } from './processes.ts';
 import { attestation, burnAttempt, messageOf, mintAttempt, proof } from './rebalances.ts';
 
 const usd = (dollars: number): bigint => BigInt(dollars) * 1_000_000n;
-export const opening = usd(10_000);
+const opening = usd(10_000);
 export const settings: PolicySettings = {
   mode: 'automatic',
   floats: new Map(
@@ -101,11 +101,22 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
   const ordered = new Set<string>();
   const seen = {
     ...{ payments: 0, refused: 0, moves: 0, fastMoves: 0, expired: 0, reordered: 0, byOthers: 0, crashes: 0 },
+    /** Decisions while the attestation service was away. */
+    awayRounds: 0,
     ...{ moved: 0n, fees: 0n },
   };
   const points = new Set<string>();
   let inTransit = 0n;
-  let handle = log.start();
+  /** Number of crash points that the process passes before it dies. It dies the first time at each point, too. */
+  let pointsLeft = Number.POSITIVE_INFINITY;
+  const crash = (point: string) => {
+    pointsLeft -= 1;
+    if (pointsLeft >= 0 && points.has(point)) return;
+    points.add(point);
+    seen.crashes += 1;
+    throw new Crashed(point);
+  };
+  let handle = log.start({ crash });
 
   const now_ms = () => epochMs(log.time.now);
   const day = () => Math.floor((now_ms() - start_ms) / day_ms);
@@ -129,19 +140,26 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
     return fate;
   }
 
+  /** Moves of the plan, and those that it has ended and a block that left its chain has opened again. */
   async function open(): Promise<readonly { readonly id: string; readonly state: Rebalance }[]> {
-    const moves = openMoves(await currentState(handle, floatPlan, floatPlanInstance));
+    const planned = openMoves(await currentState(handle, floatPlan, floatPlanInstance));
+    const ids = new Set([...ordered, ...planned.map(({ rebalance: id }) => id)]);
     const states = await Promise.all(
-      moves.map(async ({ rebalance: id }) => ({ id, state: await currentState(handle, rebalance, id) })),
+      [...ids].map(async (id) => ({ id, state: await currentState(handle, rebalance, id) })),
     );
-    return states.flatMap(({ id, state }) => (state ? [{ id, state }] : []));
+    const found = states.flatMap(({ id, state }) => (state ? [{ id, state }] : []));
+    for (const { id, state } of found) if (!ordered.has(id)) count(id, state);
+    return found;
   }
 
   /** Floats as the log has them: a burn or mint counts when it is recorded. */
   async function views(): Promise<readonly FloatView[]> {
     const moves = await open();
-    const since = (age_ms: number, chainId: ChainId) =>
-      paid.reduce((sum, { to, at_ms, amount }) => (to === chainId && at_ms > now_ms() - age_ms ? sum + amount : sum), 0n);
+    const [week, today] = [new Map<ChainId, bigint>(), new Map<ChainId, bigint>()];
+    for (const { to, at_ms, amount } of paid) {
+      week.set(to, (week.get(to) ?? 0n) + amount);
+      if (at_ms > now_ms() - day_ms) today.set(to, (today.get(to) ?? 0n) + amount);
+    }
     return cctpChainIds.map((chainId) => {
       const unrecorded = moves.reduce((sum, { id, state: { ordered: order, burn, minted } }) => {
         const { burnedAt, minted: mint } = fateOf(id);
@@ -157,8 +175,8 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
           promisedOn(chainId),
         ),
         inTransit: moves.reduce((sum, { state }) => sum + arrivingAt(chainId, state), 0n),
-        outflow_day: since(day_ms, chainId),
-        outflow_week: since(7 * day_ms, chainId),
+        outflow_day: today.get(chainId) ?? 0n,
+        outflow_week: week.get(chainId) ?? 0n,
       };
     });
   }
@@ -330,8 +348,7 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
   }
 
   async function travel(): Promise<void> {
-    for (const { id, state } of await open()) {
-      if (!ordered.has(id)) count(id, state);
+    for (const { id } of await open()) {
       for (let steps = 0, more = true; more; steps += 1) {
         assert.ok(steps < 20, 'a move repeats its steps');
         const now = await currentState(handle, rebalance, id);
@@ -420,21 +437,20 @@ export function createDays(seed: number, { withPolicy = true } = {}) {
       pay();
       if (!withPolicy) return;
       withdraw();
-      let left = below(2) === 0 ? below(9) : Number.POSITIVE_INFINITY;
-      const crash = (point: string) => {
-        left -= 1;
-        if (left >= 0) return;
-        points.add(point);
-        seen.crashes += 1;
-        throw new Crashed(point);
-      };
-      if (left < 9) handle = log.start({ crash });
-      await live().catch(async (error: unknown) => {
-        if (!(error instanceof Crashed)) throw error;
-        handle = log.start();
-        await live();
-      });
-      if (left < 9) handle = log.start();
+      if (isAway()) seen.awayRounds += 1;
+      pointsLeft = below(2) === 0 ? below(9) : Number.POSITIVE_INFINITY;
+      // A process that dies is replaced at once; the next one dies at new points only.
+      for (let alive = false; !alive; ) {
+        alive = await live().then(
+          () => true,
+          (error: unknown) => {
+            if (!(error instanceof Crashed)) throw error;
+            pointsLeft = Number.POSITIVE_INFINITY;
+            handle = log.start({ crash });
+            return false;
+          },
+        );
+      }
       await countOwed();
     },
     /** Checks the books: floats, money in transit and fees are the opening, and each move that is over has closed. */

@@ -108,7 +108,9 @@ describe('the history of an account on an EVM chain', () => {
     const sent = await send(usdc as Address, { data: transfer(stranger, 1n) });
     await send(stranger, { value: 1n });
     const args = [stranger, 5n] as const;
-    const allowed = await send(usdc as Address, { data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args }) });
+    const allowed = await send(usdc as Address, {
+      data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args }),
+    });
     const to = await head();
     node.behave(async (method, params, forward) => {
       if (method === 'eth_getTransactionCount') throw new Refusal(-32000, 'missing trie node');
