@@ -258,6 +258,7 @@ export function createRelays(deps: RelayDeps): Relays {
     if (more && !(source && number <= relaysPerPaymentMax && isPaidAlready(deps, payment, source, signed))) return more;
     const [offer] = source ? await offerOf(payment, source, number, signal) : [];
     if (!source || !offer) return refused('invalid_network', 'this payment takes no authorization of this token');
+    if (!seconds.test(signed.validAfter) || !seconds.test(signed.validBefore)) return unreadable;
     const late = refusalOfTime(signed, clock.now());
     if (late && !isLatelyOver(signed, clock.now())) return late;
     const checked = await check(deps, payment, offer, signed);
@@ -292,9 +293,8 @@ const isLatelyOver = ({ validBefore }: SignedAuthorization, now: Instant): boole
 
 const nowIn_s = (now: Instant): bigint => BigInt(Math.floor(epochMs(now) / 1_000));
 
-/** Why an authorization cannot be sent at this time. */
+/** Why an authorization, whose times are whole seconds, cannot be sent at this time. */
 function refusalOfTime({ validAfter, validBefore }: SignedAuthorization, at: Instant): RelayRefusal | undefined {
-  if (!seconds.test(validAfter) || !seconds.test(validBefore)) return unreadable;
   const now = nowIn_s(at);
   if (BigInt(validAfter) > now)
     return refused('invalid_exact_evm_payload_authorization_valid_after', 'it is not valid yet');
