@@ -45,7 +45,7 @@ export interface RelayDeps {
 /** A payment that is created only for an authorization that can pay it. */
 export interface RelayDraft {
   readonly payment: Payment;
-  /** False if its price is no longer offered. An authorization that has moved the money is accepted all the same. */
+  /** False if its price is no longer offered, or its link is closed. An authorization that has moved the money is accepted all the same. */
   readonly isFresh: boolean;
   /** Creates it, or finds it. */
   create(by: By): Promise<Payment | Refusal>;
