@@ -47,7 +47,7 @@ export interface RelayDeps {
 /** A payment that is created only for an authorization that can pay it. */
 export interface RelayDraft {
   readonly payment: Payment;
-  /** False if its price is no longer offered. An authorization that has moved the money is accepted all the same. */
+  /** False if its price is no longer offered, or its link is closed. An authorization that has moved the money is accepted all the same. */
   readonly isFresh: boolean;
   /** Creates it, or finds it. */
   create(by: By): Promise<Payment | Refusal>;
@@ -255,6 +255,7 @@ export function createRelays(deps: RelayDeps): Relays {
     if (more && !(source && number <= relaysPerPaymentMax && isPaidAlready(deps, payment, source, signed))) return more;
     const [offer] = source ? await offerOf(payment, source, number, signal) : [];
     if (!source || !offer) return refused('invalid_network', 'this payment takes no authorization of this token');
+    if (!seconds.test(signed.validAfter) || !seconds.test(signed.validBefore)) return unreadable;
     const late = refusalOfTime(signed, offer.terms, clock.now());
     if (late && !isLatelyOver(signed, clock.now())) return late;
     const checked = await check(deps, payment, offer, signed);
@@ -290,13 +291,14 @@ const isLatelyOver = ({ validBefore }: SignedAuthorization, now: Instant): boole
 
 const nowIn_s = (now: Instant): bigint => BigInt(Math.floor(epochMs(now) / 1_000));
 
-/** Why an authorization cannot be sent at this time. The simulation compares ledgers with the chain. */
+/**
+ * Why an authorization, whose times are whole seconds, cannot be sent at this time. The simulation compares ledgers with the chain.
+ */
 function refusalOfTime(
   { validAfter, validBefore }: SignedAuthorization,
   { kind }: RelayTerms,
   at: Instant,
 ): RelayRefusal | undefined {
-  if (!seconds.test(validAfter) || !seconds.test(validBefore)) return unreadable;
   if (kind === 'entry') return undefined;
   const now = nowIn_s(at);
   if (BigInt(validAfter) > now)

@@ -1,6 +1,16 @@
 /** Authorization entries that payers on Stellar sign. Written from CAP-46-11, without the service's code. */
 import { randomBytes } from 'node:crypto';
-import { Address, authorizeEntry, type Keypair, nativeToScVal, xdr } from '@stellar/stellar-sdk';
+import {
+  Account,
+  Address,
+  authorizeEntry,
+  Keypair,
+  Networks,
+  nativeToScVal,
+  Operation,
+  TransactionBuilder,
+  xdr,
+} from '@stellar/stellar-sdk';
 import { chainOf, findToken, type Token } from '../../domain/chains.ts';
 import type { Deposit } from '../../domain/payment/shapes.ts';
 import type { EntryOrder } from '../../src/chains/ports.ts';
@@ -72,4 +82,15 @@ export function entryOrder(
       costMax: String(10n ** 8n),
     },
   };
+}
+
+/** The transaction of a payer's program: its source and sequence count for nothing. */
+export function entryTransaction(entry: xdr.SorobanAuthorizationEntry): string {
+  const func = xdr.HostFunction.hostFunctionTypeInvokeContract(entry.rootInvocation().function().contractFn());
+  const source = new Account(Keypair.random().publicKey(), '1');
+  return new TransactionBuilder(source, { fee: '100', networkPassphrase: Networks.PUBLIC })
+    .addOperation(Operation.invokeHostFunction({ func, auth: [entry] }))
+    .setTimeout(60)
+    .build()
+    .toXDR();
 }

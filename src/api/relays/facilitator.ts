@@ -6,7 +6,7 @@ import { isRefusal } from '../../../domain/decider.ts';
 import { errorOfRefusal } from '../errors.ts';
 import { type AnyRoute, ok, route, type Waiting } from '../router.ts';
 import { createSettling, type SettlingDeps } from './settling.ts';
-import { extraOfTerms, fieldsOf, readPayload, type SentPayment } from './wire.ts';
+import { extraOfTerms, faultOn, readPayload, type SentPayment, sentAuthorization } from './wire.ts';
 
 export interface FacilitatorDeps extends SettlingDeps {
   /** Chains with a relay account, by their network in CAIP-2. */
@@ -74,7 +74,7 @@ export function facilitatorRoutes(deps: FacilitatorDeps): readonly AnyRoute[] {
           'payTo must be the deposit of a payment of your app: create one with POST /payment-api/payments, and send its source.receiverAddress',
       };
     const { paymentId } = owner;
-    const { signed } = fieldsOf(deps.relays, sent, { chainId, asset: required.asset });
+    const { signed } = sentAuthorization(deps.relays, sent, { chainId, asset: required.asset });
     if (signed.value !== required.amount)
       return {
         reason: 'invalid_exact_evm_payload_authorization_value_mismatch',
@@ -117,10 +117,10 @@ export function facilitatorRoutes(deps: FacilitatorDeps): readonly AnyRoute[] {
       async handle({ caller, body, waiting }) {
         const sent = readPayload(body.paymentPayload);
         const found = await find(caller.appId, sent, requirementIn(body.paymentRequirements), waiting);
-        if ('reason' in found) return ok({ ...invalid(found), payer: sent.signed.from });
+        if ('reason' in found) return ok({ ...invalid(sent, found), payer: sent.signed.from });
         const payer = await deps.relays.verify(found.paymentId, found.signed, waiting.away);
         if (!isRefusal(payer)) return ok({ isValid: true, payer });
-        return ok({ ...invalid(faultOf(payer)), payer: found.signed.from });
+        return ok({ ...invalid(sent, faultOf(payer)), payer: found.signed.from });
       },
     }),
     route({
@@ -168,11 +168,15 @@ function faultOf(refusal: RelayRefusal): Fault {
   return { reason: refusal.fault, message: refusal.message };
 }
 
-const invalid = ({ reason, message }: Fault) => ({ isValid: false, invalidReason: reason, invalidMessage: message });
+const invalid = ({ network }: SentPayment, { reason, message }: Fault) => ({
+  isValid: false,
+  invalidReason: faultOn(network, reason),
+  invalidMessage: message,
+});
 
 const unsettled = ({ network, signed }: SentPayment, { reason, message }: Fault, hash: string | null) => ({
   success: false,
-  errorReason: reason,
+  errorReason: faultOn(network, reason),
   errorMessage: message,
   transaction: hash ?? '',
   network,

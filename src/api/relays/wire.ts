@@ -25,6 +25,10 @@ const oldNames: ReadonlyMap<number, string> = new Map([
   [80002, 'polygon-amoy'],
 ]);
 
+/** A fault in the words of the network's scheme: those of commands are the EVM scheme's. */
+export const faultOn = (network: string, fault: string): string =>
+  network.startsWith('stellar:') ? fault.replace('invalid_exact_evm_', 'invalid_exact_stellar_') : fault;
+
 export const networkName = (networkId: number): string => `eip155:${networkId}`;
 
 /** How long a client's signature is valid at most, in seconds. */
@@ -135,7 +139,7 @@ export type ReadPayment = SentPayment & { readonly signed: SignedAuthorization }
  * @param asset token of fields that name none
  * @throws ApiError invalidRequest for a transaction that holds no authorization
  */
-export function fieldsOf(
+export function sentAuthorization(
   { read }: Pick<Relays, 'read'>,
   sent: SentPayment,
   { chainId, asset }: { readonly chainId: ChainId; readonly asset: string },

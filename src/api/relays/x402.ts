@@ -16,12 +16,13 @@ import type { FindTarget, Target } from './targets.ts';
 import {
   type Bill,
   encoded,
-  fieldsOf,
+  faultOn,
   headerNames,
   oldPaymentRequired,
   paymentRequired,
   readPayment,
   type SentPayment,
+  sentAuthorization,
 } from './wire.ts';
 
 /** An answer waits this long for the payer's money; a client that gets none in time sends the same header again. */
@@ -87,7 +88,7 @@ export function x402Handler(
     const chainId = deps.networks.get(payment.caip2);
     if (chainId === undefined) return send(response, refusedBy(payment, 'invalid_network', bill));
     const asset = payment.accepted?.asset ?? usdcOf(chainId);
-    const sent = fieldsOf(deps.relays, payment, { chainId, asset });
+    const sent = sentAuthorization(deps.relays, payment, { chainId, asset });
     const settled = await settling.settle({
       paymentId,
       signed: sent.signed,
@@ -226,7 +227,8 @@ interface Failure {
   readonly hash: string | null;
 }
 
-function failed(sent: SentPayment, { reason, message, hash }: Failure, bill: Asking): Answered {
+function failed(sent: SentPayment, { reason: fault, message, hash }: Failure, bill: Asking): Answered {
+  const reason = faultOn(sent.network, fault);
   const { body, headers } = required(bill, reason);
   return {
     status: 402,

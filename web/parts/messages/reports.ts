@@ -190,7 +190,7 @@ const ar: Texts = {
   theNewest: 'الأحدث',
   nothingToWithdraw: 'لا شيء للسحب.',
   upTo: 'حتى {amount}. تستلمه ناقصًا رسم أي دفعة.',
-  cashbackMovements: 'حركات الاسترجاع النقدي',
+  cashbackMovements: 'حركات الاسترداد النقدي',
   movementKind: 'النوع',
   about: 'بشأن',
   fromAccount: 'من {address}',

@@ -2,6 +2,7 @@
 import type { Translated } from './types.ts';
 
 const en = {
+  createdStep: 'Created',
   payerChose: 'The payer chose {token} on {chain}',
   payerNamedTransaction: 'The payer named the transaction',
   from: 'from {address}',
@@ -74,6 +75,7 @@ const en = {
 type Texts = Translated<typeof en>;
 
 const es: Texts = {
+  createdStep: 'Creado',
   payerChose: 'El pagador eligió {token} en {chain}',
   payerNamedTransaction: 'El pagador indicó la transacción',
   from: 'desde {address}',
@@ -148,6 +150,7 @@ const es: Texts = {
 };
 
 const de: Texts = {
+  createdStep: 'Angelegt',
   payerChose: 'Gewählt: {token} auf {chain}',
   payerNamedTransaction: 'Transaktion gemeldet',
   from: 'von {address}',
@@ -222,6 +225,7 @@ const de: Texts = {
 };
 
 const zh: Texts = {
+  createdStep: '已创建',
   payerChose: '付款人选择了 {chain} 上的 {token}',
   payerNamedTransaction: '付款人提供了交易',
   from: '来自 {address}',
@@ -292,6 +296,7 @@ const zh: Texts = {
 };
 
 const ar: Texts = {
+  createdStep: 'أُنشئت',
   payerChose: 'اختار الدافع {token} على {chain}',
   payerNamedTransaction: 'ذكر الدافع المعاملة',
   from: 'من {address}',

@@ -10,14 +10,14 @@ import type { StellarPayload } from '../payouts/transaction.ts';
 import { assetContractOf } from '../tokens.ts';
 import {
   checkFee,
-  checkFrame,
+  checkStellarFrame,
   doesNothing,
   mismatch,
   operationOf,
   parse,
   type StellarSignerDeps,
-  signed,
   validityMax_s,
+  withSignatures,
 } from './signer.ts';
 
 export interface StellarRelaySignerDeps extends Omit<StellarSignerDeps, 'channelSecrets' | 'config'> {
@@ -39,7 +39,7 @@ export function createStellarRelaySigner({ secret, config, clock, spending }: St
       throw new SigningRefused('chain', `this key does not sign for chain ${unsigned.chainId}`);
     const whole = parse((unsigned.payload as StellarPayload).envelope, networkPassphrase, purpose);
     const inner = whole instanceof FeeBumpTransaction ? whole.innerTransaction : whole;
-    checkFrame(unsigned, whole, inner, own);
+    checkStellarFrame(unsigned, whole, inner, own);
     checkFee(whole, inner, fees);
     if (inner.memo.value !== null) throw mismatch(purpose);
     if (purpose.kind === 'cancel') {
@@ -91,7 +91,7 @@ export function createStellarRelaySigner({ secret, config, clock, spending }: St
     async sign(unsigned, purpose) {
       const { whole: examined, count } = examine(unsigned, purpose);
       count();
-      const whole = signed(examined, networkPassphrase, { key, channels: own.channels });
+      const whole = withSignatures(examined, networkPassphrase, { key, channels: own.channels });
       return { bytes: whole.toEnvelope().toXDR('base64'), hash: whole.hash().toString('hex') };
     },
   };

@@ -146,7 +146,7 @@ export function createStellarSigner({
     const { envelope } = unsigned.payload as StellarPayload;
     const whole = parse(envelope, networkPassphrase, purpose);
     const inner = whole instanceof FeeBumpTransaction ? whole.innerTransaction : whole;
-    checkFrame(unsigned, whole, inner, { account, channels });
+    checkStellarFrame(unsigned, whole, inner, { account, channels });
     checkFee(whole, inner, fees);
     if (purpose.kind === 'cancel') {
       if (!doesNothing(operationOf(inner, purpose)) || inner.memo.value !== null) throw mismatch(purpose);
@@ -194,7 +194,7 @@ export function createStellarSigner({
     async sign(unsigned, purpose) {
       const { whole: examined, count } = examine(unsigned, purpose);
       count();
-      const whole = signed(examined, networkPassphrase, { key, channels });
+      const whole = withSignatures(examined, networkPassphrase, { key, channels });
       return { bytes: whole.toEnvelope().toXDR('base64'), hash: whole.hash().toString('hex') };
     },
   };
@@ -221,7 +221,7 @@ function assetsFor({ form }: TransferOrder, { kind }: SigningPurpose): readonly 
 /**
  * Adds exactly the required signatures. Within a fee bump the inner transaction is signed first, because the bump's signature covers it.
  */
-export function signed(
+export function withSignatures(
   whole: Transaction | FeeBumpTransaction,
   networkPassphrase: string,
   { key, channels }: { readonly key: Keypair; readonly channels: ReadonlyMap<string, Keypair> },
@@ -240,7 +240,7 @@ export function signed(
 }
 
 /** One operation of the treasury, numbered by the treasury or by a channel, paid by the treasury, with no precondition but a time bound. */
-export function checkFrame(
+export function checkStellarFrame(
   unsigned: Unsigned,
   whole: Transaction | FeeBumpTransaction,
   inner: Transaction,
