@@ -42,6 +42,10 @@ describe('settings in other languages', () => {
       assert.equal(await someone.page.locator('a.up path').first().getAttribute('d'), back, language);
       await someone.page.goto('chooseApp');
       assert.equal(await someone.page.locator('a.go > svg path').first().getAttribute('d'), forth, language);
+      await someone.page.goto('audit');
+      const first = someone.page.locator('a[rel=first]');
+      assert.equal(await first.locator('path').getAttribute('d'), back, language);
+      assert.equal(await first.locator('svg').evaluate((svg) => getComputedStyle(svg).scale), 'none', 'turned twice');
       await someone.leave();
     }
   });
