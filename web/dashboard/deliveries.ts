@@ -94,7 +94,7 @@ function indented(body: string): string {
 
 function answer({ app, delivery, error, duration_ms, firstDeliveryId }: DeliveryModel): VNode {
   const to = appPaths(app.appId);
-  const { statusCode, responsePreview, paymentId, deliveryId, deliveredAt } = delivery;
+  const { statusCode, responsePreview, paymentId, deliveryId, deliveredAt, endpointId } = delivery;
   return html`<div class="rows">
     ${pairs([
       [
@@ -105,6 +105,9 @@ function answer({ app, delivery, error, duration_ms, firstDeliveryId }: Delivery
       deliveredAt === null ? null : ['When', when(deliveredAt as Instant)],
       paymentId === null ? null : ['Payment', html`<a class="mono" href=${to.payment(paymentId)}>${paymentId}</a>`],
       ['Delivery', copyable(html`<span class="mono">${deliveryId}</span>`, deliveryId, 'Delivery id')],
+      endpointId === null
+        ? null
+        : ['Endpoint', copyable(html`<span class="mono">${endpointId}</span>`, endpointId, 'Endpoint id')],
       firstDeliveryId === null
         ? null
         : [

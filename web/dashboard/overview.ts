@@ -275,6 +275,6 @@ const unusedOf = (keys: readonly UsedKey[], now: Instant): readonly UsedKey[] =>
 /** Exhausted deliveries of the last day. */
 async function exhaustedOf({ listDeliveries, clock }: OverviewPagesDeps, appId: string): Promise<number> {
   const since = plus(clock.now(), -day_ms);
-  const page = await listDeliveries(appId, { limit: exhaustedMax, status: 'exhausted' });
+  const page = await listDeliveries(appId, { limit: exhaustedMax, status: 'exhausted', withoutRemoved: true });
   return isRefusal(page) ? 0 : page.deliveries.filter(({ startedAt }) => startedAt >= since).length;
 }
