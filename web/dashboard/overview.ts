@@ -28,7 +28,7 @@ import { appPaths, withQuery } from '../parts/paths.ts';
 import { type PlainName, sayContent, sayCount, sayText } from '../parts/say.ts';
 import { fields } from './forms.ts';
 import type { Frames } from './frames.ts';
-import { type Needs, needsCard, unusedKey_days } from './needs.ts';
+import { exhaustedMax, type Needs, needsCard, unusedKey_days } from './needs.ts';
 import { type AnyPage, page } from './page.ts';
 import { paymentTable } from './paymentTable.ts';
 
@@ -223,8 +223,6 @@ export interface OverviewPagesDeps
 
 const newest = 6;
 const day_ms = 86_400_000;
-/** Failed deliveries are counted up to this many. */
-const exhaustedMax = 100;
 
 export const overviewPages = (deps: OverviewPagesDeps, frames: Frames): readonly AnyPage[] => [
   page({

@@ -337,7 +337,7 @@ const differs = ({ amountCame, amountDelta }: PaymentView): boolean =>
   Number(amountCame) > 0 && amountDelta !== null && Number(amountDelta) !== 0;
 
 const signed = (delta: string | null): string =>
-  delta?.startsWith('-') ? `${delta.slice(1)} too little` : `${delta} too much`;
+  delta?.startsWith('-') ? `${grouped(delta.slice(1))} too little` : `${grouped(delta ?? '0.00')} too much`;
 
 const endedOtherwise = ({ status }: PaymentView): boolean =>
   status === 'payment_expired' || status === 'payment_bounced' || status === 'payment_refunded';

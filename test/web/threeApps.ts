@@ -1,0 +1,245 @@
+/**
+ * Three apps of one person on the real commands, read models and queries: one with nothing yet, one with 20 payments and one with 100,000
+ * more. Pages of the dashboard are looked at with each of them.
+ */
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import type { Handle } from '../../commands/handle.ts';
+import { createRoleCheck, type RoleCheck } from '../../commands/roleCheck.ts';
+import { createTendPayment } from '../../commands/tendPayment.ts';
+import { isRefusal } from '../../domain/decider.ts';
+import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
+import { inSchema } from '../../projections/generations.ts';
+import { reportsSet, workSet } from '../../projections/sets.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import { ddlOf } from '../../src/postgres/migrate.ts';
+import { realDeps, servedRoutes } from '../api/twoApps.ts';
+import { startWorld, type World } from '../api/world.ts';
+import { deliveryOutcome, deliveryStart } from '../support/deliveries.ts';
+import { append, createWorld, type World as Log } from '../support/histories.ts';
+import * as p from '../support/payments.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { fill, wholeLog } from '../support/readModels.ts';
+import { seededPayments } from './everyDay.ts';
+
+export const sizes = ['nothing', 'twenty', 'hundredThousand'] as const;
+export type Size = (typeof sizes)[number];
+
+const appIds: Readonly<Record<Size, string>> = {
+  nothing: 'merchant_first_day',
+  twenty: 'merchant_bakery',
+  hundredThousand: 'merchant_marketplace_of_everything',
+};
+const developerId = 'ann';
+const copies = 5_000;
+const by = { cause: `developer:${developerId}` } as const;
+const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+
+export interface ThreeApps extends AsyncDisposable {
+  readonly world: World;
+  /** Paths of every page of an app, by a short name for files. */
+  pagesOf(size: Size): Readonly<Record<string, string>>;
+  /** Signs the browser's profile in as the owner of the three apps. */
+  signIn(page: Page): Promise<void>;
+}
+
+export async function startThreeApps(): Promise<ThreeApps> {
+  const database = await freshDatabase();
+  const log = createWorld();
+  // Owners are in the log of people, payments in this log.
+  const handle: Handle = (decider, ...rest) =>
+    (decider.category === 'merchant' ? world.people : log).handle(decider, ...rest);
+  const roleCheck: RoleCheck = (appId, who, action) => createRoleCheck(world.people.handle)(appId, who, action);
+  const tend = createTendPayment({ handle, clock: log.clock, roleCheck });
+  const world: World = await startWorld({ ...realDeps(database, log, roleCheck), tend });
+  for (const [place, size] of sizes.entries()) await register(world, size, place);
+  const details = {
+    twenty: await seed(log, 'twenty', '01'),
+    hundredThousand: await seed(log, 'hundredThousand', '02'),
+  };
+  const all = [await wholeLog(log.store)];
+  const work = await fill(database, log.store, workSet, all);
+  const reports = await fill(database, log.store, reportsSet, all);
+  await multiply(database, { work: work.schema, reports: reports.schema });
+  return {
+    world,
+    pagesOf: (size) => pagesOf(appIds[size], size === 'nothing' ? null : details[size]),
+    async signIn(page) {
+      await page.context().setExtraHTTPHeaders({ cookie: `__Host-session=${developerId}.session.token` });
+    },
+    [Symbol.asyncDispose]: () => world.stop(),
+  };
+}
+
+async function register({ people }: World, size: Size, place: number): Promise<void> {
+  const appId = appIds[size];
+  const done = (answer: object) => assert.ok(!isRefusal(answer), isRefusal(answer) ? answer.message : '');
+  done(await people.merchants.register(appId, { developerId, webhookUrl: null }, { cause: 'operator:spec' }));
+  if (size === 'nothing') return;
+  const name = size === 'twenty' ? 'Bäckerei Sonntag' : 'Marketplace of Everything and a Little More, Inc.';
+  done(await people.merchants.setProfile(appId, { name, colour: '#7c3aed' }, by));
+  const request = { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: wallet, receiverMemo: null } as const;
+  done(await people.merchants.requestSettlement(appId, request, by));
+  done(await people.merchants.setWebhookUrl(appId, 'https://shop.example/webhooks', by));
+  const types = ['payment_payout_completed', 'payment_held'];
+  const endpoints = size === 'twenty' ? 1 : 5;
+  for (let n = 0; n < endpoints; n += 1) {
+    const url = `https://receiver-${n}.example/a/path/that/is/long/enough/to/wrap/on/a/phone?token=${'x'.repeat(40)}`;
+    done(await people.merchants.addEndpoint(appId, { url, types }, by));
+  }
+  for (let n = 0; n < (size === 'twenty' ? 2 : 12); n += 1)
+    done(
+      await people.merchants.issueKey(
+        appId,
+        { scope: n % 2 ? 'admin' : 'orders', name: `till ${n}`, expiresAt: null },
+        by,
+      ),
+    );
+  for (const role of ['developer', 'operations', 'readOnly'] as const)
+    done(await people.team.invite(appId, { email: `${role}-${place}@people.example`, role }, by));
+  for (const [n, title] of ['Workshop ticket', 'Donation'].entries()) {
+    const app = { appId, idSalt: 'a'.repeat(64), webhookUrl: null, settlement: request };
+    done(
+      await people.links.create(
+        app as never,
+        { type: 'exactOut', amount: `${n + 1}0.00`, title, description: null, source: null } as never,
+        by,
+      ),
+    );
+  }
+}
+
+interface Details {
+  readonly paymentIds: readonly string[];
+  readonly deliveryId: string;
+}
+
+/** The 20 payments of an app, with a webhook for each. */
+async function seed(log: Log, size: Size, mark: string): Promise<Details> {
+  const appId = appIds[size];
+  const payments = seededPayments(appId, mark);
+  for (const { paymentId, events } of payments) await append(log, `payment-${paymentId}`, events);
+  let deliveryId = '';
+  for (const [index, { paymentId }] of payments.entries()) {
+    const told = (await log.store.read(`payment-${paymentId}`)).find(({ type }) => type === 'PaymentFunded');
+    if (!told) continue;
+    deliveryId = `0198f3c2-00${mark}-8000-9000-0000000000${String(index).padStart(2, '0')}`;
+    const eventRevision = told.revision.toString();
+    const of = { deliveryId, paymentId, appId, eventId: told.id, eventRevision, startedAt: p.minute(10 + index / 10) };
+    const facts = { cause: 'worker:test', appId } as const;
+    await log.handle(webhook, deliveryId, (state) => startSend(state, deliveryStart(of)), facts);
+    const outcome = deliveryOutcome(index % 3 === 0 ? 500 : 200, p.minute(11));
+    await log.handle(webhook, deliveryId, (state) => recordOutcome(state, outcome), facts);
+  }
+  return { paymentIds: payments.map((each) => each.paymentId), deliveryId };
+}
+
+/** Copies the rows of the largest app's payments over 40 days. */
+async function multiply(database: Database, { work, reports }: { readonly work: string; readonly reports: string }) {
+  const values = [appIds.hundredThousand, copies];
+  const n = 'generate_series(1, $2::int) AS n';
+  const earlier = `n * interval '12 minutes'`;
+  await database.transaction(async (tx) => {
+    await tx.query('SET LOCAL statement_timeout = 0');
+    await tx.query(
+      `INSERT INTO ${work}.payments SELECT copy.* FROM ${work}.payments AS one, ${n},
+         LATERAL jsonb_populate_record(one, jsonb_build_object(
+           'payment_id', left(one.payment_id, 19) || substr(md5(one.payment_id || n), 1, 4) || '-' || substr(md5(one.payment_id || n), 5, 12),
+           'order_id', one.order_id || '-' || n, 'created_at', one.created_at - ${earlier},
+           'expires_at', one.expires_at - ${earlier})) AS copy WHERE one.app_id = $1`,
+      values,
+    );
+    await tx.query(
+      `INSERT INTO ${reports}.payment_words (app_id, word, payment_id)
+         SELECT app_id, word, payment_id FROM ${work}.payments, unnest(ARRAY[lower(order_id), lower(title)]) AS word
+          WHERE app_id = $1 AND word <> '' ON CONFLICT DO NOTHING`,
+      [appIds.hundredThousand],
+    );
+    await tx.query(
+      `INSERT INTO ${reports}.deliveries SELECT copy.* FROM ${reports}.deliveries AS one, ${n},
+         LATERAL jsonb_populate_record(one, jsonb_build_object(
+           'delivery_id', md5(one.delivery_id || n)::uuid::text, 'payment_id', md5(one.payment_id || n)::uuid::text, 'started_at', one.started_at - ${earlier},
+           'delivered_at', one.delivered_at - ${earlier})) AS copy WHERE one.app_id = $1`,
+      values,
+    );
+    await tx.query(
+      `INSERT INTO ${reports}.app_events SELECT copy.* FROM ${reports}.app_events AS one, ${n},
+         LATERAL jsonb_populate_record(one, jsonb_build_object(
+           'ordinal', one.ordinal + n * 1000, 'event_id', md5(one.event_id || n)::uuid::text)) AS copy
+        WHERE one.app_id = $1`,
+      values,
+    );
+    for (const [table, hour, sums] of hourly) {
+      const moved = sums.map((column) => `sum(one.${column})`).join(', ');
+      await tx.query(
+        `INSERT INTO ${reports}.${table} AS kept (app_id, ${hour}, ${sums.join(', ')})
+           SELECT app_id, date_trunc('hour', one.${hour} - ${earlier}), ${moved}
+             FROM ${reports}.${table} AS one, ${n} WHERE app_id = $1 GROUP BY 1, 2
+         ON CONFLICT (app_id, ${hour}) DO UPDATE SET ${sums.map((column) => `${column} = kept.${column} + excluded.${column}`).join(', ')}`,
+        values,
+      );
+    }
+  });
+  for (const [set, schema] of [
+    ['work', work],
+    ['reports', reports],
+  ] as const) {
+    const statements = (await ddlOf(set)).indexes.split(/;\s*\n/).filter((text) => /\bINDEX\b/.test(text));
+    await database.transaction(async (tx) => {
+      await tx.query('SET LOCAL statement_timeout = 0');
+      await inSchema(tx, { schema });
+      for (const statement of statements) await tx.query(statement);
+    });
+  }
+  await database.query('ANALYZE');
+}
+
+const hourly = [
+  [
+    'hourly_payments',
+    'hour',
+    [
+      'unpaid',
+      'started',
+      'payin_completed',
+      'bridging',
+      'payout_started',
+      'payout_completed',
+      'completed',
+      'bounced',
+      'expired',
+      'refunded',
+    ],
+  ],
+  ['hourly_stats', 'hour', ['volume', 'net', 'count', 'refunded']],
+] as const;
+
+/** Answers other than pages, and pages of things that the app of the first day does not have. */
+const noPages = /\/(live|payments\.csv|events\.json|evidence|reports\/month|reports\/accounting|branding\/preview)$/;
+
+function pagesOf(appId: string, details: Details | null): Readonly<Record<string, string>> {
+  const pages: Record<string, string> = {};
+  for (const route of servedRoutes()) {
+    const [method, path = ''] = route.split(' ');
+    if (method !== 'GET' || !path.startsWith('/dashboard/apps/:appId/') || noPages.test(path)) continue;
+    const below = path.replace('/dashboard/apps/:appId/', '');
+    const home = `/dashboard/apps/${appId}/`;
+    const name = below.replaceAll(':', '').replaceAll('/', '-') || 'overview';
+    if (!below.includes(':')) pages[name] = home + below;
+    else if (details && below === 'payments/:paymentId')
+      for (const [index, paymentId] of details.paymentIds.slice(0, 8).entries())
+        pages[`payment-${index}`] = `${home}payments/${paymentId}`;
+    else if (details && below === 'webhooks/:deliveryId') pages[name] = `${home}webhooks/${details.deliveryId}`;
+  }
+  if (details === null) return pages;
+  const home = `/dashboard/apps/${appId}/`;
+  return {
+    ...pages,
+    'payments-needs': `${home}payments?group=needs`,
+    'payments-largest': `${home}payments?sort=largest`,
+    'payments-search': `${home}payments?q=A-10`,
+    'overview-30d': `${home}?period=30d`,
+    'webhooks-refused': `${home}webhooks?state=exhausted`,
+    'find-search': `${home}find?q=A-10`,
+  };
+}
