@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import type { Handle } from '../../commands/handle.ts';
 import { createRoleCheck, type RoleCheck } from '../../commands/roleCheck.ts';
 import { createTendPayment } from '../../commands/tendPayment.ts';
-import { isRefusal } from '../../domain/decider.ts';
+import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
 import { inSchema } from '../../projections/generations.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
@@ -51,11 +51,24 @@ export async function startThreeApps(): Promise<ThreeApps> {
     (decider.category === 'merchant' ? world.people : log).handle(decider, ...rest);
   const roleCheck: RoleCheck = (appId, who, action) => createRoleCheck(world.people.handle)(appId, who, action);
   const tend = createTendPayment({ handle, clock: log.clock, roleCheck });
-  const world: World = await startWorld({ ...realDeps(database, log, roleCheck), tend });
-  for (const [place, size] of sizes.entries()) await register(world, size, place);
+  const world: World = await startWorld({
+    ...realDeps(database, log, roleCheck),
+    tend,
+    payTest: async () => {},
+    findApp: async (appId) => {
+      const settings = await world.people.getSettings(appId);
+      return (
+        settings && {
+          ...{ appId, developerId, idSalt: 'a'.repeat(64), keylessAllowed: false },
+          ...{ webhookUrl: settings.webhookUrl, settlement: settings.settlement },
+        }
+      );
+    },
+  });
+  await register(world, 'nothing');
   const details = {
-    twenty: await seed(log, 'twenty', '01'),
-    hundredThousand: await seed(log, 'hundredThousand', '02'),
+    twenty: { ...(await settings(world, 'twenty')), ...(await seed(log, 'twenty', '01')) },
+    hundredThousand: { ...(await settings(world, 'hundredThousand')), ...(await seed(log, 'hundredThousand', '02')) },
   };
   const all = [await wholeLog(log.store)];
   const work = await fill(database, log.store, workSet, all);
@@ -71,51 +84,68 @@ export async function startThreeApps(): Promise<ThreeApps> {
   };
 }
 
-async function register({ people }: World, size: Size, place: number): Promise<void> {
-  const appId = appIds[size];
-  const done = (answer: object) => assert.ok(!isRefusal(answer), isRefusal(answer) ? answer.message : '');
-  done(await people.merchants.register(appId, { developerId, webhookUrl: null }, { cause: 'operator:spec' }));
-  if (size === 'nothing') return;
-  const name = size === 'twenty' ? 'Bäckerei Sonntag' : 'Marketplace of Everything and a Little More, Inc.';
-  done(await people.merchants.setProfile(appId, { name, colour: '#7c3aed' }, by));
-  const request = { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: wallet, receiverMemo: null } as const;
-  done(await people.merchants.requestSettlement(appId, request, by));
-  done(await people.merchants.setWebhookUrl(appId, 'https://shop.example/webhooks', by));
-  const types = ['payment_payout_completed', 'payment_held'];
-  const endpoints = size === 'twenty' ? 1 : 5;
-  for (let n = 0; n < endpoints; n += 1) {
-    const url = `https://receiver-${n}.example/a/path/that/is/long/enough/to/wrap/on/a/phone?token=${'x'.repeat(40)}`;
-    done(await people.merchants.addEndpoint(appId, { url, types }, by));
-  }
-  for (let n = 0; n < (size === 'twenty' ? 2 : 12); n += 1)
-    done(
-      await people.merchants.issueKey(
-        appId,
-        { scope: n % 2 ? 'admin' : 'orders', name: `till ${n}`, expiresAt: null },
-        by,
-      ),
-    );
-  for (const role of ['developer', 'operations', 'readOnly'] as const)
-    done(await people.team.invite(appId, { email: `${role}-${place}@people.example`, role }, by));
-  for (const [n, title] of ['Workshop ticket', 'Donation'].entries()) {
-    const app = { appId, idSalt: 'a'.repeat(64), webhookUrl: null, settlement: request };
-    done(
-      await people.links.create(
-        app as never,
-        { type: 'exactOut', amount: `${n + 1}0.00`, title, description: null, source: null } as never,
-        by,
-      ),
-    );
-  }
+function accepted<T extends object>(answer: T | Refusal): T {
+  if (isRefusal(answer)) assert.fail(answer.message);
+  return answer;
 }
 
-interface Details {
+const register = async ({ people }: World, size: Size) =>
+  accepted(
+    await people.merchants.register(appIds[size], { developerId, webhookUrl: null }, { cause: 'operator:spec' }),
+  );
+
+/** Registers an app with all settings, keys, links and a team. */
+async function settings(world: World, size: 'twenty' | 'hundredThousand'): Promise<Registered> {
+  const { merchants, team, links } = world.people;
+  const appId = appIds[size];
+  const isLarge = size === 'hundredThousand';
+  await register(world, size);
+  const name = isLarge ? 'Marketplace of Everything and a Little More, Inc.' : 'Bäckerei Sonntag';
+  accepted(await merchants.setProfile(appId, { name, colour: '#7c3aed' }, by));
+  const settlement = { chainId: 8453, tokenSymbol: 'USDC', receiverAddress: wallet, receiverMemo: null } as const;
+  accepted(await merchants.requestSettlement(appId, settlement, by));
+  accepted(await merchants.setWebhookUrl(appId, 'https://shop.example/webhooks', by));
+  const types = ['payment_payout_completed', 'payment_held'];
+  for (let n = 0; n < (isLarge ? 5 : 1); n += 1) {
+    const url = `https://receiver-${n}.example/a/path/that/is/long/enough/to/wrap/on/a/phone?token=${'x'.repeat(40)}`;
+    accepted(await merchants.addEndpoint(appId, { url, types }, by));
+  }
+  let keyId = '';
+  for (let n = 0; n < (isLarge ? 12 : 2); n += 1) {
+    const scope = n % 2 ? 'admin' : 'orders';
+    ({ keyId } = accepted(await merchants.issueKey(appId, { scope, name: `till ${n}`, expiresAt: null }, by)));
+  }
+  for (const role of ['developer', 'operations', 'readOnly'] as const)
+    accepted(await team.invite(appId, { email: `${role}-of-${size}@people.example`, role }, by));
+  const memberId = `developer-of-${size}`;
+  accepted(await team.accept(appId, { cause: `developer:${memberId}` }));
+  const app = { appId, idSalt: 'a'.repeat(64), webhookUrl: null, settlement };
+  const link = {
+    type: 'exactOut',
+    amount: '10.00',
+    title: 'Workshop ticket',
+    description: null,
+    source: null,
+  } as const;
+  const made = accepted(await links.create(app, link, by));
+  return { keyId, linkId: made.link.linkId, memberId };
+}
+
+interface Details extends Seeded, Registered {}
+
+interface Registered {
+  readonly keyId: string;
+  readonly linkId: string;
+  readonly memberId: string;
+}
+
+interface Seeded {
   readonly paymentIds: readonly string[];
   readonly deliveryId: string;
 }
 
 /** The 20 payments of an app, with a webhook for each. */
-async function seed(log: Log, size: Size, mark: string): Promise<Details> {
+async function seed(log: Log, size: Size, mark: string): Promise<Seeded> {
   const appId = appIds[size];
   const payments = seededPayments(appId, mark);
   for (const { paymentId, events } of payments) await append(log, `payment-${paymentId}`, events);
@@ -214,25 +244,25 @@ const hourly = [
   ['hourly_stats', 'hour', ['volume', 'net', 'count', 'refunded']],
 ] as const;
 
-/** Answers other than pages, and pages of things that the app of the first day does not have. */
-const noPages = /\/(live|payments\.csv|events\.json|evidence|reports\/month|reports\/accounting|branding\/preview)$/;
+/** Answers other than pages, the preview in a frame, and a change of the wallet that no app has. */
+const noPages =
+  /\/(live|payments\.csv|events\.json|evidence|reports\/month|reports\/accounting|branding\/preview|settlement\/cancel)$/;
 
+/** @param details null on the first day, which has only pages without an id */
 function pagesOf(appId: string, details: Details | null): Readonly<Record<string, string>> {
+  const home = `/dashboard/apps/${appId}/`;
   const pages: Record<string, string> = {};
   for (const route of servedRoutes()) {
     const [method, path = ''] = route.split(' ');
-    if (method !== 'GET' || !path.startsWith('/dashboard/apps/:appId/') || noPages.test(path)) continue;
     const below = path.replace('/dashboard/apps/:appId/', '');
-    const home = `/dashboard/apps/${appId}/`;
+    if (method !== 'GET' || below === path || noPages.test(path)) continue;
+    if (details === null && (below.includes(':') || below === 'webhooks/remove')) continue;
     const name = below.replaceAll(':', '').replaceAll('/', '-') || 'overview';
-    if (!below.includes(':')) pages[name] = home + below;
-    else if (details && below === 'payments/:paymentId')
-      for (const [index, paymentId] of details.paymentIds.slice(0, 8).entries())
-        pages[`payment-${index}`] = `${home}payments/${paymentId}`;
-    else if (details && below === 'webhooks/:deliveryId') pages[name] = `${home}webhooks/${details.deliveryId}`;
+    pages[name] = home + (details === null ? below : withIds(below, details));
   }
   if (details === null) return pages;
-  const home = `/dashboard/apps/${appId}/`;
+  for (const [index, paymentId] of details.paymentIds.slice(0, 8).entries())
+    pages[`payment-${index}`] = `${home}payments/${paymentId}`;
   return {
     ...pages,
     'payments-needs': `${home}payments?group=needs`,
@@ -242,4 +272,15 @@ function pagesOf(appId: string, details: Details | null): Readonly<Record<string
     'webhooks-refused': `${home}webhooks?state=exhausted`,
     'find-search': `${home}find?q=A-10`,
   };
+}
+
+/** The payment with held money allows each page of a payment but cancelling, which needs an unpaid one. */
+function withIds(path: string, { paymentIds, deliveryId, keyId, linkId, memberId }: Details): string {
+  const [, unpaid = '', , , , held = ''] = paymentIds;
+  return path
+    .replace(':paymentId', path.endsWith('/cancel') ? unpaid : held)
+    .replace(':deliveryId', deliveryId)
+    .replace(':keyId', keyId)
+    .replace(':linkId', linkId)
+    .replace(':memberId', memberId);
 }
