@@ -11,6 +11,7 @@ import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { recordOutcome, startSend, webhook } from '../../domain/webhook.ts';
 import { inSchema } from '../../projections/generations.ts';
 import { reportsSet, workSet } from '../../projections/sets.ts';
+import type { Sql } from '../../projections/sql.ts';
 import type { Database } from '../../src/postgres/database.ts';
 import { ddlOf } from '../../src/postgres/migrate.ts';
 import { realDeps, servedRoutes } from '../api/twoApps.ts';
@@ -31,7 +32,9 @@ const appIds: Readonly<Record<Size, string>> = {
   hundredThousand: 'merchant_marketplace_of_everything',
 };
 const developerId = 'ann';
+/** Copies of each of the 20 payments, and how many of them one statement makes. */
 const copies = 5_000;
+const atOnce = 500;
 const by = { cause: `developer:${developerId}` } as const;
 const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
@@ -164,51 +167,25 @@ async function seed(log: Log, size: Size, mark: string): Promise<Seeded> {
   return { paymentIds: payments.map((each) => each.paymentId), deliveryId };
 }
 
-/** Copies the rows of the largest app's payments over 40 days. */
+/** Copies the rows of the largest app's payments over 40 days, in statements that are short on a slow machine too. */
 async function multiply(database: Database, { work, reports }: { readonly work: string; readonly reports: string }) {
-  const values = [appIds.hundredThousand, copies];
-  const n = 'generate_series(1, $2::int) AS n';
-  const earlier = `n * interval '12 minutes'`;
+  const appId = appIds.hundredThousand;
   await database.transaction(async (tx) => {
-    await tx.query('SET LOCAL statement_timeout = 0');
-    await tx.query(
-      `INSERT INTO ${work}.payments SELECT copy.* FROM ${work}.payments AS one, ${n},
-         LATERAL jsonb_populate_record(one, jsonb_build_object(
-           'payment_id', left(one.payment_id, 19) || substr(md5(one.payment_id || n), 1, 4) || '-' || substr(md5(one.payment_id || n), 5, 12),
-           'order_id', one.order_id || '-' || n, 'created_at', one.created_at - ${earlier},
-           'expires_at', one.expires_at - ${earlier})) AS copy WHERE one.app_id = $1`,
-      values,
-    );
+    for (const table of [
+      `${work}.payments`,
+      ...['deliveries', 'app_events', ...hourly.keys()].map((name) => `${reports}.${name}`),
+    ])
+      await tx.query(
+        `CREATE TEMP TABLE first_${table.split('.')[1]} ON COMMIT DROP AS SELECT * FROM ${table} WHERE app_id = $1`,
+        [appId],
+      );
+    for (let from = 1; from <= copies; from += atOnce) await copy(tx, { work, reports }, from);
     await tx.query(
       `INSERT INTO ${reports}.payment_words (app_id, word, payment_id)
          SELECT app_id, word, payment_id FROM ${work}.payments, unnest(ARRAY[lower(order_id), lower(title)]) AS word
           WHERE app_id = $1 AND word <> '' ON CONFLICT DO NOTHING`,
-      [appIds.hundredThousand],
+      [appId],
     );
-    await tx.query(
-      `INSERT INTO ${reports}.deliveries SELECT copy.* FROM ${reports}.deliveries AS one, ${n},
-         LATERAL jsonb_populate_record(one, jsonb_build_object(
-           'delivery_id', md5(one.delivery_id || n)::uuid::text, 'payment_id', md5(one.payment_id || n)::uuid::text, 'started_at', one.started_at - ${earlier},
-           'delivered_at', one.delivered_at - ${earlier})) AS copy WHERE one.app_id = $1`,
-      values,
-    );
-    await tx.query(
-      `INSERT INTO ${reports}.app_events SELECT copy.* FROM ${reports}.app_events AS one, ${n},
-         LATERAL jsonb_populate_record(one, jsonb_build_object(
-           'ordinal', one.ordinal + n * 1000, 'event_id', md5(one.event_id || n)::uuid::text)) AS copy
-        WHERE one.app_id = $1`,
-      values,
-    );
-    for (const [table, hour, sums] of hourly) {
-      const moved = sums.map((column) => `sum(one.${column})`).join(', ');
-      await tx.query(
-        `INSERT INTO ${reports}.${table} AS kept (app_id, ${hour}, ${sums.join(', ')})
-           SELECT app_id, date_trunc('hour', one.${hour} - ${earlier}), ${moved}
-             FROM ${reports}.${table} AS one, ${n} WHERE app_id = $1 GROUP BY 1, 2
-         ON CONFLICT (app_id, ${hour}) DO UPDATE SET ${sums.map((column) => `${column} = kept.${column} + excluded.${column}`).join(', ')}`,
-        values,
-      );
-    }
   });
   for (const [set, schema] of [
     ['work', work],
@@ -224,25 +201,53 @@ async function multiply(database: Database, { work, reports }: { readonly work: 
   await database.query('ANALYZE');
 }
 
-const hourly = [
+const earlier = `n * interval '12 minutes'`;
+
+/** Copies the first rows `atOnce` times. */
+async function copy(tx: Sql, { work, reports }: { readonly work: string; readonly reports: string }, from: number) {
+  const values = [from, from + atOnce - 1];
+  const n = 'generate_series($1::int, $2::int) AS n';
+  await tx.query(
+    `INSERT INTO ${work}.payments SELECT copy.* FROM first_payments AS one, ${n},
+       LATERAL jsonb_populate_record(one, jsonb_build_object(
+         'payment_id', md5(one.payment_id || n)::uuid::text, 'order_id', one.order_id || '-' || n,
+         'created_at', one.created_at - ${earlier}, 'expires_at', one.expires_at - ${earlier})) AS copy`,
+    values,
+  );
+  await tx.query(
+    `INSERT INTO ${reports}.deliveries SELECT copy.* FROM first_deliveries AS one, ${n},
+       LATERAL jsonb_populate_record(one, jsonb_build_object(
+         'delivery_id', md5(one.delivery_id || n)::uuid::text, 'payment_id', md5(one.payment_id || n)::uuid::text,
+         'started_at', one.started_at - ${earlier}, 'delivered_at', one.delivered_at - ${earlier})) AS copy`,
+    values,
+  );
+  await tx.query(
+    `INSERT INTO ${reports}.app_events SELECT copy.* FROM first_app_events AS one, ${n},
+       LATERAL jsonb_populate_record(one, jsonb_build_object(
+         'ordinal', one.ordinal + n * 1000, 'event_id', md5(one.event_id || n)::uuid::text)) AS copy`,
+    values,
+  );
+  for (const [table, sums] of hourly)
+    await tx.query(
+      `INSERT INTO ${reports}.${table} AS kept (app_id, hour, ${sums.join(', ')})
+         SELECT app_id, date_trunc('hour', one.hour - ${earlier}), ${sums.map((column) => `sum(one.${column})`).join(', ')}
+           FROM first_${table} AS one, ${n} GROUP BY 1, 2
+       ON CONFLICT (app_id, hour) DO UPDATE SET ${sums.map((column) => `${column} = kept.${column} + excluded.${column}`).join(', ')}`,
+      values,
+    );
+}
+
+/** Tables of sums by hour, with their columns. */
+const hourly: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'hourly_payments',
-    'hour',
     [
-      'unpaid',
-      'started',
-      'payin_completed',
-      'bridging',
-      'payout_started',
-      'payout_completed',
-      'completed',
-      'bounced',
-      'expired',
-      'refunded',
+      ...['unpaid', 'started', 'payin_completed', 'bridging', 'payout_started'],
+      ...['payout_completed', 'completed', 'bounced', 'expired', 'refunded'],
     ],
   ],
-  ['hourly_stats', 'hour', ['volume', 'net', 'count', 'refunded']],
-] as const;
+  ['hourly_stats', ['volume', 'net', 'count', 'refunded']],
+]);
 
 /** Answers other than pages, the preview in a frame, and a change of the wallet that no app has. */
 const noPages =
