@@ -85,6 +85,7 @@ function compiledOnce(schema: object): () => EventValidator {
 /** A stream's last event, as its successor refers to it. Null means that the stream does not exist yet. */
 export interface Tip {
   readonly revision: bigint;
+  readonly eventId: string;
   /** Time of writing. */
   readonly at: Instant;
   /** `linkOf` the event. */
@@ -149,6 +150,7 @@ const links = new WeakMap<Linkable, string>();
 /** The hash is computed on demand: few of the remembered tips get a successor in this process. */
 export const tipOf = (event: Linkable): Tip => ({
   revision: event.revision,
+  eventId: event.id,
   at: event.metadata.at,
   get link() {
     return linkOf(event);

@@ -24,6 +24,8 @@ interface Known<S> {
 export interface Handled<S> {
   readonly state: S;
   readonly revision: bigint | null;
+  /** Id of the stream's last event; null for a stream without events. */
+  readonly lastEventId: string | null;
   /** Log position of the last appended event; null if nothing was appended. */
   readonly position: bigint | null;
   /** Stored time of the stream's last event; null for a stream without events. */
@@ -41,6 +43,10 @@ export interface Facts extends By {
   readonly appId: string | null;
   /** Expects that the stream does not exist: decides from the initial state without reading. A conflict reads and decides again. */
   readonly expectNew?: boolean;
+  /**
+   * Id of the one appended event, never used before. A caller whose append ended without an answer recognizes its event by this id.
+   */
+  readonly eventId?: string;
   /**
    * Accepts a refusal or "already done" from this process's last known state, which may be stale. For checks that are repeated soon, or
    * decided again at an exact revision before they count.
@@ -114,7 +120,8 @@ export function createHandle(deps: HandleDeps): Handle {
         remember(stream, known);
         if (isRefusal(decision)) return decision;
         const { state, tip } = known;
-        return { state, revision: tip?.revision ?? null, position: null, at: tip?.at ?? null, appended: 0 };
+        const { revision = null, eventId: lastEventId = null, at = null } = tip ?? {};
+        return { state, revision, lastEventId, position: null, at, appended: 0 };
       }
       if (isBeyond(decider, known.tip, decision.length)) return full(stream);
       for (const event of decision) codec.check(decider.category, event);
@@ -125,7 +132,8 @@ export function createHandle(deps: HandleDeps): Handle {
         schemaVersion: codec.schemaVersion(decider.category),
         ...(facts.requestId !== undefined && { requestId: facts.requestId }),
       };
-      const sealed = seal(stream, known.tip, decision, metadata, ids);
+      const sealed = seal(stream, known.tip, decision, metadata, idsFor(decision, facts.eventId) ?? ids);
+      const lastEventId = sealed.at(-1)?.id ?? null;
       try {
         const names = decision.map((event) => event.type).join('+');
         await crash(`${names}.beforeAppend`);
@@ -134,7 +142,7 @@ export function createHandle(deps: HandleDeps): Handle {
         const state = decision.reduce((folded, event) => decider.evolve(folded, event), known.state);
         remember(stream, { state, tip: tipAfter(stream, known.tip, sealed) });
         const { revision, position } = appended;
-        return { state, revision, position, at: metadata.at, appended: decision.length };
+        return { state, revision, lastEventId, position, at: metadata.at, appended: decision.length };
       } catch (error) {
         cache.delete(stream);
         if (!(error instanceof StreamConflict)) throw error;
@@ -150,6 +158,13 @@ export function createHandle(deps: HandleDeps): Handle {
     if (known.tip === null) cache.delete(stream);
     else cache.set(stream, known);
   }
+}
+
+/** Gives the one decided event the caller's id; undefined if the caller has none. */
+function idsFor(decision: readonly DomainEvent[], eventId: string | undefined): Pick<Ids, 'eventId'> | undefined {
+  if (eventId === undefined) return undefined;
+  assert(decision.length === 1, `an id for one event was given, ${decision.length} were decided`);
+  return { eventId: () => eventId };
 }
 
 /** True if the stream would get too long to read; a stream with a window is never read as a whole. */

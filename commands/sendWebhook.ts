@@ -16,7 +16,7 @@ import {
   webhook,
 } from '../domain/webhook.ts';
 import { introduceTypes, webhookTypes, webhookTypesInstance } from '../domain/webhookTypes.ts';
-import { type By, currentState, type Handle } from './handle.ts';
+import { type By, currentState, type Facts, type Handle } from './handle.ts';
 import { uuidV8 } from './paymentId.ts';
 import { type Clock, type CrashPoint, type Ids, Unavailable } from './ports.ts';
 import { createRoleCheck, type RoleCheck } from './roleCheck.ts';
@@ -65,6 +65,7 @@ export type WebhookPost = (message: WebhookMessage) => Promise<WebhookAnswer>;
 export interface SendWebhookDeps {
   readonly handle: Handle;
   readonly clock: Clock;
+  readonly ids: Pick<Ids, 'eventId'>;
   readonly post: WebhookPost;
   /** Returns the bytes to send, equal on every call. @throws if they cannot be made */
   readonly bodyOf: (start: WebhookStart) => Promise<Uint8Array>;
@@ -74,24 +75,33 @@ export interface SendWebhookDeps {
    */
   readonly secretOf: (appId: string, endpointId?: string) => Promise<string | null>;
   readonly crash?: CrashPoint;
+  /** Maximum tries while the store is unavailable. */
+  readonly triesMax?: typeof triesDefault;
 }
 
 /** `notOurs`: another process claimed the delivery, or an earlier process that crashed did. It was not sent again. */
 export type SendResult = 'delivered' | 'exhausted' | 'notOurs';
 
 export type DeliveryStart = Omit<WebhookStart, 'startedAt'>;
-export type SendWebhook = (delivery: DeliveryStart, by: By) => Promise<SendResult>;
+/** @param signal shortens the waiting for an unavailable store */
+export type SendWebhook = (delivery: DeliveryStart, by: By, signal?: AbortSignal) => Promise<SendResult>;
 
 const endpointRemoved = { statusCode: null, error: 'endpointRemoved', responsePreview: null, sent: false } as const;
 
-const recordTriesMax = 8;
-const recordPause_ms = 250;
+/** Pause after the n-th try: n steps, up to the maximum. */
+const pause_ms = { step: 250, most: 5_000 };
+/** For callers who wait for the answer: they hear soon that the store is unavailable. */
+const triesDefault = { claim: 1, outcome: 8 };
+/** Some nine minutes and the time of the tries: a failure of the store costs no webhook and no outcome. */
+export const triesInOutage = { claim: 120, outcome: 120 };
 
 /**
  * Claim → sign → POST → record, at most one POST per delivery.
  *
  * Crash before the claim: the delivery is still due and another run claims it. Crash after it: nobody knows whether the receiver got the
  * POST, so it is never repeated; the delivery stays started, which reads as exhausted.
+ *
+ * A claim without an answer may be in the log. The call that made it tries again, finds its claim by the event's id, and sends.
  *
  * It is signed with the secret in force after the claim, so a rotated secret signs nothing more. A removed endpoint gets no POST: the
  * delivery is exhausted.
@@ -100,9 +110,10 @@ const recordPause_ms = 250;
  * anything that `secretOf` and `bodyOf` throw, before the claim
  */
 export function createSendWebhook(deps: SendWebhookDeps): SendWebhook {
-  const { handle, clock, post, bodyOf, secretOf, crash = () => {} } = deps;
+  const { handle, clock, ids, post, bodyOf, secretOf, crash = () => {} } = deps;
+  const { triesMax = triesDefault } = deps;
 
-  return async (delivery, by) => {
+  return async (delivery, by, signal) => {
     const { deliveryId, appId, endpointId } = delivery;
     const facts = { ...by, appId };
     const startedAt = clock.now();
@@ -110,8 +121,7 @@ export function createSendWebhook(deps: SendWebhookDeps): SendWebhook {
     // Everything that can fail comes before the claim: an unsent delivery is still due.
     const [body, secretBefore] = await Promise.all([bodyOf(start), secretOf(appId, endpointId)]);
     await crash('webhook.beforeClaim');
-    const claim = await handle(webhook, deliveryId, (state) => startSend(state, start), { ...facts, expectNew: true });
-    if (isRefusal(claim) || claim.appended === 0) return 'notOurs';
+    if (!(await claim(start, facts, signal))) return 'notOurs';
     await crash('webhook.afterClaim');
 
     // A store failure between the two reads must not cost the delivery.
@@ -126,7 +136,8 @@ export function createSendWebhook(deps: SendWebhookDeps): SendWebhook {
     const finishedAt = clock.now();
     const duration_ms = Math.max(0, epochMs(finishedAt) - epochMs(startedAt));
     const outcome = { ...answer, request: sent ? signed : null, duration_ms, finishedAt };
-    const stage = await retryRecord(async () => {
+    // The outcome is only in memory.
+    const stage = await persist('outcome', signal, async () => {
       const recorded = await handle(webhook, deliveryId, (state) => recordOutcome(state, outcome), facts);
       return isRefusal(recorded) ? 'exhausted' : recorded.state.stage;
     });
@@ -134,14 +145,35 @@ export function createSendWebhook(deps: SendWebhookDeps): SendWebhook {
     return stage === 'delivered' ? 'delivered' : 'exhausted';
   };
 
-  /** The outcome is only in memory: a short store failure must not lose it. */
-  async function retryRecord<T>(record: () => Promise<T>): Promise<T> {
+  /**
+   * @returns whether this call may POST. A try without an answer may have claimed the delivery: its event id in the stream says so, and
+   * nothing was sent yet.
+   */
+  async function claim(start: WebhookStart, facts: Facts, signal?: AbortSignal): Promise<boolean> {
+    const own: string[] = [];
+    return await persist('claim', signal, async () => {
+      const eventId = ids.eventId();
+      own.push(eventId);
+      const how = { ...facts, eventId, expectNew: true };
+      const claimed = await handle(webhook, start.deliveryId, (state) => startSend(state, start), how);
+      if (isRefusal(claimed)) return false;
+      return claimed.appended > 0 || (claimed.state.stage === 'started' && own.includes(claimed.lastEventId ?? ''));
+    });
+  }
+
+  /** Tries again while the store is unavailable; after an abort no longer than for callers who wait. @throws Unavailable */
+  async function persist<T>(
+    step: keyof typeof triesDefault,
+    signal: AbortSignal | undefined,
+    act: () => Promise<T>,
+  ): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await record();
+        return await act();
       } catch (error) {
-        if (!(error instanceof Unavailable) || tries === recordTriesMax) throw error;
-        await clock.sleep(recordPause_ms * tries);
+        const most = signal?.aborted ? triesDefault[step] : triesMax[step];
+        if (!(error instanceof Unavailable) || tries >= most) throw error;
+        await clock.sleep(Math.min(pause_ms.step * tries, pause_ms.most), signal?.aborted ? undefined : signal);
       }
     }
   }

@@ -5,6 +5,7 @@
 import { filter, NEVER, type Observable } from 'rxjs';
 import { eventCodec } from '../../commands/codec.ts';
 import { currentState } from '../../commands/handle.ts';
+import { triesInOutage } from '../../commands/sendWebhook.ts';
 import type { ChainId } from '../../domain/chains.ts';
 import { merchant } from '../../domain/merchant/state.ts';
 import {
@@ -133,7 +134,7 @@ function webhooks(core: Core, share: WorkerShare) {
     perAppMax,
     perEndpointMax,
     due: (max, now) => dueWebhooks(core.database, { worker: 'webhooks', max, now, ...most, share }),
-    send: webhookSender(core, { handle: core.workHandle, store: core.store.workers }),
+    send: webhookSender(core, { handle: core.workHandle, store: core.store.workers, triesMax: triesInOutage }),
   });
 }
 

@@ -9,6 +9,7 @@ import { minute_ms } from '../../domain/time.ts';
 import { deliveryIdOf, sentByItself, startSend, webhook } from '../../domain/webhook.ts';
 import { verifyWebhook } from '../../sandbox/verifyWebhook.ts';
 import { type Rates, unlimited } from '../../src/api/rateLimits.ts';
+import { randomIds } from '../../src/process/system.ts';
 import { webhooksOf } from '../../src/workers/webhooks/index.ts';
 import { createWebhookBodies } from '../../src/workers/webhooks/webhooks.ts';
 import { deliveryStart } from '../support/deliveries.ts';
@@ -41,6 +42,7 @@ async function given(answers: number[], rates: Rates = unlimited): Promise<Given
   const send = createSendWebhook({
     handle,
     clock,
+    ids: randomIds,
     async post(message) {
       posts.push(message);
       return { statusCode: answers.shift() ?? 500, error: null, responsePreview: 'said', sent: true };
@@ -161,6 +163,7 @@ describe('HTTP: webhook deliveries', () => {
       const start = deliveryStart({ appId, kind: 'test', paymentId: null, eventId: null, eventRevision: null });
       const elsewhere = createSendWebhook({
         ...here.log,
+        ids: randomIds,
         post: async () => ({ statusCode: 500, error: null, responsePreview: '', sent: true }),
         bodyOf: async () => Buffer.from('{"of":"another version"}'),
         secretOf: async () => secret,

@@ -88,7 +88,7 @@ function countingReceiver(statusCode: number) {
     sender(store: OpenEventStore) {
       const { start, clock } = processes({ store });
       const handle = start();
-      return { handle, clock, ids: randomIds, send: createSendWebhook({ handle, clock, ...making }) };
+      return { handle, clock, ids: randomIds, send: createSendWebhook({ handle, clock, ids: randomIds, ...making }) };
     },
   };
 }

@@ -55,18 +55,27 @@ function world(inner?: EventStore) {
   const { store, counts } = counted(inner);
   const world = processes({ store });
   const start = (more = {}) => world.start({ codec, ...more });
-  return { ...world, start, counts, handle: start() };
+  const lastIn = async (stream: string) => (await world.store.read(stream)).at(-1)?.id;
+  return { ...world, start, counts, lastIn, handle: start() };
 }
 
 describe('handling a command', () => {
   it('appends the decision and returns the state, the revision and the place in the log', async () => {
-    const { handle, store } = world();
+    const { handle, store, lastIn } = world();
     const first = await handle(box, 'a', put('red'), facts);
-    assert.deepEqual(first, { state: ['red'], revision: 0n, position: await store.tail(), at: minute(0), appended: 1 });
+    assert.deepEqual(first, {
+      state: ['red'],
+      revision: 0n,
+      lastEventId: await lastIn('box-a'),
+      position: await store.tail(),
+      at: minute(0),
+      appended: 1,
+    });
     const second = await handle(box, 'a', put('blue'), facts);
     assert.deepEqual(second, {
       state: ['red', 'blue'],
       revision: 1n,
+      lastEventId: await lastIn('box-a'),
       position: await store.tail(),
       at: minute(0),
       appended: 1,
@@ -92,13 +101,28 @@ describe('handling a command', () => {
     assert.equal(new Set(events.map(({ id }) => id)).size, 3);
   });
 
+  it('gives its one event the id of the caller, who finds it later', async () => {
+    const { handle } = world();
+    const eventId = '8f5a0a4e-6a0e-4c38-9c37-3f1f6fbf0d52';
+    await handle(box, 'a', put('red'), { ...facts, eventId });
+    const met = await accepted(handle(box, 'a', () => [], facts));
+    assert.equal(met.lastEventId, eventId);
+  });
+
   it('writes nothing if it is already done or refused', async () => {
-    const { handle, typesIn } = world();
+    const { handle, typesIn, lastIn } = world();
     await handle(box, 'a', put('red'), facts);
     const again = await handle(box, 'a', put('red'), facts);
-    assert.deepEqual(again, { state: ['red'], revision: 0n, position: null, at: minute(0), appended: 0 });
+    assert.deepEqual(again, {
+      state: ['red'],
+      revision: 0n,
+      lastEventId: await lastIn('box-a'),
+      position: null,
+      at: minute(0),
+      appended: 0,
+    });
     const nothing = await handle(box, 'b', () => [], facts);
-    assert.deepEqual(nothing, { state: [], revision: null, position: null, at: null, appended: 0 });
+    assert.deepEqual(nothing, { state: [], revision: null, lastEventId: null, position: null, at: null, appended: 0 });
     assert.deepEqual(await handle(box, 'b', () => refuse('forbidden', 'no'), facts), refuse('forbidden', 'no'));
     assert.deepEqual(await typesIn('box-b'), []);
   });
@@ -271,10 +295,17 @@ describe('handling a command', () => {
     });
 
     it('finds the existing events if it is not', async () => {
-      const { handle, start } = world();
+      const { start, handle, lastIn } = world();
       await start()(box, 'a', put('red'), facts);
       const met = await accepted(handle(box, 'a', put('red'), { ...facts, expectNew: true }));
-      assert.deepEqual(met, { state: ['red'], revision: 0n, position: null, at: minute(0), appended: 0 });
+      assert.deepEqual(met, {
+        state: ['red'],
+        revision: 0n,
+        lastEventId: await lastIn('box-a'),
+        position: null,
+        at: minute(0),
+        appended: 0,
+      });
     });
 
     it('does not try to append an event that it knows to be there', async () => {

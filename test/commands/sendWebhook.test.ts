@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
 import { createHandle } from '../../commands/handle.ts';
 import { type CrashPoint, type EventStore, Unavailable } from '../../commands/ports.ts';
-import { createSendWebhook, signWebhook, type WebhookAnswer, type WebhookMessage } from '../../commands/sendWebhook.ts';
+import {
+  createSendWebhook,
+  signWebhook,
+  triesInOutage,
+  type WebhookAnswer,
+  type WebhookMessage,
+} from '../../commands/sendWebhook.ts';
 import { instant } from '../../domain/time.ts';
 import { requestHeaders } from '../../domain/webhook.ts';
 import { randomIds } from '../../src/process/system.ts';
@@ -22,10 +28,11 @@ interface Given {
   readonly store?: EventStore;
   /** Read one after the other. */
   readonly secrets?: readonly (string | Error | null)[];
+  readonly triesMax?: typeof triesInOutage;
 }
 
 /** A receiver that counts, and processes that start and end over one store. */
-function world({ answer = ok, store = memoryEventStore(), secrets = [] }: Given = {}) {
+function world({ answer = ok, store = memoryEventStore(), secrets = [], triesMax }: Given = {}) {
   const posts: WebhookMessage[] = [];
   const asked = [...secrets];
   const post = async (sent: WebhookMessage) => {
@@ -36,7 +43,9 @@ function world({ answer = ok, store = memoryEventStore(), secrets = [] }: Given 
     createSendWebhook({
       handle: createHandle({ store, clock, ids: randomIds, codec: eventCodec, crash }),
       clock,
+      ids: randomIds,
       post,
+      ...(triesMax && { triesMax }),
       bodyOf: async () => body,
       async secretOf() {
         const next = asked.length > 0 ? (asked.shift() ?? null) : secret;
@@ -205,6 +214,58 @@ describe('send webhook', () => {
       assert.equal(await startProcess()(delivery, by), 'delivered');
       assert.equal(posts.length, 1);
       assert.deepEqual(await recorded(), ['WebhookSendStarted', 'WebhookDelivered']);
+    });
+
+    describe('and the claim is written, but its answer is lost', () => {
+      const answersLost = (appends: number) => {
+        let append = 0;
+        return memoryEventStore({
+          at: (point) => {
+            if (point !== 'append.after') return;
+            append += 1;
+            if (append <= appends) throw new Unavailable('the store is away');
+          },
+        });
+      };
+
+      it('a worker tries again, finds its own claim and posts once', async () => {
+        const { posts, startProcess, recorded } = world({ store: answersLost(1), triesMax: triesInOutage });
+        assert.equal(await startProcess()(delivery, by), 'delivered');
+        assert.equal(posts.length, 1);
+        assert.deepEqual(await recorded(), ['WebhookSendStarted', 'WebhookDelivered']);
+      });
+
+      it('another process leaves the delivery to the one that claimed it', async () => {
+        const store = answersLost(1);
+        const { posts, startProcess } = world({ store, triesMax: triesInOutage });
+        const results = await Promise.all([startProcess()(delivery, by), startProcess()(delivery, by)]);
+        assert.deepEqual(results.toSorted(), ['delivered', 'notOurs']);
+        assert.equal(posts.length, 1);
+      });
+
+      it('a request fails at once, posts nothing, and the delivery stays started', async () => {
+        const { posts, startProcess, recorded } = world({ store: answersLost(1) });
+        await assert.rejects(startProcess()(delivery, by), Unavailable);
+        assert.equal(posts.length, 0);
+        assert.deepEqual(await recorded(), ['WebhookSendStarted']);
+      });
+    });
+
+    it('for as long as a worker waits: claim and outcome are each tried that often', async () => {
+      const tries = triesInOutage.claim - 1;
+      const failures = new Set(Array.from({ length: 2 * tries + 1 }, (_, index) => index + 1));
+      failures.delete(tries + 1);
+      const { posts, startProcess, recorded } = world({ store: failing(failures), triesMax: triesInOutage });
+      assert.equal(await startProcess()(delivery, by), 'delivered');
+      assert.equal(posts.length, 1);
+      assert.deepEqual(await recorded(), ['WebhookSendStarted', 'WebhookDelivered']);
+    });
+
+    it('while the process is asked to stop: it gives up as soon as a request would', async () => {
+      const stopped = AbortSignal.abort();
+      const { posts, startProcess } = world({ store: failing(new Set([1])), triesMax: triesInOutage });
+      await assert.rejects(startProcess()(delivery, by, stopped), Unavailable);
+      assert.equal(posts.length, 0);
     });
 
     it('permanently at the outcome: it gives up and never posts again', async () => {

@@ -34,6 +34,7 @@ function world(...answers: readonly number[]) {
     const send = createSendWebhook({
       handle,
       clock,
+      ids: randomIds,
       crash,
       async post(message) {
         posts.push(message);

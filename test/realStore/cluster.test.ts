@@ -1,6 +1,6 @@
 /**
  * The whole product on a cluster of three nodes with TLS, of which one, two or all fail: while payments run on every chain family, and while
- * the service is idle and is restarted afterwards.
+ * the service is idle and is restarted afterwards. The gate tries each failure in one of the two situations.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { createOutages, type Route } from '../support/outages.ts';
 import { type RealCluster, type RealClusterNode, startRealCluster } from '../support/realCluster.ts';
 import { describeOnRealStore } from '../support/realEventStore.ts';
 import { createSandbox } from '../support/sandbox.ts';
+import { gateCases } from '../support/suite.ts';
 import { eachCompletesOnce, isWhole } from '../support/wholeness.ts';
 
 const frozen_ms = 20_000;
@@ -22,8 +23,13 @@ const routes: readonly [Route, ...Route[]] = [
   { from: 1500, to: 8453 },
 ];
 
+const services = ['payments run', 'idle, then restarted'] as const;
+type Service = (typeof services)[number];
+
 interface Scenario {
   readonly name: string;
+  /** The gate tries it with the service like this; the full suite with both. */
+  readonly gate: Service;
   /** Resolves when the cluster can elect a leader. @returns ends the failure: every node runs then, or starts */
   strike(cluster: RealCluster): Promise<() => Promise<void>>;
 }
@@ -36,6 +42,7 @@ async function launchAll(nodes: readonly RealClusterNode[]): Promise<void> {
 const scenarios: readonly Scenario[] = [
   {
     name: 'the leader is killed',
+    gate: 'idle, then restarted',
     async strike(cluster) {
       const leader = await cluster.leader();
       await leader.kill();
@@ -44,6 +51,7 @@ const scenarios: readonly Scenario[] = [
   },
   {
     name: 'the leader is frozen for 20 s',
+    gate: 'payments run',
     async strike(cluster) {
       const leader = await cluster.leader();
       leader.freeze();
@@ -53,6 +61,7 @@ const scenarios: readonly Scenario[] = [
   },
   {
     name: 'a follower is killed',
+    gate: 'payments run',
     async strike(cluster) {
       const followers = (await cluster.followers()).slice(1);
       await killAll(followers);
@@ -61,6 +70,7 @@ const scenarios: readonly Scenario[] = [
   },
   {
     name: 'two of three nodes are down for 30 s',
+    gate: 'payments run',
     async strike(cluster) {
       const followers = await cluster.followers();
       const two = [await cluster.leader(), ...followers.slice(1)];
@@ -72,6 +82,7 @@ const scenarios: readonly Scenario[] = [
   },
   {
     name: 'all nodes are killed',
+    gate: 'idle, then restarted',
     async strike({ nodes }) {
       await killAll(nodes);
       await launchAll(nodes);
@@ -82,7 +93,7 @@ const scenarios: readonly Scenario[] = [
 
 interface Measured {
   readonly scenario: string;
-  readonly service: 'payments run' | 'idle, then restarted';
+  readonly service: Service;
   /** From the moment the cluster has a leader. */
   readonly ready_s: string;
   readonly payments: number;
@@ -112,8 +123,8 @@ describeOnRealStore('a cluster of three nodes with TLS', function () {
     for (const line of tableOf(measured)) process.stdout.write(`${line}\n`);
   });
 
-  for (const { name, strike } of scenarios) {
-    describe(name, () => {
+  const tries: Readonly<Record<Service, (scenario: Scenario) => void>> = {
+    'payments run': ({ name, strike }) =>
       it('while payments run: each completes once, and no alarm is raised', () =>
         measure({ scenario: name, service: 'payments run' }, async () => {
           let seconds = '';
@@ -121,8 +132,8 @@ describeOnRealStore('a cluster of three nodes with TLS', function () {
             seconds = await recovers(strike);
           });
           return seconds;
-        }));
-
+        })),
+    'idle, then restarted': ({ name, strike }) =>
       it('while the service is idle, which is then restarted: payments complete once, and no alarm is raised', () =>
         measure({ scenario: name, service: 'idle, then restarted' }, async () => {
           const seconds = await recovers(strike);
@@ -133,7 +144,11 @@ describeOnRealStore('a cluster of three nodes with TLS', function () {
           await untilReady();
           await completesOnEachRoute();
           return seconds;
-        }));
+        })),
+  };
+  for (const scenario of scenarios) {
+    describe(scenario.name, () => {
+      for (const service of gateCases(services, (each) => each === scenario.gate)) tries[service](scenario);
     });
   }
 

@@ -7,6 +7,7 @@ import { survivesCrashes } from '../e2e/crashes.ts';
 import { sweepsSurviveCrashes } from '../e2e/sweeps.ts';
 import { survivesTransferCrashes } from '../e2e/transferCrashes.ts';
 import { describeWorldOnRealStore } from '../support/realEventStore.ts';
+import { gateCases } from '../support/suite.ts';
 
 describeWorldOnRealStore('kill -9 with payments in flight', (eventStoreUrl) => {
   const points = [
@@ -44,22 +45,24 @@ describeWorldOnRealStore('kill -9 with a refund and a withdrawal on their way', 
   survivesTransferCrashes({ points, eventStoreUrl });
 });
 
-describeWorldOnRealStore('kill -9 with cashback on its way', (eventStoreUrl) => {
-  cashbackSurvivesCrashes({ eventStoreUrl });
-});
-
-describeWorldOnRealStore('kill -9 with a sweep on its way', (eventStoreUrl) => {
-  const rounds = [
-    { chainId: 8453, point: 'sweep.afterBroadcast' },
-    { chainId: 1, point: null },
-  ] as const;
-  sweepsSurviveCrashes({ rounds, eventStoreUrl });
-});
-
-describeWorldOnRealStore('kill -9 with payouts that are put together', (eventStoreUrl) => {
-  batchesSurviveCrashes({ eventStoreUrl });
-});
-
-describeWorldOnRealStore('kill -9 in the workers that no payer waits for', (eventStoreUrl) => {
-  backgroundWorkersSurviveCrashes({ eventStoreUrl });
-});
+/** The gate has the crashes of payments, refunds and withdrawals. */
+const rarer: readonly [string, (eventStoreUrl: () => string) => void][] = [
+  ['kill -9 with cashback on its way', (eventStoreUrl) => cashbackSurvivesCrashes({ eventStoreUrl })],
+  [
+    'kill -9 with a sweep on its way',
+    (eventStoreUrl) =>
+      sweepsSurviveCrashes({
+        rounds: [
+          { chainId: 8453, point: 'sweep.afterBroadcast' },
+          { chainId: 1, point: null },
+        ],
+        eventStoreUrl,
+      }),
+  ],
+  ['kill -9 with payouts that are put together', (eventStoreUrl) => batchesSurviveCrashes({ eventStoreUrl })],
+  [
+    'kill -9 in the workers that no payer waits for',
+    (eventStoreUrl) => backgroundWorkersSurviveCrashes({ eventStoreUrl }),
+  ],
+];
+for (const [title, specs] of gateCases(rarer, () => false)) describeWorldOnRealStore(title, specs);

@@ -49,7 +49,14 @@ describe('webhook worker', () => {
     };
     const post = createWebhookPost({ isAllowed: createAddressCheck(['127.0.0.1/32']), extraCa: [receiver.ca] });
     const bodyOf = createWebhookBodies({ store, codec: eventCodec });
-    const send = createSendWebhook({ handle, clock: systemClock, post, bodyOf, secretOf: async () => secret });
+    const send = createSendWebhook({
+      handle,
+      clock: systemClock,
+      ids: randomIds,
+      post,
+      bodyOf,
+      secretOf: async () => secret,
+    });
     const worker = createWebhookWorker({ due: async () => [], send, perAppMax: 16, perEndpointMax: 3 });
     const received = (deliveryId: string) =>
       receiver.logged().filter(({ body }) => JSON.parse(body).event_id === deliveryId);

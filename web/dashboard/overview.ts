@@ -60,6 +60,8 @@ export const overviewPage = (model: OverviewModel): VNode => {
   const { overview, period, payments } = model;
   const to = appPaths(model.app.appId);
   const { stats } = overview;
+  /** Figures of nothing would only hide the steps. The empty parts let the news of the first payment fill them. */
+  const isFirstDay = payments.length === 0;
   const chart = stats.chart.map(({ date, volumeUsdc, paymentCount }) => ({
     date,
     value: volumeUsdc,
@@ -71,13 +73,18 @@ export const overviewPage = (model: OverviewModel): VNode => {
       title: sayText('overview'),
       section: 'overview',
       live: sayCount('paymentCount', stats.paymentCount),
-      controls: [periodSwitch(to.overview, period), linkButton(to.newLink, sayContent('newPaymentLink'), 'primary')],
+      controls: [
+        !isFirstDay && periodSwitch(to.overview, period),
+        linkButton(to.newLink, sayContent('newPaymentLink'), 'primary'),
+      ],
     },
     html`<div class="stack">
       ${needsCard(model.app.appId, model.needs, model.now)}
       ${setUpSteps(model)}
-      ${facts(factsOf(overview, period))}
+      ${isFirstDay ? html`<div id="facts" data-live="part"></div>` : facts(factsOf(overview, period))}
+      ${isFirstDay && html`<div id="volume" data-live="part"></div>`}
       ${
+        !isFirstDay &&
         chart.length > 1 &&
         card(
           { title: sayText('volume'), note: sayContent('volumeNote'), live: 'volume' },

@@ -12,6 +12,7 @@ import {
   createSendWebhook,
   redeliveryIdOf,
   type SendWebhook,
+  type SendWebhookDeps,
 } from '../../../commands/sendWebhook.ts';
 import { assert, isRefusal } from '../../../domain/decider.ts';
 import { merchant } from '../../../domain/merchant/state.ts';
@@ -30,8 +31,10 @@ interface Deciding {
   readonly store: Pick<EventStore, 'read'>;
 }
 
+interface Sending extends Deciding, Pick<SendWebhookDeps, 'triesMax'> {}
+
 /** For requests or for workers: each has a separate queue to the store. */
-export function webhookSender(core: Core, { handle, store }: Deciding): SendWebhook {
+export function webhookSender(core: Core, { handle, store, triesMax }: Sending): SendWebhook {
   const { clock, crash, config, box } = core;
   const { caFile, allowedCidrs } = config.webhook;
   // From the log: read models may lag behind a rotation or a removal. No app id contains a space.
@@ -48,7 +51,9 @@ export function webhookSender(core: Core, { handle, store }: Deciding): SendWebh
   return createSendWebhook({
     handle,
     clock,
+    ids: randomIds,
     crash,
+    ...(triesMax && { triesMax }),
     post: createWebhookPost({
       isAllowed: createAddressCheck(allowedCidrs),
       ...(caFile && { extraCa: [readFileSync(caFile, 'utf8')] }),

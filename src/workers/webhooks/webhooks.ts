@@ -44,10 +44,10 @@ export function createWebhookWorker({ due, send, perAppMax, perEndpointMax }: We
     },
 
     // A stop of the process lets a claimed delivery finish.
-    async act({ eventRevision, endpointId, ...delivery }) {
+    async act({ eventRevision, endpointId, ...delivery }, signal) {
       const to = endpointId === null ? {} : { endpointId };
       const news = { ...delivery, ...to, ...sentByItself, eventRevision: eventRevision.toString() };
-      await send(news, { cause: 'worker:webhooks' });
+      await send(news, { cause: 'worker:webhooks' }, signal);
       // Claimed by any process: nobody sends it again.
       over.set(delivery.deliveryId, true);
     },
