@@ -20,8 +20,8 @@ import { Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { withoutSecrets } from '../environment/reader.ts';
 import { type StoreAddress, storeAddress } from './address.ts';
-import { isConnectionLoss, isDamaged, leaderOf, NoLeader, Silent, storeReasonOf, unusable } from './failures.ts';
 import type { OpenCalls, StoreCalls } from './calls.ts';
+import { isConnectionLoss, isDamaged, leaderOf, NoLeader, Silent, storeReasonOf, unusable } from './failures.ts';
 import { createHearing, type Hearing, type ReadQuery } from './read.ts';
 
 export interface WaysOptions {

@@ -4,14 +4,15 @@ import type { AllStreamSubscription, KurrentDBClient, RecordedEvent } from '@kur
 import { type SealedEvent, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { type StoreAddress, storeAddress } from './address.ts';
-import type { AppendedAt } from './append.ts';
+import type { Append, AppendedAt } from './append.ts';
 import { type Flow, NoClient, type OpenCalls, type Subscriber, type SubscriptionNews } from './calls.ts';
 import { type EventStoreOptions, type OpenEventStore, openEventStore } from './client.ts';
 import { lastOfAll } from './connection.ts';
-import type { ReadQuery } from './read.ts';
+import { NoLeader } from './failures.ts';
+import { type ReadQuery, within } from './read.ts';
 import type { AllOptions } from './subscription.ts';
 
-type Library = typeof import('@kurrent/kurrentdb-client');
+export type Library = typeof import('@kurrent/kurrentdb-client');
 
 export const kurrentPackage = '@kurrent/kurrentdb-client';
 
@@ -45,7 +46,9 @@ async function load(name: string): Promise<Library> {
   } catch (error) {
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
     const remedy = `install it with npm install --no-save ${kurrentPackage}@1.3.1, or remove EVENTSTORE_CLIENT`;
-    throw new NoClient(`EVENTSTORE_CLIENT=kurrentdb needs the package ${name} (${reason}): ${remedy}`, { cause: error });
+    throw new NoClient(`EVENTSTORE_CLIENT=kurrentdb needs the package ${name} (${reason}): ${remedy}`, {
+      cause: error,
+    });
   } finally {
     hooks.deregister();
   }
@@ -65,8 +68,11 @@ const limits = {
  * @throws NoClient; RangeError for an unusable address, without secrets
  */
 export async function openKurrentStore(options: Omit<EventStoreOptions, 'calls'>): Promise<OpenEventStore> {
-  const address = kurrentUrl(options.url);
-  const calls = kurrentCalls(await loadKurrentClient(), address);
+  return kurrentStoreOver(await loadKurrentClient(), options);
+}
+
+export function kurrentStoreOver(library: Library, options: Omit<EventStoreOptions, 'calls'>): OpenEventStore {
+  const calls = kurrentCalls(library, kurrentUrl(options.url));
   return openEventStore({ ...limits, ...options, calls });
 }
 
@@ -81,7 +87,9 @@ const defaults = { keepAliveInterval: 10_000, keepAliveTimeout: 3_000, discovery
 export function kurrentUrl(url: string): string {
   const { hosts, discover, socket, user, options } = namedAddress(url);
   if (socket !== null)
-    throw new RangeError('EVENTSTORE_CLIENT=kurrentdb reaches no embedded event store: name a server in EVENTSTORE_URL');
+    throw new RangeError(
+      'EVENTSTORE_CLIENT=kurrentdb reaches no embedded event store: name a server in EVENTSTORE_URL',
+    );
   if (hosts.some(({ address }) => address.includes(':')))
     throw new RangeError('EVENTSTORE_CLIENT=kurrentdb takes no IPv6 address in EVENTSTORE_URL: use a host name');
   const { nodePreference: _any, throwOnAppendFailure: _thrown, gossipTimeout: _unclear, ...known } = options;
@@ -101,6 +109,12 @@ function namedAddress(url: string): StoreAddress {
   }
 }
 
+/** The package's error has no type. */
+const withoutLeader = (error: unknown): unknown =>
+  error instanceof Error && error.message.startsWith('Failed to discover') ? new NoLeader(error.message) : error;
+
+const isInvalid = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === invalidArgument;
+
 const typeOf = (error: unknown): unknown => (error as { type?: unknown } | null)?.type;
 
 /** The server refuses a position of the log. The name is the one that the server's other answers have (failures.ts). */
@@ -112,16 +126,25 @@ class InvalidPosition extends Error {
 const invalidArgument = 3;
 /** A subscription that is silent for this time has been accepted. */
 const accepted_ms = 1_000;
+/** Minimum time between two subscriptions that only find the reason of an outage. */
+const diagnosis_ms = 60_000;
+/** Maximum wait for the read before a subscription. */
+const answer_ms = 5_000;
 
 const at = (position: bigint) => ({ commit: position, prepare: position });
 
 function kurrentCalls(library: Library, url: string): OpenCalls {
-  const { KurrentDBClient, streamNameFilter, START, END, FORWARDS, BACKWARDS, ErrorType, WrongExpectedVersionError } = library;
+  const { KurrentDBClient, streamNameFilter, START, END, FORWARDS, BACKWARDS, ErrorType, WrongExpectedVersionError } =
+    library;
   const requiresLeader = true;
 
   return (heard) => {
+    /** Appends and subscriptions. */
     let client: KurrentDBClient | null = null;
-    /** Pending reads and subscriptions. The package ends some of them silently. */
+    /** Reads, over the native bridge. A bridge that has failed to connect a few times never connects again. */
+    let reader: KurrentDBClient | null = null;
+    let away: { readonly reason: unknown; readonly at_ms: number } | null = null;
+    /** Ends of the pending calls. */
     const pending = new Set<(error: Error) => void>();
 
     function current(): KurrentDBClient {
@@ -129,15 +152,32 @@ function kurrentCalls(library: Library, url: string): OpenCalls {
       return client;
     }
 
-    async function append({ stream, expected, events }: Parameters<Calls['append']>[0]): Promise<AppendedAt> {
+    function currentReader(): KurrentDBClient {
+      reader ??= KurrentDBClient.connectionString(url);
+      return reader;
+    }
+
+    /** Ends with the connection: the package leaves some calls pending. */
+    function untilLeft<T>(work: Promise<T>): Promise<T> {
+      const { promise: left, reject } = Promise.withResolvers<never>();
+      pending.add(reject);
+      return Promise.race([work, left]).finally(() => pending.delete(reject));
+    }
+
+    async function append({ stream, expected, events }: Append): Promise<AppendedAt> {
       try {
         const options = { streamState: expected, requiresLeader } as const;
-        const { nextExpectedRevision, position } = await current().appendToStream(stream, events.map(proposed), options);
+        const { nextExpectedRevision, position } = await current().appendToStream(
+          stream,
+          events.map(proposed),
+          options,
+        );
         return { revision: nextExpectedRevision, position: position?.commit ?? null };
       } catch (error) {
         // The older package's name of the same field, which failures.ts reads.
-        if (error instanceof WrongExpectedVersionError) throw Object.assign(error, { actualVersion: error.actualState });
-        throw error;
+        if (error instanceof WrongExpectedVersionError)
+          throw Object.assign(error, { actualVersion: error.actualState });
+        throw withoutLeader(error);
       } finally {
         heard();
       }
@@ -146,9 +186,9 @@ function kurrentCalls(library: Library, url: string): OpenCalls {
     function records({ stream, from, backwards, max, prefixes }: ReadQuery) {
       const end = backwards ? END : START;
       const options = { direction: backwards ? BACKWARDS : FORWARDS, maxCount: max, requiresLeader } as const;
-      if (stream !== null) return current().readStream(stream, { ...options, fromRevision: from ?? end });
+      if (stream !== null) return currentReader().readStream(stream, { ...options, fromRevision: from ?? end });
       const filter = prefixes && { filter: streamNameFilter({ prefixes: [...prefixes] }) };
-      return current().readAll({ ...options, ...filter, fromPosition: from === undefined ? end : at(from) });
+      return currentReader().readAll({ ...options, ...filter, fromPosition: from === undefined ? end : at(from) });
     }
 
     async function attempt(wanted: ReadQuery, isOver: () => boolean): Promise<readonly StoredEvent[]> {
@@ -160,9 +200,11 @@ function kurrentCalls(library: Library, url: string): OpenCalls {
           if (event) read.push(storedEvent(event));
         }
       } catch (error) {
+        if (typeOf(error) === ErrorType.UNAVAILABLE) reader = null;
         if (typeOf(error) !== ErrorType.STREAM_NOT_FOUND) throw error;
       }
       heard();
+      away = null;
       return read;
     }
 
@@ -174,38 +216,46 @@ function kurrentCalls(library: Library, url: string): OpenCalls {
       try {
         return await attempt(wanted, isOver);
       } catch (error) {
-        if (typeOf(error) !== ErrorType.UNAVAILABLE && typeOf(error) !== ErrorType.ACCESS_DENIED) throw error;
-        const refusal = await refusalAt((wanted.stream === null && wanted.from) || null);
-        if ((refusal as { code?: unknown } | null)?.code === invalidArgument)
-          throw new InvalidPosition(`InvalidPosition: the log has no record at ${wanted.from}`, { cause: error });
-        if (refusal !== null) throw refusal;
-        if (typeOf(error) === ErrorType.ACCESS_DENIED) throw error;
-        return attempt(wanted, isOver).catch((again: unknown) => failedTwice(wanted, again));
+        const type = typeOf(error);
+        if (type === ErrorType.ACCESS_DENIED) throw (await refusalAt(null)) ?? error;
+        if (type !== ErrorType.UNAVAILABLE) throw error;
+        await attempt(lastOfAll, isOver).catch(async (again: unknown) => {
+          throw await reasonOf(again);
+        });
+        return await readAgain(wanted, isOver);
       }
     }
 
-    /** The store is up if it answers another read. */
-    async function failedTwice(wanted: ReadQuery, error: unknown): Promise<never> {
-      if (typeOf(error) !== ErrorType.UNAVAILABLE) throw error;
-      await attempt(lastOfAll, () => false);
-      const what = wanted.stream ?? 'the log';
-      throw new Unavailable(`the event store answers, but not a read of ${what}: its data may be damaged`, 1, {
-        cause: error,
+    /** The store answers another read: either the connection was lost, or the server refuses this read. */
+    async function readAgain(wanted: ReadQuery, isOver: () => boolean): Promise<readonly StoredEvent[]> {
+      const { stream, from } = wanted;
+      if (stream === null && from !== undefined && isInvalid(await refusalAt(from)))
+        throw new InvalidPosition(`InvalidPosition: the log has no record at ${from}`);
+      return attempt(wanted, isOver).catch((cause: unknown) => {
+        if (typeOf(cause) !== ErrorType.UNAVAILABLE) throw cause;
+        const read = `but not a read of ${stream ?? 'the log'}`;
+        throw new Unavailable(`the event store answers, ${read}: its data may be damaged`, 1, { cause });
       });
+    }
+
+    /** Each failed subscription leaves a connection that tries to reconnect, so a long outage causes one a minute. */
+    async function reasonOf(error: unknown): Promise<unknown> {
+      if (typeOf(error) !== ErrorType.UNAVAILABLE) return error;
+      if (away === null || performance.now() - away.at_ms > diagnosis_ms)
+        away = { reason: (await refusalAt(null)) ?? error, at_ms: performance.now() };
+      return away.reason;
     }
 
     /** @returns the error of a subscription that begins there, or null if the server accepts it */
     async function refusalAt(position: bigint | null): Promise<unknown> {
-      const subscription = current().subscribeToAll({
-        requiresLeader,
-        fromPosition: position === null ? END : at(position),
-      });
+      const fromPosition = position === null ? END : at(position);
+      const subscription = current().subscribeToAll({ requiresLeader, fromPosition });
       try {
         return await new Promise((resolve) => {
           const accepted = setTimeout(() => resolve(null), accepted_ms);
           const settle = (outcome: unknown): void => {
             clearTimeout(accepted);
-            resolve(outcome);
+            resolve(withoutLeader(outcome));
           };
           subscription
             .on('error', settle)
@@ -219,12 +269,9 @@ function kurrentCalls(library: Library, url: string): OpenCalls {
     }
 
     function read(wanted: ReadQuery) {
-      const { promise: lost, reject } = Promise.withResolvers<never>();
       let isOver = false;
-      pending.add(reject);
-      const events = Promise.race([collect(wanted, () => isOver), lost]).finally(() => pending.delete(reject));
       return {
-        events,
+        events: untilLeft(collect(wanted, () => isOver)),
         cancel() {
           isOver = true;
         },
@@ -233,7 +280,7 @@ function kurrentCalls(library: Library, url: string): OpenCalls {
 
     async function subscribe({ after, prefixes }: AllOptions, window: number, subscriber: Subscriber): Promise<Flow> {
       // The package keeps a connection for each subscription that fails, so a store that is away gets none.
-      await attempt(lastOfAll, () => false);
+      await within(read(lastOfAll).events, answer_ms, 'reading the last event');
       let checkpointReached = (_: AllStreamSubscription, _at: { commit: bigint }): void => {};
       const subscription = current().subscribeToAll({
         requiresLeader,
@@ -247,7 +294,7 @@ function kurrentCalls(library: Library, url: string): OpenCalls {
       });
       const fail = (error: unknown): void => {
         pending.delete(fail);
-        subscriber.failed(error);
+        subscriber.failed(withoutLeader(error));
       };
       pending.add(fail);
       const said = inOrder(subscription, subscriber);
@@ -275,16 +322,15 @@ function kurrentCalls(library: Library, url: string): OpenCalls {
     async function leave(): Promise<void> {
       const left = client;
       client = null;
+      reader = null;
       for (const fail of [...pending]) fail(new Unavailable('the connection to the event store was closed'));
       pending.clear();
       await left?.dispose();
     }
 
-    return { append, read, subscribe, drop: () => void leave(), close: leave };
+    return { append: (wanted) => untilLeft(append(wanted)), read, subscribe, drop: () => void leave(), close: leave };
   };
 }
-
-type Calls = ReturnType<OpenCalls>;
 
 /**
  * The package announces checkpoints, and that a subscription has caught up, before a consumer has received the events that precede them.
