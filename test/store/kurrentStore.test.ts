@@ -1,7 +1,10 @@
 /** The client over `@kurrent/kurrentdb-client`, against embedded nodes that listen on a port. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import type { ServerWritableStream } from '@grpc/grpc-js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type messages from '@eventstore/db-client/generated/streams_pb.js';
+import { type ServerWritableStream, status } from '@grpc/grpc-js';
 import type { AllStreamSubscription } from '@kurrent/kurrentdb-client';
 import type { OpenEventStore } from '../../src/store/client.ts';
 import { openStore } from '../../src/store/index.ts';
@@ -9,6 +12,7 @@ import { inOrder, kurrentUrl, loadKurrentClient, openKurrentStore } from '../../
 import { type EventStoreNode, startNode } from '../../src/store/node/node.ts';
 import { readService } from '../../src/store/node/reads.ts';
 import { openStorage } from '../../src/store/node/storage.ts';
+import { createBell } from '../../src/store/node/writer.ts';
 import { startCluster } from '../support/cluster.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { testCertificate } from '../support/tlsServer.ts';
@@ -16,6 +20,8 @@ import { eventStoreContract } from './contract.ts';
 import { event, events } from './events.ts';
 import { fakeServer } from './fakeServer.ts';
 import { idleRestartContract } from './idleRestart.ts';
+
+const poll_ms = 20;
 
 describe('the client over the KurrentDB package', () => {
   const stops: (() => unknown)[] = [];
@@ -63,31 +69,43 @@ describe('the client over the KurrentDB package', () => {
     const written = await store.append('led-1', 'no_stream', events(2));
     await second.copy(first);
     lead(second);
-    let revision: bigint | null = null;
-    while (revision === null) {
-      revision = await store.append('led-1', written.revision, [event()]).then(
-        (appended) => appended.revision,
-        () => null,
-      );
+    const next = event();
+    const append = () => store.append('led-1', written.revision, [next]).catch(() => null);
+    let appended = await append();
+    while (appended === null) {
+      await sleep(poll_ms);
+      appended = await append();
     }
-    assert.equal(revision, 2n);
-    const read = async () => (await store.read('led-1').catch(() => [])).length;
-    while ((await read()) !== 3) await new Promise(setImmediate);
+    assert.equal(appended.revision, 2n);
+    const readLength = async () => (await store.read('led-1').catch(() => [])).length;
+    while ((await readLength()) !== 3) await sleep(poll_ms);
     const direct = await open(second.url);
     assert.equal((await direct.read('led-1')).length, 3);
   });
 
+  it('survives a connection that breaks while many appends wait to be written', async () => {
+    const begun = Promise.withResolvers<void>();
+    const { url, stop } = await fakeServer({ batchAppend: () => begun.resolve() });
+    stops.push(stop);
+    const store = await open(url);
+    const large = { text: 'x'.repeat(60_000) };
+    const appends = Array.from({ length: 100 }, (_, n) =>
+      assert.rejects(store.append(`many-${n}`, 'no_stream', [event('Happened', large)]), { name: 'Unavailable' }),
+    );
+    await begun.promise;
+    await sleep(poll_ms);
+    stop();
+    // A rejection that nobody handles would fail this spec.
+    await Promise.all(appends);
+  });
+
   it('reports a damaged stream, and continues with others', async () => {
-    const storage = await openStorage(`${temporaryDirectory()}/events`);
+    const storage = await openStorage(join(temporaryDirectory(), 'events'));
     stops.push(() => storage.close());
-    const whole = readService(storage, { ring() {}, wait: async () => {} } as never);
-    const read = (call: ServerWritableStream<never, Buffer>): void => {
-      const { request } = call as unknown as {
-        request: import('@eventstore/db-client/generated/streams_pb.js').default.ReadReq;
-      };
-      if (request.getOptions()?.hasStream())
-        call.emit('error', Object.assign(new Error('damaged'), { code: 15, details: 'damaged' }));
-      else whole(call as never);
+    const whole = readService(storage, createBell());
+    const read = (call: ServerWritableStream<messages.ReadReq, Buffer>): void => {
+      if (!call.request.getOptions()?.hasStream()) whole(call);
+      else call.emit('error', Object.assign(new Error('damaged'), { code: status.DATA_LOSS, details: 'damaged' }));
     };
     const { url, stop } = await fakeServer({ read });
     stops.push(stop);
