@@ -8,7 +8,7 @@ import type { Link } from '../domain/link.ts';
 import type { Payment } from '../domain/payment/state.ts';
 import { epochMs } from '../domain/time.ts';
 import type { CreatedPayment, Creator, DraftedPayment, NewPayment } from './createPayment.ts';
-import { linkClosed, linkPayment, linkSources } from './links.ts';
+import { linkPayment, linkSources } from './links.ts';
 import type { AppSettings, OfferedFee } from './paymentRequest.ts';
 import type { Clock, Ids } from './ports.ts';
 import type { RelayDraft } from './relays.ts';
@@ -102,10 +102,10 @@ export function createLinkDrafts(deps: LinkDraftDeps): LinkDrafts {
       return {
         payment,
         exists,
-        isFresh: now_s - issued.issued_s <= fresh_s,
+        // Money that moved before the merchant closed the link still gets its payment.
+        isFresh: link.closedAt === null && now_s - issued.issued_s <= fresh_s,
         quote: text ?? `${words}|${seals.sealOf(factsOf(linkId, words))}`,
         async create(by) {
-          if (link.closedAt !== null) return linkClosed;
           const created = await deps.createPayment(request, app, { keyless: true, ...by });
           return isRefusal(created) ? created : created.payment;
         },

@@ -45,7 +45,7 @@ interface Sent {
 }
 
 /** A service whose answers a spec writes. Records what it received. */
-function service(bill: object, results: readonly (object | number | Error)[] = [paid]) {
+function service(bill: object, results: readonly (object | number | string | Error)[] = [paid]) {
   const sent: Sent[] = [];
   let posts = 0;
   const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -56,10 +56,21 @@ function service(bill: object, results: readonly (object | number | Error)[] = [
     const result = results[Math.min(posts, results.length - 1)] ?? paid;
     posts += 1;
     if (result instanceof Error) throw result;
+    if (result === 'broken off') return new Response(brokenOff());
+    if (typeof result === 'string') return new Response(result, { status: 502 });
     return typeof result === 'number' ? new Response('{}', { status: result }) : Response.json(result);
   };
   return { fetch, sent, posts: () => sent.filter(({ body }) => 'signature' in body) };
 }
+
+/** A body whose connection ends before its end. */
+const brokenOff = () =>
+  new ReadableStream({
+    start(controller) {
+      controller.enqueue(Buffer.from('{"status":'));
+      controller.error(new TypeError('terminated'));
+    },
+  });
 
 async function connected(fetch: typeof globalThis.fetch, env: Record<string, string> = {}) {
   const settings = readSettings({ PAYMENT_INTENTS_URL: serviceUrl, AGENT_PRIVATE_KEY: privateKey, ...env });
@@ -126,6 +137,15 @@ describe('the MCP server', () => {
       signature: signature as Hex,
     });
     assert.deepEqual([signer, to, value], [payer, '0x3333333333333333333333333333333333333333', '500000']);
+  });
+
+  it('asks again after an answer that breaks off, or a proxy’s page: the signature exists', async () => {
+    const results = ['<html>Bad Gateway</html>', 'broken off', paid];
+    const there = service({ authorizations: [offer()], last: null }, results);
+    const { isError, body } = await (await connected(there.fetch)).call('pay', { link });
+    assert.equal(isError, false);
+    assert.deepEqual([body().status, body().signed.payer], ['paid', payer]);
+    assert.equal(new Set(there.posts().map((each) => each.body['signature'])).size, 1);
   });
 
   it('returns a result that is still pending after a bounded number of tries', async () => {

@@ -1,8 +1,15 @@
 /** Reusable links on a log: created once, closed by their owner, and the payments that payers create from them. */
 import assert from 'node:assert/strict';
 import { eventCodec } from '../../commands/codec.ts';
-import { type AppSettings, type CreatedPayment, createPayment } from '../../commands/createPayment.ts';
+import {
+  type AppSettings,
+  type CreatedPayment,
+  type CreatePaymentDeps,
+  createPayment,
+  draftPayment,
+} from '../../commands/createPayment.ts';
 import { createHandle } from '../../commands/handle.ts';
+import { createLinkDrafts, type LinkDraft } from '../../commands/linkDrafts.ts';
 import {
   createManageLinks,
   createPayLink,
@@ -18,6 +25,7 @@ import type { Payment } from '../../domain/payment/state.ts';
 import { createEvmDeposits } from '../../src/chains/evm/deposits/scheme.ts';
 import { familyAddresses } from '../../src/chains/families.ts';
 import { randomIds } from '../../src/process/system.ts';
+import { createPreparedSeals } from '../../src/security/preparedSeals.ts';
 import { createWorld, type World } from '../support/histories.ts';
 import * as p from '../support/payments.ts';
 import { freePayouts } from '../support/payoutCosts.ts';
@@ -55,22 +63,32 @@ describe('reusable links', () => {
     const made = await links().create(app, { ...asked, ...more }, owner);
     return isRefusal(made) ? assert.fail(made.message) : made.link;
   };
+  const creatingWith = (): CreatePaymentDeps => ({
+    ...reading,
+    handle: world.handle,
+    clock: world.clock,
+    ids: randomIds,
+    deposits: { evm: createEvmDeposits({ treasury: p.treasuryAccount }) },
+    canReceive: {},
+    feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
+    payoutCostOf: freePayouts,
+    checkRoute: () => undefined,
+  });
   const pay = (link: Link, more: Partial<LinkVisit> = {}, at: AppSettings = app) =>
     createPayLink((request, settings, caller) => {
       creating += 1;
-      const deps = {
-        ...reading,
-        handle: world.handle,
-        clock: world.clock,
-        ids: randomIds,
-        deposits: { evm: createEvmDeposits({ treasury: p.treasuryAccount }) },
-        canReceive: {},
-        feeOf: () => ({ fixed_microUsd: 10_000n, basisPoints: 0 }),
-        payoutCostOf: freePayouts,
-        checkRoute: () => undefined,
-      };
-      return createPayment(deps, request, settings, caller);
+      return createPayment(creatingWith(), request, settings, caller);
     }, reading.offers)(at, link, { nonce: 'form-1', source: onBase, ...more }, payer);
+  const draft = async (link: Link, quote: string | null = null): Promise<LinkDraft> => {
+    const seals = createPreparedSeals(Buffer.alloc(32, 7));
+    const drafts = createLinkDrafts({
+      ...{ clock: world.clock, ids: randomIds, seals, offers: reading.offers, takesAuthorizations: reading.offers },
+      draftPayment: (...asked) => draftPayment(creatingWith(), ...asked),
+      createPayment: (...asked) => createPayment(creatingWith(), ...asked),
+    });
+    const drafted = await drafts.draft(app, link, { order: null, amount: undefined, quote });
+    return isRefusal(drafted) ? assert.fail(drafted.message) : drafted;
+  };
   const elsewhere = { ...app, settlement: { ...settlement, receiverAddress: p.customerWallet } };
   const payment = (answer: CreatedPayment | Refusal) =>
     isRefusal(answer) ? assert.fail(answer.message) : answer.payment;
@@ -231,6 +249,19 @@ describe('reusable links', () => {
     assert.deepEqual(refused(await pay(closed.link, { nonce: 'form-2' })), ['conflict', null]);
     assert.deepEqual(refused(await pay(closed.link)), ['conflict', null]);
     assert.equal((await world.store.read(`payment-${terms.paymentId}`)).length, 1);
+  });
+
+  it('give a program the payment of money that moved before they were closed, and sell nothing more', async () => {
+    const link = await create();
+    const quoted = await draft(link);
+    assert.equal(quoted.isFresh, true);
+    const closed = await links().close(appId, link.linkId, owner);
+    assert.ok(!isRefusal(closed));
+    const late = await draft(closed.link, quoted.quote);
+    assert.deepEqual([late.isFresh, late.exists], [false, false], 'only moved money is accepted');
+    const made = await late.create(payer);
+    assert.ok(!isRefusal(made));
+    assert.equal(made.terms.paymentId, quoted.payment.terms.paymentId);
   });
 
   it('survive a crash at the append: sent again, the form finds the payment or creates it', async () => {

@@ -107,7 +107,7 @@ describe('accepting an authorization', () => {
   });
 
   it('calls no node for an obviously wrong one', async () => {
-    const { outcome, signed, simulated, accept } = await opened();
+    const { outcome, signed, simulated, accept, clock } = await opened();
     const good = await signed();
     const wrong = [
       { ...good, signature: `0x${'11'.repeat(65)}` },
@@ -116,6 +116,12 @@ describe('accepting an authorization', () => {
       { ...good, value: '0x98bd90' },
       { ...good, to: good.from },
       { ...good, validBefore: '1' },
+      { ...good, validBefore: 'soon' },
+      { ...good, validBefore: '' },
+      { ...good, validBefore: '0x6923d9ad' },
+      { ...good, validBefore: '-1' },
+      { ...good, validAfter: 'now' },
+      { ...good, validAfter: 'now', validBefore: String(Math.floor(Date.parse(clock.now()) / 1_000) - 60) },
       { ...good, nonce: '0x1' },
       await signed(undefined, { value: '10010001' }),
     ];

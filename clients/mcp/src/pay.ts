@@ -4,7 +4,7 @@ import { type Hex, isAddressEqual } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { z } from 'zod';
 import { authorizationTypes, dollarsOf, Offer, refusalOf } from './authorization.ts';
-import { billPath, type Service, ServiceError } from './service.ts';
+import { billPath, NoAnswer, type Service, ServiceError } from './service.ts';
 import type { SpendingLimits } from './settings.ts';
 
 const Result = z.object({
@@ -102,7 +102,7 @@ export function createPay(deps: PayDeps) {
       const called = await service.call('POST', path, { body });
       return called.status === 429 || called.status >= 500 ? pending : read(Result, called);
     } catch (error) {
-      if (error instanceof ServiceError && /did not answer/.test(error.message)) return pending;
+      if (error instanceof NoAnswer) return pending;
       throw error;
     }
   }

@@ -2,7 +2,12 @@
 import type { Settings } from './settings.ts';
 
 export class ServiceError extends Error {
-  override readonly name = 'ServiceError';
+  override readonly name: string = 'ServiceError';
+}
+
+/** No answer of the service arrived: its result is unknown. */
+export class NoAnswer extends ServiceError {
+  override readonly name = 'NoAnswer';
 }
 
 export interface Called {
@@ -11,7 +16,7 @@ export interface Called {
 }
 
 const timeout_ms = 20_000;
-const answerMax_chars = 200_000;
+const answerMax_bytes = 200_000;
 
 /** Calls of one service with its key. @throws ServiceError if no usable answer arrives */
 export function createService({ serviceUrl, apiKey }: Settings, call: typeof fetch = fetch) {
@@ -33,22 +38,36 @@ export function createService({ serviceUrl, apiKey }: Settings, call: typeof fet
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }).catch((error: Error) => {
-        throw new ServiceError(`the service did not answer: ${error.message}`);
+        throw new NoAnswer(`the service did not answer: ${error.message}`);
       });
-      const text = await response.text();
-      if (text.length > answerMax_chars) throw new ServiceError(`the answer has over ${answerMax_chars} characters`);
-      return { status: response.status, body: parsed(text, response.status) } satisfies Called;
+      return { status: response.status, body: parsed(await textOf(response), response.status) } satisfies Called;
     },
   };
 }
 
 export type Service = ReturnType<typeof createService>;
 
+async function textOf({ body }: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const piece of body ?? []) {
+      bytes += piece.byteLength;
+      if (bytes > answerMax_bytes) throw new NoAnswer(`the answer has over ${answerMax_bytes} bytes`);
+      pieces.push(piece);
+    }
+  } catch (error) {
+    if (error instanceof NoAnswer) throw error;
+    throw new NoAnswer(`the answer of the service broke off: ${(error as Error).message}`);
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}
+
 function parsed(text: string, status: number): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new ServiceError(`the service answered ${status} without JSON`);
+    throw new NoAnswer(`the service answered ${status} without JSON`);
   }
 }
 

@@ -66,7 +66,10 @@ export const targetOfLink =
     if (existing) return targetOf(deps, existing, { ...about, quote: draft.quote });
     // A signature may still have moved money: only requests for terms are refused here.
     if (link.closedAt !== null && quote === undefined) throw errorOfRefusal(linkClosed);
-    const desk = await deps.relays.draftDesk(draft.payment, away);
+    const desk =
+      link.closedAt === null
+        ? await deps.relays.draftDesk(draft.payment, away)
+        : { payment: draft.payment, offers: [], last: null };
     const create: RelayDraft['create'] = async (by) => {
       await admitApp(deps.rates, 'linkOpen', link.appId, address);
       return draft.create(by);

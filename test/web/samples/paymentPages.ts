@@ -17,6 +17,8 @@ import { confirmRefundPage, refundFormPage } from '../../../web/dashboard/refund
 import { notePage } from '../../../web/dashboard/tend.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
 import type { Frame } from '../../../web/parts/frame.ts';
+import { flashTexts } from '../../../web/parts/messages/flashes.ts';
+import { pageLanguage } from '../../../web/parts/say.ts';
 import { nothing, overview } from './overview.ts';
 import {
   ago,
@@ -100,7 +102,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
   }),
   overviewFirst: overviewPage({
     ...frame,
-    flash: { kind: 'done', text: say('Your e-mail is proved. Your app works.') },
+    flash: { kind: 'done', text: say(flashTexts[pageLanguage()].appRegistered) },
     period: '7d',
     overview: nothing,
     payments: [],
