@@ -1,6 +1,6 @@
 /** The dashboard in five languages: complete messages, and two languages in a browser. */
 import assert from 'node:assert/strict';
-import { untranslated } from '../../web/dashboard/untranslated.ts';
+import { isTranslated, untranslated } from '../../web/dashboard/untranslated.ts';
 import { documentOf } from '../../web/parts/html.ts';
 import { type Language, languages } from '../../web/parts/language.ts';
 import { deskMessages, groups } from '../../web/parts/messages/index.ts';
@@ -29,6 +29,8 @@ const formsOf = (text: string | Plural): readonly string[] => (typeof text === '
 describe('the dashboard in its languages', () => {
   it('lists the pages that are not translated, fewer with time', () => {
     assert.ok(untranslated.length <= 1, 'a page that was translated is listed again');
+    assert.equal(isTranslated('/dashboard/apps/{appId}/reports'), true);
+    assert.equal(isTranslated('/dashboard/apps/{appId}/reports/month'), false, 'a report mixes two languages');
   });
 
   it('has each name of a text in one group', () => {
