@@ -91,7 +91,7 @@ function indented(body: string): string {
 
 function answer({ app, delivery, error, duration_ms, firstDeliveryId }: DeliveryModel): VNode {
   const to = appPaths(app.appId);
-  const { statusCode, responsePreview, paymentId, deliveryId, deliveredAt } = delivery;
+  const { statusCode, responsePreview, paymentId, deliveryId, deliveredAt, endpointId } = delivery;
   return html`<div class="rows">
     ${pairs([
       [
@@ -106,6 +106,12 @@ function answer({ app, delivery, error, duration_ms, firstDeliveryId }: Delivery
         ? null
         : [sayText('payment'), html`<a class="mono" href=${to.payment(paymentId)}>${paymentId}</a>`],
       [sayText('delivery'), copyable(html`<span class="mono">${deliveryId}</span>`, deliveryId, sayText('deliveryId'))],
+      endpointId === null
+        ? null
+        : [
+            sayText('endpoint'),
+            copyable(html`<span class="mono">${endpointId}</span>`, endpointId, sayText('endpointId')),
+          ],
       firstDeliveryId === null
         ? null
         : [
