@@ -52,8 +52,8 @@ const names = new Set([
   ...['Payment Intents', 'teahouse', 'unavailable'],
 ]);
 
-/** A name, or an amount such as `10.00 USDC`. */
-const isName = (text: string): boolean => names.has(text.replace(/^[\d.,]+ /, ''));
+/** A name, an amount such as `10.00 USDC`, or a time such as `12:05 UTC`. */
+const isName = (text: string): boolean => names.has(text.replace(/^[\d.,:]+ /, ''));
 
 /** Ids, addresses, URLs, and names of the API such as `payment_held` and `invalidRequest`. */
 const isCode = (text: string): boolean =>
