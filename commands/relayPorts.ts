@@ -1,19 +1,33 @@
 /** Needs of relays on a chain: an account of their own, and the nodes' answers about a payer's authorization. */
-import type { TokenRef } from '../domain/payment/events.ts';
+import type { Deposit, TokenRef } from '../domain/payment/events.ts';
 import type { PayoutRail, TransferOrder } from './transferPorts.ts';
 
-/** The signed fields of an authorization (EIP-3009), as a token's contract reads them. */
+/** The signed fields of an authorization, as a token's contract reads them (EIP-3009, or an authorization entry on Stellar). */
 export interface Authorization {
   readonly token: TokenRef;
   readonly payer: string;
   readonly receiver: string;
   /** In smallest units. */
   readonly amount: bigint;
-  /** Seconds since 1970. */
+  /** Seconds since 1970. On Stellar 0, and the last ledger that accepts it. */
   readonly validAfter: bigint;
   readonly validBefore: bigint;
-  /** 32 bytes, in lower-case hex. */
+  /** As `nonceIn` returns it. */
   readonly nonce: string;
+}
+
+/** An authorization as its payer sent it. */
+export interface SignedAuthorization {
+  readonly chainId: number;
+  readonly tokenAddress: string;
+  readonly from: string;
+  readonly to: string;
+  readonly value: string;
+  /** Seconds since 1970, or ledgers, as in `Authorization`. */
+  readonly validAfter: string;
+  readonly validBefore: string;
+  readonly nonce: string;
+  readonly signature: string;
 }
 
 /** EIP-712 domain of a token, besides chain and contract. */
@@ -22,24 +36,43 @@ export interface AuthorizationDomain {
   readonly version: string;
 }
 
-/** An order whose form is an authorization. */
-export type RelayOrder = TransferOrder & {
-  readonly form: Extract<NonNullable<TransferOrder['form']>, { kind: 'authorization' }>;
-};
+/** Terms that payers' wallets sign, besides the payment's own. */
+export type RelayTerms =
+  /** Typed data of a token with EIP-3009. `networkId`: of the network that wallets and signatures name. */
+  | { readonly kind: 'eip712'; readonly networkId: number; readonly domain: AuthorizationDomain }
+  /** An authorization entry of the token's contract on Stellar. */
+  | { readonly kind: 'entry' };
+
+type OrderOf<K> = TransferOrder & { readonly form: Extract<NonNullable<TransferOrder['form']>, { kind: K }> };
+
+/** An order whose form is an authorization (EIP-3009). */
+export type RelayOrder = OrderOf<'authorization'>;
+/** An order whose form is an authorization entry. */
+export type EntryOrder = OrderOf<'authorizationEntry'>;
 
 export interface Relaying {
   /** Sends from the relay account, whose nonces no payout waits for. */
   readonly rail: PayoutRail;
-  /** Id of the network that payers' wallets and signatures name. */
-  readonly networkId: number;
+  /** The network in CAIP-2 (`eip155:8453`), as x402 names it. */
+  readonly network: string;
   /**
-   * The token's domain, if the contract's separator equals the one computed from it; null if no authorization is
-   * accepted.
+   * The token's terms; null if no authorization of it is accepted. On EVM chains the contract's separator equals the one
+   * computed from the domain.
    * @throws ChainUnavailable while no node answers
    */
-  domainOf(token: Pick<TokenRef, 'address'>, signal: AbortSignal): Promise<AuthorizationDomain | null>;
-  /** Signature in the contract's form (r, s, v of 65 bytes), if the payer's key made it; null for any other. Calls no node. */
-  signatureOf(authorization: Authorization, domain: AuthorizationDomain, signature: string): Promise<string | null>;
+  termsOf(token: Pick<TokenRef, 'address'>, signal: AbortSignal): Promise<RelayTerms | null>;
+  /** Contract of a token, as x402 names the asset. */
+  assetOf(token: Pick<TokenRef, 'address'>): string;
+  /** Receiver that pays a deposit; null for a deposit that no authorization can pay. */
+  receiverOf(deposit: Pick<Deposit, 'address' | 'memo' | 'contract'>): string | null;
+  /** The deposit of a receiver; null for any other text. */
+  depositIn(receiver: string): Pick<Deposit, 'address' | 'memo'> | null;
+  /** The authorization in a transaction that a payer's program built; null for another one. Undefined where programs send the fields. */
+  read?(transaction: string): SignedAuthorization | null;
+  /** Signature in the stored form, if the payer's key made it; null for any other. Calls no node. */
+  signatureOf(authorization: Authorization, terms: RelayTerms, signature: string): Promise<string | null>;
+  /** Canonical spelling of a nonce; null for any other text. */
+  nonceIn(text: string): string | null;
   /** Nonce that the server chooses for a payment: the contract refuses a second authorization of the payer with it. Calls no node. */
   nonceOf(text: string): string;
   /** Canonical spelling of an account's address; null for any other text. */
@@ -49,5 +82,5 @@ export interface Relaying {
    * @returns its maximum cost now, in the smallest unit of the chain's coin
    * @throws PayoutBlocked whose `ends` names the reason of the token's refusal, ChainUnavailable
    */
-  simulate(order: RelayOrder, signal: AbortSignal): Promise<bigint>;
+  simulate(order: RelayOrder | EntryOrder, signal: AbortSignal): Promise<bigint>;
 }

@@ -1,5 +1,5 @@
 /** A payer's signed authorization is checked, priced and ordered. What happens next the workers of relays do. */
-import { type ChainId, chainOf, type Token } from '../domain/chains.ts';
+import { type ChainId, chainOf } from '../domain/chains.ts';
 import { assert, isRefusal, type Refusal, type RefusalCode, refuse } from '../domain/decider.ts';
 import type { Deposit } from '../domain/payment/events.ts';
 import { type CoinPrice, coinInMicroUsd } from '../domain/payment/fees.ts';
@@ -24,8 +24,10 @@ import type { ChosenSource } from './chooseSource.ts';
 import { type By, currentState, type Handle } from './handle.ts';
 import { type Clock, type CrashPoint, refuseUnavailable, TransientError, Unavailable } from './ports.ts';
 import type { PayinHint, PaymentRef } from './recordPayin.ts';
-import type { AuthorizationDomain, Relaying } from './relayPorts.ts';
+import type { EntryOrder, Relaying, RelayOrder, RelayTerms, SignedAuthorization } from './relayPorts.ts';
 import { PayoutBlocked } from './transferPorts.ts';
+
+export type { SignedAuthorization } from './relayPorts.ts';
 
 export interface RelayDeps {
   readonly handle: Handle;
@@ -35,8 +37,8 @@ export interface RelayDeps {
   readonly relayOn: (chainId: ChainId) => Omit<Relaying, 'rail'> | undefined;
   readonly priceOf: (chainId: ChainId) => CoinPrice | undefined;
   readonly limits: RelayLimits;
-  /** The payment's deposit on EVM chains. It is derived, and nothing is recorded. */
-  readonly depositOf: (paymentId: string, token: Token) => Promise<Deposit>;
+  /** The payment's deposit at a source. It is derived, and nothing is recorded. */
+  readonly depositOf: (paymentId: string, source: RelayedSource) => Promise<Deposit>;
   readonly chooseSource: (paymentId: string, source: ChosenSource, by: By) => Promise<Payment | Refusal>;
   /** Looks up a transaction that moved the payer's money before the authorization was handed in. */
   readonly registerPayin: (own: PaymentRef, hint: PayinHint, by: By) => Promise<unknown>;
@@ -55,24 +57,14 @@ export interface RelayDraft {
 export interface RelayOffer {
   readonly source: RelayedSource;
   readonly deposit: Deposit;
-  readonly networkId: number;
-  readonly domain: AuthorizationDomain;
+  /** Receiver of the authorization, which pays the deposit. */
+  readonly payTo: string;
+  /** Network in CAIP-2, and the token's contract. */
+  readonly network: string;
+  readonly asset: string;
+  readonly terms: RelayTerms;
   /** Nonce that the server chose for the payment's next authorization from this source. */
   readonly nonce: string;
-}
-
-/** As the payer sent it. */
-export interface SignedAuthorization {
-  readonly chainId: number;
-  readonly tokenAddress: string;
-  readonly from: string;
-  readonly to: string;
-  readonly value: string;
-  /** Seconds since 1970. */
-  readonly validAfter: string;
-  readonly validBefore: string;
-  readonly nonce: string;
-  readonly signature: string;
 }
 
 /** Why an authorization is not accepted, in the words of x402. */
@@ -113,6 +105,8 @@ export interface RelayDesk {
 }
 
 export interface Relays {
+  /** The authorization in a transaction that a payer's program built; null for any other text. */
+  read(chainId: ChainId, transaction: string): SignedAuthorization | null;
   /** @returns null for an unknown payment. Records nothing. @throws Unavailable */
   desk(paymentId: string, signal: AbortSignal): Promise<RelayDesk | null>;
   /** The desk of a payment that is not created. @throws Unavailable */
@@ -135,7 +129,6 @@ export interface Relays {
 }
 
 const seconds = /^(0|[1-9][0-9]{0,11})$/;
-const word = /^0x[0-9a-fA-F]{64}$/;
 
 /** Minimum time to send and mine a transaction; the reference facilitator requires it too. */
 const validLeast_s = 6n;
@@ -181,12 +174,15 @@ export function createRelays(deps: RelayDeps): Relays {
 
   async function offerOf(payment: Payment, source: RelayedSource, number: number, signal: AbortSignal) {
     const relaying = relayOn(source.chainId);
-    const domain = await relaying?.domainOf(source.token, signal);
-    if (!relaying || !domain) return [];
+    const terms = await relaying?.termsOf(source.token, signal);
+    if (!relaying || !terms) return [];
     const { paymentId } = payment.terms;
-    const deposit = payment.deposits[familyOf(source)] ?? (await deps.depositOf(paymentId, source.token as Token));
+    const deposit = payment.deposits[familyOf(source)] ?? (await deps.depositOf(paymentId, source));
+    const payTo = relaying.receiverOf(deposit);
+    if (payTo === null) return [];
     const nonce = relaying.nonceOf(nonceText(paymentId, source, number));
-    return [{ source, deposit, networkId: relaying.networkId, domain, nonce }];
+    const { network } = relaying;
+    return [{ source, deposit, payTo, network, asset: relaying.assetOf(source.token), terms, nonce }];
   }
 
   async function desk(paymentId: string, signal: AbortSignal): Promise<RelayDesk | null> {
@@ -220,6 +216,7 @@ export function createRelays(deps: RelayDeps): Relays {
   }
 
   return {
+    read: (chainId, transaction) => relayOn(chainId)?.read?.(transaction) ?? null,
     desk,
     draftDesk,
     find,
@@ -259,7 +256,7 @@ export function createRelays(deps: RelayDeps): Relays {
     const [offer] = source ? await offerOf(payment, source, number, signal) : [];
     if (!source || !offer) return refused('invalid_network', 'this payment takes no authorization of this token');
     if (!seconds.test(signed.validAfter) || !seconds.test(signed.validBefore)) return unreadable;
-    const late = refusalOfTime(signed, clock.now());
+    const late = refusalOfTime(signed, offer.terms, clock.now());
     if (late && !isLatelyOver(signed, clock.now())) return late;
     const checked = await check(deps, payment, offer, signed);
     if (isRefusal(checked)) return checked;
@@ -287,14 +284,22 @@ function isPaidAlready(
 
 /** The authorization has expired, but somebody may have sent it in time. */
 const isLatelyOver = ({ validBefore }: SignedAuthorization, now: Instant): boolean => {
+  if (!seconds.test(validBefore)) return false;
   const left_s = BigInt(validBefore) - nowIn_s(now);
   return left_s < validLeast_s && left_s > -validMost_s;
 };
 
 const nowIn_s = (now: Instant): bigint => BigInt(Math.floor(epochMs(now) / 1_000));
 
-/** Why an authorization, whose times are whole seconds, cannot be sent at this time. */
-function refusalOfTime({ validAfter, validBefore }: SignedAuthorization, at: Instant): RelayRefusal | undefined {
+/**
+ * Why an authorization, whose times are whole seconds, cannot be sent at this time. The simulation compares ledgers with the chain.
+ */
+function refusalOfTime(
+  { validAfter, validBefore }: SignedAuthorization,
+  { kind }: RelayTerms,
+  at: Instant,
+): RelayRefusal | undefined {
+  if (kind === 'entry') return undefined;
   const now = nowIn_s(at);
   if (BigInt(validAfter) > now)
     return refused('invalid_exact_evm_payload_authorization_valid_after', 'it is not valid yet');
@@ -341,36 +346,51 @@ function refusalOfMore(payment: Payment, relays: readonly Relay[], now: Instant)
   return undefined;
 }
 
-type Checked = Pick<RelayOrdered['form'], 'payer' | 'validAfter' | 'validBefore' | 'nonce' | 'signature'>;
+type Checked = Pick<SignedAuthorization, 'validAfter' | 'validBefore' | 'nonce' | 'signature'> & {
+  readonly payer: string;
+};
+
+function formOf(
+  { deposit, terms }: RelayOffer,
+  { payer, validAfter, validBefore, nonce, signature }: Checked,
+  costMax: string,
+): RelayOrdered['form'] {
+  const { address, salt, memo } = deposit;
+  const signed = { payer, nonce, signature, costMax };
+  if (terms.kind === 'eip712')
+    return { kind: 'authorization', deposit: { address, salt }, validAfter, validBefore, ...signed };
+  assert(memo !== null, 'an entry pays a memo');
+  return { kind: 'authorizationEntry', deposit: { address, salt, memo }, validUntil: validBefore, ...signed };
+}
 
 /** Checks everything that needs no node, against the payment's own terms alone: echoed fields of the caller are not trusted. */
 async function check(
   deps: RelayDeps,
   { terms }: Payment,
-  { source, deposit, domain }: RelayOffer,
+  { source, payTo, terms: signing }: RelayOffer,
   signed: SignedAuthorization,
 ): Promise<Checked | RelayRefusal> {
   const relaying = deps.relayOn(source.chainId);
   assert(relaying !== undefined, 'what is offered has a relay account');
   const payer = relaying.accountOf(signed.from);
   const { validAfter, validBefore, signature } = signed;
-  if (payer === null || !word.test(signed.nonce)) return unreadable;
-  if (relaying.accountOf(signed.to) !== deposit.address)
-    return refused('invalid_exact_evm_payload_recipient_mismatch', `it must pay ${deposit.address}`);
+  const nonce = relaying.nonceIn(signed.nonce);
+  if (payer === null || nonce === null) return unreadable;
+  if (relaying.accountOf(signed.to) !== payTo)
+    return refused('invalid_exact_evm_payload_recipient_mismatch', `it must pay ${payTo}`);
   if (signed.value !== source.amount)
     return refused('invalid_exact_evm_payload_authorization_value_mismatch', `it must pay exactly ${source.amount}`);
   // A contract's call names its sender. The announced sender of a plain transfer is a hint: any signer can pay.
   if (terms.intent !== null && payer !== terms.source.senderAddress)
     return refused('invalid_payer', 'another account was named to pay this');
-  const nonce = signed.nonce.toLowerCase();
   const { token, amount } = source;
-  const authorization = { token, payer, receiver: deposit.address, amount: BigInt(amount) };
+  const authorization = { token, payer, receiver: payTo, amount: BigInt(amount) };
   const window = { validAfter: BigInt(validAfter), validBefore: BigInt(validBefore) };
-  const accepted = await relaying.signatureOf({ ...authorization, ...window, nonce }, domain, signature);
+  const accepted = await relaying.signatureOf({ ...authorization, ...window, nonce }, signing, signature);
   if (accepted === null)
     return refused(
       'invalid_exact_evm_signature',
-      'the signature is not that of the payer’s key (65 bytes, EIP-712): signatures of contract wallets (EIP-1271, EIP-6492) are not accepted',
+      'the signature is not that of the payer’s own key: signatures of contract wallets and of further signers are not accepted',
     );
   return { payer, validAfter, validBefore, nonce, signature: accepted };
 }
@@ -404,7 +424,7 @@ async function order(
 ): Promise<Accepted | RelayRefusal> {
   const { handle, clock, crash, limits } = deps;
   const { paymentId, appId } = terms;
-  const { source, deposit } = offer;
+  const { source, payTo } = offer;
   const { chainId, token, amount } = source;
   const priced = await priceOf(deps, { offer, checked, unlessMoved }, signal);
   if (isRefusal(priced)) return priced;
@@ -438,14 +458,9 @@ async function order(
     relay: number,
     chainId,
     token,
-    receiver: deposit.address,
+    receiver: payTo,
     amount,
-    form: {
-      kind: 'authorization',
-      deposit: { address: deposit.address, salt: deposit.salt },
-      ...checked,
-      costMax: 'movedBy' in priced ? '0' : priced.costMax.toString(),
-    },
+    form: formOf(offer, checked, 'movedBy' in priced ? '0' : priced.costMax.toString()),
     orderedAt: now,
   };
   // A crash before RelayOrdered loses nothing: the same authorization registers the payin again.
@@ -486,17 +501,17 @@ interface Moved {
 
 async function price(
   { relayOn, priceOf }: RelayDeps,
-  { offer: { source, deposit }, checked }: Pick<Ordering, 'offer' | 'checked'>,
+  { offer, checked }: Pick<Ordering, 'offer' | 'checked'>,
   signal: AbortSignal,
 ): Promise<Priced | Moved | RelayRefusal> {
-  const { chainId, token, amount } = source;
+  const { chainId, token, amount } = offer.source;
   const coin = priceOf(chainId);
   const relaying = relayOn(chainId);
   assert(coin !== undefined && relaying !== undefined, 'what is offered has a relay account and a coin');
-  const form = { kind: 'authorization', deposit, ...checked, costMax: '0' } as const;
-  const wanted = { chainId, token, receiver: deposit.address, receiverMemo: null, amount: BigInt(amount), form };
+  const form = formOf(offer, checked, '0');
+  const wanted = { chainId, token, receiver: offer.payTo, receiverMemo: null, amount: BigInt(amount), form };
   try {
-    const costMax = reserve(await relaying.simulate(wanted, signal));
+    const costMax = reserve(await relaying.simulate(wanted as RelayOrder | EntryOrder, signal));
     return { costMax, cost_microUsd: coinInMicroUsd(costMax, coin) };
   } catch (error) {
     if (error instanceof PayoutBlocked && error.movedBy !== null)

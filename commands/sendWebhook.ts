@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { isRefusal, type Refusal, refuse } from '../domain/decider.ts';
-import { merchant } from '../domain/merchant/state.ts';
+import { type MerchantState, merchant } from '../domain/merchant/state.ts';
 import { endpointOf } from '../domain/merchant/webhook.ts';
 import { mayRedeliver, redeliveryOf } from '../domain/redelivery.ts';
 import { epochMs } from '../domain/time.ts';
@@ -241,22 +241,40 @@ export const createRedeliver =
     return { deliveryId: id, sentNow: result !== 'notOurs' };
   };
 
-export type SendTest = (appId: string, by: By) => Promise<{ readonly deliveryId: string } | Refusal>;
+/** @param endpointId further endpoint of the app; default: its webhook URL */
+export type SendTest = (
+  appId: string,
+  by: By,
+  endpointId?: string,
+) => Promise<{ readonly deliveryId: string } | Refusal>;
 
-/** Sends a sample payment to the app's webhook URL in force. No to-do list ever holds it. @throws Unavailable, like SendWebhook */
+/**
+ * Sends a sample payment to the webhook URL in force, or to an endpoint whatever its types are. No to-do list ever holds it.
+ *
+ * @throws Unavailable, like SendWebhook
+ */
 export const createSendTest =
   ({ handle, ids, send, roleCheck = createRoleCheck(handle) }: ByHandDeps): SendTest =>
-  async (appId, by) => {
+  async (appId, by, endpointId) => {
     const forbidden = await roleCheck(appId, by, 'sendTestWebhook');
     if (forbidden) return forbidden;
-    const { webhookUrl } = await currentState(handle, merchant, appId);
-    if (webhookUrl === null) return refuse('webhookUrlMissing', 'the app has no webhook URL: set one first');
+    const receiver = receiverOf(await currentState(handle, merchant, appId), endpointId);
+    if (isRefusal(receiver)) return receiver;
     const deliveryId = ids.eventId();
     const test = { deliveryId, kind: 'test', firstDeliveryId: null, ordinal: 0, eventType: testEventType } as const;
     const ofNoPayment = { paymentId: null, eventId: null, eventRevision: null };
-    await send({ ...test, ...ofNoPayment, appId, url: webhookUrl }, by);
+    await send({ ...test, ...ofNoPayment, appId, ...receiver }, by);
     return { deliveryId };
   };
+
+function receiverOf(app: MerchantState, endpointId?: string): Pick<WebhookStart, 'url' | 'endpointId'> | Refusal {
+  if (endpointId === undefined)
+    return app.webhookUrl === null
+      ? refuse('webhookUrlMissing', 'the app has no webhook URL: set one first')
+      : { url: app.webhookUrl };
+  const endpoint = endpointOf(app, endpointId);
+  return isRefusal(endpoint) ? endpoint : { url: endpoint.url, endpointId };
+}
 
 /**
  * Records that new webhook types are due from this log position on. Several instances may run it concurrently: each type is introduced

@@ -81,7 +81,7 @@ function sumOf(all: readonly Obligation[], chainId: ChainId): bigint {
 }
 
 /** Minimum amount that an open rebalance brings to the chain, also before its burn. A lost burn brings nothing. */
-function arrivingAt(chainId: ChainId, state: Rebalance): bigint {
+export function arrivingAt(chainId: ChainId, state: Rebalance): bigint {
   const { ordered, burn } = state;
   if (ordered.to.chainId !== chainId) return 0n;
   const arriving = arrivingFrom(state)?.amount;

@@ -30,7 +30,11 @@ export interface FloatSum {
   readonly held: bigint;
 }
 
-/** Returns what each chain's accounts held before a moment; a chain whose books are not open is missing. @throws Unavailable */
+/**
+ * Returns what each chain's accounts held before a moment. A chain is missing until its books are open: payouts are recorded earlier than
+ * the opening balance, so the sum is negative then, and the policy would see an empty float.
+ * @throws Unavailable
+ */
 export async function floatsBefore(
   sql: Sql,
   tokens: readonly FloatToken[],
@@ -38,7 +42,8 @@ export async function floatsBefore(
 ): Promise<readonly FloatSum[]> {
   const rows = await sql.query<{ chainId: ChainId; held: string }>(
     `SELECT chain_id AS "chainId", sum(amount)::text AS held FROM treasury_movements AS moved
-      WHERE ${ofTokens} AND at < $3 AND ${current} GROUP BY 1 ORDER BY 1`,
+      WHERE ${ofTokens} AND at < $3 AND ${current} GROUP BY 1
+     HAVING bool_or(kind = 'opening') AND sum(amount) >= 0 ORDER BY 1`,
     [...valuesOf(tokens), before],
   );
   return rows.map(({ chainId, held }) => ({ chainId, held: BigInt(held) }));

@@ -48,12 +48,15 @@ export const listInvitations = (sql: Sql, developerId: string, now: Instant): Pr
 
 type Names = readonly Pick<TeamMember, 'developerId' | 'email' | 'invitedUntil'>[];
 
-/** Name of a person for the members of an app: they know each other's addresses, and no address of a person who is not in the team. */
-export function memberName(team: Names, developerId: string): string {
+/**
+ * Name of a person for the members of an app: they know each other's addresses, and no address of a person who is not in the team.
+ * @param former name of a person who left the team
+ */
+export function memberName(team: Names, developerId: string, former = 'a former member'): string {
   const member = team.find((each) => each.developerId === developerId);
-  return member?.email ?? 'a former member';
+  return member?.email ?? former;
 }
 
 /** Replaces the people in a text of the audit trail, `person:<id>`, by their names. */
-export const withNames = (text: string, team: Names): string =>
-  text.replaceAll(/person:([0-9A-Za-z-]{1,64})/g, (_, developerId: string) => memberName(team, developerId));
+export const withNames = (text: string, team: Names, former?: string): string =>
+  text.replaceAll(/person:([0-9A-Za-z-]{1,64})/g, (_, developerId: string) => memberName(team, developerId, former));

@@ -14,8 +14,9 @@ import {
   publicActions,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import type { ChainId } from '../domain/chains.ts';
 import { type BurnMessage, formatBurnMessage, parseBurnMessage, zero32 } from '../domain/rebalance/burnMessage.ts';
-import { burnableOn, type CctpChainId, cctpContracts, domainOf, fast } from '../domain/rebalance/cctp.ts';
+import { burnableOn, type CctpChainId, cctpContracts, domainOf, fast, isCctpChain } from '../domain/rebalance/cctp.ts';
 import { sandboxMessageTransmitter } from './contracts/artifacts/SandboxMessageTransmitter.ts';
 import { sandboxTokenMessenger } from './contracts/artifacts/SandboxTokenMessenger.ts';
 import { localRpc } from './localRpc.ts';
@@ -43,6 +44,7 @@ export async function plantCctp(rpcUrl: string, chainId: CctpChainId): Promise<v
     [messenger, encodeDeployData({ ...sandboxTokenMessenger, args: [transmitter, minter, token, feeRecipient] })],
   ];
   for (const [address, creation] of codes) {
+    if (await client.getCode({ address })) continue;
     const { data } = await client.call({ data: creation });
     if (data === undefined) throw new Error(`the sandbox contract ${address} of chain ${chainId} has no code`);
     await client.setCode({ address, bytecode: data });
@@ -63,6 +65,8 @@ export interface AttestationWeather {
   fastFee_bps: bigint;
   /** Blocks of the destination chain until a fast message expires; null for never. */
   expiresIn: bigint | null;
+  /** A message that is attested again has another nonce than before. */
+  wrongNonce: boolean;
   /** Changes a message before it is signed: an attacker who holds the attesters' keys. */
   forge: ((message: BurnMessage) => BurnMessage) | null;
 }
@@ -72,13 +76,15 @@ export interface AttestationService {
   readonly weather: AttestationWeather;
   /** Calls that were answered, by path without the query. */
   readonly calls: string[];
+  /** The process may end while the service runs. */
+  unref(): void;
   close(): Promise<void>;
 }
 
 /** @param chains the local chains by id, with a node of each */
 export async function startAttestations(chains: ReadonlyMap<CctpChainId, string>): Promise<AttestationService> {
   const weather: AttestationWeather = {
-    ...{ outage: false, tooMany: false, unseen: false, pending: null },
+    ...{ outage: false, tooMany: false, unseen: false, pending: null, wrongNonce: false },
     ...{ fastFee_bps: 1n, expiresIn: null, forge: null },
   };
   /** Fast messages that were attested again: these have neither fee nor expiration. */
@@ -88,6 +94,10 @@ export async function startAttestations(chains: ReadonlyMap<CctpChainId, string>
   const calls: string[] = [];
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://sandbox');
+    if (url.pathname === weatherPath) {
+      const [status, body] = changeWeather(weather, request.method ?? 'GET', url.searchParams);
+      return send(response, status, body);
+    }
     calls.push(url.pathname);
     answer(request.method ?? 'GET', url).then(
       ([status, body]) => send(response, status, body),
@@ -139,7 +149,7 @@ export async function startAttestations(chains: ReadonlyMap<CctpChainId, string>
     const fee = isFast ? (sent.amount * weather.fastFee_bps + 9_999n) / 10_000n : 0n;
     return {
       ...sent,
-      nonce,
+      nonce: renewed.has(`0x${nonce}`) && weather.wrongNonce ? keccak256(`0x${nonce}`).slice(2) : nonce,
       finalityExecuted: isFast ? fast : 2_000,
       feeExecuted: fee,
       expirationBlock: isFast ? (expirations.get(nonce) ?? 0n) : 0n,
@@ -170,7 +180,61 @@ export async function startAttestations(chains: ReadonlyMap<CctpChainId, string>
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, weather, calls, close: () => closed(server) };
+  return { url: `http://127.0.0.1:${port}`, weather, calls, unref: () => server.unref(), close: () => closed(server) };
+}
+
+const weatherPath = '/weather';
+
+/** `POST /weather?outage=true&expiresIn=20` changes the weather of a running sandbox; `GET` returns it. An empty value is null. */
+function changeWeather(
+  weather: AttestationWeather,
+  method: string,
+  changes: URLSearchParams,
+): readonly [number, Readonly<Record<string, unknown>>] {
+  for (const [name, value] of method === 'POST' ? changes : []) {
+    const known = readWeather(name, value);
+    if (known === undefined) return [400, { error: `${name}=${value} is no weather of attestations` }];
+    Object.assign(weather, { [name]: known });
+  }
+  const { fastFee_bps, expiresIn, forge: _, ...plain } = weather;
+  return [
+    200,
+    { ...plain, fastFee_bps: String(fastFee_bps), expiresIn: expiresIn === null ? null : String(expiresIn) },
+  ];
+}
+
+function readWeather(name: string, value: string): boolean | string | bigint | null | undefined {
+  const isNumber = /^[0-9]{1,6}$/.test(value);
+  switch (name) {
+    case 'outage':
+    case 'tooMany':
+    case 'unseen':
+    case 'wrongNonce':
+      return value === 'true' || value === 'false' ? value === 'true' : undefined;
+    case 'pending':
+      return value === '' ? null : value.slice(0, 100);
+    case 'fastFee_bps':
+      return isNumber ? BigInt(value) : undefined;
+    case 'expiresIn':
+      return value === '' ? null : isNumber ? BigInt(value) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Puts the protocol on a sandbox's own chains and starts the attestation service in this process, which it does not keep alive.
+ * @returns settings of the service; none with fewer than two chains of the protocol
+ */
+export async function openSandboxCctp(
+  rpcUrls: ReadonlyMap<ChainId, string>,
+): Promise<Readonly<Record<string, string>>> {
+  const chains = [...rpcUrls].filter((each): each is [CctpChainId, string] => isCctpChain(each[0]));
+  if (chains.length < 2) return {};
+  await Promise.all(chains.map(([chainId, rpcUrl]) => plantCctp(rpcUrl, chainId)));
+  const { url, unref } = await startAttestations(new Map(chains));
+  unref();
+  return { CCTP_ATTESTATIONS_URL: url };
 }
 
 function send(response: ServerResponse, status: number, body: unknown): void {

@@ -17,7 +17,13 @@ export interface SandboxKeys {
   /** Settlement wallet of the demo merchant. Only its address is used. */
   readonly merchantWallet: Hex;
   /** Secrets of the same on Stellar: S…. */
-  readonly stellar: { readonly treasury: string; readonly customer: string; readonly merchantWallet: string };
+  readonly stellar: {
+    readonly treasury: string;
+    readonly customer: string;
+    readonly merchantWallet: string;
+    /** Account that sends payers' authorization entries. */
+    readonly relay: string;
+  };
   readonly solana: {
     /** Secret keys, as wallets export them. */
     readonly treasury: string;
@@ -32,8 +38,9 @@ export interface SandboxKeys {
 export function keepKeys(dataDir: string): SandboxKeys {
   const file = join(dataDir, 'sandbox-keys.json');
   const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<SandboxKeys>) : {};
-  if (kept.stellar && kept.solana && kept.relay) return kept as SandboxKeys;
-  const keys = { ...newKeys(), ...kept };
+  if (kept.stellar?.relay && kept.solana && kept.relay) return kept as SandboxKeys;
+  const fresh = newKeys();
+  const keys = { ...fresh, ...kept, stellar: { ...fresh.stellar, ...kept.stellar } };
   writeWhole(file, JSON.stringify(keys, null, 2));
   return keys;
 }
@@ -46,7 +53,12 @@ const newKeys = (): SandboxKeys => ({
   customer: generatePrivateKey(),
   relay: generatePrivateKey(),
   merchantWallet: generatePrivateKey(),
-  stellar: { treasury: stellarSecret(), customer: stellarSecret(), merchantWallet: stellarSecret() },
+  stellar: {
+    treasury: stellarSecret(),
+    customer: stellarSecret(),
+    merchantWallet: stellarSecret(),
+    relay: stellarSecret(),
+  },
   solana: {
     treasury: newSecretKey(),
     customer: newSecretKey(),

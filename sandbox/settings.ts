@@ -53,6 +53,7 @@ export function settingsFor(world: World, keys: SandboxKeys, blockTime_s: number
 const stellarSettings = ({ rpcUrl, contract }: StellarChain, keys: SandboxKeys): Record<string, string> => ({
   RPC_URLS_1500: rpcUrl,
   STELLAR_TREASURY_SECRET: keys.stellar.treasury,
+  STELLAR_RELAY_SECRET: keys.stellar.relay,
   STELLAR_PAYIN_CONTRACT: contract,
 });
 

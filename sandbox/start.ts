@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { privateKeyToAddress } from 'viem/accounts';
+import type { ChainId } from '../domain/chains.ts';
 import { readConfig } from '../src/config.ts';
 import { writeWhole } from '../src/lib/writeWhole.ts';
 import { failureText, type Service, startService } from '../src/main.ts';
@@ -80,7 +81,8 @@ async function main(): Promise<Service> {
     name: weatherName,
     seed: weatherSeed,
   });
-  const settings = { ...settingsFor(seen, keys, blockTime_s), ...sockets, DATA_DIR: dataDir };
+  const cctp = await cctpOf(world, options);
+  const settings = { ...settingsFor(seen, keys, blockTime_s), ...sockets, ...cctp, DATA_DIR: dataDir };
   // A variable that is already set wins.
   const config = readConfig({ ...settings, ...process.env, DATA_DIR: dataDir });
   // Waits for both before reporting a failure: started programs are recorded, and can be ended.
@@ -111,6 +113,17 @@ async function main(): Promise<Service> {
     await service.stop().catch(() => {});
     throw error;
   }
+}
+
+/** Rebalances between the sandbox's own chains; real nodes and a user's nodes have no such contracts. */
+async function cctpOf(
+  { rpcUrls }: Pick<World, 'rpcUrls'>,
+  { ownNodes: others }: { readonly ownNodes: ReadonlyMap<ChainId, string> },
+): Promise<Readonly<Record<string, string>>> {
+  const own = new Map([...rpcUrls].filter(([id]) => !realNodes.GETH && !others.has(id)));
+  if (own.size < 2) return {};
+  const { openSandboxCctp } = await import('./cctp.ts');
+  return openSandboxCctp(own);
 }
 
 /** Start programs whose chains this sandbox runs. */

@@ -45,7 +45,9 @@ export async function keepStellarChain(options: StellarChainOptions): Promise<St
   const { rpcUrl, networkPassphrase } = own === undefined ? await keepNode(options) : await ownNode(own);
   const { stellar } = options.keys;
   const customer = Keypair.fromSecret(stellar.customer);
-  const owners = [stellar.treasury, stellar.customer, stellar.merchantWallet].map((each) => Keypair.fromSecret(each));
+  const owners = [stellar.treasury, stellar.customer, stellar.merchantWallet, stellar.relay].map((each) =>
+    Keypair.fromSecret(each),
+  );
   const addresses = {
     treasury: Keypair.fromSecret(stellar.treasury).publicKey(),
     customer: customer.publicKey(),

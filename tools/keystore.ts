@@ -75,6 +75,7 @@ function showPublic(path: string, options: Options): void {
     SOLANA_TREASURY_ADDRESS: solana?.address,
     SOLANA_REFERENCE_KEY: solana?.referenceKey && Buffer.from(solana.referenceKey).toString('hex'),
     STELLAR_TREASURY_ADDRESS: stellar?.address,
+    STELLAR_RELAY_ADDRESS: stellar?.relay?.address,
     STELLAR_CHANNEL_ACCOUNTS: stellar?.channels.map(({ account }) => account).join(','),
   };
   for (const [name, value] of Object.entries(lines)) if (value) print(`${name}=${value}`);

@@ -1,5 +1,5 @@
 /** Rules of a payment about an authorization by which its payer pays without gas. */
-import { chainOf } from '../chains.ts';
+import { type ChainFamily, chainOf } from '../chains.ts';
 import { type Refusal, refuse } from '../decider.ts';
 import { convert, usMillionth } from '../dollars.ts';
 import type { Instant } from '../time.ts';
@@ -19,15 +19,17 @@ export function refusalToRelay(p: Payment, now: Instant): Refusal | undefined {
   return why === undefined ? undefined : refuse('paymentNotUpdatable', `${why}: look at the payment as it is now`);
 }
 
-/** A source with one exact amount on an EVM chain: what an authorization can pay. */
+/** A source with one exact amount on a chain of a family with authorizations. */
 export interface RelayedSource extends Source {
   readonly amount: string;
 }
 
+const families: ReadonlySet<ChainFamily> = new Set(['evm', 'stellar']);
+
 /** Sources that an authorization can pay by the payment's own terms, the chosen one first. */
 export function relayedSources({ sources, chosen }: Payment): readonly RelayedSource[] {
   const exact = sources.filter(
-    (source): source is RelayedSource => source.amount !== null && chainOf(source.chainId).family === 'evm',
+    (source): source is RelayedSource => source.amount !== null && families.has(chainOf(source.chainId).family),
   );
   return [...exact.filter((source) => source === chosen), ...exact.filter((source) => source !== chosen)];
 }

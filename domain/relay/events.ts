@@ -4,7 +4,8 @@ import { chainIds } from '../chains.ts';
 import { Address, Amount, closed, Id, oneOf, Text, Time } from '../schema.ts';
 import { AssetRef, Attempt, DeathProof, Orphaned, Settled, Short, SignedAttempt } from '../transfer/shapes.ts';
 
-export const relaySchemaVersion = 1;
+/** Version 2 adds authorization entries of Stellar. */
+export const relaySchemaVersion = 2;
 
 /** Relays that one payment can have. A further one needs that all earlier ones ended without money. */
 export const relaysPerPaymentMax = 10;
@@ -38,6 +39,24 @@ const Authorization = Type.Object(
   closed,
 );
 
+/** The payer's authorization entry on Stellar, and the memo of the treasury that it pays. */
+const AuthorizationEntry = Type.Object(
+  {
+    kind: Type.Literal('authorizationEntry'),
+    deposit: Type.Object({ address: Address, salt: Text(128), memo: Text(20) }, closed),
+    payer: Address,
+    /** Last ledger that accepts it. */
+    validUntil: Seconds,
+    /** 64 bits with a sign. */
+    nonce: Type.String({ pattern: '^-?(0|[1-9][0-9]{0,18})$' }),
+    /** The signed entry, XDR in hex: it authorizes this payment to the treasury alone. */
+    signature: Type.String({ pattern: '^0x([0-9a-f]{2}){1,1024}$' }),
+    /** Most that the first transaction may cost, in stroops. */
+    costMax: Amount,
+  },
+  closed,
+);
+
 export const relayEventSchemas = {
   RelayOrdered: Type.Object(
     {
@@ -48,10 +67,10 @@ export const relayEventSchemas = {
       relay: Type.Integer({ minimum: 1, maximum: relaysPerPaymentMax }),
       chainId: oneOf(chainIds),
       token: AssetRef,
-      /** The payment's deposit. */
+      /** The payment's deposit; on Stellar the treasury's M address with the payment's memo. */
       receiver: Address,
       amount: Amount,
-      form: Authorization,
+      form: Type.Union([Authorization, AuthorizationEntry]),
       orderedAt: Time,
     },
     closed,

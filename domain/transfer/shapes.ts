@@ -134,6 +134,23 @@ export type Form =
       readonly signature: string;
       /** Maximum cost of the first transaction, in the smallest unit of the chain's coin. */
       readonly costMax: string;
+    }
+  /**
+   * Calls a token's `transfer` with a payer's authorization entry (Stellar): the payer's money goes to the treasury, and the id of the
+   * receiver's M address is the payment's memo. It moves no money of the treasury.
+   */
+  | {
+      readonly kind: 'authorizationEntry';
+      readonly deposit: FlushedDeposit & { readonly memo: string };
+      readonly payer: string;
+      /** Last ledger that accepts the entry. */
+      readonly validUntil: string;
+      /** 64 bits with a sign, in decimal. */
+      readonly nonce: string;
+      /** The signed entry, XDR in hex. */
+      readonly signature: string;
+      /** Maximum cost of the first transaction, in stroops. */
+      readonly costMax: string;
     };
 
 export const ourContracts = ['forwarder', 'payMany'] as const;
@@ -163,6 +180,7 @@ const movesNothing: ReadonlySet<string> = new Set<Form['kind']>([
   'allow',
   'anchor',
   'authorization',
+  'authorizationEntry',
   'mint',
 ]);
 

@@ -2,7 +2,7 @@
 import type { ChainId } from '../chains.ts';
 import { coinAddress } from '../money.ts';
 import type { Landed, TransferLeg } from '../transfer/leg.ts';
-import type { Cost, LandedAt } from '../transfer/shapes.ts';
+import type { Cost, Form, LandedAt } from '../transfer/shapes.ts';
 
 export interface Movement {
   readonly chainId: ChainId;
@@ -40,13 +40,21 @@ export function movementsOf({ reference, leg, account, arrived }: Moving, landed
   return [...(amount === 0n ? [] : [{ ...own, amount }]), ...costs(order.chainId, landed)];
 }
 
+/** Forms whose transactions move no tokens of the account, whatever their order's amount. */
+const withoutMovement: ReadonlySet<string> = new Set<Form['kind']>([
+  'deploy',
+  'allow',
+  'anchor',
+  'authorization',
+  'authorizationEntry',
+]);
+
 function movedBy(
   { order: { form, amount } }: TransferLeg,
   cost: Cost | undefined,
   arrived: bigint | undefined,
 ): bigint {
-  if (form?.kind === 'deploy' || form?.kind === 'allow' || form?.kind === 'anchor' || form?.kind === 'authorization')
-    return 0n;
+  if (form && withoutMovement.has(form.kind)) return 0n;
   return form?.kind === 'flush' || form?.kind === 'mint' ? (arrived ?? amount) : -BigInt(cost?.left ?? amount);
 }
 

@@ -7,3 +7,6 @@ CREATE INDEX IF NOT EXISTS transactions_by_hash ON transactions (tx_hash);
 CREATE INDEX IF NOT EXISTS treasury_movements_by_block ON treasury_movements (chain_id, account, block_number);
 CREATE INDEX IF NOT EXISTS notices_newest ON notices (app_id, kind, at DESC);
 CREATE INDEX IF NOT EXISTS notices_by_position ON notices (position);
+-- Burns whose mint is missing: each round of the service looks for them.
+CREATE INDEX IF NOT EXISTS treasury_movements_in_transit ON treasury_movements (kind, reference)
+  WHERE kind IN ('burn', 'mint') AND asset <> 'coin';

@@ -22,7 +22,7 @@ import { createRoleCheck } from '../../commands/roleCheck.ts';
 import { createManageTeam } from '../../commands/team.ts';
 import { createTendPayment, type TendPayment } from '../../commands/tendPayment.ts';
 import { createWithdrawCashback } from '../../commands/withdrawCashback.ts';
-import { type Chain, chainOf, findToken, onTestNetworks } from '../../domain/chains.ts';
+import { type Chain, chainOf, findToken, onTestNetworks, type Token } from '../../domain/chains.ts';
 import { isRefusal, type Refusal } from '../../domain/decider.ts';
 import { isLinkId, link } from '../../domain/link.ts';
 import { payinAddress } from '../../domain/payment/payins.ts';
@@ -204,10 +204,10 @@ export function relaysOf(
   for (const [chainId, relaying] of relayed) {
     const usdc = findToken(chainOf(chainId), 'USDC');
     if (!usdc) continue;
-    const asked = relaying.domainOf(usdc, AbortSignal.timeout(askTokens_ms));
+    const asked = relaying.termsOf(usdc, AbortSignal.timeout(askTokens_ms));
     asked.then(
-      (domain) => {
-        if (domain === null)
+      (terms) => {
+        if (terms === null)
           telemetry.logger.warn({ chainId }, 'no gas-free payment is offered: the domain of USDC is not the known one');
       },
       // Read again for each payment.
@@ -215,7 +215,7 @@ export function relaysOf(
     );
   }
   return {
-    networks: new Map(relayed.map(([chainId, { networkId }]) => [networkId, chainId])),
+    networks: new Map(relayed.map(([chainId, { network }]) => [network, chainId])),
     relays: createRelays({
       handle,
       clock,
@@ -223,21 +223,24 @@ export function relaysOf(
       relayOn: (chainId) => chains.get(chainId)?.relaying,
       priceOf: (chainId) => coins.get(chainId),
       limits: config.relays,
-      async depositOf(paymentId, token) {
-        const scheme = deposits.evm;
-        if (!scheme) throw new Unavailable('no EVM chain is served');
-        return scheme.assign(paymentId, token, null);
+      async depositOf(paymentId, { chainId, token }) {
+        const scheme = deposits[chainOf(chainId).family];
+        if (!scheme) throw new Unavailable(`chain ${chainId} is not served`);
+        return scheme.assign(paymentId, token as Token, null);
       },
       chooseSource,
       registerPayin,
     }),
     async depositPayment(chainId, text) {
-      const address = familyAddresses.canonical(chainOf(chainId), text);
-      const [found] = address === null ? [] : await matchDeposits(reads, [payinAddress(address, null)]);
+      const deposit = chains.get(chainId)?.relaying?.depositIn(text);
+      const [found] = deposit ? await matchDeposits(reads, [payinAddress(deposit.address, deposit.memo)]) : [];
       return found ?? null;
     },
     // Without a relay account there is no challenge.
-    challenges: createChallenges(seals, relayed[0]?.[1].nonceOf ?? (() => '')),
+    challenges: createChallenges(
+      seals,
+      relayed.find(([id]) => chainOf(id).family === 'evm')?.[1].nonceOf ?? (() => ''),
+    ),
     linkDrafts: createLinkDrafts({
       draftPayment,
       createPayment,
@@ -245,7 +248,7 @@ export function relaysOf(
       ids: randomIds,
       seals,
       offers: ({ id }: Chain) => chains.has(id),
-      takesAuthorizations: ({ id }: Chain) => chains.get(id)?.relaying !== undefined,
+      takesAuthorizations: ({ id, family }: Chain) => family === 'evm' && chains.get(id)?.relaying !== undefined,
     }),
   };
 }

@@ -15,7 +15,7 @@ describe('the facilitator', () => {
     owner = { paymentId, appId };
     world = await startWorld({
       relays: desk.relays,
-      networks: new Map([[8453, 8453]]),
+      networks: new Map([['eip155:8453', 8453]]),
       clock: { ...desk.clock, sleep: systemClock.sleep },
       settleWait_ms: 50,
       depositPayment: async (_chainId, address) => (address === (await due()).payTo ? owner : null),

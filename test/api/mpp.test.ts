@@ -23,7 +23,7 @@ describe('the Payment scheme over HTTP', () => {
     desk = await relayDesk();
     world = await startWorld({
       relays: desk.relays,
-      networks: new Map([[8453, 8453]]),
+      networks: new Map([['eip155:8453', 8453]]),
       paymentSecrets: secrets,
       clock: { ...desk.clock, sleep: systemClock.sleep },
       settleWait_ms: 50,

@@ -77,6 +77,7 @@ export const merchantApp = app('merchant_demo', { settlement });
 
 /** No chain has a relay account. */
 const noRelays: HttpDeps['relays'] = {
+  read: () => null,
   desk: async () => null,
   draftDesk: async (payment) => ({ payment, offers: [], last: null }),
   find: async () => null,

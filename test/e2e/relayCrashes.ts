@@ -1,15 +1,18 @@
 /** One authorization while the real process is killed at each point of its relay: the payer pays once, and a repeat of the header gets the result. */
 import assert from 'node:assert/strict';
+import { Keypair, Networks, rpc } from '@stellar/stellar-sdk';
 import { type Address, parseAbiItem } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import { verifyChain } from '../../commands/codec.ts';
 import { chainOf, findToken } from '../../domain/chains.ts';
-import { keepKeys } from '../../sandbox/keys.ts';
+import { keepKeys, type SandboxKeys } from '../../sandbox/keys.ts';
+import { fundAccount, usdc as stellarUsdc } from '../../sandbox/stellar/controls.ts';
 import { fund } from '../../sandbox/tokens.ts';
 import { chainClient } from '../support/anvil.ts';
 import { isCutOff } from '../support/customers.ts';
 import { createSandbox, type SandboxOptions } from '../support/sandbox.ts';
 import { ownerHeaders } from '../support/signIn.ts';
+import { entryTransaction, signedTransfer } from '../support/stellarRelays.ts';
 import { anyPayer, ask402, authorize, headerOf, nowSeconds, type Requirement } from '../support/x402.ts';
 
 /** In the order of a relay's life. The request passes the first three, the worker the others. */
@@ -31,22 +34,27 @@ export const relayPoints = [
 const settings = { POLL_MS_1: '50', POLL_MS_8453: '50' };
 const { address: usdc } = findToken(chainOf(8453), 'USDC') ?? assert.fail();
 const held = 20_000000n;
+const stellarHeld = 20_0000000n;
 
 export interface RelayCrashOptions extends Pick<SandboxOptions, 'eventStoreUrl'> {
   readonly points: readonly string[];
   /** Where the authorization is handed in. Default: at the payment's own link. */
   readonly at?: 'payment' | 'link' | 'facilitator';
+  /** Chain of the payer. Default: Base. */
+  readonly on?: 8453 | 1500;
 }
 
 /** Specs of one world whose service dies at each of the points, in this order. */
-export function survivesRelayCrashes({ points, eventStoreUrl, at = 'payment' }: RelayCrashOptions): void {
-  const sandbox = createSandbox({ chains: [8453, 1], eventStoreUrl });
+export function survivesRelayCrashes({ points, eventStoreUrl, at = 'payment', on = 8453 }: RelayCrashOptions): void {
+  const sandbox = createSandbox({ chains: on === 8453 ? [8453, 1] : [8453, 1500], eventStoreUrl });
   after(() => sandbox.destroy());
-  const payer = anyPayer();
+  const rpcUrl = () => sandbox.file().chains[on]?.rpcUrl ?? '';
+  const relayKeys = () => keepKeys(sandbox.dataDir);
+  const payer = on === 8453 ? payerOnBase(rpcUrl, relayKeys) : payerOnStellar(rpcUrl, relayKeys);
   /** Path of the payment's link, or of the reusable link. */
   let path: string;
   let requirement: Requirement;
-  let signed: Awaited<ReturnType<typeof authorize>>;
+  let signed: object;
 
   // The service has a new port after each start.
   const link = () => `${sandbox.file().baseUrl}${path}`;
@@ -75,7 +83,7 @@ export function survivesRelayCrashes({ points, eventStoreUrl, at = 'payment' }: 
     const order = {
       type: 'exactOut',
       display: { title: 'Tea' },
-      source: { chainId: 8453, tokenSymbol: 'USDC' },
+      source: { chainId: on, tokenSymbol: 'USDC' },
       destination: { amount: '5.00' },
     };
     const { body } = await sandbox.create(order, sandbox.file().merchant.ordersKey);
@@ -85,10 +93,9 @@ export function survivesRelayCrashes({ points, eventStoreUrl, at = 'payment' }: 
   before(async () => {
     assert.equal(await sandbox.start(settings), 'ready', sandbox.printed());
     path = await (at === 'link' ? linkPath() : paymentPath());
-    const rpcUrl = sandbox.file().chains['8453']?.rpcUrl ?? '';
-    await fund(rpcUrl, 8453, payer.address, { tokens: { USDC: held } });
+    await payer.fund();
     requirement = (await ask402(link())).required.accepts[0];
-    signed = await authorize(payer, requirement, { validBefore: String(nowSeconds() + 3_000) });
+    signed = await payer.sign(requirement);
     await sandbox.stop();
   });
 
@@ -119,21 +126,7 @@ export function survivesRelayCrashes({ points, eventStoreUrl, at = 'payment' }: 
     });
 
     it('the payer has paid once and no gas, and the relay account has sent one transaction', async () => {
-      const client = chainClient(sandbox.file().chains['8453']?.rpcUrl ?? '');
-      const logs = await client.getLogs({
-        address: usdc as Address,
-        event: parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)'),
-        args: { from: payer.address },
-        fromBlock: 0n,
-        strict: true,
-      });
-      assert.deepEqual(
-        logs.map(({ args: { to } }) => to),
-        [requirement.payTo],
-      );
-      assert.equal(await client.getBalance({ address: payer.address }), 0n);
-      const relay = privateKeyToAddress(keepKeys(sandbox.dataDir).relay);
-      assert.equal(await client.getTransactionCount({ address: relay }), 1);
+      await payer.hasPaidOnce(requirement);
     });
 
     it('the log has each step of the relay once, and its gas once', async () => {
@@ -151,4 +144,77 @@ export function survivesRelayCrashes({ points, eventStoreUrl, at = 'payment' }: 
       assert.deepEqual(types('relayGas-'), ['RelayGasReserved']);
     });
   });
+}
+
+/** A payer with USDC, who pays by one signature. */
+interface CrashPayer {
+  readonly address: string;
+  fund(): Promise<void>;
+  /** The payload of a header that is valid for the whole spec. */
+  sign(requirement: Requirement): Promise<object>;
+  /** Asserts one transfer of the payer and no fee, and one transaction of the relay account. */
+  hasPaidOnce(requirement: Requirement): Promise<void>;
+}
+
+type RelayKeys = () => Pick<SandboxKeys, 'relay' | 'stellar'>;
+
+function payerOnBase(rpcUrl: () => string, keys: RelayKeys): CrashPayer {
+  const payer = anyPayer();
+  return {
+    address: payer.address,
+    fund: () => fund(rpcUrl(), 8453, payer.address, { tokens: { USDC: held } }),
+    sign: (requirement) => authorize(payer, requirement, { validBefore: String(nowSeconds() + 3_000) }),
+    async hasPaidOnce({ payTo }) {
+      const client = chainClient(rpcUrl());
+      const logs = await client.getLogs({
+        address: usdc as Address,
+        event: parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)'),
+        args: { from: payer.address },
+        fromBlock: 0n,
+        strict: true,
+      });
+      assert.deepEqual(
+        logs.map(({ args: { to } }) => to),
+        [payTo],
+      );
+      assert.equal(await client.getBalance({ address: payer.address }), 0n);
+      const relay = privateKeyToAddress(keys().relay);
+      assert.equal(await client.getTransactionCount({ address: relay }), 1);
+    },
+  };
+}
+
+function payerOnStellar(rpcUrl: () => string, keys: RelayKeys): CrashPayer {
+  const payer = Keypair.random();
+  const address = payer.publicKey();
+  const server = () => new rpc.Server(rpcUrl(), { allowHttp: true });
+  const relaySequence = async () => {
+    const relay = Keypair.fromSecret(keys().stellar.relay).publicKey();
+    return BigInt((await server().getAccount(relay)).sequenceNumber());
+  };
+  const lumens = async () => (await server().getAccountEntry(address)).balance().toString();
+  let before: { readonly sequence: bigint; readonly lumens: string };
+  return {
+    address,
+    async fund() {
+      await fundAccount(rpcUrl(), address, { usdc: stellarHeld });
+      before = { sequence: await relaySequence(), lumens: await lumens() };
+    },
+    async sign({ asset: contract, payTo: to, amount }) {
+      const { sequence } = await server().getLatestLedger();
+      const terms = {
+        contract,
+        to,
+        amount: BigInt(amount),
+        passphrase: Networks.PUBLIC,
+        validUntil: sequence + 10_000,
+      };
+      return { transaction: entryTransaction((await signedTransfer(payer, terms)).entry) };
+    },
+    async hasPaidOnce({ amount }) {
+      const { balanceEntry } = await server().getAssetBalance(address, stellarUsdc, Networks.PUBLIC);
+      assert.equal(balanceEntry?.amount, String(stellarHeld - BigInt(amount)));
+      assert.deepEqual([await lumens(), await relaySequence()], [before.lumens, before.sequence + 1n]);
+    },
+  };
 }

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import type { DomainEvent } from '../../domain/decider.ts';
 import type { BooksEvent } from '../../domain/treasury/booksEvents.ts';
 import { reportsSet } from '../../projections/sets.ts';
+import type { Sql } from '../../projections/sql.ts';
 import { floatsBefore, flowsBetween, outflows, rebalancesInTransit } from '../../queries/floats.ts';
+import { ddlOf } from '../../src/postgres/migrate.ts';
 import { append } from '../support/histories.ts';
 import { attemptOf, withdrawal } from '../support/operations.ts';
 import * as p from '../support/payments.ts';
@@ -84,6 +87,12 @@ describe('floats of the treasury', () => {
     assert.deepEqual(await floatsBefore(given.database, tokens, long.from), []);
   });
 
+  it('are missing while their books are not open, though transfers are recorded', async () => {
+    const openBooks = { [`books-1-${p.treasuryAccount}`]: books[`books-1-${p.treasuryAccount}`] ?? [] };
+    await write({ ...openBooks, 'rebalance-a': [r.ordered(), r.burnSigned(), r.burnConfirmed()] });
+    assert.deepEqual(await held(), [[1, 9_000_000_000n]]);
+  });
+
   it('in transit are those whose burn is recorded and whose mint is not', async () => {
     await write({
       'rebalance-a': [r.ordered(), r.burnSigned(), r.burnConfirmed(), r.attested()],
@@ -93,6 +102,32 @@ describe('floats of the treasury', () => {
     assert.deepEqual(await rebalancesInTransit(given.database, 9), ['a']);
     await write({ 'rebalance-a': [r.mintSigned(), r.mintConfirmed()] });
     assert.deepEqual(await rebalancesInTransit(given.database, 9), []);
+  });
+
+  it('in transit are found by an index, also by one that the migration adds to existing rows', async () => {
+    await write({ 'rebalance-a': [r.ordered(), r.burnSigned(), r.burnConfirmed()] });
+    const [{ schema } = { schema: '' }] = await given.database.query<{ schema: string }>(
+      `SELECT set_name || '_' || generation AS schema FROM ops.projections WHERE set_name = 'reports' AND status = 'active'`,
+    );
+    await given.database.query(
+      `INSERT INTO ${schema}.treasury_movements (chain_id, account, tx_hash, asset, part, kind, amount, reference, block_number, position, at)
+       SELECT 1, 'account', n::text, 'token', '1', 'payout', -1, 'payment-' || n || '/payout', n, n, now() FROM generate_series(1, 20000) AS n`,
+    );
+    const file = new URL('../../projections/migrations/0019_burns_in_transit.sql', import.meta.url);
+    await given.database.query(readFileSync(file, 'utf8'));
+    await given.database.query(`ANALYZE ${schema}.treasury_movements`);
+    let plan = '';
+    const explaining: Sql = {
+      async query<R>(text: string, values?: readonly unknown[]) {
+        plan += JSON.stringify(await given.database.query(`EXPLAIN ${text}`, values));
+        return given.database.query<R>(text, values);
+      },
+    };
+    assert.deepEqual(await rebalancesInTransit(explaining, 9), ['a']);
+    assert.match(plan, /treasury_movements_in_transit/);
+    assert.doesNotMatch(plan, /Seq Scan/);
+    const { indexes } = await ddlOf('reports');
+    assert.match(indexes, /treasury_movements_in_transit/);
   });
 
   it('flow by payments: movements between our own accounts are omitted', async () => {

@@ -407,13 +407,14 @@ describe('configuration', () => {
         key: treasury.secret(),
         payinContract: null,
         channels: [],
+        relay: null,
       });
       assert.equal(readConfig({ ...good, ...key }).treasuries.stellar, null);
     });
 
     it('accepts the address alone if nothing is signed', () => {
       const env = { ...stellar, STELLAR_TREASURY_ADDRESS: treasury.publicKey(), STELLAR_PAYIN_CONTRACT: contract };
-      const expected = { address: treasury.publicKey(), key: null, payinContract: contract, channels: [] };
+      const expected = { address: treasury.publicKey(), key: null, payinContract: contract, channels: [], relay: null };
       assert.deepEqual(readConfig(env).treasuries.stellar, expected);
     });
 
@@ -433,6 +434,25 @@ describe('configuration', () => {
         problemsOf({ ...stellar, ...key, STELLAR_TREASURY_ADDRESS: other }).join(),
         /not the account of STELLAR_TREASURY_SECRET/,
       );
+    });
+
+    it('accepts a relay account, by its secret or its address, that is neither the treasury nor a channel', () => {
+      const relay = Keypair.random();
+      const of = (env: object) => readConfig({ ...stellar, ...key, ...env }).treasuries.stellar?.relay;
+      const address = relay.publicKey();
+      assert.deepEqual(of({ STELLAR_RELAY_SECRET: relay.secret() }), { address, key: relay.secret() });
+      assert.deepEqual(of({ STELLAR_RELAY_ADDRESS: address }), { address, key: null });
+      const clashes = [
+        { STELLAR_RELAY_SECRET: treasury.secret() },
+        { STELLAR_RELAY_SECRET: relay.secret(), STELLAR_CHANNEL_SECRETS: relay.secret() },
+      ];
+      for (const clash of clashes)
+        assert.match(
+          problemsOf({ ...stellar, ...key, ...clash }).join(),
+          /STELLAR_RELAY_ADDRESS is the treasury or a channel/,
+        );
+      const two = { STELLAR_RELAY_SECRET: relay.secret(), STELLAR_RELAY_ADDRESS: treasury.publicKey() };
+      assert.match(problemsOf({ ...stellar, ...key, ...two }).join(), /not the account of STELLAR_RELAY_SECRET/);
     });
 
     it('accepts channels beside the treasury, each an account of its own, where payouts are signed', () => {
@@ -516,6 +536,18 @@ describe('configuration', () => {
       assert.deepEqual(problemsOf({ ...without, MODE: 'sandbox' }), []);
       const beside = { EVENTSTORE_DEFAULT_URL: 'esdb://eventstore:2113?tls=false' };
       assert.equal(readConfig({ ...good, ...beside }).eventStoreUrl, null);
+    });
+
+    it('uses another client of the event store only with a server', () => {
+      assert.equal(readConfig(good).eventStoreClient, 'eventstoredb');
+      const other = { ...good, EVENTSTORE_CLIENT: 'kurrentdb' };
+      const onServer = { ...other, EVENTSTORE_URL: 'esdb://events:2113' };
+      assert.deepEqual(problemsOf(onServer), []);
+      assert.equal(readConfig(onServer).eventStoreClient, 'kurrentdb');
+      assert.deepEqual(problemsOf({ ...other, EVENTSTORE_URL: 'embedded' }), [
+        'EVENTSTORE_CLIENT=kurrentdb reaches no embedded event store: name a server in EVENTSTORE_URL, or remove EVENTSTORE_CLIENT',
+      ]);
+      assert.match(problemsOf({ ...good, EVENTSTORE_CLIENT: 'other' }).join(), /^EVENTSTORE_CLIENT/);
     });
 
     it('refuses an event store in clear beyond this machine, unless nobody else is in its network', () => {

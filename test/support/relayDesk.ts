@@ -20,7 +20,8 @@ import type { RelayLimits } from '../../domain/relay/gas.ts';
 import { relay, relayIdOf } from '../../domain/relay/relay.ts';
 import { epochMs, plus } from '../../domain/time.ts';
 import { accountIn } from '../../src/chains/evm/addresses.ts';
-import { acceptedSignature, knownDomain, nonceFrom } from '../../src/chains/evm/authorization.ts';
+import { acceptedSignature, knownDomain, nonceFrom, wordIn } from '../../src/chains/evm/authorization.ts';
+import { isAuthorization } from '../../src/chains/evm/payouts/rail.ts';
 import { baseUsdc, created, depositAddress, minute, payin, type TermsSketch, terms } from './payments.ts';
 import { accepted, crashAt, processes } from './processes.ts';
 import { anyPayer, authorize, type SignedFields } from './x402.ts';
@@ -72,12 +73,21 @@ export async function relayDesk({
       relayOn: (chainId: ChainId) =>
         chainId === 8453
           ? {
-              networkId: chainId,
-              domainOf: async () => (around.offers ? knownDomain(baseUsdc.chain, baseUsdc.token.address) : null),
-              signatureOf: (of, domain, text) => acceptedSignature(chainId, of, domain, text),
+              network: `eip155:${chainId}`,
+              async termsOf() {
+                const domain = around.offers ? knownDomain(baseUsdc.chain, baseUsdc.token.address) : null;
+                return domain && { kind: 'eip712', networkId: chainId, domain };
+              },
+              assetOf: ({ address }) => address,
+              receiverOf: ({ address }) => address,
+              depositIn: (address) => ({ address, memo: null }),
+              signatureOf: async (of, signing, text) =>
+                signing.kind === 'eip712' ? acceptedSignature(chainId, of, signing.domain, text) : null,
+              nonceIn: wordIn,
               nonceOf: nonceFrom,
               accountOf: accountIn,
               async simulate(order) {
+                assert(isAuthorization(order));
                 around.simulated.push(order);
                 if (around.ends === 'gas') throw new PayoutBlocked('gas', 'the chain is dear');
                 if (around.ends)
@@ -131,6 +141,7 @@ export async function relayDesk({
     crashing: relaysWith,
     /** The relays of an instance, with the present costs. */
     relays: {
+      read: (...asked) => relaysWith().read(...asked),
       desk: (...asked) => relaysWith().desk(...asked),
       draftDesk: (...asked) => relaysWith().draftDesk(...asked),
       find: (...asked) => relaysWith().find(...asked),

@@ -8,8 +8,11 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Keypair, rpc } from '@stellar/stellar-sdk';
 import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
+import { fundAccount } from '../../sandbox/stellar/controls.ts';
 import { fund } from '../../sandbox/tokens.ts';
 import { parseSolanaKey } from '../../src/chains/solana/signer/keys.ts';
 import { systemClock } from '../../src/process/system.ts';
@@ -18,35 +21,62 @@ import { createLocalService } from '../support/localService.ts';
 import type { LocalWorld } from '../support/localWorld.ts';
 import type { Answer } from '../support/shop.ts';
 import { demoOwner } from '../support/signIn.ts';
+import { startTlsFront, type TlsFront } from '../support/tlsFront.ts';
 
-const sources = [8453, 1, 42161, 137] as const;
+/** Each source that takes authorizations, and each of the seven chains as a destination. */
+const pairs: readonly (readonly [ChainId, ChainId])[] = [
+  [8453, 501],
+  [1, 1500],
+  [42161, 56],
+  [137, 8453],
+  [8453, 1],
+  [1, 42161],
+  [42161, 137],
+];
 const file = (name: string) => join(import.meta.dirname, name);
 
 describe('unmodified clients', () => {
   let world: LocalWorld;
-  const shop = createLocalService([...sources, 501], systemClock, async (own) => {
+  const shop = createLocalService([8453, 56, 1, 42161, 137, 501, 1500], systemClock, async (own) => {
     world = own;
     return own.settings;
   });
-  before(() => shop.open());
-  after(() => shop.close());
+  let node: TlsFront;
+  before(async () => {
+    await shop.open();
+    node = await startTlsFront(world.rpcUrl(1500));
+  });
+  after(async () => {
+    await node.stop();
+    await shop.close();
+  });
 
-  async function create(source: number, amount: string): Promise<Answer['body']> {
-    // Paid out on Solana, which no x402 client of an EVM chain reaches directly.
-    const receiverAddress = parseSolanaKey(world.keys.solana.merchantWallet)?.address;
+  /** Receiver on a chain, which no x402 client of another one reaches directly. */
+  const receiverOn = (chainId: ChainId): string | undefined =>
+    ({
+      501: parseSolanaKey(world.keys.solana.merchantWallet)?.address,
+      1500: Keypair.fromSecret(world.keys.stellar.merchantWallet).publicKey(),
+    })[chainId as number] ?? privateKeyToAddress(world.keys.merchantWallet);
+
+  async function create(source: number, amount: string, chainId: ChainId = 501): Promise<Answer['body']> {
     const { status, body } = await shop.create({
       appId: shop.wallet().appId,
       type: 'exactOut',
       display: { title: 'Tea' },
       source: { chainId: source, tokenSymbol: 'USDC' },
-      destination: { chainId: 501, tokenSymbol: 'USDC', amount, receiverAddress },
+      destination: { chainId, tokenSymbol: 'USDC', amount, receiverAddress: receiverOn(chainId) },
     });
     assert.equal(status, 201, JSON.stringify(body));
     return body;
   }
 
-  async function buy(source: number, amount: string, limit: readonly string[], program = 'buy.mjs') {
-    const payment = await create(source, amount);
+  async function buy(
+    source: number,
+    amount: string,
+    limit: readonly string[],
+    { program = 'buy.mjs', to = 501 as ChainId } = {},
+  ) {
+    const payment = await create(source, amount, to);
     const bought = await buyAt(source, `${shop.url()}${new URL(payment.paymentLink).pathname}/x402`, limit, program);
     return { payment, ...bought };
   }
@@ -54,15 +84,15 @@ describe('unmodified clients', () => {
   async function buyAt(source: number, url: string, limit: readonly string[], program: string) {
     const key: Hex = `0x${randomBytes(32).toString('hex')}`;
     const address = privateKeyToAddress(key);
-    const rpcUrl = world.rpcUrl(source as (typeof sources)[number]);
-    await fund(rpcUrl, source as (typeof sources)[number], address, { tokens: { USDC: 10_000000n } });
+    const rpcUrl = world.rpcUrl(source as ChainId);
+    await fund(rpcUrl, source as ChainId, address, { tokens: { USDC: 10_000000n } });
     const { stdout } = await promisify(execFile)(process.execPath, [file(program), url, key, ...limit]);
     return { address, bought: JSON.parse(stdout), coin: await chainClient(rpcUrl).getBalance({ address }) };
   }
 
-  for (const source of sources) {
-    it(`@x402/fetch buys on chain ${source} with an empty gas tank, paid out on Solana`, async () => {
-      const { payment, address, bought, coin } = await buy(source, '3.00', ['$50']);
+  for (const [source, to] of pairs) {
+    it(`@x402/fetch buys on ${chainOf(source).name} with an empty gas tank, paid out on ${chainOf(to).name}`, async () => {
+      const { payment, address, bought, coin } = await buy(source, '3.00', ['$50'], { to });
       assert.equal(bought.status, 200, JSON.stringify(bought));
       assert.deepEqual([bought.response.success, bought.response.payer, coin], [true, address, 0n]);
       const done = await shop.follow(payment.id);
@@ -70,15 +100,34 @@ describe('unmodified clients', () => {
     });
   }
 
+  it('@x402/stellar buys on Stellar with an entry that the relay account sends, paid out on Base', async () => {
+    const payment = await create(1500, '3.00', 8453);
+    const payer = Keypair.random();
+    await fundAccount(world.rpcUrl(1500), payer.publicKey(), { usdc: 10_0000000n });
+    const server = new rpc.Server(world.rpcUrl(1500), { allowHttp: true });
+    const lumens = async () => (await server.getAccountEntry(payer.publicKey())).balance().toString();
+    const before = await lumens();
+    const url = `${shop.url()}${new URL(payment.paymentLink).pathname}/x402`;
+    const args = [file('buyStellar.mjs'), url, payer.secret(), node.url];
+    const env = { ...process.env, NODE_EXTRA_CA_CERTS: node.caFile };
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+    const bought = JSON.parse(stdout);
+    assert.equal(bought.status, 200, stdout);
+    assert.deepEqual([bought.response.success, bought.response.payer], [true, payer.publicKey()]);
+    assert.equal(await lumens(), before);
+    const done = await shop.follow(payment.id);
+    assert.deepEqual([done.status, done.source.txHash], ['payment_payout_completed', bought.response.transaction]);
+  });
+
   it('@x402/axios buys', async () => {
-    const { payment, address, bought, coin } = await buy(8453, '3.00', [], 'buyAxios.mjs');
+    const { payment, address, bought, coin } = await buy(8453, '3.00', [], { program: 'buyAxios.mjs' });
     assert.equal(bought.status, 200, JSON.stringify(bought));
     assert.deepEqual([bought.response.success, bought.response.payer, coin], [true, address, 0n]);
     assert.equal((await shop.follow(payment.id)).status, 'payment_payout_completed');
   });
 
   it('mppx buys by the Payment scheme', async () => {
-    const { payment, bought, coin } = await buy(8453, '3.00', [], 'buyMpp.mjs');
+    const { payment, bought, coin } = await buy(8453, '3.00', [], { program: 'buyMpp.mjs' });
     assert.equal(bought.status, 200, JSON.stringify(bought));
     const done = await shop.follow(payment.id);
     assert.deepEqual(

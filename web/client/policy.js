@@ -1,13 +1,17 @@
 // Renews the example sentences of the money policy while its fields change. The server writes the same sentences when the page opens.
 const cents = (text) => (/^ *\d{1,10}([.]\d{1,2})? *$/.test(text) ? Math.round(Number(text) * 100) : null);
 
+/** @param {number} amount @param {string | undefined} locale of a page in another language than English */
+const decimal = (amount, locale) =>
+  locale ? new Intl.NumberFormat(locale, { minimumFractionDigits: 2 }).format(amount) : amount.toFixed(2);
+
 /** @param {HTMLFormElement} form @param {HTMLElement} line */
 function renewTolerance(form, line) {
   const share = cents(form.elements.percent.value);
   const most = cents(form.elements.most.value);
   if (share === null || most === null) return;
   const forgiven = Math.min(share, most);
-  const least = ((10_000 - forgiven) / 100).toFixed(2);
+  const least = decimal((10_000 - forgiven) / 100, line.dataset.locale);
   line.textContent = forgiven > 0 ? line.dataset.some.replace('{least}', least) : line.dataset.none;
 }
 

@@ -14,6 +14,9 @@ import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { auditPhrases } from '../parts/phrases/audit.ts';
+import { phrased } from '../parts/phrases.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { pager, table } from '../parts/table.ts';
 import { fields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -30,21 +33,21 @@ export const auditPage = (model: AuditModel): VNode => {
   const { app, changes, cursor, nextCursor } = model;
   return appPage(
     model,
-    { title: 'Audit trail', section: 'audit' },
+    { title: sayText('audit'), section: 'audit' },
     card(
-      { title: 'Who changed what', note: 'from the log: nothing in it can be changed or removed' },
+      { title: sayText('whoChanged'), note: sayContent('auditNote') },
       changes.length === 0
-        ? empty('Nothing more', 'Every change of this app’s settings, keys and links is listed here.')
+        ? empty(sayText('nothingMore'), sayContent('nothingMoreText'))
         : html`<div>
             ${table(
-              'Changes, newest first',
+              sayText('changesNewest'),
               [
-                { head: 'What', kind: 'title' },
-                { head: 'Who', kind: 'detail' },
-                { head: 'When', kind: 'when', sorted: 'descending' },
+                { head: sayText('whatColumn'), kind: 'title' },
+                { head: sayText('who'), kind: 'detail' },
+                { head: sayText('when'), kind: 'when', sorted: 'descending' },
               ],
               changes.map(({ at, by, what }) => [
-                bdi(`${what[0]?.toUpperCase() ?? ''}${what.slice(1)}`),
+                bdi(capitalized(phrased(auditPhrases, what) ?? what)),
                 bdi(by),
                 when(at),
               ]),
@@ -54,6 +57,8 @@ export const auditPage = (model: AuditModel): VNode => {
     ),
   );
 };
+
+const capitalized = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
 
 // Changes of an app with their authors.
 
@@ -80,7 +85,7 @@ export const auditPages = ({ listChanges, team }: AuditPagesDeps, frames: Frames
       const changes = found.changes.map((change) => ({
         ...change,
         by: whoDid(change.by, visit.visitor, frame, members),
-        what: withNames(change.what, members),
+        what: withNames(change.what, members, sayText('byFormerMember')),
       }));
       return { page: auditPage({ ...frame, changes, cursor, nextCursor: found.nextCursor }) };
     },

@@ -9,12 +9,14 @@ import { contentSecurityPolicy } from '../../src/api/middleware.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { pictureMax_bytes, pictureTypes } from '../../src/images/accepted.ts';
 import { card, inside } from '../parts/boxes.ts';
+import { codeWord } from '../parts/cells.ts';
 import { readColour } from '../parts/colour.ts';
 import { type FormState, fileField, postButton, problems, submit, textField } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
@@ -29,15 +31,15 @@ const standardColour = '#0a5c48';
 export const brandingPage = (model: BrandingModel): VNode => {
   const { app, form, logoUrl } = model;
   const to = appPaths(app.appId);
-  const remove = logoUrl !== null && postButton(to.removeLogo, 'Remove', 'quiet');
+  const remove = logoUrl !== null && postButton(to.removeLogo, sayContent('remove'), 'quiet');
   const { name = null, supportContact = null, colour = null } = form.values;
   const previewUrl = withQuery(to.brandingPreview, { name, supportContact, colour });
   return appPage(
     model,
-    { title: 'Branding', section: 'branding', script: 'branding.js' },
+    { title: sayText('branding'), section: 'branding', script: 'branding.js' },
     html`<div class="halves">
       ${card(
-        { title: 'What payers see' },
+        { title: sayText('payersSee') },
         html`<form class="inside" method="post" action=${to.branding} data-preview=${to.brandingPreview}>
           ${problems({
             ...form,
@@ -46,7 +48,7 @@ export const brandingPage = (model: BrandingModel): VNode => {
           ${textField({
             form,
             name: 'name',
-            label: 'Name',
+            label: sayText('name'),
             optional: true,
             autocomplete: 'organization',
             maxlength: 80,
@@ -54,43 +56,42 @@ export const brandingPage = (model: BrandingModel): VNode => {
           ${textField({
             form,
             name: 'supportContact',
-            label: 'Support contact',
+            label: sayText('supportContact'),
             optional: true,
             maxlength: 254,
             placeholder: 'help@shop.example',
-            hint: 'Where payers get help: an e-mail address or an https page.',
+            hint: sayContent('supportHint'),
           })}
           ${textField({
             form,
             name: 'returnUrlTemplate',
-            label: 'Return URL',
+            label: sayText('returnUrl'),
             type: 'text',
             inputmode: 'url',
             optional: true,
             mono: true,
             maxlength: 2048,
             placeholder: 'https://shop.example/orders/{orderId}',
-            hint: html`<span>The https page that payers return to. <code>{orderId}</code>, <code>{paymentId}</code> and <code>{status}
-              </code> are filled in.</span>`,
+            hint: html`<span>${sayContent('returnUrlHint', { first: codeWord('{orderId}'), second: codeWord('{paymentId}'), third: codeWord('{status}') })}</span>`,
           })}
           <div class="picked">${textField({
             form,
             name: 'colour',
-            label: 'Colour',
+            label: sayText('colour'),
             optional: true,
             mono: true,
             maxlength: 7,
             pattern: '#[0-9a-fA-F]{6}',
             placeholder: '#0a5c48',
-            hint: 'As #rrggbb. Buttons have it; in dark mode they have the nearest readable colour.',
+            hint: sayContent('colourHint'),
           })}
-          <input type="color" aria-label="Choose the colour" value=${readColour(colour ?? '') ? colour : standardColour} hidden /></div>
-          ${submit('Save')}
+          <input type="color" aria-label=${sayText('chooseColour')} value=${readColour(colour ?? '') ? colour : standardColour} hidden /></div>
+          ${submit(sayContent('save'))}
         </form>`,
       )}
       <div class="stack">
-        ${card({ title: 'Payment page', note: 'an example order that nobody can pay' }, inside(preview(previewUrl)))}
-        ${card({ title: 'Logo', controls: remove }, logoForm(model))}
+        ${card({ title: sayText('paymentPage'), note: sayContent('exampleNote') }, inside(preview(previewUrl)))}
+        ${card({ title: sayText('logo'), controls: remove }, logoForm(model))}
       </div>
     </div>`,
   );
@@ -98,28 +99,28 @@ export const brandingPage = (model: BrandingModel): VNode => {
 
 const logoForm = ({ app, form, logoUrl }: BrandingModel): VNode =>
   html`<form class="inside" method="post" action=${appPaths(app.appId).logo} enctype="multipart/form-data">
-    ${logoUrl !== null && html`<img class="logo" src=${logoUrl} alt="The logo as payers see it" width="96" height="96" />`}
+    ${logoUrl !== null && html`<img class="logo" src=${logoUrl} alt=${sayText('logoAlt')} width="96" height="96" />`}
     ${fileField({
       form,
       name: 'logo',
-      label: logoUrl === null ? 'A picture' : 'Another picture',
+      label: sayText(logoUrl === null ? 'aPicture' : 'anotherPicture'),
       accept: pictureTypes.join(),
-      hint: `PNG, JPEG or WebP, up to ${pictureMax_bytes / 1_000_000} MB; square ones look best. We reduce it to 512 pixels and draw it anew, so nothing hidden in the file stays in it.`,
+      hint: sayContent('pictureHint', { size: pictureMax_bytes / 1_000_000 }),
     })}
-    ${submit('Upload', 'plain')}
+    ${submit(sayContent('upload'), 'plain')}
   </form>`;
 
 /** The whole payment page with the values of the form. Without scripts it has the values that the page was opened with. */
 const preview = (src: string): VNode =>
   html`<div class="preview">
     <div class="controls">
-      <fieldset><legend class="visually-hidden">Width</legend>
-        <label><input type="radio" name="width" value="phone" checked /> Phone</label>
-        <label><input type="radio" name="width" value="desktop" /> Desktop</label>
+      <fieldset><legend class="visually-hidden">${sayContent('width')}</legend>
+        <label><input type="radio" name="width" value="phone" checked /> ${sayContent('phone')}</label>
+        <label><input type="radio" name="width" value="desktop" /> ${sayContent('desktop')}</label>
       </fieldset>
-      <label><input type="checkbox" name="dark" /> Dark</label>
+      <label><input type="checkbox" name="dark" /> ${sayContent('dark')}</label>
     </div>
-    <iframe name="preview" title="The payment page of an example order" sandbox="allow-same-origin" src=${src}></iframe>
+    <iframe name="preview" title=${sayText('examplePage')} sandbox="allow-same-origin" src=${src}></iframe>
   </div>`;
 
 // Branding for payers.

@@ -11,12 +11,12 @@ import { ApiError, errorOfRefusal } from '../../src/api/errors.ts';
 import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { oneOf } from '../../src/api/schemas/base.ts';
 import { card, empty, inside } from '../parts/boxes.ts';
-import { countWords } from '../parts/cells.ts';
 import { agreeField, emptyForm, type FormState, linkButton, problems, submit } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayCount, sayText } from '../parts/say.ts';
 import { deliveryTable } from './deliveryTable.ts';
 import { fields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -31,24 +31,23 @@ export interface BulkRedeliveryModel extends Frame {
 export const bulkRedeliveryPage = (model: BulkRedeliveryModel): VNode => {
   const { app, deliveries } = model;
   const to = appPaths(app.appId);
-  const count = countWords(deliveries.length, 'webhook');
   return appPage(
     model,
-    { title: 'Send webhooks again', section: 'webhooks', up: { href: to.webhooks, label: 'Webhooks' } },
+    { title: sayText('sendWebhooksAgain'), section: 'webhooks', up: { href: to.webhooks, label: sayText('webhooks') } },
     html`<div class="stack">${
       deliveries.length === 0
         ? card(
-            { title: 'Nothing to send again' },
+            { title: sayText('nothingToSendAgain') },
             empty(
-              'Your server accepted every recent webhook',
-              'A webhook that it refuses, or does not answer, is listed here.',
-              linkButton(to.webhooks, 'Webhooks'),
+              sayText('everyWebhookAccepted'),
+              sayContent('everyWebhookAcceptedText'),
+              linkButton(to.webhooks, sayContent('webhooks')),
             ),
           )
         : [
-            card({ title: `Send ${count} again` }, confirmForm(model)),
+            card({ title: sayCount('sendCountAgain', deliveries.length) }, confirmForm(model)),
             card(
-              { title: 'These are sent', note: `at most ${atOnceMax} at once` },
+              { title: sayText('theseAreSent'), note: sayContent('atMostAtOnce', { max: atOnceMax }) },
               deliveryTable(app.appId, deliveries),
             ),
           ]
@@ -59,16 +58,15 @@ export const bulkRedeliveryPage = (model: BulkRedeliveryModel): VNode => {
 const confirmForm = ({ app, deliveries, form }: BulkRedeliveryModel): VNode =>
   inside(html`<form class="rows" method="post" action=${appPaths(app.appId).redeliverFailed}>
     ${problems(form)}
-    <p>Each goes to the URL of its payment, as a delivery of its own. Your server may have received some of them already:
-    a server that does not look at the payment could fulfil an order twice.</p>
+    <p>${sayContent('bulkText')}</p>
     <input type="hidden" name="deliveries" value=${deliveries.map(({ deliveryId }) => deliveryId).join(',')} />
     ${agreeField({
       form,
       name: 'acknowledged',
-      label: 'My server looks up the payment and fulfils an order once.',
+      label: sayText('serverLooksUp'),
     })}
-    <div class="controls">${submit(`Send ${countWords(deliveries.length, 'webhook')} again`, 'danger')}
-      ${linkButton(appPaths(app.appId).webhooks, 'Leave it as it is')}</div>
+    <div class="controls">${submit(sayCount('sendCountAgain', deliveries.length), 'danger')}
+      ${linkButton(appPaths(app.appId).webhooks, sayContent('leaveIt'))}</div>
   </form>`);
 
 // Redelivery of many webhooks.

@@ -12,12 +12,13 @@ import type { AccessDeps } from '../../src/api/auth.ts';
 import { amountMax_cents, type CashbackDeps } from '../../src/api/routes/cashback.ts';
 import { Decimal, Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, empty, inside, pairs } from '../parts/boxes.ts';
-import { amount, amountText, countWords, shortAddress, when } from '../parts/cells.ts';
+import { amount, amountText, shortAddress, when } from '../parts/cells.ts';
 import { emptyForm, type FormState, problems, submit, textField } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { countContent, sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { fields } from './forms.ts';
@@ -45,26 +46,26 @@ export const cashbackPage = (model: CashbackModel): VNode => {
   const { balance_cents, received_cents, withdrawn_cents, received, movements } = model;
   return appPage(
     model,
-    { title: 'Cashback', section: 'cashback' },
+    { title: sayText('cashback'), section: 'cashback' },
     html`<div class="stack">
       <div class="pair">
         ${card(
-          { title: 'Balance', note: 'what buyers paid out of their credit' },
+          { title: sayText('balance'), note: sayContent('balanceNote') },
           inside(
             pairs([
-              ['To withdraw', amount(dollars(balance_cents), 'USD')],
+              [sayText('toWithdraw'), amount(dollars(balance_cents), 'USD')],
               [
-                'Received',
-                html`<span>${amount(dollars(received_cents), 'USD')} in ${countWords(received, 'payment')}</span>`,
+                sayText('received'),
+                html`<span>${countContent('amountInPayments', received, { amount: amount(dollars(received_cents), 'USD') })}</span>`,
               ],
-              ['Withdrawn', amount(dollars(withdrawn_cents), 'USD')],
+              [sayText('withdrawn'), amount(dollars(withdrawn_cents), 'USD')],
             ]),
           ),
         )}
-        ${card({ title: 'Withdraw' }, withdrawal(model))}
+        ${card({ title: sayText('withdraw') }, withdrawal(model))}
       </div>
       ${card(
-        { title: 'Movements', note: movements.length === 0 ? null : 'the newest' },
+        { title: sayText('movements'), note: movements.length === 0 ? null : sayContent('theNewest') },
         movements.length > 0 ? movementTable(model) : nothingYet(),
       )}
     </div>`,
@@ -74,39 +75,39 @@ export const cashbackPage = (model: CashbackModel): VNode => {
 function withdrawal({ app, form, balance_cents, settlement }: CashbackModel): VNode {
   if (settlement === null) return settlementFirst(app.appId);
   if (balance_cents === 0 && Object.keys(form.errors).length === 0)
-    return inside(html`<p class="muted">There is nothing to withdraw.</p>`);
+    return inside(html`<p class="muted">${sayContent('nothingToWithdraw')}</p>`);
   return html`<form class="inside" method="post" action=${appPaths(app.appId).cashback}>
     ${problems(form)}
     ${textField({
       form,
       name: 'amount',
-      label: 'Amount in dollars',
+      label: sayText('amountInDollars'),
       inputmode: 'decimal',
       maxlength: 20,
       pattern: ' *[0-9]+([.][0-9][0-9]?)? *',
       placeholder: dollars(balance_cents),
-      hint: `Up to ${amountText(dollars(balance_cents), 'USD')}. You get it less the fee of any payment.`,
+      hint: sayContent('upTo', { amount: amountText(dollars(balance_cents), 'USD') }),
     })}
     ${paidOutTo(settlement)}
-    ${submit('Go on')}
+    ${submit(sayContent('goOn'))}
   </form>`;
 }
 
 const movementTable = ({ app, movements }: CashbackModel): VNode =>
   table(
-    'Movements of cashback',
+    sayText('cashbackMovements'),
     [
-      { head: 'What', kind: 'title' },
-      { head: 'Kind', kind: 'chip' },
-      { head: 'About', kind: 'note' },
-      { head: 'When', kind: 'when' },
-      { head: 'Amount', kind: 'number' },
+      { head: sayText('whatColumn'), kind: 'title' },
+      { head: sayText('movementKind'), kind: 'chip' },
+      { head: sayText('about'), kind: 'note' },
+      { head: sayText('when'), kind: 'when' },
+      { head: sayText('amount'), kind: 'number' },
     ],
     movements.map((movement) => [
       movement.paymentId === null
-        ? html`<span>From ${shortAddress(movement.account ?? '')}</span>`
-        : html`<a href=${appPaths(app.appId).payment(movement.paymentId)}><strong>Withdrawal</strong></a>`,
-      movement.paymentId === null ? chip('ok', 'Received') : chip('idle', 'Withdrawn'),
+        ? html`<span>${sayContent('fromAccount', { address: shortAddress(movement.account ?? '') })}</span>`
+        : html`<a href=${appPaths(app.appId).payment(movement.paymentId)}><strong>${sayContent('withdrawal')}</strong></a>`,
+      movement.paymentId === null ? chip('ok', sayText('received')) : chip('idle', sayText('withdrawn')),
       aboutOf(movement),
       when(movement.at),
       amount(`${movement.paymentId === null ? '' : '−'}${dollars(movement.cents)}`, 'USD'),
@@ -116,15 +117,13 @@ const movementTable = ({ app, movements }: CashbackModel): VNode =>
 /** Fields that the buyer sent, unchanged. */
 function aboutOf({ orderId, about, amountLocal, currencyLocal }: CashbackMovement): VNode | null {
   const local = amountLocal === null ? null : amountText(amountLocal, currencyLocal ?? '');
-  const parts = [orderId === null ? null : `Order ${orderId}`, about, local].filter((part) => part !== null);
+  const parts = [orderId === null ? null : sayText('orderTitle', { name: orderId }), about, local].filter(
+    (part) => part !== null,
+  );
   return parts.length === 0 ? null : html`<span>${parts.map((part, place) => [place > 0 && ' · ', bdi(part)])}</span>`;
 }
 
-const nothingYet = (): VNode =>
-  empty(
-    'Nothing has come yet',
-    'Buyers earn credit by paying, and spend it at any merchant here by signing a message. What they pay you is listed here.',
-  );
+const nothingYet = (): VNode => empty(sayText('nothingCame'), sayContent('nothingCameText'));
 
 // Cashback: balance, movements, and a withdrawal with a confirmation.
 

@@ -2,13 +2,14 @@
 import type { VNode } from 'preact';
 import type { PaymentView } from '../../domain/payment/view.ts';
 import type { Instant } from '../../domain/time.ts';
-import { amountText, paymentName, when } from '../parts/cells.ts';
+import { amountText, hourFrom, paymentName, when } from '../parts/cells.ts';
 import { linkButton, submit } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { bdi, type Content, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { appPage, type Section } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import type { WalletFields } from './settlementForm.ts';
 import { walletPairs } from './settlementForm.ts';
 
@@ -61,7 +62,7 @@ export const confirmPage = (model: ConfirmModel): VNode => {
         <form class="controls" method="post" action=${action}>${Object.entries(fields).map(
           ([name, value]) => html`<input type="hidden" name=${name} value=${value} />`,
         )}${submit(button, 'danger')}
-        ${linkButton(back, 'Leave it as it is')}</form>
+        ${linkButton(back, sayContent('leaveIt'))}</form>
       </div>
     </section></div>`,
   );
@@ -85,107 +86,98 @@ function wordsOf({ app, danger }: ConfirmModel): Words {
   switch (danger.kind) {
     case 'revokeKey':
       return {
-        title: 'Revoke this key?',
-        text: html`<div class="rows"><p>Key <strong>${bdi(danger.name)}</strong> (<span class="mono">${danger.hint}
-        </span>), ${
-          danger.lastUsedAt === null
-            ? 'never used'
-            : html`<span>last used ${when(danger.lastUsedAt)}
-        </span>`
-        }.</p>
-          <p>Whatever uses it is refused within a second, for good. Payments made with it go on: what was paid is paid
-          out.</p></div>`,
+        title: sayText('revokeTitle'),
+        text: html`<div class="rows"><p>${keyText(danger)}</p>
+          <p>${sayContent('revokeText')}</p></div>`,
         action: to.revokeKey(danger.keyId),
-        button: 'Revoke the key',
+        button: sayText('revokeTheKey'),
         section: 'keys',
       };
     case 'closeLink':
       return {
-        title: 'Close this link?',
-        text: html`<div class="rows"><p>Whoever opens <strong>${bdi(danger.name)}</strong> from now on is told that it is
-        closed, for good. A link of the same kind has another address.</p>
-          <p>Payments that were made with it go on: what is paid is paid out.</p></div>`,
+        title: sayText('closeTitle'),
+        text: html`<div class="rows"><p>${sayContent('closeText', { name: html`<strong>${bdi(danger.name)}</strong>` })}</p>
+          <p>${sayContent('paymentsGoOn')}</p></div>`,
         action: to.closeLink(danger.linkId),
-        button: 'Close the link',
+        button: sayText('closeTheLink'),
         section: 'links',
       };
     case 'withdrawCashback':
       return {
-        title: `Withdraw ${amountText(danger.amount, 'USD')}?`,
-        text: html`<div class="rows"><p>It is taken out of the balance and paid out to this wallet, less the fee of any
-        payment. It cannot be called back.</p>${walletPairs(danger.wallet)}</div>`,
+        title: sayText('withdrawTitle', { amount: amountText(danger.amount, 'USD') }),
+        text: html`<div class="rows"><p>${sayContent('withdrawText')}</p>${walletPairs(danger.wallet)}</div>`,
         action: to.withdrawCashback,
-        button: 'Withdraw',
+        button: sayText('withdraw'),
         section: 'cashback',
         fields: { amount: danger.amount, withdrawalId: danger.withdrawalId },
       };
     case 'cancelPayment': {
       const { paymentId, missing, amountReceived, sourceTokenSymbol } = danger.payment;
       return {
-        title: 'Cancel this payment?',
-        text: html`<div class="rows"><p>The time to pay <strong>${bdi(paymentName(danger.payment))}</strong> ends now, for good. Its
-          page says that it is over; the order needs a new payment.</p>
+        title: sayText('cancelTitle'),
+        text: html`<div class="rows"><p>${sayContent('cancelText', { name: html`<strong>${bdi(paymentName(danger.payment))}</strong>` })}</p>
           ${
             missing !== null &&
-            html`<p>${amountText(amountReceived, sourceTokenSymbol)} came and ${amountText(missing, sourceTokenSymbol)} is missing: your
-            rule for too little decides what happens with it, as at the end of any payment.</p>`
+            html`<p>${sayContent('cancelPart', { received: amountText(amountReceived, sourceTokenSymbol), missing: amountText(missing, sourceTokenSymbol) })}</p>`
           }
-          <p>A transfer that its chain holds by now still counts. Money that comes later is held and can be
-          refunded, also where your rule accepts late money.</p></div>`,
+          <p>${sayContent('cancelCounts')}</p></div>`,
         action: to.cancelPayment(paymentId),
-        button: 'Cancel the payment',
+        button: sayText('cancelPayment'),
         section: 'payments',
         back: to.payment(paymentId),
       };
     }
     case 'removeMember':
       return {
-        title: 'Remove this member?',
-        text: html`<div class="rows"><p><strong>${bdi(danger.name)}</strong> no longer sees this app or acts for it, from now
-        on and in open sessions as well.</p>
-          <p>API keys go on working: revoke those that the member knows.</p></div>`,
+        title: sayText('removeTitle'),
+        text: html`<div class="rows"><p>${sayContent('removeText', { name: html`<strong>${bdi(danger.name)}</strong>` })}</p>
+          <p>${sayContent('removeKeysText')}</p></div>`,
         action: to.removeMember(danger.memberId),
-        button: 'Remove the member',
+        button: sayText('removeTheMember'),
         section: 'team',
       };
     case 'leaveTeam':
       return {
-        title: 'Leave this team?',
-        text: html`<div class="rows"><p>You no longer see this app. Only another invitation of its owner lets you back in.</p></div>`,
+        title: sayText('leaveTitle'),
+        text: html`<div class="rows"><p>${sayContent('leaveText')}</p></div>`,
         action: to.leaveTeam,
-        button: 'Leave the team',
+        button: sayText('leaveTheTeam'),
         section: 'team',
       };
     case 'rotateSecret':
       return {
-        title: 'Make a new webhook secret?',
+        title: sayText('rotateTitle'),
         text: html`<div class="rows">
-          <p>The old secret stops <strong>at once</strong>. Until your server has the new one, it takes our webhooks
-          for forged, and they are not sent again by themselves.</p>
-          <p>The new secret is shown once, on the next page. Have your server’s settings open.</p></div>`,
+          <p>${sayContent('rotateText', { atOnce: html`<strong>${sayContent('atOnce')}</strong>` })}</p>
+          <p>${sayContent('rotateShownOnce')}</p></div>`,
         action: to.rotateSecret,
-        button: 'Make a new secret',
+        button: sayText('makeNewSecret'),
         section: 'webhooks',
       };
     case 'removeWebhook':
       return {
-        title: 'Remove the webhook?',
-        text: html`<div class="rows"><p>Your server at <span class="mono">${danger.webhookUrl}
-          </span> is told nothing about payments created from now on. Those that exist keep it.</p>
-          <p>Money is paid out as before.</p></div>`,
+        title: sayText('removeWebhookTitle'),
+        text: html`<div class="rows"><p>${sayContent('removeWebhookText', { url: html`<span class="mono">${danger.webhookUrl}</span>` })}</p>
+          <p>${sayContent('paidOutAsBefore')}</p></div>`,
         action: to.removeWebhook,
-        button: 'Remove the webhook',
+        button: sayText('removeWebhook'),
         section: 'webhooks',
       };
     case 'cancelSettlement':
       return {
-        title: 'Cancel the change of wallet?',
+        title: sayText('cancelChangeTitle'),
         text: html`<div class="rows">
-          <p>The change to this wallet, which would count from ${when(danger.effectiveAt)} on, is thrown away. You go
-          on being paid where you are paid now.</p>${walletPairs(danger.wallet)}</div>`,
+          <p>${sayContent('cancelChangeText', { time: when(danger.effectiveAt) })}</p>${walletPairs(danger.wallet)}</div>`,
         action: to.cancelSettlement,
-        button: 'Cancel the change',
+        button: sayText('cancelTheChange'),
         section: 'settlement',
       };
   }
+}
+
+function keyText({ name, hint, lastUsedAt }: Extract<Danger, { readonly kind: 'revokeKey' }>): Content {
+  const key = { name: html`<strong>${bdi(name)}</strong>`, hint: html`<span class="mono">${hint}</span>` };
+  return lastUsedAt === null
+    ? sayContent('revokeUnused', key)
+    : sayContent('revokeUsed', { ...key, time: hourFrom(lastUsedAt) });
 }

@@ -14,6 +14,7 @@ import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { type PlainName, sayContent, sayText } from '../parts/say.ts';
 import { deliveryTable } from './deliveryTable.ts';
 import { fields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -47,39 +48,35 @@ export const deliveryPage = (model: DeliveryModel): VNode => {
   return appPage(
     model,
     {
-      title: newsOf[delivery.eventType],
+      title: newsOf(delivery.eventType),
       state: deliveryChip(delivery),
-      up: { href: to.webhooks, label: 'Webhooks' },
+      up: { href: to.webhooks, label: sayText('webhooks') },
       section: 'webhooks',
-      live: `${newsOf[delivery.eventType]}: ${delivery.status}`,
+      live: `${newsOf(delivery.eventType)}: ${sayText(delivery.status === 'delivered' ? 'deliveredWord' : 'exhaustedWord')}`,
     },
     html`<div class="stack">
       <div class="pair">
-        ${card({ title: 'Request', note: requestNote(model) }, request(model))}
+        ${card({ title: sayText('request'), note: requestNote(model) }, request(model))}
         <div class="stack">
-          ${card({ title: 'Answer', live: 'answer' }, inside(answer(model)))}
-          ${model.mayRedeliver && card({ title: 'Send it again' }, redeliverForm(model))}
+          ${card({ title: sayText('answer'), live: 'answer' }, inside(answer(model)))}
+          ${model.mayRedeliver && card({ title: sayText('sendItAgain') }, redeliverForm(model))}
         </div>
       </div>
-      ${repeats.length > 0 && card({ title: 'Sent again', live: 'repeats' }, deliveryTable(app.appId, repeats))}
+      ${repeats.length > 0 && card({ title: sayText('sentAgain'), live: 'repeats' }, deliveryTable(app.appId, repeats))}
     </div>`,
   );
 };
 
 const requestNote = ({ request }: DeliveryModel): string | undefined =>
-  request ? (request.proved ? 'as it was sent, byte for byte' : 'made again: the bytes sent were others') : undefined;
+  request ? (request.proved ? sayText('sentExactly') : sayText('madeAgain')) : undefined;
 
 function request({ url, request }: DeliveryModel): VNode {
-  if (!request)
-    return empty(
-      'The request is not known',
-      'It was not sent, or nobody knows whether it was: this service stopped while it was being sent. It is not sent again by itself.',
-    );
+  if (!request) return empty(sayText('requestUnknown'), sayContent('requestUnknownText'));
   return inside(html`<div class="rows">
-    <p class="mono wrap"><strong>POST</strong> ${url}</p>
-    <pre class="mono code" tabindex="0" aria-label="Headers">
+    <p class="mono wrap" dir="ltr"><strong>POST</strong> ${url}</p>
+    <pre class="mono code" dir="ltr" tabindex="0" aria-label=${sayText('headersLabel')}>
     ${request.headers.map(([name, value]) => `${name}: ${value}`).join('\n')}</pre>
-    <pre class="mono code" tabindex="0" aria-label="Body">${indented(request.body)}</pre>
+    <pre class="mono code" dir="ltr" tabindex="0" aria-label=${sayText('bodyLabel')}>${indented(request.body)}</pre>
   </div>`);
 }
 
@@ -94,22 +91,32 @@ function indented(body: string): string {
 
 function answer({ app, delivery, error, duration_ms, firstDeliveryId }: DeliveryModel): VNode {
   const to = appPaths(app.appId);
-  const { statusCode, responsePreview, paymentId, deliveryId, deliveredAt } = delivery;
+  const { statusCode, responsePreview, paymentId, deliveryId, deliveredAt, endpointId } = delivery;
   return html`<div class="rows">
     ${pairs([
       [
-        'Status',
-        statusCode === null ? html`<strong>${error ?? 'no answer'}</strong>` : html`<strong>${statusCode}</strong>`,
+        sayText('status'),
+        statusCode === null
+          ? html`<strong>${error ?? sayContent('noAnswer')}</strong>`
+          : html`<strong>${statusCode}</strong>`,
       ],
-      duration_ms === null ? null : ['Took', lengthText(duration_ms)],
-      deliveredAt === null ? null : ['When', when(deliveredAt as Instant)],
-      paymentId === null ? null : ['Payment', html`<a class="mono" href=${to.payment(paymentId)}>${paymentId}</a>`],
-      ['Delivery', copyable(html`<span class="mono">${deliveryId}</span>`, deliveryId, 'Delivery id')],
+      duration_ms === null ? null : [sayText('took'), lengthText(duration_ms)],
+      deliveredAt === null ? null : [sayText('when'), when(deliveredAt as Instant)],
+      paymentId === null
+        ? null
+        : [sayText('payment'), html`<a class="mono" href=${to.payment(paymentId)}>${paymentId}</a>`],
+      [sayText('delivery'), copyable(html`<span class="mono">${deliveryId}</span>`, deliveryId, sayText('deliveryId'))],
+      endpointId === null
+        ? null
+        : [
+            sayText('endpoint'),
+            copyable(html`<span class="mono">${endpointId}</span>`, endpointId, sayText('endpointId')),
+          ],
       firstDeliveryId === null
         ? null
         : [
-            'Sent again',
-            html`<span>after <a class="mono" href=${to.delivery(firstDeliveryId)}>${firstDeliveryId}</a></span>`,
+            sayText('sentAgain'),
+            html`<span>${sayContent('afterDelivery', { delivery: html`<a class="mono" href=${to.delivery(firstDeliveryId)}>${firstDeliveryId}</a>` })}</span>`,
           ],
     ])}
     ${responsePreview && begun(responsePreview)}
@@ -118,24 +125,22 @@ function answer({ app, delivery, error, duration_ms, firstDeliveryId }: Delivery
 
 const begun = (preview: string): VNode =>
   html`<div class="rows">
-    <pre class="mono code" tabindex="0" aria-label="The answer’s beginning">${preview}</pre>
-    <p class="small muted">The first 200 characters of what your server answered.</p>
+    <pre class="mono code" dir="ltr" tabindex="0" aria-label=${sayText('answerBeginning')}>${preview}</pre>
+    <p class="small muted">${sayContent('answerBeginningNote')}</p>
   </div>`;
 
 const redeliverForm = ({ app, delivery }: DeliveryModel): VNode =>
   html`<form class="inside" method="post" action=${appPaths(app.appId).redeliver(delivery.deliveryId)}>
     ${notice(
       'wait',
-      html`<p>Your server may have taken this webhook although its answer did not reach us. Sent again,
-    it comes with <strong>another id</strong>, and a server that does not look at the payment could fulfil the order
-    twice.</p>`,
+      html`<p>${sayContent('redeliverWarning', { anotherId: html`<strong>${sayContent('anotherId')}</strong>` })}</p>`,
     )}
     ${agreeField({
       form: emptyForm,
       name: 'acknowledged',
-      label: 'My server looks up the payment and fulfils an order once.',
+      label: sayText('serverLooksUp'),
     })}
-    ${submit('Send it again', 'danger')}
+    ${submit(sayContent('sendItAgain'), 'danger')}
   </form>`;
 
 /** Needs of the pages of a delivery. */
@@ -183,7 +188,7 @@ function shown({ request, redeliveries, redeliverable, ...delivery }: DeliveryRe
   return {
     delivery,
     url: delivery.url,
-    error: delivery.error === null ? null : whyNot[delivery.error],
+    error: delivery.error === null ? null : sayText(whyNot[delivery.error]),
     duration_ms: delivery.durationMs,
     request: request && {
       headers: Object.entries(request.headers),
@@ -196,14 +201,14 @@ function shown({ request, redeliveries, redeliverable, ...delivery }: DeliveryRe
   };
 }
 
-const whyNot: Readonly<Record<NonNullable<DeliveryRecord['error']>, string>> = {
-  badUrl: 'The URL is not valid. Nothing was sent.',
-  blockedAddress: 'The address of the host is not public. Nothing was sent.',
-  dns: 'The host name does not resolve.',
-  connection: 'Could not connect, or the connection broke.',
-  tls: 'The certificate is not valid for the host.',
-  protocol: 'The answer was not HTTP.',
-  timeout: 'No answer within 10 seconds.',
-  endpointRemoved: 'The endpoint was removed before. Nothing was sent.',
-  unknown: 'It is unknown whether it arrived: the service stopped while sending, or is sending it now.',
+const whyNot: Readonly<Record<NonNullable<DeliveryRecord['error']>, PlainName>> = {
+  badUrl: 'whyBadUrl',
+  blockedAddress: 'whyBlocked',
+  dns: 'whyDns',
+  connection: 'whyConnection',
+  tls: 'whyTls',
+  protocol: 'whyProtocol',
+  timeout: 'whyTimeout',
+  endpointRemoved: 'whyRemoved',
+  unknown: 'whyUnknown',
 };

@@ -3,26 +3,27 @@ import type { VNode } from 'preact';
 import type { Instant } from '../../domain/time.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
 import { deliveryChip } from '../parts/boxes.ts';
-import { newsOf, silences, when } from '../parts/cells.ts';
+import { newsOf, silenceOf, when } from '../parts/cells.ts';
 import { bdi, cut, html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { type Column, table } from '../parts/table.ts';
 
-const columns: readonly Column[] = [
-  { head: 'Webhook', kind: 'title' },
-  { head: 'State', kind: 'chip' },
-  { head: 'Answer', kind: 'note' },
-  { head: 'When', kind: 'when', sorted: 'descending' },
+const columns = (): readonly Column[] => [
+  { head: sayText('webhookColumn'), kind: 'title' },
+  { head: sayText('state'), kind: 'chip' },
+  { head: sayText('answer'), kind: 'note' },
+  { head: sayText('when'), kind: 'when', sorted: 'descending' },
 ];
 
 export const deliveryTable = (appId: string, deliveries: readonly Delivery[]): VNode =>
   table(
-    'Webhooks, newest first',
-    columns,
+    sayText('webhooksNewestFirst'),
+    columns(),
     deliveries.map((delivery) => [
-      html`<span><strong><a href=${appPaths(appId).delivery(delivery.deliveryId)}>${newsOf[delivery.eventType]}</a>
-        </strong>${delivery.kind === 'manual' && ', sent again'}<small class="below mono">${delivery.eventType}${
-          delivery.endpointId !== null && `, to ${hostAndPath(delivery.url)}`
+      html`<span><strong><a href=${appPaths(appId).delivery(delivery.deliveryId)}>${newsOf(delivery.eventType)}</a>
+        </strong>${delivery.kind === 'manual' && sayContent('wasSentAgain')}<small class="below mono">${delivery.eventType}${
+          delivery.endpointId !== null && sayContent('toEndpoint', { url: hostAndPath(delivery.url) })
         }
         </small></span>`,
       deliveryChip(delivery),
@@ -35,6 +36,6 @@ export const deliveryTable = (appId: string, deliveries: readonly Delivery[]): V
 const hostAndPath = (url: string): string => (URL.canParse(url) ? new URL(url).host + new URL(url).pathname : url);
 
 const answerOf = ({ responsePreview, error }: Delivery): VNode | null => {
-  if (error !== null && error !== 'unknown') return html`<span class="muted">${silences[error]}</span>`;
+  if (error !== null && error !== 'unknown') return html`<span class="muted">${silenceOf(error)}</span>`;
   return responsePreview ? html`<span class="mono">${bdi(cut(responsePreview, 80))}</span>` : null;
 };

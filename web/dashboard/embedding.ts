@@ -7,11 +7,13 @@ import { isRefusal } from '../../domain/decider.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { card, inside } from '../parts/boxes.ts';
+import { codeWord } from '../parts/cells.ts';
 import { copyButton, emptyForm, type FormState, linesField, problems, submit } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { fields, lines } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
@@ -30,35 +32,32 @@ export const embeddingPage = (model: EmbeddingModel): VNode => {
   const snippet = snippetFor(publicUrl);
   return appPage(
     model,
-    { title: 'Embedding', section: 'embedding' },
+    { title: sayText('embedding'), section: 'embedding' },
     html`<div class="halves">
       ${card(
-        { title: 'Sites that may show your payment pages' },
+        { title: sayText('sitesTitle') },
         html`<form class="inside" method="post" action=${appPaths(app.appId).embedding}>
           ${problems(form)}
-          <p class="muted">Payers can stay on your site while they pay: it shows the payment’s page in a frame. No site may
-          do that unless it stands here. Links to the page work from everywhere.</p>
+          <p class="muted">${sayContent('sitesText')}</p>
           ${linesField({
             form: filled,
             name: 'sites',
-            label: 'Sites',
+            label: sayText('sites'),
             optional: true,
             rows: 5,
             maxlength: 4_000,
             placeholder: 'https://shop.example',
-            hint: 'One a line, ten at most: https and the name, without a path. Leave it empty to stop all framing.',
+            hint: sayContent('sitesHint'),
           })}
-          ${submit('Save')}
+          ${submit(sayContent('save'))}
         </form>`,
       )}
       ${card(
-        { title: 'On your site', controls: copyButton(snippet, 'Snippet') },
+        { title: sayText('onYourSite'), controls: copyButton(snippet, sayText('snippet')) },
         inside(html`<div class="rows">
-          <p class="muted">The link is a payment’s <code>paymentLink</code>. It opens in a frame over your page; without
-          scripts, and where the frame is not allowed, it leads to the payment’s page.</p>
+          <p class="muted">${sayContent('snippetText', { paymentLink: codeWord('paymentLink') })}</p>
           <pre class="code" dir="ltr" tabindex="0">${snippet}</pre>
-          <p class="muted">Your page hears <code>payment</code> events, to show what happens. Fulfil an order by webhook or feed
-          alone: what a browser says is no proof.</p>
+          <p class="muted">${sayContent('snippetEvents', { payment: codeWord('payment') })}</p>
         </div>`),
       )}
     </div>`,

@@ -7,11 +7,13 @@ import { isRefusal } from '../../domain/decider.ts';
 import { type WebhookEventType, webhookEndpointsMax, webhookEventTypes } from '../../domain/webhook.ts';
 import type { ShownEndpoint } from '../../queries/apps.ts';
 import type { InForce } from '../../src/api/issueKey.ts';
+import type { DeliveryRoutesDeps } from '../../src/api/routes/deliveries.ts';
 import { card, inside, pairs } from '../parts/boxes.ts';
 import { newsOf, when } from '../parts/cells.ts';
 import { type FormState, postButton, problems, submit, textField } from '../parts/field.ts';
 import { html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { entry, fields, noFields } from './forms.ts';
 import { type AnyForm, form, type PageResult, type Visit } from './page.ts';
 
@@ -25,7 +27,10 @@ interface EndpointsModel {
 
 export const endpointsCard = ({ appId, endpoints, form }: EndpointsModel): VNode =>
   card(
-    { title: 'Further endpoints', note: `at most ${webhookEndpointsMax}, each with its own events and secret` },
+    {
+      title: sayText('furtherEndpoints'),
+      note: sayContent('furtherEndpointsNote', { max: webhookEndpointsMax }),
+    },
     inside(html`<div class="rows">
       ${endpoints.map((endpoint) => endpointRow(appId, endpoint))}
       ${endpoints.length < webhookEndpointsMax && addForm(appId, form)}
@@ -35,18 +40,19 @@ export const endpointsCard = ({ appId, endpoints, form }: EndpointsModel): VNode
 const endpointRow = (appId: string, { endpointId, url, types, fingerprint, rotatedAt }: ShownEndpoint): VNode => {
   const to = appPaths(appId);
   return html`<details class="endpoint">
-    <summary><span class="mono">${url}</span> <small class="muted">${types.map(nameOf).join(', ')}</small></summary>
+    <summary><span class="mono">${url}</span> <small class="muted">${types.map(nameOf).join(sayText('listComma'))}</small></summary>
     <form class="rows" method="post" action=${to.endpointTypes(endpointId)}>
-      ${typeChoices('Events', (type) => types.includes(type))}
-      ${submit('Save')}
+      ${typeChoices(sayText('endpointEvents'), (type) => types.includes(type))}
+      ${submit(sayContent('save'))}
     </form>
     ${pairs([
-      ['Fingerprint', html`<span class="mono">${fingerprint}</span>`],
-      ['Secret made', when(rotatedAt)],
+      [sayText('fingerprint'), html`<span class="mono">${fingerprint}</span>`],
+      [sayText('endpointSecretMade'), when(rotatedAt)],
     ])}
-    <p class="muted">A new secret replaces the old one at once. A removed endpoint gets nothing more, also of existing payments.</p>
-    <div class="controls">${postButton(to.rotateEndpoint(endpointId), 'Make a new secret')}
-      ${postButton(to.removeEndpoint(endpointId), 'Remove the endpoint', 'danger')}</div>
+    <p class="muted">${sayContent('endpointNote')}</p>
+    <div class="controls">${postButton(to.testEndpoint(endpointId), sayContent('sendTest'))}
+      ${postButton(to.rotateEndpoint(endpointId), sayContent('makeNewSecret'))}
+      ${postButton(to.removeEndpoint(endpointId), sayContent('removeEndpoint'), 'danger')}</div>
   </details>`;
 };
 
@@ -56,31 +62,31 @@ const addForm = (appId: string, form: FormState): VNode =>
     ${textField({
       form,
       name: 'url',
-      label: 'URL of another endpoint',
+      label: sayText('otherEndpointUrl'),
       type: 'url',
       inputmode: 'url',
       maxlength: 2048,
       placeholder: 'https://shop.example/accounting',
-      hint: 'It gets only the events that you tick, of new payments.',
+      hint: sayContent('otherEndpointHint'),
     })}
-    ${typeChoices('Events of the new endpoint', (type) => form.values[type] !== undefined)}
-    ${submit('Add')}
+    ${typeChoices(sayText('newEndpointEvents'), (type) => form.values[type] !== undefined)}
+    ${submit(sayContent('addEndpoint'))}
   </form>`;
 
 const typeChoices = (legend: string, isTicked: (type: WebhookEventType) => boolean): VNode =>
   html`<fieldset class="field"><legend>${legend}</legend>
     <div class="choices">${webhookEventTypes.map(
       (type) =>
-        html`<label><input type="checkbox" name=${type} value="true" checked=${isTicked(type)} /><span><strong>${newsOf[type]}</strong> <small class="muted mono">${type}</small></span></label>`,
+        html`<label><input type="checkbox" name=${type} value="true" checked=${isTicked(type)} /><span><strong>${newsOf(type)}</strong> <small class="muted mono">${type}</small></span></label>`,
     )}</div>
   </fieldset>`;
 
 const nameOf = (type: string): string =>
-  webhookEventTypes.find((known) => known === type) ? newsOf[type as WebhookEventType] : type;
+  webhookEventTypes.find((known) => known === type) ? newsOf(type as WebhookEventType) : type;
 
 // Forms.
 
-export interface EndpointFormsDeps extends InForce {
+export interface EndpointFormsDeps extends InForce, Pick<DeliveryRoutesDeps, 'sendTest'> {
   readonly merchants: Pick<
     ManageMerchant,
     'addEndpoint' | 'setEndpointTypes' | 'rotateEndpointSecret' | 'removeEndpoint'
@@ -101,7 +107,10 @@ const EndpointPath = Type.Object({ endpointId: Type.String({ maxLength: 128 }) }
 
 const ticked = (sent: object): WebhookEventType[] => webhookEventTypes.filter((type) => type in sent);
 
-export function endpointForms({ merchants, shown }: EndpointFormsDeps, listed: EndpointsListed): readonly AnyForm[] {
+export function endpointForms(
+  { merchants, sendTest, shown }: EndpointFormsDeps,
+  listed: EndpointsListed,
+): readonly AnyForm[] {
   const again = (visit: Own, endpointState: FormState) => listed(visit, { endpointState });
   return [
     form({
@@ -154,6 +163,18 @@ export function endpointForms({ merchants, shown }: EndpointFormsDeps, listed: E
         if (isRefusal(removed)) return removed;
         await shown(removed);
         return { to: appPaths(appId).webhooks, told: 'endpointRemoved' };
+      },
+      again,
+    }),
+    form({
+      path: `${path}/{endpointId}/test`,
+      audience: 'owner',
+      params: EndpointPath,
+      fields: noFields,
+      async act({ visitor: { appId }, params: { endpointId }, by }) {
+        const test = await sendTest(appId, by, endpointId);
+        if (isRefusal(test)) return test;
+        return { to: appPaths(appId).delivery(test.deliveryId), told: 'testSent' };
       },
       again,
     }),

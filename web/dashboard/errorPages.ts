@@ -8,6 +8,8 @@ import type { Mode, Outer } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { outerPage } from '../parts/layout.ts';
 import { paths } from '../parts/paths.ts';
+import { type PlainName, pageLanguage, sayContent, sayText } from '../parts/say.ts';
+import { refusalText } from './refusals.ts';
 
 export interface ErrorModel extends Outer {
   readonly status: 400 | 403 | 404 | 413 | 429 | 500 | 503;
@@ -17,37 +19,28 @@ export interface ErrorModel extends Outer {
   readonly requestId: string;
 }
 
-const words: Readonly<Record<ErrorModel['status'], readonly [title: string, text: string]>> = {
-  400: ['Invalid request', 'The page did not send this form. Go back, reload the page and try again.'],
-  403: [
-    'Not allowed',
-    'The request did not come from a page of this site, or you do not have the right to do this. Nothing was changed.',
-  ],
-  404: ['Not found', 'This page does not exist, or it belongs to another owner’s app.'],
-  413: ['Too large', 'The form or file is larger than the limit. Nothing was changed.'],
-  429: [
-    'Too many requests',
-    'Too many requests came from your network address, perhaps not all from you. Nothing was changed.',
-  ],
-  500: ['Something went wrong', 'Something went wrong on our side; we have logged it. Payments continue.'],
-  503: [
-    'Temporarily unavailable',
-    'Part of the service is temporarily unavailable. No payment is lost: payments continue as soon as it is back.',
-  ],
+const words: Readonly<Record<ErrorModel['status'], readonly [title: PlainName, text: PlainName]>> = {
+  400: ['badTitle', 'badText'],
+  403: ['deniedTitle', 'deniedText'],
+  404: ['missingTitle', 'missingText'],
+  413: ['largeTitle', 'largeText'],
+  429: ['manyTitle', 'manyText'],
+  500: ['failedTitle', 'failedText'],
+  503: ['busyTitle', 'busyText'],
 };
 
 export const errorPage = (model: ErrorModel): VNode => {
   const [title, text] = words[model.status];
   return outerPage(
     model,
-    title,
+    sayText(title),
     html`<div class="single"><section class="card"><div class="inside">
       <p class="muted small">${model.status}</p>
-      <h1>${title}</h1>
-      <p>${model.message ?? text}</p>
-      ${model.retryAfter_s !== null && html`<p>Try again in ${lengthText(1_000 * model.retryAfter_s)}.</p>`}
-      <div class="controls">${linkButton(paths.home, 'To your apps', 'primary')}</div>
-      <p class="small muted">If you contact the operator, give the request id <span class="mono">${model.requestId}</span>.</p>
+      <h1>${sayContent(title)}</h1>
+      <p>${model.message ?? sayContent(text)}</p>
+      ${model.retryAfter_s !== null && html`<p>${sayContent('tryAgainIn', { time: lengthText(1_000 * model.retryAfter_s) })}</p>`}
+      <div class="controls">${linkButton(paths.home, sayContent('toYourApps'), 'primary')}</div>
+      <p class="small muted">${sayContent('giveRequestId', { id: html`<span class="mono" dir=${pageLanguage() === 'en' ? undefined : 'ltr'}>${model.requestId}</span>` })}</p>
     </div></section></div>`,
   );
 };
@@ -59,11 +52,15 @@ export function pageOfError(error: ApiError, requestId: string, mode: Mode): VNo
     person: null,
     flash: null,
     status: shownAs(statusOfError(error.code)),
-    message: error.code === 'notFound' ? null : error.message,
+    message: error.code === 'notFound' ? null : messageOf(error),
     retryAfter_s: retryAfter_s > 0 ? retryAfter_s : null,
     requestId,
   });
 }
+
+/** In English, the message of the API's answer. */
+const messageOf = ({ code, message }: ApiError): string =>
+  pageLanguage() === 'en' ? message : refusalText(code, message);
 
 const shown: readonly ErrorModel['status'][] = [400, 403, 404, 413, 429, 500, 503];
 

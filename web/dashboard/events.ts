@@ -12,6 +12,7 @@ import { bdi, cut, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { type Column, table } from '../parts/table.ts';
 import { fields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -24,11 +25,11 @@ export interface EventsModel extends Frame {
   readonly last: string;
 }
 
-const columns: readonly Column[] = [
-  { head: 'Event', kind: 'title' },
-  { head: 'Payment', kind: 'detail' },
-  { head: 'State after it', kind: 'detail' },
-  { head: 'When', kind: 'when', sorted: 'descending' },
+const columns = (): readonly Column[] => [
+  { head: sayText('event'), kind: 'title' },
+  { head: sayText('payment'), kind: 'detail' },
+  { head: sayText('stateAfter'), kind: 'detail' },
+  { head: sayText('when'), kind: 'when', sorted: 'descending' },
   { head: 'JSON', kind: 'note' },
 ];
 
@@ -41,26 +42,26 @@ export const eventsPage = (model: EventsModel): VNode => {
   return appPage(
     model,
     {
-      title: 'Events',
+      title: sayText('events'),
       section: 'events',
-      controls: linkButton(to.eventsJson, 'JSON from the first event'),
+      controls: linkButton(to.eventsJson, sayContent('jsonFromFirst')),
     },
     card(
       {
-        title: 'Everything that happened to payments',
-        note: 'in the order of the log; GET /payment-api/events has the same',
+        title: sayText('everythingHappened'),
+        note: sayContent('everythingHappenedNote', { path: 'GET /payment-api/events' }),
       },
       events.length > 0
         ? html`<div>${table(
-            'Events, newest first',
-            columns,
+            sayText('eventsNewestFirst'),
+            columns(),
             events.map((event) => row(app.appId, event)),
           )}
             ${turning(to.events, events, last)}</div>`
         : empty(
-            'No event yet',
-            'Create a payment: each of its steps is listed here, from its creation to the payout.',
-            linkButton(to.newLink, 'Make a payment link', 'primary'),
+            sayText('noEvent'),
+            sayContent('noEventText'),
+            linkButton(to.newLink, sayContent('makeLink'), 'primary'),
           ),
     ),
   );
@@ -70,12 +71,12 @@ const row = (appId: string, event: AppEvent) => {
   const to = appPaths(appId);
   const { ordinal, type, paymentId, orderId, status, at } = event;
   return [
-    html`<span><strong>${type}</strong><small class="below">Number ${ordinal}</small></span>`,
+    html`<span><strong>${type}</strong><small class="below">${sayContent('eventNumber', { number: ordinal })}</small></span>`,
     html`<a href=${to.payment(paymentId)}>${bdi(cut(orderId ?? paymentId.slice(0, 8), 60))}</a>`,
     wordOf(status),
     when(at),
-    html`<details><summary>JSON<span class="visually-hidden"> of event ${ordinal}</span></summary>
-      <pre class="mono" tabindex="0">${JSON.stringify(linked(appId, event), null, 2)}</pre></details>`,
+    html`<details><summary>JSON<span class="visually-hidden">${sayContent('ofEvent', { number: ordinal })}</span></summary>
+      <pre class="mono" dir="ltr" tabindex="0">${JSON.stringify(linked(appId, event), null, 2)}</pre></details>`,
   ];
 };
 
@@ -83,9 +84,9 @@ function turning(path: string, events: readonly AppEvent[], last: string): VNode
   const [newest, oldest] = [events[0]?.ordinal ?? '0', events.at(-1)?.ordinal ?? '0'];
   const [isNewest, isOldest] = [newest === last, BigInt(oldest) <= 1n];
   if (isNewest && isOldest) return null;
-  return html`<nav class="pager" aria-label="Pages">
-    ${!isNewest && html`<a class="button plain" rel="first" href=${path}>${icon('back')}Newest</a>`}
-    ${!isOldest && html`<a class="button plain" rel="next" href=${withQuery(path, { before: oldest })}>Older${icon('forth')}</a>`}
+  return html`<nav class="pager" aria-label=${sayText('pages')}>
+    ${!isNewest && html`<a class="button plain" rel="first" href=${path}>${icon('back')}${sayContent('newest')}</a>`}
+    ${!isOldest && html`<a class="button plain" rel="next" href=${withQuery(path, { before: oldest })}>${sayContent('older')}${icon('forth')}</a>`}
   </nav>`;
 }
 

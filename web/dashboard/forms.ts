@@ -6,6 +6,7 @@ import { ApiError } from '../../src/api/errors.ts';
 import { fieldsMax, formMax_bytes, received } from '../../src/api/input.ts';
 import { closed } from '../../src/api/schemas/base.ts';
 import type { FormState } from '../parts/field.ts';
+import { refusalText } from './refusals.ts';
 
 export type Fields = Readonly<Record<string, string>>;
 
@@ -41,62 +42,16 @@ export function fieldsOf(pairs: Iterable<readonly [string, string]>): Fields {
  */
 export function refusedForm(
   values: FormState['values'],
-  { errors, message }: ApiError,
+  { code, errors, message }: ApiError,
   fields: readonly string[],
   pointers: Readonly<Record<string, string>> = {},
 ): FormState {
   const beside: Record<string, string> = {};
   for (const { pointer, message: text } of errors) {
     const field = pointers[pointer] ?? pointer.slice(1);
-    if (fields.includes(field)) beside[field] ??= sentence(text, field);
+    if (fields.includes(field)) beside[field] ??= refusalText(code, text, field);
   }
-  return { values, errors: Object.keys(beside).length > 0 ? beside : { '': sentence(message) } };
-}
-
-/** Labels of fields as the pages have them, for errors. A field of another name has no label of its own. */
-const labels: Readonly<Record<string, string>> = {
-  amount: 'Amount',
-  asset: 'Token',
-  chainId: 'Chain',
-  code: 'Code',
-  colour: 'Colour',
-  description: 'Description',
-  displayName: 'Name',
-  email: 'E-mail',
-  logo: 'Logo',
-  maxAmount: 'At most',
-  minAmount: 'At least',
-  name: 'Name',
-  most: 'Tolerance, at most,',
-  orderId: 'Order id',
-  percent: 'Tolerance',
-  receiverAddress: 'Address',
-  receiverMemo: 'Memo',
-  returnUrlTemplate: 'Return URL',
-  scope: 'Permissions',
-  settlementAddress: 'Address',
-  settlementChainId: 'Chain',
-  settlementMemo: 'Memo',
-  settlementTokenSymbol: 'Token',
-  slug: 'Short name',
-  sourceChainId: 'Chain',
-  sourceTokenSymbol: 'Token',
-  supportContact: 'Support contact',
-  title: 'Title',
-  tokenSymbol: 'Token',
-  types: 'Events',
-  url: 'URL',
-  webhookUrl: 'Webhook URL',
-};
-
-/** Turns an error of the API into a sentence that reads alone: its field's name in the API becomes the label of the page. */
-function sentence(text: string, field = ''): string {
-  const label = labels[field] ?? 'This';
-  const own = text.replace(new RegExp(`^/?${field}(?= (is|has|must|cannot|accepts)\\b)`), '').trimStart();
-  const whole = /^(is|has|must|cannot|accepts)\b/.test(own)
-    ? `${label} ${own}`
-    : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-  return /[.!?]$/.test(whole) ? whole : `${whole}.`;
+  return { values, errors: Object.keys(beside).length > 0 ? beside : { '': refusalText(code, message) } };
 }
 
 const line = '^[^\\x00-\\x1f\\x7f]*$';

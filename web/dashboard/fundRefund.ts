@@ -17,6 +17,7 @@ import type { Frame, Site } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -43,15 +44,15 @@ export function fundedCard({ app, payment, funded, link }: FundedModel): VNode {
   const can = payers.some(({ fundable, receiver }) => fundable !== null && receiver !== null);
   const waits = payers.some(({ fundable, receiver }) => fundable !== null && receiver === null);
   const controls = html`<span class="controls">
-    ${can && linkButton(to.fundRefund(payment.paymentId), 'Fund a refund…')}
-    ${payers.some(({ receiver }) => receiver === null) && linkButton(to.confirmAddress(payment.paymentId), 'Confirm an address…')}</span>`;
+    ${can && linkButton(to.fundRefund(payment.paymentId), sayContent('fundMenu'))}
+    ${payers.some(({ receiver }) => receiver === null) && linkButton(to.confirmAddress(payment.paymentId), sayContent('confirmAddressMenu'))}</span>`;
   return card(
-    { title: 'Refund with new money', live: 'funded', controls },
+    { title: sayText('refundNewMoney'), live: 'funded', controls },
     html`<div>
       ${waits && inside(noAddress(link))}
       ${payers.some(({ confirmed }) => confirmed !== null) && confirmedTable(app.appId, payment.paymentId, funded)}
       ${refunds.length > 0 && refundTable(app.appId, refunds)}
-      ${refunds.length === 0 && can && inside(html`<p class="muted">${'The money was paid out. You fund a refund by a payment of your own, which pays it to the payer.'}</p>`)}
+      ${refunds.length === 0 && can && inside(html`<p class="muted">${sayContent('refundNewMoneyText')}</p>`)}
     </div>`,
   );
 }
@@ -59,20 +60,20 @@ export function fundedCard({ app, payment, funded, link }: FundedModel): VNode {
 const noAddress = (link: string | null): VNode =>
   notice(
     'wait',
-    html`<div class="rows"><p>${'To refund this payment you need an address of the payer. Send the payer this page, where they sign one:'}</p>
-    ${link !== null && html`<p>${copyable(html`<span class="mono">${link}/refund</span>`, `${link}/refund`, 'Link')}</p>`}
-    <p>${'A payer at an exchange cannot sign: confirm the address that they gave you.'}</p></div>`,
+    html`<div class="rows"><p>${sayContent('needAddress')}</p>
+    ${link !== null && html`<p>${copyable(html`<span class="mono">${link}/refund</span>`, `${link}/refund`, sayText('link'))}</p>`}
+    <p>${sayContent('exchangeCannotSign')}</p></div>`,
   );
 
 const confirmedTable = (appId: string, paymentId: string, { payers, now }: FundedRefundFacts): VNode =>
   table(
-    'Addresses that your team confirmed',
+    sayText('confirmedAddresses'),
     [
-      { head: 'Address', kind: 'title' },
-      { head: 'For', kind: 'detail' },
-      { head: 'State', kind: 'chip' },
-      { head: 'From', kind: 'when' },
-      { head: 'Withdraw', kind: 'action' },
+      { head: sayText('address'), kind: 'title' },
+      { head: sayText('forSender'), kind: 'detail' },
+      { head: sayText('state'), kind: 'chip' },
+      { head: sayText('fromTime'), kind: 'when' },
+      { head: sayText('withdrawAddress'), kind: 'action' },
     ],
     payers.flatMap(({ confirmed, sender, chainId }) =>
       confirmed === null
@@ -80,32 +81,34 @@ const confirmedTable = (appId: string, paymentId: string, { payers, now }: Funde
         : [
             [
               html`<span class="mono">${confirmed.address}</span>`,
-              html`<span>${shortAddress(sender)} on ${chainName(chainId)}</span>`,
-              now < confirmed.effectiveAt ? chip('wait', 'Waits') : chip('ok', 'In force'),
+              html`<span>${sayContent('addressOnChain', { address: shortAddress(sender), chain: chainName(chainId) })}</span>`,
+              now < confirmed.effectiveAt
+                ? chip('wait', sayText('addressWaits'))
+                : chip('ok', sayText('addressInForce')),
               when(confirmed.effectiveAt),
-              html`<form method="post" action=${appPaths(appId).withdrawAddress(paymentId)}><input type="hidden" name="number" value=${confirmed.number} />${submit('Withdraw', 'danger')}</form>`,
+              html`<form method="post" action=${appPaths(appId).withdrawAddress(paymentId)}><input type="hidden" name="number" value=${confirmed.number} />${submit(sayContent('withdrawAddress'), 'danger')}</form>`,
             ],
           ],
     ),
   );
 
 const ending = (outcome: 'paid' | 'unpaid'): VNode =>
-  outcome === 'paid' ? chip('ok', 'Paid') : chip('idle', 'Not funded');
+  outcome === 'paid' ? chip('ok', sayText('fundedPaid')) : chip('idle', sayText('fundedUnpaid'));
 
 const refundTable = (appId: string, refunds: readonly FundedRefund[]): VNode =>
   table(
-    'Funded refunds',
+    sayText('fundedRefunds'),
     [
-      { head: 'Refund', kind: 'title' },
-      { head: 'To', kind: 'detail' },
-      { head: 'State', kind: 'chip' },
-      { head: 'Ordered', kind: 'when' },
-      { head: 'Amount', kind: 'number' },
+      { head: sayText('refund'), kind: 'title' },
+      { head: sayText('to'), kind: 'detail' },
+      { head: sayText('state'), kind: 'chip' },
+      { head: sayText('orderedAt'), kind: 'when' },
+      { head: sayText('amount'), kind: 'number' },
     ],
     refunds.map(({ refund, fundingPaymentId, receiverAddress, chainId, token, amount: units, ended, requestedAt }) => [
-      html`<a href=${appPaths(appId).payment(fundingPaymentId)}>Refund ${refund}</a>`,
-      html`<span>${shortAddress(receiverAddress)} on ${chainName(chainId)}</span>`,
-      ended === null ? chip('wait', 'Waits for your payment') : ending(ended.outcome),
+      html`<a href=${appPaths(appId).payment(fundingPaymentId)}>${sayContent('refundNumber', { number: refund })}</a>`,
+      html`<span>${sayContent('addressOnChain', { address: shortAddress(receiverAddress), chain: chainName(chainId) })}</span>`,
+      ended === null ? chip('wait', sayText('waitsForYourPayment')) : ending(ended.outcome),
       when(requestedAt),
       amount(formatAmount(units, token.decimals), token.symbol),
     ]),
@@ -129,25 +132,33 @@ export function fundFormPage(model: FundFormModel): VNode {
   const filled = { values, errors: state.errors };
   return appPage(
     model,
-    { title: 'Fund this refund', section: 'payments', up: { href: to.payment(paymentId), label: 'Payment' } },
+    {
+      title: sayText('fundThisRefund'),
+      section: 'payments',
+      up: { href: to.payment(paymentId), label: sayText('payment') },
+    },
     html`<div class="stack narrow">${card(
-      { title: 'What is refunded' },
+      { title: sayText('whatIsRefunded') },
       html`<form class="inside" method="post" action=${to.fundRefund(paymentId)}>
         ${problems(filled)}
         <input type="hidden" name="key" value=${nonce} />
         ${selectField({
           form: filled,
           name: 'sender',
-          label: 'To',
+          label: sayText('to'),
           options: ready.map(({ sender, receiver, chainId, fundable, tokenSymbol }) => ({
             value: sender,
-            label: `${shortText(receiver ?? '')} on ${chainName(chainId)}: at most ${amountText(fundable, tokenSymbol)}`,
+            label: sayText('atMostTo', {
+              address: shortText(receiver ?? ''),
+              chain: chainName(chainId),
+              amount: amountText(fundable, tokenSymbol),
+            }),
           })),
         })}
-        ${textField({ form: filled, name: 'amount', label: 'Amount', hint: 'What the payer gets, in whole tokens. The usual fee comes on top.', inputmode: 'decimal', maxlength: 60, mono: true })}
-        ${textField({ form: filled, name: 'reason', label: 'Reason', hint: 'For your team; the payer does not see it.', maxlength: 400, optional: true })}
-        <p class="small muted">${'You get the link of a payment that pays exactly this refund. Pay it within one hour from any wallet of yours; nothing is taken from other payments. Until you have paid it, you can cancel it.'}</p>
-        ${ready.length > 0 ? submit('Make the link') : notice('wait', html`<p>${'Nothing can be refunded now: a refund waits for your payment, or no address of the payer is known.'}</p>`)}
+        ${textField({ form: filled, name: 'amount', label: sayText('amount'), hint: sayContent('fundAmountHint'), inputmode: 'decimal', maxlength: 60, mono: true })}
+        ${textField({ form: filled, name: 'reason', label: sayText('reason'), hint: sayContent('reasonHint'), maxlength: 400, optional: true })}
+        <p class="small muted">${sayContent('fundText')}</p>
+        ${ready.length > 0 ? submit(sayContent('makeTheLink')) : notice('wait', html`<p>${sayContent('nothingToRefund')}</p>`)}
       </form>`,
     )}</div>`,
   );
@@ -171,31 +182,35 @@ export function confirmAddressPage(model: ConfirmAddressModel): VNode {
   const coded = challenge !== null;
   return appPage(
     model,
-    { title: 'Confirm a refund address', section: 'payments', up: { href: to.payment(paymentId), label: 'Payment' } },
+    {
+      title: sayText('confirmAddressTitle'),
+      section: 'payments',
+      up: { href: to.payment(paymentId), label: sayText('payment') },
+    },
     html`<div class="stack narrow"><section class="card"><form class="inside" method="post" action=${coded ? to.confirmAddressCode(paymentId) : to.confirmAddress(paymentId)}>
       ${problems(state)}
-      ${notice('wait', html`<p>${`You answer for this address: a refund to a wrong one is lost. Refunds can go there after ${delay_hours} hours; until then your team can withdraw it. The log records that you confirmed it.`}</p>`)}
+      ${notice('wait', html`<p>${sayContent('youAnswerFor', { hours: delay_hours })}</p>`)}
       ${
         coded
           ? html`<div class="rows">
             ${(['transferId', 'address', 'memo'] as const).map((name) => state.values[name] !== undefined && html`<input type="hidden" name=${name} value=${state.values[name]} />`)}
             <input type="hidden" name="challenge" value=${challenge} />
-            <p>Address: <span class="mono">${state.values['address']}</span></p>
-            ${textField({ form: { values: {}, errors: state.errors }, name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', pattern: ' *([0-9] *){6,8}', maxlength: 16, mono: true, focus: true, hint: 'The digits of the mail. They work for ten minutes, for this address only.' })}</div>`
+            <p>${sayContent('addressIs', { address: html`<span class="mono">${state.values['address']}</span>` })}</p>
+            ${textField({ form: { values: {}, errors: state.errors }, name: 'code', label: sayText('code'), autocomplete: 'one-time-code', inputmode: 'numeric', pattern: ' *([0-9] *){6,8}', maxlength: 16, mono: true, focus: true, hint: sayContent('addressCodeHint') })}</div>`
           : html`<div class="rows">
             ${selectField({
               form: state,
               name: 'transferId',
-              label: 'Sender',
+              label: sayText('sender'),
               options: payers.map(({ transferId, sender, chainId }) => ({
                 value: transferId,
-                label: `${shortText(sender)} on ${chainName(chainId)}`,
+                label: sayText('addressOnChain', { address: shortText(sender), chain: chainName(chainId) }),
               })),
             })}
-            ${textField({ form: state, name: 'address', label: 'Address of the payer', hint: 'On the chain that the money came from.', maxlength: 128, mono: true })}
-            ${textField({ form: state, name: 'memo', label: 'Memo', maxlength: 128, optional: true })}</div>`
+            ${textField({ form: state, name: 'address', label: sayText('addressOfPayer'), hint: sayContent('addressOfPayerHint'), maxlength: 128, mono: true })}
+            ${textField({ form: state, name: 'memo', label: sayText('memo'), maxlength: 128, optional: true })}</div>`
       }
-      <div class="controls">${submit(coded ? 'Confirm the address' : 'Continue', coded ? 'danger' : 'primary')}${linkButton(to.payment(paymentId), 'Cancel')}</div>
+      <div class="controls">${submit(sayContent(coded ? 'confirmTheAddress' : 'continue'), coded ? 'danger' : 'primary')}${linkButton(to.payment(paymentId), sayContent('cancel'))}</div>
     </form>${coded && mailboxUrl !== null && mailboxNote(mailboxUrl)}</section></div>`,
   );
 }

@@ -154,7 +154,7 @@ export const createDashboard = (deps: DashboardDeps): PageRoutes => ({
     const { isPage, requestId } = localsOf(response);
     if (!isPage || !prefersHtml(request.headers.accept)) return undefined;
     // An error page names no path: the pages of a missing app and of another owner's app are equal.
-    const languages = { ...languagesOf(request, readCookies(request), false), url: null };
+    const languages = { ...languagesOf(request, readCookies(request), true), url: null };
     const body = inLanguages(languages, () => documentOf(pageOfError(error, requestId, deps.site.mode)));
     return { type: htmlType, body };
   },

@@ -12,7 +12,7 @@ import type { KeyReads } from '../../src/api/routes/keys.ts';
 import type { TeamReads } from '../../src/api/routes/team.ts';
 import { oneOf, Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, empty, secretOnce } from '../parts/boxes.ts';
-import { onDay, when } from '../parts/cells.ts';
+import { hourFrom, onDay } from '../parts/cells.ts';
 import {
   choiceField,
   emptyForm,
@@ -27,6 +27,7 @@ import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { entry, fields, noFields } from './forms.ts';
@@ -56,27 +57,22 @@ export const keysPage = (model: KeysModel): VNode => {
   const { app, issued, keys } = model;
   return appPage(
     model,
-    { title: 'API keys', section: 'keys' },
+    { title: sayText('keys'), section: 'keys' },
     html`<div class="stack">
-      ${issued && secretOnce(`Key “${issued.name}”`, issued.key, issued.scope === 'admin' ? adviceOnAdmin : adviceOnOrders)}
+      ${issued && secretOnce(sayText('keyIssued', { name: issued.name }), issued.key, sayContent(issued.scope === 'admin' ? 'adviceOnAdmin' : 'adviceOnOrders'))}
       ${card(
-        { title: 'Keys', note: 'a key can never change where you are paid' },
+        { title: sayText('keysTitle'), note: sayContent('keysNote') },
         keys.length > 0
           ? keyTable(model)
           : empty(
-              'No key yet',
-              html`<span>Your shop’s server sends a key with every call, so that we know whose payments it makes.
-                Start with an <strong>Orders</strong> key.</span>`,
+              sayText('noKey'),
+              html`<span>${sayContent('noKeyText', { orders: html`<strong>${sayContent('scopeOrders')}</strong>` })}</span>`,
             ),
       )}
-      <div class="narrow">${card({ title: 'Issue a key' }, issueForm(app.appId, model.form))}</div>
+      <div class="narrow">${card({ title: sayText('issueTitle') }, issueForm(app.appId, model.form))}</div>
     </div>`,
   );
 };
-
-const adviceOnAdmin =
-  'Keep it on servers that you control: it reads everything of this app. Never in a page, an app, or a repository.';
-const adviceOnOrders = 'Your server sends it in the X-API-Key header. Lost, it is revoked here and another one issued.';
 
 const issueForm = (appId: string, form: FormState): VNode =>
   html`<form class="inside" method="post" action=${appPaths(appId).keys}>
@@ -84,57 +80,57 @@ const issueForm = (appId: string, form: FormState): VNode =>
     ${textField({
       form,
       name: 'name',
-      label: 'Name',
+      label: sayText('name'),
       maxlength: 100,
-      placeholder: 'Shop server',
-      hint: 'So that you know later which one to revoke.',
+      placeholder: sayText('keyPlaceholder'),
+      hint: sayContent('keyNameHint'),
     })}
     ${choiceField({
       form,
       name: 'scope',
-      label: 'Permissions',
+      label: sayText('permissions'),
       options: [
-        { value: 'orders', label: 'Orders', hint: 'Create payments and read them. Enough for most shops.' },
-        { value: 'admin', label: 'Admin', hint: 'Also reads statistics, events and webhook deliveries.' },
+        { value: 'orders', label: sayText('scopeOrders'), hint: sayText('scopeOrdersHint') },
+        { value: 'admin', label: sayText('scopeAdmin'), hint: sayText('scopeAdminHint') },
       ],
     })}
     ${selectField({
       form,
       name: 'expiresInDays',
-      label: 'Ends',
+      label: sayText('keyEnds'),
       options: [
-        { value: '', label: 'Never' },
-        { value: '30', label: 'In 30 days' },
-        { value: '90', label: 'In 90 days' },
-        { value: '365', label: 'In a year' },
+        { value: '', label: sayText('never') },
+        { value: '30', label: sayText('in30Days') },
+        { value: '90', label: sayText('in90Days') },
+        { value: '365', label: sayText('inAYear') },
       ],
     })}
-    ${submit('Issue the key')}
+    ${submit(sayContent('issueTheKey'))}
   </form>`;
 
 const keyTable = ({ app, keys, now }: KeysModel): VNode => {
   const to = appPaths(app.appId);
   return table(
-    'API keys',
+    sayText('keys'),
     [
-      { head: 'Name', kind: 'title' },
-      { head: 'State', kind: 'chip' },
-      { head: 'Key', kind: 'detail' },
-      { head: 'Issued', kind: 'detail' },
-      { head: 'Last used', kind: 'detail' },
-      { head: 'Revoke', kind: 'action' },
+      { head: sayText('name'), kind: 'title' },
+      { head: sayText('state'), kind: 'chip' },
+      { head: sayText('key'), kind: 'detail' },
+      { head: sayText('issued'), kind: 'detail' },
+      { head: sayText('lastUsed'), kind: 'detail' },
+      { head: sayText('revoke'), kind: 'action' },
     ],
     keys.map((key) => [
       key.revokedAt === null ? nameField(to.renameKey(key.keyId), key) : html`<strong>${bdi(key.name)}</strong>`,
       stateOf(key, now),
       html`<span><span class="mono whole">${key.hint}</span><small class="below">
-        ${key.scope === 'admin' ? 'Admin' : 'Orders'}</small></span>`,
-      html`<span>${onDay(key.createdAt)}<small class="below">by ${bdi(key.createdBy)}</small></span>`,
-      key.lastUsedAt === null ? html`<span class="muted">never</span>` : when(key.lastUsedAt),
+        ${sayContent(key.scope === 'admin' ? 'scopeAdmin' : 'scopeOrders')}</small></span>`,
+      html`<span>${onDay(key.createdAt)}<small class="below">${sayContent('byPerson', { person: bdi(key.createdBy) })}</small></span>`,
+      key.lastUsedAt === null ? html`<span class="muted">${sayContent('neverUsed')}</span>` : hourFrom(key.lastUsedAt),
       key.revokedAt === null &&
         linkButton(
           to.revokeKey(key.keyId),
-          html`<span>Revoke<span class="visually-hidden"> ${key.name}</span></span>`,
+          html`<span>${sayContent('revoke')}<span class="visually-hidden"> ${key.name}</span></span>`,
           'quiet',
         ),
     ]),
@@ -142,20 +138,20 @@ const keyTable = ({ app, keys, now }: KeysModel): VNode => {
 };
 
 const nameField = (action: string, { keyId, name }: ShownKey): VNode =>
-  html`<details class="rename"><summary><strong>${bdi(name)}</strong> <span class="small muted">Rename</span></summary>
+  html`<details class="rename"><summary><strong>${bdi(name)}</strong> <span class="small muted">${sayContent('rename')}</span></summary>
     <form method="post" action=${action}>
-      ${textField({ form: { values: { name }, errors: {} }, id: `name-${keyId}`, name: 'name', label: 'New name', maxlength: 100 })}
-      ${submit('Save', 'plain')}
+      ${textField({ form: { values: { name }, errors: {} }, id: `name-${keyId}`, name: 'name', label: sayText('newName'), maxlength: 100 })}
+      ${submit(sayContent('save'), 'plain')}
     </form>
   </details>`;
 
 function stateOf({ revokedAt, expiresAt }: ShownKey, now: Instant): VNode {
   if (revokedAt !== null)
-    return html`<span>${chip('idle', 'Revoked')} <small class="below">${onDay(revokedAt)}</small></span>`;
-  if (expiresAt === null) return chip('ok', 'Works');
+    return html`<span>${chip('idle', sayText('keyRevoked'))} <small class="below">${onDay(revokedAt)}</small></span>`;
+  if (expiresAt === null) return chip('ok', sayText('keyWorks'));
   if (expiresAt <= now)
-    return html`<span>${chip('idle', 'Ended')} <small class="below">${onDay(expiresAt)}</small></span>`;
-  return html`<span>${chip('ok', 'Works')} <small class="below">until ${onDay(expiresAt)}</small></span>`;
+    return html`<span>${chip('idle', sayText('keyEnded'))} <small class="below">${onDay(expiresAt)}</small></span>`;
+  return html`<span>${chip('ok', sayText('keyWorks'))} <small class="below">${sayContent('until', { time: onDay(expiresAt) })}</small></span>`;
 }
 
 // API keys: issued and displayed once, renamed, revoked.

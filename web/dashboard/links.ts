@@ -14,7 +14,7 @@ import { linkUrlOf } from '../../src/api/resource.ts';
 import type { LinkRoutePorts } from '../../src/api/routes/links.ts';
 import { Decimal, oneOf, PageCursor, Uuid } from '../../src/api/schemas/base.ts';
 import { card, chip, empty, inside, notice, pairs } from '../parts/boxes.ts';
-import { amountText, chainName, onDay, when } from '../parts/cells.ts';
+import { amountText, chainName, grouped, onDay, when } from '../parts/cells.ts';
 import {
   choiceField,
   emptyForm,
@@ -27,9 +27,10 @@ import {
   textField,
 } from '../parts/field.ts';
 import type { Frame, Site } from '../parts/frame.ts';
-import { bdi, html } from '../parts/html.ts';
+import { bdi, type Content, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { sharing } from '../parts/sharing.ts';
 import { pager, table } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
@@ -55,16 +56,16 @@ export const linksPage = (model: LinksModel): VNode => {
   return appPage(
     model,
     {
-      title: 'Payment links',
+      title: sayText('links'),
       section: 'links',
       controls: [
-        mayReuse && linkButton(to.newReusableLink, 'New reusable link'),
-        linkButton(to.newLink, 'New payment link', 'primary'),
+        mayReuse && linkButton(to.newReusableLink, sayContent('newReusableLink')),
+        linkButton(to.newLink, sayContent('newPaymentLink'), 'primary'),
       ],
     },
     html`<div class="stack">
       ${card(
-        { title: 'Reusable links', note: 'each payer makes a payment of his own' },
+        { title: sayText('reusableLinks'), note: sayContent('reusableLinksNote') },
         html`<div>${links.length > 0 ? linkTable(model) : noLinks(model)}
         ${pager({ path: to.links, cursor, nextCursor })}</div>`,
       )}
@@ -74,13 +75,13 @@ export const linksPage = (model: LinksModel): VNode => {
 
 const linkTable = ({ app, links }: LinksModel): VNode =>
   table(
-    'Reusable links',
+    sayText('reusableLinks'),
     [
-      { head: 'Link', kind: 'title' },
-      { head: 'State', kind: 'chip' },
-      { head: 'Paid on', kind: 'detail' },
-      { head: 'Made', kind: 'when' },
-      { head: 'Amount', kind: 'number' },
+      { head: sayText('link'), kind: 'title' },
+      { head: sayText('state'), kind: 'chip' },
+      { head: sayText('paidOn'), kind: 'detail' },
+      { head: sayText('linkMade'), kind: 'when' },
+      { head: sayText('amount'), kind: 'number' },
     ],
     links.map((link) => [
       html`<a href=${appPaths(app.appId).link(link.linkId)}><strong>${bdi(nameOfLink(link))}</strong></a>`,
@@ -92,31 +93,36 @@ const linkTable = ({ app, links }: LinksModel): VNode =>
   );
 
 export const nameOfLink = ({ title, linkId }: Pick<ListedLink, 'title' | 'linkId'>): string =>
-  title ?? `Link ${linkId.slice(0, 6)}`;
+  title ?? sayText('linkNamed', { id: linkId.slice(0, 6) });
 
 export const linkChip = ({ closedAt }: Pick<ListedLink, 'closedAt'>): VNode =>
-  closedAt === null ? chip('ok', 'Open') : chip('idle', 'Closed');
+  closedAt === null ? chip('ok', sayText('linkOpen')) : chip('idle', sayText('linkClosed'));
 
 export const readLinkSource = ({ source }: Pick<ListedLink, 'source'>): string =>
-  source === null ? 'where the payer chooses' : `${source.tokenSymbol} on ${chainName(source.chainId)}`;
+  source === null
+    ? sayText('wherePayerChooses')
+    : sayText('onChain', { token: source.tokenSymbol, chain: chainName(source.chainId) });
 
-export const amountOf = ({ amount, minAmount, maxAmount }: ListedLink): string =>
-  amount === null ? `${minAmount} to ${amountText(maxAmount, 'USD')}` : amountText(amount, 'USD');
+export const amountOf = ({ amount, minAmount, maxAmount }: ListedLink): Content =>
+  amount === null
+    ? sayContent('amountRange', { least: grouped(minAmount ?? '0'), most: amountText(maxAmount, 'USD') })
+    : amountText(amount, 'USD');
 
 function noLinks({ app, mayReuse, cursor }: LinksModel): VNode {
   const to = appPaths(app.appId);
-  if (cursor !== null) return empty('No more links', 'This was the last page.', linkButton(to.links, 'Newest'));
+  if (cursor !== null)
+    return empty(sayText('noMoreLinks'), sayContent('lastPage'), linkButton(to.links, sayContent('newest')));
   if (!mayReuse) {
     return empty(
-      'None for this app',
-      'Reusable links pay the settlement wallet of a merchant app. Here each payment says who receives it.',
-      linkButton(to.newLink, 'New payment link', 'primary'),
+      sayText('noLinksForApp'),
+      sayContent('noLinksForAppText'),
+      linkButton(to.newLink, sayContent('newPaymentLink'), 'primary'),
     );
   }
   return empty(
-    'No reusable link yet',
-    'Print one on a sign, put it on a page, or send it to many: whoever opens it makes a payment of his own, to your wallet.',
-    linkButton(to.newReusableLink, 'Make a reusable link', 'primary'),
+    sayText('noReusableLink'),
+    sayContent('noReusableLinkText'),
+    linkButton(to.newReusableLink, sayContent('makeReusableLink'), 'primary'),
   );
 }
 
@@ -136,38 +142,34 @@ export const linkPage = (model: LinkModel): VNode => {
     {
       title: nameOfLink(link),
       state: linkChip(link),
-      up: { href: to.links, label: 'Payment links' },
+      up: { href: to.links, label: sayText('links') },
       section: 'links',
-      controls: open && linkButton(to.closeLink(link.linkId), 'Close the link'),
+      controls: open && linkButton(to.closeLink(link.linkId), sayContent('closeTheLink')),
     },
     html`<div class="stack">
       ${
         open
-          ? card({ title: 'Send it to whoever pays' }, inside(sharing(url, nameOfLink(link))))
-          : notice(
-              'idle',
-              html`<p>Whoever opens it is told that it is closed. Payments that were made with it go on.</p>`,
-            )
+          ? card({ title: sayText('sendToPayer') }, inside(sharing(url, nameOfLink(link))))
+          : notice('idle', html`<p>${sayContent('linkIsClosed')}</p>`)
       }
       ${card(
-        { title: 'Facts' },
+        { title: sayText('facts') },
         inside(
           pairs([
             [
-              'Amount',
-              html`<span>${amountOf(link)}, ${link.type === 'exactOut' ? 'which you get; the payer pays the fee' : 'which the payer pays; the fee is part of it'}</span>`,
+              sayText('amount'),
+              html`<span>${sayContent(link.type === 'exactOut' ? 'youGetIt' : 'payerPaysIt', { amount: amountOf(link) })}</span>`,
             ],
-            ['Paid', readLinkSource(link)],
-            link.title === null ? null : ['Title', bdi(link.title)],
-            link.description === null ? null : ['Description', bdi(link.description)],
-            ['Made', when(link.createdAt)],
-            link.closedAt === null ? null : ['Closed', when(link.closedAt)],
-            ['Id', html`<span class="mono whole">${link.linkId}</span>`],
+            [sayText('isPaid'), readLinkSource(link)],
+            link.title === null ? null : [sayText('title'), bdi(link.title)],
+            link.description === null ? null : [sayText('description'), bdi(link.description)],
+            [sayText('linkMade'), when(link.createdAt)],
+            link.closedAt === null ? null : [sayText('closedAt'), when(link.closedAt)],
+            [sayText('id'), html`<span class="mono whole">${link.linkId}</span>`],
           ]),
         ),
       )}
-      <p class="small muted">Its payments are among the others, with an order that begins with link-; their metadata has
-      this link’s id. They pay the settlement wallet that is in force when they are made.</p>
+      <p class="small muted">${sayContent('linkPaymentsNote')}</p>
     </div>`,
   );
 };
@@ -187,14 +189,14 @@ export const newReusableLinkPage = (model: NewReusableLinkModel): VNode =>
   appPage(
     model,
     {
-      title: 'New reusable link',
+      title: sayText('newReusableLink'),
       section: 'links',
-      up: { href: appPaths(model.app.appId).links, label: 'Payment links' },
+      up: { href: appPaths(model.app.appId).links, label: sayText('links') },
     },
     html`<div class="stack narrow">${
       model.settlement === null
         ? settlementFirst(model.app.appId)
-        : card({ title: 'What is to be paid each time' }, linkForm(model, model.settlement))
+        : card({ title: sayText('toBePaidEachTime') }, linkForm(model, model.settlement))
     }</div>`,
   );
 
@@ -205,30 +207,33 @@ function linkForm({ app, form, nonce, chains }: NewReusableLinkModel, settlement
   return html`<form class="inside" method="post" action=${appPaths(app.appId).newReusableLink}>
     ${problems(form)}
     <input type="hidden" name="nonce" value=${nonce} />
-    ${textField({ ...amount, name: 'amount', label: 'Amount in dollars', placeholder: '10.00', focus: true, hint: 'Leave it empty to let the payer choose, as for a tip or a donation.' })}
+    ${textField({ ...amount, name: 'amount', label: sayText('amountInDollars'), placeholder: '10.00', focus: true, hint: sayContent('amountEmptyHint') })}
     <div class="columns">
-      ${textField({ ...amount, name: 'minAmount', label: 'At least', placeholder: '0.02', hint: 'When the payer chooses.' })}
-      ${textField({ ...amount, name: 'maxAmount', label: 'At most', placeholder: '10000.00' })}
+      ${textField({ ...amount, name: 'minAmount', label: sayText('leastAmount'), placeholder: '0.02', hint: sayContent('leastAmountHint') })}
+      ${textField({ ...amount, name: 'maxAmount', label: sayText('mostAmount'), placeholder: '10000.00' })}
     </div>
-    ${choiceField({ form, name: 'type', label: 'What the amount is', options: typeOptions })}
-    ${selectField({ form, name: 'source', label: 'Paid on', options: sourceOptions(chains) })}
+    ${choiceField({ form, name: 'type', label: sayText('amountMeaning'), options: typeOptions() })}
+    ${selectField({ form, name: 'source', label: sayText('paidOn'), options: sourceOptions(chains) })}
     ${paidOutTo(settlement)}
-    ${textField({ form, name: 'title', label: 'Title', optional: true, maxlength: 200, hint: 'The payer sees it.' })}
-    ${textField({ form, name: 'description', label: 'Description', optional: true, maxlength: 1000 })}
-    ${submit('Make the link')}
+    ${textField({ form, name: 'title', label: sayText('title'), optional: true, maxlength: 200, hint: sayContent('payerSeesIt') })}
+    ${textField({ form, name: 'description', label: sayText('description'), optional: true, maxlength: 1000 })}
+    ${submit(sayContent('makeTheLink'))}
   </form>`;
 }
 
-export const typeOptions = [
-  { value: 'exactOut', label: 'What you get', hint: 'The payer pays it and the fee.' },
-  { value: 'exactIn', label: 'What the payer pays', hint: 'You get it less the fee.' },
-] as const;
+export const typeOptions = () => [
+  { value: 'exactOut', label: sayText('amountYouGet'), hint: sayText('whatYouGetHint') },
+  { value: 'exactIn', label: sayText('whatPayerPays'), hint: sayText('whatPayerPaysHint') },
+];
 
 /** As `8453-USDC`. */
 const sourceOptions = (chains: readonly Chain[]): readonly Option[] => [
-  { value: '', label: 'The payer chooses' },
+  { value: '', label: sayText('payerChooses') },
   ...chains.flatMap(({ id, name, tokens }) =>
-    tokens.map(({ symbol }) => ({ value: `${id}-${symbol}`, label: `${symbol} on ${name}` })),
+    tokens.map(({ symbol }) => ({
+      value: `${id}-${symbol}`,
+      label: sayText('onChain', { token: symbol, chain: name }),
+    })),
   ),
 ];
 

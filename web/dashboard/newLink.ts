@@ -13,6 +13,7 @@ import type { AccessDeps } from '../../src/api/auth.ts';
 import type { PaymentCreation } from '../../src/api/routes/createPayment.ts';
 import { ChainId, Decimal, PaymentType, TokenSymbol, Uuid } from '../../src/api/schemas/base.ts';
 import { card } from '../parts/boxes.ts';
+import { grouped } from '../parts/cells.ts';
 import {
   chainOptions,
   choiceField,
@@ -29,6 +30,7 @@ import type { Frame, Site } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { displayEntry, entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { typeOptions } from './links.ts';
@@ -54,12 +56,12 @@ export const newLinkPage = (model: NewLinkModel): VNode => {
   return appPage(
     model,
     {
-      title: 'New payment link',
+      title: sayText('newPaymentLink'),
       section: 'links',
-      up: { href: appPaths(model.app.appId).links, label: 'Payment links' },
+      up: { href: appPaths(model.app.appId).links, label: sayText('links') },
     },
     html`<div class="stack narrow">
-      ${ready ? card({ title: 'What is to be paid' }, linkForm(model)) : settlementFirst(model.app.appId)}
+      ${ready ? card({ title: sayText('toBePaidOnce') }, linkForm(model)) : settlementFirst(model.app.appId)}
     </div>`,
   );
 };
@@ -78,42 +80,42 @@ const linkForm = ({ app, form, nonce, chains, settlement, asksReceiver }: NewLin
     ${textField({
       form,
       name: 'amount',
-      label: 'Amount',
+      label: sayText('amount'),
       inputmode: 'decimal',
       maxlength: 30,
       pattern: ' *[0-9]+([.][0-9]+)? *',
       placeholder: '10.00',
       focus: true,
       optional: true,
-      hint: 'Left empty only where the payer decides.',
+      hint: sayContent('amountLeftEmpty'),
     })}
-    ${choiceField({ form, name: 'type', label: 'What the amount is', options: [...typeOptions, payerDecides] })}
+    ${choiceField({ form, name: 'type', label: sayText('amountMeaning'), options: [...typeOptions(), payerDecides()] })}
     <div class="columns">
-      ${selectField({ form, name: 'sourceChainId', label: 'Paid on', options: chainOptions(chains) })}
-      ${selectField({ form, name: 'sourceTokenSymbol', label: 'Token', options: tokenOptions(chains) })}
+      ${selectField({ form, name: 'sourceChainId', label: sayText('paidOn'), options: chainOptions(chains) })}
+      ${selectField({ form, name: 'sourceTokenSymbol', label: sayText('token'), options: tokenOptions(chains) })}
     </div>
     ${asksReceiver ? receiverFields(form, chains) : settlement && paidOutTo(settlement)}
     ${textField({
       form,
       name: 'orderId',
-      label: 'Order',
+      label: sayText('order'),
       optional: true,
       maxlength: 128,
-      hint: 'Your own name for it. The same order again leads to the same payment, so nobody pays twice.',
+      hint: sayContent('orderHint'),
     })}
-    ${textField({ form, name: 'title', label: 'Title', optional: true, maxlength: 200, hint: 'The payer sees it.' })}
-    ${textField({ form, name: 'description', label: 'Description', optional: true, maxlength: 1000 })}
-    ${submit('Make the link')}
+    ${textField({ form, name: 'title', label: sayText('title'), optional: true, maxlength: 200, hint: sayContent('payerSeesIt') })}
+    ${textField({ form, name: 'description', label: sayText('description'), optional: true, maxlength: 1000 })}
+    ${submit(sayContent('makeTheLink'))}
   </form>`;
 
-const payerDecides = {
+const payerDecides = () => ({
   value: 'anyAmount',
-  label: 'The payer decides',
-  hint: 'From 0.02 to 10,000. You get what comes, less the fee.',
-};
+  label: sayText('payerDecides'),
+  hint: sayText('payerDecidesHint', { least: grouped('0.02'), most: grouped('10000') }),
+});
 
 const receiverFields = (form: FormState, chains: readonly Chain[]): VNode =>
-  html`<fieldset class="field"><legend>Who receives it</legend>${walletFields(form, receiver, chains)}</fieldset>`;
+  html`<fieldset class="field"><legend>${sayContent('whoReceives')}</legend>${walletFields(form, receiver, chains)}</fieldset>`;
 
 // A payment created by form: the same command and terms as with a key.
 

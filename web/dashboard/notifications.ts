@@ -10,13 +10,14 @@ import { type AppNotice, type MemberNotices, type NoticeReads, noticesFor_ms } f
 import type { InForce } from '../../src/api/issueKey.ts';
 import { oneOf } from '../../src/api/schemas/base.ts';
 import { card, empty, inside } from '../parts/boxes.ts';
-import { amountText, countWords, grouped, when } from '../parts/cells.ts';
+import { amountText, dayText, grouped, when } from '../parts/cells.ts';
 import { emptyForm, type FormState, postButton, problems, selectField, submit } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
-import { html } from '../parts/html.ts';
+import { type Content, html } from '../parts/html.ts';
 import { type IconName, icon } from '../parts/icon.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths, withQuery } from '../parts/paths.ts';
+import { type PlainName, pageLanguage, sayContent, sayCount, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -26,13 +27,13 @@ export interface NotificationsModel extends Frame, MemberNotices {
   readonly form: FormState;
 }
 
-const kindTexts: Readonly<Record<NoticeKind, readonly [label: string, hint: string]>> = {
-  moneyHeld: ['Money held', 'A payment begins to hold money that is not what was agreed.'],
-  webhookFailing: ['Webhooks fail', 'Your server does not accept at least 3 webhooks within an hour.'],
-  largePayment: ['Large payment', 'A payment of at least the amount below arrives.'],
-  firstPayment: ['First payment', 'The first payment of this app is paid out.'],
-  dailySummary: ['Daily summary', 'Payments, amounts and refunds of the day before, from 06:00 UTC.'],
-  weeklySummary: ['Weekly summary', 'The week from Monday to Sunday, on Mondays from 06:00 UTC.'],
+const kindTexts: Readonly<Record<NoticeKind, readonly [label: PlainName, hint: PlainName]>> = {
+  moneyHeld: ['moneyHeld', 'moneyHeldHint'],
+  webhookFailing: ['webhooksFail', 'webhooksFailHint'],
+  largePayment: ['largePayment', 'largePaymentHint'],
+  firstPayment: ['firstPayment', 'firstPaymentHint'],
+  dailySummary: ['dailySummary', 'dailySummaryHint'],
+  weeklySummary: ['weeklySummary', 'weeklySummaryHint'],
 };
 
 /** Amounts from which a payment can count as large, in dollars. */
@@ -44,19 +45,19 @@ export function notificationsPage(model: NotificationsModel): VNode {
   const to = appPaths(app.appId);
   return appPage(
     model,
-    { title: 'Notifications', section: 'notifications' },
+    { title: sayText('notifications'), section: 'notifications' },
     html`<div class="stack">
       ${card(
         {
-          title: 'What happened',
-          note: `the last ${noticesFor_ms / 86_400_000} days`,
-          controls: unread > 0 && postButton(to.readNotifications, 'Mark all as read'),
+          title: sayText('whatHappened'),
+          note: sayCount('lastDays', noticesFor_ms / 86_400_000),
+          controls: unread > 0 && postButton(to.readNotifications, sayContent('markRead')),
         },
         notices.length > 0
           ? html`<ul class="list">${notices.map((notice) => noticeItem(app.appId, notice, seenAt))}</ul>`
-          : empty('Nothing yet', 'The kinds that you choose below appear here.'),
+          : empty(sayText('nothingYet'), sayContent('nothingYetText')),
       )}
-      ${card({ title: 'What you get', note: 'for you alone; other members choose for themselves' }, choiceForm(model))}
+      ${card({ title: sayText('whatYouGet'), note: sayContent('forYouAlone') }, choiceForm(model))}
     </div>`,
   );
 }
@@ -73,25 +74,42 @@ const drawings: Readonly<Record<NoticeKind, IconName>> = {
 function noticeItem(appId: string, notice: AppNotice, seenAt: Instant | null): VNode {
   const isUnread = seenAt === null || notice.at > seenAt;
   return html`<li><a class="go" href=${pageOf(appId, notice)}><span class="tick need">${icon(drawings[notice.kind])}</span><span>
-    <strong>${sentenceOf(notice)} ${isUnread && html`<span class="chip wait">New</span>`}</strong>
+    <strong>${sentenceOf(notice)} ${isUnread && html`<span class="chip wait">${sayContent('newNotice')}</span>`}</strong>
     <small class="muted">${when(notice.at)}</small></span>${icon('forth')}</a></li>`;
 }
 
-function sentenceOf({ kind, count, amount, tokenSymbol, line }: AppNotice): string {
+function sentenceOf({ kind, count, amount, tokenSymbol, line }: AppNotice): Content {
   const money = amount === null || tokenSymbol === null ? '' : amountText(amount, tokenSymbol);
   switch (kind) {
     case 'moneyHeld':
-      return `A payment holds ${money} that is not what was agreed`;
+      return sayContent('noticeHeld', { money });
     case 'largePayment':
-      return `A large payment arrived: ${money}`;
+      return sayContent('noticeLarge', { money });
     case 'webhookFailing':
-      return `Your server did not accept ${countWords(count, 'webhook')} within an hour`;
+      return sayCount('noticeWebhooks', count);
     case 'firstPayment':
-      return 'Your first payment was paid out';
+      return sayContent('noticeFirst');
     default:
-      return line ?? '';
+      return summaryOf(line ?? '');
   }
 }
+
+/** Summaries are stored in English; their numbers make the sentence of another language. */
+function summaryOf(line: string): string {
+  const found = pageLanguage() === 'en' ? null : summaryForm.exec(line);
+  if (!found) return line;
+  const [, period = '', date = '', payments, received = '', refunded = '', held] = found;
+  return sayText('summaryLine', {
+    period: sayText(period === 'On' ? 'onDate' : 'weekFrom', { date: dayText(date) }),
+    payments: sayCount('summaryPayments', Number(payments)),
+    received: grouped(received),
+    refunded: grouped(refunded),
+    held: sayCount('summaryHeld', Number(held)),
+  });
+}
+
+const summaryForm =
+  /^(On|In the week from) (\d{4}-\d\d-\d\d) \(UTC\): (\d+) payments? paid out, ([\d.]+) dollars received, ([\d.]+) refunded\. Now (\d+) payments? holds? money that can be refunded\.$/;
 
 function pageOf(appId: string, { kind, paymentId }: AppNotice): string {
   const to = appPaths(appId);
@@ -102,20 +120,20 @@ function pageOf(appId: string, { kind, paymentId }: AppNotice): string {
 
 function choiceForm({ app, choice, form }: NotificationsModel): VNode {
   const box = (way: 'mail' | 'bell', kind: NoticeKind): VNode =>
-    html`<label class="only"><input type="checkbox" name=${`${way}-${kind}`} value="true" checked=${choice[way].includes(kind)} /><span class="visually-hidden">${`${kindTexts[kind][0]}, ${way === 'mail' ? 'by mail' : 'in the dashboard'}`}</span></label>`;
+    html`<label class="only"><input type="checkbox" name=${`${way}-${kind}`} value="true" checked=${choice[way].includes(kind)} /><span class="visually-hidden">${sayText(way === 'mail' ? 'noticeByMail' : 'noticeInDashboard', { kind: sayText(kindTexts[kind][0]) })}</span></label>`;
   const large = (BigInt(choice.large_microUsd) / millionths).toString();
   const amounts = [...new Set([...largeAmounts, large])].toSorted((a, b) => Number(BigInt(a) - BigInt(b)));
   return html`<form method="post" action=${appPaths(app.appId).notifications}>
     ${Object.keys(form.errors).length > 0 && inside(problems(form))}
     ${table(
-      'Notifications',
+      sayText('notifications'),
       [
-        { head: 'Notification', kind: 'title' },
-        { head: 'Mail', kind: 'detail' },
-        { head: 'Dashboard', kind: 'detail' },
+        { head: sayText('notification'), kind: 'title' },
+        { head: sayText('mail'), kind: 'detail' },
+        { head: sayText('dashboard'), kind: 'detail' },
       ],
       noticeKinds.map((kind) => [
-        html`<span><strong>${kindTexts[kind][0]}</strong><br /><small class="muted">${kindTexts[kind][1]}</small></span>`,
+        html`<span><strong>${sayContent(kindTexts[kind][0])}</strong><br /><small class="muted">${sayContent(kindTexts[kind][1])}</small></span>`,
         box('mail', kind),
         box('bell', kind),
       ]),
@@ -124,12 +142,11 @@ function choiceForm({ app, choice, form }: NotificationsModel): VNode {
       ${selectField({
         form: { ...form, values: { large } },
         name: 'large',
-        label: 'A payment is large from',
+        label: sayText('largeFrom'),
         options: amounts.map((amount) => ({ value: amount, label: `$${grouped(amount)}` })),
       })}
-      <p class="muted">At most one mail in 15 minutes and 10 a day go to you, for all your apps together. The next mail has everything
-      that waited.</p>
-      <div class="controls">${submit('Save')}</div>
+      <p class="muted">${sayContent('mailLimits')}</p>
+      <div class="controls">${submit(sayContent('save'))}</div>
     </div>
   </form>`;
 }

@@ -10,7 +10,9 @@ import type { Answer } from '../../src/api/router.ts';
 import type { Streamed } from '../../src/api/stream.ts';
 import type { FormState } from '../parts/field.ts';
 import type { Flash, Frame } from '../parts/frame.ts';
-import type { Cookies, Notice, SetCookie } from './cookies.ts';
+import type { Notice } from '../parts/messages/flashes.ts';
+import { sayText } from '../parts/say.ts';
+import type { Cookies, SetCookie } from './cookies.ts';
 import type { UploadedFile, UploadLimits } from './upload.ts';
 
 /** anyone: signed in or not. person: signed in. owner: signed in, and the path's {appId} is theirs. */
@@ -122,8 +124,9 @@ export function whoDid(
   team: readonly TeamMember[],
 ): string {
   const [kind, who = ''] = cause.split(':', 2);
-  if (kind === 'developer') return who === developerId ? (person ?? 'you') : memberName(team, who);
-  if (kind === 'operator') return 'the operator';
-  if (kind === 'key') return 'an API key';
-  return 'the service';
+  if (kind === 'developer')
+    return who === developerId ? (person ?? sayText('byYou')) : memberName(team, who, sayText('byFormerMember'));
+  if (kind === 'operator') return sayText('byOperator');
+  if (kind === 'key') return sayText('byKey');
+  return sayText('byService');
 }

@@ -14,6 +14,7 @@ import type { Frame, Site } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
@@ -32,17 +33,16 @@ export const payFromField = (chain: Chain, token: Token): `from-${number}-${stri
 export const payFromPage = (model: PayFromModel): VNode =>
   appPage(
     model,
-    { title: 'Pay from', section: 'payFrom' },
+    { title: sayText('payFrom'), section: 'payFrom' },
     html`<div class="stack narrow">${card(
-      { title: 'What payers may choose' },
+      { title: sayText('payersMayChoose') },
       html`<form class="inside" method="post" action=${appPaths(model.app.appId).payFrom}>
         ${problems(model.form)}
-        <p class="muted">On the payment’s page, payers choose one of these besides the chain that the payment was made for. You get
-        the same whatever they choose. The first that is paid in full counts; what came from elsewhere is held and can be sent back. Reusable links that leave it to the payer offer what stands here, and all chains where nothing does.</p>
-        <fieldset class="field"><legend>Chains and tokens</legend>
+        <p class="muted">${sayContent('payFromText')}</p>
+        <fieldset class="field"><legend>${sayContent('chainsAndTokens')}</legend>
           <div class="choices">${model.chains.flatMap((chain) => chain.tokens.map((token) => choice(model, chain, token)))}</div>
         </fieldset>
-        ${submit('Save')}
+        ${submit(sayContent('save'))}
       </form>`,
     )}</div>`,
   );

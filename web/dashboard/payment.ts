@@ -26,7 +26,6 @@ import {
   amountText,
   between,
   chainName,
-  countWords,
   grouped,
   lengthText,
   paymentName,
@@ -36,10 +35,11 @@ import {
 } from '../parts/cells.ts';
 import { linkButton } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
-import { bdi, html } from '../parts/html.ts';
+import { bdi, type Content, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
 import { dueOf, paymentChip, stateWord } from '../parts/paymentState.ts';
+import { type PlainName, pageLanguage, sayContent, sayCount, sayText } from '../parts/say.ts';
 import { sharing } from '../parts/sharing.ts';
 import { table } from '../parts/table.ts';
 import { deliveryTable } from './deliveryTable.ts';
@@ -55,29 +55,31 @@ export function nextSteps(payment: PaymentView, story: readonly StoryEntry[]): r
   const destination = chainName(payment.destinationChainId);
   const payout: StoryStep = {
     stage: 'next',
-    title: `Payout on ${destination}`,
-    detail: html`<span>${amountText(payment.destinationAmount, payment.destinationTokenSymbol)} to ${shortAddress(payment.receiverAddress)}</span>`,
+    title: sayText('nextPayout', { chain: destination }),
+    detail: html`<span>${sayContent('amountTo', { amount: amountText(payment.destinationAmount, payment.destinationTokenSymbol), address: shortAddress(payment.receiverAddress) })}</span>`,
   };
   switch (payment.status) {
     case 'payment_unpaid':
-      if (payment.cancelledAt !== null)
-        return [{ stage: 'now', title: `Ends as soon as ${source} has been read up to the end` }];
+      if (payment.cancelledAt !== null) return [{ stage: 'now', title: sayText('endsWhenRead', { chain: source }) }];
       return [
         {
           stage: 'now',
-          title: `Waiting for ${amountText(payment.sourceAmount, payment.sourceTokenSymbol)} on ${source}`,
-          detail: html`<span>until ${when(payment.expiresAt)}</span>`,
+          title: sayContent('waitingFor', {
+            amount: amountText(payment.sourceAmount, payment.sourceTokenSymbol),
+            chain: source,
+          }),
+          detail: html`<span>${sayContent('until', { time: when(payment.expiresAt) })}</span>`,
         },
         payout,
       ];
     case 'payment_started':
       if (payment.missing !== null) return [missingStep(payment, source), payout];
-      return [{ stage: 'now', title: `Confirming on ${source}`, detail: confirming(story) }, payout];
+      return [{ stage: 'now', title: sayText('confirmingOn', { chain: source }), detail: confirming(story) }, payout];
     case 'payment_payin_completed':
     case 'payment_bridging':
-      return [{ ...payout, stage: 'now', title: `Payout on ${destination} is about to be sent` }];
+      return [{ ...payout, stage: 'now', title: sayText('payoutAboutToBeSent', { chain: destination }) }];
     case 'payment_payout_started':
-      return [{ stage: 'now', title: `Waiting until the payout is final on ${destination}` }];
+      return [{ stage: 'now', title: sayText('waitingUntilFinal', { chain: destination }) }];
     default:
       return [];
   }
@@ -90,17 +92,15 @@ const missingStep = (
   stage: 'now',
   title:
     cancelledAt === null
-      ? `Waiting for ${amountText(missing, sourceTokenSymbol)} more on ${source}`
-      : `Ends as soon as ${source} has been read up to the end`,
-  detail: html`<span>until ${when(expiresAt)}</span>`,
+      ? sayContent('waitingForMore', { amount: amountText(missing, sourceTokenSymbol), chain: source })
+      : sayText('endsWhenRead', { chain: source }),
+  detail: html`<span>${sayContent('until', { time: when(expiresAt) })}</span>`,
 });
 
 function confirming(story: readonly StoryEntry[]): string {
   const seen = story.findLast((entry) => entry.type === 'payinDetected');
   const depth = seen?.type === 'payinDetected' ? seen.confirmations : null;
-  return depth === null
-    ? 'Nothing is paid out before it is final.'
-    : `${countWords(depth, 'confirmation')} so far. Nothing is paid out before it is final.`;
+  return depth === null ? sayText('notBeforeFinal') : sayCount('confirmationsSoFar', depth);
 }
 
 /**
@@ -113,37 +113,50 @@ export function amountDueBox(payment: PaymentView, link: string | null): VNode {
   const sourceAmount = missing ?? payment.sourceAmount;
   return card(
     {
-      title: missing === null ? 'To be paid' : 'Still to be paid',
-      note: html`<span>until ${when(payment.expiresAt)}</span>`,
+      title: sayText(missing === null ? 'toBePaid' : 'stillToBePaid'),
+      note: html`<span>${sayContent('until', { time: when(payment.expiresAt) })}</span>`,
     },
     inside(html`<div class="rows">
       ${
         missing !== null &&
-        html`<p><strong>${`${amountText(payment.amountReceived, sourceTokenSymbol)} of ${amountText(dueOf(payment), sourceTokenSymbol)} received, waiting until `}${when(payment.expiresAt)}.</strong> ${'When the time to pay is over, your rule for too little decides what happens with it.'}</p>`
+        html`<p><strong>${sayContent('partReceived', { received: amountText(payment.amountReceived, sourceTokenSymbol), due: amountText(dueOf(payment), sourceTokenSymbol), time: when(payment.expiresAt) })}</strong> ${sayContent('ruleDecides')}</p>`
       }
       ${
         link !== null &&
-        html`<div class="rows"><p>${missing === null ? 'Send this page to whoever pays:' : 'Send this page to the payer again:'}</p>${sharing(link, mailSubject(payment))}</div>`
+        html`<div class="rows"><p>${sayContent(missing === null ? 'sendThisPage' : 'sendThisPageAgain')}</p>${sharing(link, mailSubject(payment))}</div>`
       }
       ${pairs([
         [
-          'Amount',
+          sayText('amount'),
           sourceAmount === null
             ? amount(null, sourceTokenSymbol)
-            : copyable(html`<span>exactly ${amount(sourceAmount, sourceTokenSymbol)}</span>`, sourceAmount, 'Amount'),
+            : copyable(
+                html`<span>${sayContent('exactly', { amount: amount(sourceAmount, sourceTokenSymbol) })}</span>`,
+                sourceAmount,
+                sayText('amount'),
+              ),
         ],
-        ['Chain', chain],
-        payment.payFrom === null ? null : ['Or, as the payer chooses', othersOf(payment, payment.payFrom)],
-        ['Address', copyable(address(depositAddress), depositAddress, 'Address')],
+        [sayText('chain'), chain],
+        payment.payFrom === null ? null : [sayText('orOtherSource'), othersOf(payment, payment.payFrom)],
+        [sayText('address'), copyable(address(depositAddress), depositAddress, sayText('address'))],
         depositMemo === null
           ? null
-          : ['Memo', copyable(html`<strong class="mono">${depositMemo}</strong>`, depositMemo, 'Memo')],
-        depositContract === null ? null : ['Contract', copyable(address(depositContract), depositContract, 'Contract')],
+          : [
+              sayText('memo'),
+              copyable(html`<strong class="mono">${depositMemo}</strong>`, depositMemo, sayText('memo')),
+            ],
+        depositContract === null
+          ? null
+          : [sayText('contract'), copyable(address(depositContract), depositContract, sayText('contract'))],
         depositContractMemo === null || depositContractMemo === depositMemo
           ? null
           : [
-              'Contract’s memo',
-              copyable(html`<span class="mono">${depositContractMemo}</span>`, depositContractMemo, 'Contract’s memo'),
+              sayText('contractMemo'),
+              copyable(
+                html`<span class="mono">${depositContractMemo}</span>`,
+                depositContractMemo,
+                sayText('contractMemo'),
+              ),
             ],
       ])}
       <p class="small muted">${warning(payment)}</p>
@@ -154,16 +167,33 @@ export function amountDueBox(payment: PaymentView, link: string | null): VNode {
 const othersOf = ({ sourceChainId, sourceTokenAddress }: PaymentView, sources: readonly SourceView[]): string =>
   sources
     .filter(({ chainId, tokenAddress }) => chainId !== sourceChainId || tokenAddress !== sourceTokenAddress)
-    .map(({ chainId, tokenSymbol }) => `${tokenSymbol} on ${chainName(chainId)}`)
-    .join(', ');
+    .map(({ chainId, tokenSymbol }) => sayText('onChain', { token: tokenSymbol, chain: chainName(chainId) }))
+    .join(sayText('listComma'));
 
-const mailSubject = (payment: PaymentView): string => payment.title ?? `Payment ${paymentName(payment)}`;
+const mailSubject = (payment: PaymentView): string =>
+  payment.title ?? sayText('paymentNamed', { name: paymentName(payment) });
 
-function warning({ sourceTokenSymbol, sourceChainId, depositMemo, sourceAmount }: PaymentView): string {
-  const memo = depositMemo === null ? '' : ', and with the memo: without it the money cannot be told apart';
-  const only = `Only ${sourceTokenSymbol}, only on ${chainName(sourceChainId)}${memo}.`;
+function warning({ sourceTokenSymbol, sourceChainId, depositMemo, sourceAmount }: PaymentView): Content {
+  const source = { token: sourceTokenSymbol, chain: chainName(sourceChainId) };
+  const only = depositMemo === null ? sayContent('onlyToken', source) : sayContent('onlyTokenMemo', source);
   if (sourceAmount === null) return only;
-  return `${only} Less than ${amountText(sourceAmount, sourceTokenSymbol)} is held, not paid out; it can be sent back.`;
+  return [only, ' ', sayContent('lessIsHeld', { amount: amountText(sourceAmount, sourceTokenSymbol) })];
+}
+
+const problems: Readonly<Record<NonNullable<PaymentView['errorCode']>, PlainName>> = {
+  amountTooLow: 'problemTooLow',
+  amountTooHigh: 'problemTooHigh',
+  latePayin: 'problemLate',
+  wrongToken: 'problemWrongToken',
+  wrongChain: 'problemWrongChain',
+  otherSender: 'problemOtherSender',
+  payoutImpossible: 'problemPayoutImpossible',
+};
+
+/** English is the text of the API. Other languages do not repeat the transaction and the address of an empty payin. */
+function problemOf({ errorCode, errorMessage }: PaymentView): string | null {
+  if (errorMessage === null || pageLanguage() === 'en') return errorMessage;
+  return sayText(errorCode === null ? 'problemEmptyPayin' : problems[errorCode]);
 }
 
 export interface PaymentModel extends Frame {
@@ -183,14 +213,14 @@ export interface PaymentModel extends Frame {
 }
 
 const orderTitle = (payment: PaymentView): string =>
-  payment.orderId === null ? paymentName(payment) : `Order ${paymentName(payment)}`;
+  payment.orderId === null ? paymentName(payment) : sayText('orderTitle', { name: paymentName(payment) });
 
 export const paymentPage = (model: PaymentModel): VNode => {
   const { app, payment, moment } = model;
   const head = {
     title: payment.title ?? orderTitle(payment),
     state: paymentChip(payment),
-    up: { href: appPaths(app.appId).payments, label: 'Payments' },
+    up: { href: appPaths(app.appId).payments, label: sayText('payments') },
     section: 'payments',
   } as const;
   if (moment.at !== null)
@@ -205,11 +235,12 @@ export const paymentPage = (model: PaymentModel): VNode => {
       ...head,
       live: `${paymentName(payment)}: ${stateWord(payment)[1]}`,
       controls:
-        canCancel(payment) && linkButton(appPaths(app.appId).cancelPayment(payment.paymentId), 'Cancel…', 'danger'),
+        canCancel(payment) &&
+        linkButton(appPaths(app.appId).cancelPayment(payment.paymentId), sayContent('cancelMenu'), 'danger'),
     },
     html`<div class="stack">
       <div id="state" data-live="part">
-      ${payment.errorMessage !== null && notice('bad', html`<p>${payment.errorMessage}</p>`)}
+      ${payment.errorMessage !== null && notice('bad', html`<p>${problemOf(payment)}</p>`)}
       ${isOpen(payment) && amountDueBox(payment, model.link)}</div>
       ${boughtCard(payment)}
       ${toldBy(model)}
@@ -230,22 +261,22 @@ function boughtCard({ description, lineItems, ...payment }: PaymentView): VNode 
   const items = lineItems ?? [];
   return card(
     {
-      title: 'What is bought',
+      title: sayText('bought'),
       note:
         payment.orderId === null
           ? undefined
-          : html`<span>order ${bdi(paymentName({ ...payment, description, lineItems }))}</span>`,
+          : html`<span>${sayContent('orderNote', { name: bdi(paymentName({ ...payment, description, lineItems })) })}</span>`,
     },
     html`<div>
       ${description !== null && inside(html`<p>${bdi(description)}</p>`)}
       ${
         items.length > 0 &&
         table(
-          'Line items',
+          sayText('lineItems'),
           [
-            { head: 'Name', kind: 'title' },
-            { head: 'Quantity', kind: 'number' },
-            { head: 'Amount', kind: 'number' },
+            { head: sayText('name'), kind: 'title' },
+            { head: sayText('quantity'), kind: 'number' },
+            { head: sayText('amount'), kind: 'number' },
           ],
           items.map((item) => [bdi(item.name), String(item.quantity), amount(item.amount, token)]),
         )
@@ -263,20 +294,20 @@ function toldBy(model: PaymentModel): VNode {
   const next = moment.at === null ? nextSteps(payment, story) : [];
   const line = [...storySteps(story, mode, app.appId), ...next];
   return html`<div class="pair">
-    ${card({ title: 'Story', note: 'every line is an event of the log', live: 'story' }, inside(steps(line)))}
-    ${card({ title: 'Facts', live: 'facts' }, inside(factPairs(model)))}
+    ${card({ title: sayText('story'), note: sayContent('storyNote'), live: 'story' }, inside(steps(line)))}
+    ${card({ title: sayText('facts'), live: 'facts' }, inside(factPairs(model)))}
   </div>`;
 }
 
 function moved(model: PaymentModel): VNode {
   const shown = model.transactions.length > 0 ? transactionTable(model) : noTransactions();
-  return card({ title: 'Transactions', live: 'transactions' }, shown);
+  return card({ title: sayText('transactions'), live: 'transactions' }, shown);
 }
 
 function told(model: PaymentModel): VNode {
   const { app, deliveries } = model;
   const shown = deliveries.length > 0 ? deliveryTable(app.appId, deliveries) : noDeliveries(model);
-  return card({ title: 'Webhooks', live: 'webhooks' }, shown);
+  return card({ title: sayText('webhooks'), live: 'webhooks' }, shown);
 }
 
 function factPairs({ payment }: PaymentModel): VNode {
@@ -284,49 +315,59 @@ function factPairs({ payment }: PaymentModel): VNode {
   const paid = payment.amountReceived !== null;
   return pairs([
     [
-      paid ? 'Payer sent' : 'Payer pays',
-      html`<span>${amount(payment.amountReceived ?? payment.sourceAmount, payment.sourceTokenSymbol)} on ${chainName(payment.sourceChainId)}</span>`,
+      sayText(paid ? 'payerSent' : 'payerPays'),
+      html`<span>${sayContent('amountOnChain', { amount: amount(payment.amountReceived ?? payment.sourceAmount, payment.sourceTokenSymbol), chain: chainName(payment.sourceChainId) })}</span>`,
     ],
     [
       payoutWord(payment),
-      html`<span>${amount(payment.destinationAmount, payment.destinationTokenSymbol)} on ${chainName(payment.destinationChainId)}</span>`,
+      html`<span>${sayContent('amountOnChain', { amount: amount(payment.destinationAmount, payment.destinationTokenSymbol), chain: chainName(payment.destinationChainId) })}</span>`,
     ],
-    differs(payment)
+    differs(payment) ? [sayText('expected'), expectedText(payment)] : null,
+    payment.sourceFee === null ? null : [sayText('fee'), amount(payment.sourceFee, payment.sourceTokenSymbol)],
+    some(excess) ? [sayText('tooMuchHeld'), amount(excess, payment.sourceTokenSymbol)] : null,
+    some(refunded) ? [sayText('sentBack'), amount(refunded, payment.sourceTokenSymbol)] : null,
+    payinSeenAt && payoutConfirmedAt
       ? [
-          'Expected',
-          html`<span>${amount(payment.amountExpected, payment.sourceTokenSymbol)}; ${amount(payment.amountCame, payment.sourceTokenSymbol)} came, ${signed(payment.amountDelta)}</span>`,
+          sayText('took'),
+          sayContent('tookSeenToPaidOut', { time: lengthText(between(payinSeenAt, payoutConfirmedAt)) }),
         ]
       : null,
-    payment.sourceFee === null ? null : ['Fee', amount(payment.sourceFee, payment.sourceTokenSymbol)],
-    some(excess) ? ['Too much, held', amount(excess, payment.sourceTokenSymbol)] : null,
-    some(refunded) ? ['Sent back', amount(refunded, payment.sourceTokenSymbol)] : null,
-    payinSeenAt && payoutConfirmedAt
-      ? ['Took', `${lengthText(between(payinSeenAt, payoutConfirmedAt))} from seen to paid out`]
-      : null,
-    ['Created', html`<span>${when(payment.createdAt)}${payment.keyless && ', without a key'}</span>`],
+    [sayText('created'), html`<span>${when(payment.createdAt)}${payment.keyless && sayContent('withoutKey')}</span>`],
     payment.status === 'payment_unpaid' || payment.status === 'payment_expired'
-      ? [payment.status === 'payment_expired' ? 'Ended' : 'Ends', when(payment.expiresAt)]
+      ? [sayText(payment.status === 'payment_expired' ? 'ended' : 'ends'), when(payment.expiresAt)]
       : null,
     payment.orderId === null
       ? null
-      : ['Order', copyable(html`<span class="mono">${bdi(payment.orderId)}</span>`, payment.orderId, 'Order id')],
-    ['Payment', copyable(html`<span class="mono">${payment.paymentId}</span>`, payment.paymentId, 'Payment id')],
+      : [
+          sayText('order'),
+          copyable(html`<span class="mono">${bdi(payment.orderId)}</span>`, payment.orderId, sayText('orderId')),
+        ],
+    [
+      sayText('payment'),
+      copyable(html`<span class="mono">${payment.paymentId}</span>`, payment.paymentId, sayText('paymentIdLabel')),
+    ],
     payment.senderAddress === null
       ? null
-      : ['Payer', copyable(address(payment.senderAddress), payment.senderAddress, 'Payer’s address')],
-    ['Paid to', copyable(address(payment.depositAddress), payment.depositAddress, 'Deposit address')],
+      : [sayText('payer'), copyable(address(payment.senderAddress), payment.senderAddress, sayText('payerAddress'))],
+    [sayText('paidTo'), copyable(address(payment.depositAddress), payment.depositAddress, sayText('depositAddress'))],
     payment.depositMemo === null
       ? null
-      : ['With memo', copyable(html`<span class="mono">${payment.depositMemo}</span>`, payment.depositMemo, 'Memo')],
-    ['Receiver', copyable(address(payment.receiverAddress), payment.receiverAddress, 'Receiver’s address')],
+      : [
+          sayText('withMemo'),
+          copyable(html`<span class="mono">${payment.depositMemo}</span>`, payment.depositMemo, sayText('memo')),
+        ],
+    [
+      sayText('receiver'),
+      copyable(address(payment.receiverAddress), payment.receiverAddress, sayText('receiverAddress')),
+    ],
     payment.receiverMemo === null
       ? null
-      : ['Receiver’s memo', html`<span class="mono">${bdi(payment.receiverMemo)}</span>`],
+      : [sayText('receiverMemo'), html`<span class="mono">${bdi(payment.receiverMemo)}</span>`],
     metadata === null
       ? null
       : [
-          'Metadata',
-          html`<details><summary>${countWords(Object.keys(metadata).length, 'field')}</summary><pre class="mono">
+          sayText('metadata'),
+          html`<details><summary>${sayCount('fieldCount', Object.keys(metadata).length)}</summary><pre class="mono" dir="ltr">
             ${JSON.stringify(metadata, null, 2)}</pre></details>`,
         ],
   ]);
@@ -336,78 +377,78 @@ function factPairs({ payment }: PaymentModel): VNode {
 const differs = ({ amountCame, amountDelta }: PaymentView): boolean =>
   Number(amountCame) > 0 && amountDelta !== null && Number(amountDelta) !== 0;
 
-const signed = (delta: string | null): string =>
-  delta?.startsWith('-') ? `${delta.slice(1)} too little` : `${delta} too much`;
+function expectedText({ amountExpected, amountCame, amountDelta, sourceTokenSymbol }: PaymentView): VNode {
+  const isLess = amountDelta?.startsWith('-') ?? false;
+  return html`<span>${sayContent(isLess ? 'cameTooLittle' : 'cameTooMuch', {
+    expected: amount(amountExpected, sourceTokenSymbol),
+    came: amount(amountCame, sourceTokenSymbol),
+    delta: grouped(isLess ? (amountDelta ?? '').slice(1) : (amountDelta ?? '')),
+  })}</span>`;
+}
 
 const endedOtherwise = ({ status }: PaymentView): boolean =>
   status === 'payment_expired' || status === 'payment_bounced' || status === 'payment_refunded';
 
 function payoutWord(payment: PaymentView): string {
-  if (payment.payoutConfirmedAt !== null) return 'Paid out';
-  return endedOtherwise(payment) ? 'Was to be paid out' : 'To be paid out';
+  if (payment.payoutConfirmedAt !== null) return sayText('wasPaidOut');
+  return sayText(endedOtherwise(payment) ? 'wasToBePaidOut' : 'toBePaidOut');
 }
 
 const some = (amount: string | null): boolean => amount !== null && Number(amount) > 0;
 
-const kinds = { payin: 'Payment', payout: 'Payout', refund: 'Refund' } as const;
+const kinds = { payin: 'payment', payout: 'payout', refund: 'refund' } as const;
 
-const stages: Readonly<Record<PaymentTransaction['status'], readonly [State, string]>> = {
-  detected: ['wait', 'Seen'],
-  confirmed: ['ok', 'Final'],
-  orphaned: ['bad', 'Left the chain'],
-  lost: ['bad', 'Vanished'],
-  live: ['wait', 'Sent'],
-  lapsed: ['idle', 'Lapsed'],
-  dead: ['idle', 'Dead'],
-  short: ['bad', 'Too little arrived'],
-  settled: ['ok', 'Final'],
+const stages: Readonly<Record<PaymentTransaction['status'], readonly [State, PlainName]>> = {
+  detected: ['wait', 'seen'],
+  confirmed: ['ok', 'final'],
+  orphaned: ['bad', 'leftTheChain'],
+  lost: ['bad', 'vanished'],
+  live: ['wait', 'sent'],
+  lapsed: ['idle', 'lapsed'],
+  dead: ['idle', 'dead'],
+  short: ['bad', 'tooLittleArrived'],
+  settled: ['ok', 'final'],
 };
+
+function stageChip({ status }: PaymentTransaction): VNode {
+  const [state, word] = stages[status];
+  return chip(state, sayText(word));
+}
 
 const transactionTable = ({ transactions, mode }: PaymentModel): VNode =>
   table(
-    'Transactions',
+    sayText('transactions'),
     [
-      { head: 'What', kind: 'title' },
-      { head: 'Transaction', kind: 'detail' },
-      { head: 'From and to', kind: 'detail' },
-      { head: 'State', kind: 'chip' },
-      { head: 'When', kind: 'when' },
-      { head: 'Amount', kind: 'number' },
+      { head: sayText('whatColumn'), kind: 'title' },
+      { head: sayText('transaction'), kind: 'detail' },
+      { head: sayText('fromAndTo'), kind: 'detail' },
+      { head: sayText('state'), kind: 'chip' },
+      { head: sayText('when'), kind: 'when' },
+      { head: sayText('amount'), kind: 'number' },
     ],
     transactions.map((transaction) => [
-      html`<span><strong>${kinds[transaction.kind]}</strong> on ${chainName(transaction.chainId)}
+      html`<span>${sayContent('kindOnChain', { kind: html`<strong>${sayContent(kinds[transaction.kind])}</strong>`, chain: chainName(transaction.chainId) })}
         ${
           transaction.blockNumber !== null &&
-          html`<small class="below">block ${grouped(transaction.blockNumber)}
-        </small>`
+          html`<small class="below">${sayContent('block', { number: grouped(transaction.blockNumber) })}</small>`
         }</span>`,
       transactionLink(mode, transaction.chainId, transaction.txHash),
-      html`<span>${shortAddress(transaction.fromAddress)} → ${shortAddress(transaction.toAddress)}</span>`,
-      chip(...stages[transaction.status]),
+      html`<span dir="ltr">${shortAddress(transaction.fromAddress)} → ${shortAddress(transaction.toAddress)}</span>`,
+      stageChip(transaction),
       when(transaction.at),
       amount(transaction.amount, transaction.tokenSymbol),
     ]),
   );
 
-const noTransactions = (): VNode =>
-  empty(
-    'Nothing on any chain yet',
-    'The transaction that pays, and the one that pays you, are listed here with links to explorers of their chains.',
-  );
+const noTransactions = (): VNode => empty(sayText('nothingOnChain'), sayContent('nothingOnChainText'));
 
 function noDeliveries({ payment }: PaymentModel): VNode {
   if (payment.webhookUrl === null) {
-    return empty(
-      'This payment has no webhook',
-      'It was created while the app had no webhook URL. Its end can be read with the API, or here.',
-    );
+    return empty(sayText('noWebhookHere'), sayContent('noWebhookHereText'));
   }
   if (endedOtherwise(payment)) {
-    return empty('None is sent', 'Webhooks tell that money has arrived as agreed, and that it was paid out.');
+    return empty(sayText('noneIsSent'), sayContent('noneIsSentText'));
   }
   const url = html`<span class="mono">${payment.webhookUrl}</span>`;
-  return empty(
-    'None was sent yet',
-    html`<span>Two go to ${url}: one when the payment has arrived, one when it was paid out.</span>`,
-  );
+  return empty(sayText('noneSentYet'), html`<span>${sayContent('noneSentYetText', { url })}</span>`);
 }

@@ -370,10 +370,9 @@ async function asItWas(
   if (asked === undefined) return { ...now, moment: { at: null, form } };
   const wrong = (asOf: string) => ({ ...now, moment: { at: null, form: { ...form, errors: { asOf } } } });
   const at = momentOf(asked);
-  if (!at) return wrong('This must be a time, such as 2026-11-22T10:00.');
+  if (!at) return wrong(sayText('notATime'));
   const found = await getPaymentAsOf(now.payment.paymentId, { time: at });
-  if (!found?.view)
-    return wrong(`The payment was created at ${now.payment.createdAt}: ask for that time or a later one.`);
+  if (!found?.view) return wrong(sayText('createdLater', { time: now.payment.createdAt }));
   return { payment: found.view, entries: now.entries.filter((each) => each.at <= at), moment: { at, form } };
 }
 

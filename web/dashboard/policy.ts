@@ -19,12 +19,13 @@ import type { InForce } from '../../src/api/issueKey.ts';
 import type { SettingsReads } from '../../src/api/routes/settings.ts';
 import { oneOf } from '../../src/api/schemas/base.ts';
 import { card, empty } from '../parts/boxes.ts';
-import { chainName } from '../parts/cells.ts';
+import { chainName, grouped } from '../parts/cells.ts';
 import { emptyForm, type FormState, problems, selectField, submit, textField } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
 import { type Content, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { pageLanguage, pageLocale, sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -52,84 +53,83 @@ export const policyForm = ({ tolerance, lateWithinMinutes, ...verdicts }: ShownP
 export const policyPage = (model: PolicyModel): VNode =>
   appPage(
     model,
-    { title: 'Other amounts', section: 'policy', script: 'policy.js' },
+    { title: sayText('policy'), section: 'policy', script: 'policy.js' },
     html`<div class="stack narrow">
-      ${card({ title: 'Money that is not what was agreed' }, policyFields(model))}
-      ${card({ title: 'Your fees' }, model.fees.length > 0 ? feeTable(model.fees) : noFees())}
+      ${card({ title: sayText('notAgreedTitle') }, policyFields(model))}
+      ${card({ title: sayText('yourFees') }, model.fees.length > 0 ? feeTable(model.fees) : noFees())}
     </div>`,
   );
 
 const policyFields = ({ app, form }: PolicyModel): VNode =>
   html`<form class="inside" method="post" action=${appPaths(app.appId).policy} data-policy="yes">
     ${problems(form)}
-    <p class="muted">Counts for payments created from now on. A refund goes to an address that the payer has proven, and waits
-    for that proof; the network’s cost is taken off. You can refund held money yourself on the payment’s page.</p>
-    ${group('Too little', [
+    <p class="muted">${sayContent('policyText')}</p>
+    ${group(sayText('tooLittle'), [
       html`<div class="columns">
           ${textField({
             form,
             name: 'percent',
-            label: 'Tolerance',
+            label: sayText('tolerance'),
             inputmode: 'decimal',
             maxlength: 5,
             pattern: ' *[0-9]{1,2}([.][0-9]{1,2})? *',
             behind: '%',
-            hint: 'Of the amount, from 0 to 10 %.',
+            hint: sayContent('toleranceHint'),
           })}
           ${textField({
             form,
             name: 'most',
-            label: 'Tolerance, at most',
+            label: sayText('toleranceMost'),
             inputmode: 'decimal',
             maxlength: 16,
             before: '$',
-            hint: 'Both limits apply. 0 in both: none.',
+            hint: sayContent('toleranceMostHint'),
           })}
         </div>`,
-      example('tolerance', toleranceTexts, toleranceText(form)),
-      verdictField(form, 'under', 'Too little when the time is over', {
-        hold: kept,
-        accept: 'It pays for as much as came, if that is worth paying out',
-        refund: back,
+      example('tolerance', toleranceTexts(), toleranceText(form)),
+      verdictField(form, 'under', sayText('tooLittleAtEnd'), {
+        hold: sayText('heldUntilYouDecide'),
+        accept: sayText('paysAsMuch'),
+        refund: sayText('goesBack'),
       }),
     ])}
     ${group(
-      'Too much',
-      verdictField(form, 'over', 'More than the amount', {
-        hold: 'You get what was agreed, the rest is held until you decide',
-        refund: 'You get what was agreed, the rest goes back',
+      sayText('tooMuch'),
+      verdictField(form, 'over', sayText('moreThanAmount'), {
+        hold: sayText('restHeld'),
+        refund: sayText('restBack'),
       }),
     )}
-    ${group('Too late', [
-      verdictField(form, 'late', 'Money after the end of the payment', {
-        hold: kept,
-        accept: 'It pays, if it is enough and comes soon enough',
-        refund: back,
+    ${group(sayText('tooLate'), [
+      verdictField(form, 'late', sayText('moneyAfterEnd'), {
+        hold: sayText('heldUntilYouDecide'),
+        accept: sayText('paysIfSoon'),
+        refund: sayText('goesBack'),
       }),
       textField({
         form,
         name: 'lateWithinMinutes',
-        label: 'Soon enough',
-        behind: 'minutes after the end',
+        label: sayText('soonEnough'),
+        behind: sayText('minutesAfterEnd'),
         inputmode: 'numeric',
         maxlength: 5,
-        hint: 'For late money that pays, else 0. An order that you have given up may come alive; nothing pays of which something went back.',
+        hint: sayContent('soonHint'),
       }),
-      example('late', lateTexts, lateText(form)),
+      example('late', lateTexts(), lateText(form)),
     ])}
-    ${group('Wrong token or chain', [
-      verdictField(form, 'wrongToken', 'Another token on the right chain', {
-        hold: kept,
-        accept: 'Another stablecoin that is known here pays one for one',
-        refund: back,
+    ${group(sayText('wrongTokenOrChain'), [
+      verdictField(form, 'wrongToken', sayText('otherToken'), {
+        hold: sayText('heldUntilYouDecide'),
+        accept: sayText('otherTokenPays'),
+        refund: sayText('goesBack'),
       }),
-      verdictField(form, 'wrongChain', 'The right address on another chain', {
-        hold: kept,
-        accept: 'It pays where that chain is served here, for no less than its own fee',
-        refund: back,
+      verdictField(form, 'wrongChain', sayText('otherChain'), {
+        hold: sayText('heldUntilYouDecide'),
+        accept: sayText('otherChainPays'),
+        refund: sayText('goesBack'),
       }),
     ])}
-    ${submit('Save')}
+    ${submit(sayContent('save'))}
   </form>`;
 
 const group = (title: string, content: Content): VNode =>
@@ -141,36 +141,39 @@ interface ExampleTexts {
   readonly none: string;
 }
 
-const toleranceTexts: ExampleTexts = {
-  some: 'An order of 100.00 that receives {least} counts as paid.',
-  none: 'An order of 100.00 that receives 99.99 does not count as paid.',
+const toleranceTexts = (): ExampleTexts => {
+  const order = grouped('100.00');
+  return {
+    some: sayText('exampleTolerated', { order, least: '{least}' }),
+    none: sayText('exampleNotTolerated', { order, received: grouped('99.99') }),
+  };
 };
 
-const lateTexts: ExampleTexts = {
-  some: 'Money that arrives up to {minutes} minutes after the end counts as paid.',
-  none: 'Money that arrives after the end does not count as paid.',
-};
+const lateTexts = (): ExampleTexts => ({
+  some: sayText('exampleLate', { minutes: '{minutes}' }),
+  none: sayText('exampleNotLate'),
+});
 
 const example = (name: string, { some, none }: ExampleTexts, shown: string): VNode =>
-  html`<p class="example" aria-live="polite" data-example=${name} data-some=${some} data-none=${none}>${shown}</p>`;
+  html`<p class="example" aria-live="polite" data-example=${name} data-some=${some} data-none=${none} data-locale=${pageLanguage() === 'en' ? undefined : pageLocale()}>${shown}</p>`;
 
 /** Sentence for the values of the form; wrong values of a refused form tolerate nothing. */
 function toleranceText({ values: { percent = '', most = '' } }: FormState): string {
   const [share = 0, dollars = 0] = [percent, most].map((text) => Math.round(Number(text) * 100) || 0);
   const forgiven_cents = Math.min(share, dollars);
-  if (forgiven_cents <= 0) return toleranceTexts.none;
-  return toleranceTexts.some.replace('{least}', formatAmount(BigInt(exampleOrder_cents - forgiven_cents), 2));
+  if (forgiven_cents <= 0) return toleranceTexts().none;
+  return toleranceTexts().some.replace(
+    '{least}',
+    grouped(formatAmount(BigInt(exampleOrder_cents - forgiven_cents), 2)),
+  );
 }
 
 function lateText({ values: { late, lateWithinMinutes = '0' } }: FormState): string {
   const counts = late === 'accept' && Number(lateWithinMinutes) > 0;
-  return counts ? lateTexts.some.replace('{minutes}', String(Number(lateWithinMinutes))) : lateTexts.none;
+  return counts ? lateTexts().some.replace('{minutes}', String(Number(lateWithinMinutes))) : lateTexts().none;
 }
 
 const exampleOrder_cents = 10_000;
-
-const kept = 'It is held until you decide';
-const back = 'It goes back';
 
 const verdictField = (
   form: FormState,
@@ -187,23 +190,25 @@ const verdictField = (
 
 const feeTable = (fees: readonly FeeTier[]): VNode =>
   table(
-    'Your fees',
+    sayText('yourFees'),
     [
-      { head: 'From', kind: 'title' },
-      { head: 'To', kind: 'detail' },
-      { head: 'Fee', kind: 'number' },
+      { head: sayText('feeFrom'), kind: 'title' },
+      { head: sayText('feeTo'), kind: 'detail' },
+      { head: sayText('fee'), kind: 'number' },
     ],
     fees.map(({ sourceChainId, destinationChainId, fixed_microUsd, basisPoints }) => [
       html`<strong>${nameOf(sourceChainId)}</strong>`,
       nameOf(destinationChainId),
-      `$${formatAmount(BigInt(fixed_microUsd), microUsdDecimals)} and ${formatAmount(BigInt(basisPoints), 2)} %`,
+      sayContent('fixedAndShare', {
+        fixed: `$${grouped(formatAmount(BigInt(fixed_microUsd), microUsdDecimals))}`,
+        share: grouped(formatAmount(BigInt(basisPoints), 2)),
+      }),
     ]),
   );
 
-const nameOf = (chainId: number | null): string => (chainId === null ? 'Every chain' : chainName(chainId));
+const nameOf = (chainId: number | null): string => (chainId === null ? sayText('everyChain') : chainName(chainId));
 
-const noFees = (): VNode =>
-  empty('None of your own', 'You pay what this service takes of everybody. What it agrees with you is listed here.');
+const noFees = (): VNode => empty(sayText('noFees'), sayContent('noFeesText'));
 
 // Policy for wrong amounts, and the fees agreed with the operator.
 

@@ -8,6 +8,7 @@ import { type FormState, linkButton, submit, textField } from '../parts/field.ts
 import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 
 /** Time of the displayed state. Its form has the field `asOf`. */
 export interface Moment {
@@ -24,13 +25,15 @@ interface ProofModel extends Pick<Frame, 'app'> {
 export const proofCard = ({ app, payment, moment: { form } }: ProofModel): VNode => {
   const to = appPaths(app.appId);
   return card(
-    { title: 'Proof', controls: linkButton(to.evidence(payment.paymentId), 'Download evidence') },
+    {
+      title: sayText('proof'),
+      controls: linkButton(to.evidence(payment.paymentId), sayContent('downloadEvidence')),
+    },
     inside(html`<div class="stack">
-      <p>The evidence has every event of this payment up to the newest signed head of the log. Whoever gets it checks it offline, with one
-        file and without trusting anybody. It also holds the payment’s metadata, its note and its tags.</p>
+      <p>${sayContent('evidenceText')}</p>
       <form class="filters" method="get" action=${to.payment(payment.paymentId)}>
-        ${textField({ form, name: 'asOf', label: 'The payment as it was at (UTC)', type: 'datetime-local', optional: true })}
-        <div class="controls">${submit('Show', 'plain')}</div>
+        ${textField({ form, name: 'asOf', label: sayText('asItWas'), type: 'datetime-local', optional: true })}
+        <div class="controls">${submit(sayContent('show'), 'plain')}</div>
       </form>
     </div>`),
   );
@@ -40,6 +43,6 @@ export const proofCard = ({ app, payment, moment: { form } }: ProofModel): VNode
 export const pastNotice = ({ app, payment }: ProofModel, at: Instant): VNode =>
   notice(
     'wait',
-    html`<div class="stack"><p>This is the payment as it was at ${when(at)}, made from its events. Later events are omitted.</p>
-      <p>${linkButton(appPaths(app.appId).payment(payment.paymentId), 'Show it as it is now')}</p></div>`,
+    html`<div class="stack"><p>${sayContent('pastText', { time: when(at) })}</p>
+      <p>${linkButton(appPaths(app.appId).payment(payment.paymentId), sayContent('showAsNow'))}</p></div>`,
   );

@@ -18,6 +18,7 @@ import {
   amount,
   amountText,
   chainName,
+  grouped,
   paymentName,
   shortAddress,
   transactionLink,
@@ -38,6 +39,7 @@ import type { Frame, Site } from '../parts/frame.ts';
 import { type Content, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths, mailLink } from '../parts/paths.ts';
+import { type PlainName, sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -58,9 +60,9 @@ export function refundsCard(model: RefundsModel): VNode {
   const some = held.length > 0 || payment.refunds.length > 0;
   if (!some) return html`<div id="refunds" data-live="part"></div>`;
   const can = !payment.keyless && held.some(({ proven }) => proven > 0n);
-  const controls = can && linkButton(appPaths(app.appId).refund(payment.paymentId), 'Send back…');
+  const controls = can && linkButton(appPaths(app.appId).refund(payment.paymentId), sayContent('sendBackMenu'));
   return card(
-    { title: 'Held and sent back', live: 'refunds', controls },
+    { title: sayText('heldAndSentBack'), live: 'refunds', controls },
     html`<div>
       ${held.length > 0 && heldTable(held)}
       ${held.length > 0 && !can && inside(whatToDo(model))}
@@ -69,42 +71,37 @@ export function refundsCard(model: RefundsModel): VNode {
   );
 }
 
-const reasons: Readonly<Record<RefundableMoney['reason'], string>> = {
-  bounced: 'Ended without a payout',
-  excess: 'More than was due',
-  held: 'Did not count',
+const reasons: Readonly<Record<RefundableMoney['reason'], PlainName>> = {
+  bounced: 'heldBounced',
+  excess: 'heldExcess',
+  held: 'heldUncounted',
 };
 
 export const heldTable = (held: readonly RefundableMoney[]): VNode =>
   table(
-    'Held money',
+    sayText('heldMoney'),
     [
-      { head: 'Why', kind: 'title' },
-      { head: 'On', kind: 'detail' },
-      { head: 'With a proven address', kind: 'detail' },
-      { head: 'Sending it costs', kind: 'detail' },
-      { head: 'Held', kind: 'number' },
+      { head: sayText('why'), kind: 'title' },
+      { head: sayText('on'), kind: 'detail' },
+      { head: sayText('withProvenAddress'), kind: 'detail' },
+      { head: sayText('sendingCosts'), kind: 'detail' },
+      { head: sayText('held'), kind: 'number' },
     ],
     held.map(({ reason, chainId, token, amount: all, proven, networkFee }) => [
-      html`<strong>${reasons[reason]}</strong>`,
+      html`<strong>${sayContent(reasons[reason])}</strong>`,
       chainName(chainId),
       amount(formatAmount(proven, token.decimals), token.symbol),
-      networkFee === null ? 'not known now' : amount(formatAmount(networkFee, token.decimals), token.symbol),
+      networkFee === null ? sayContent('costUnknown') : amount(formatAmount(networkFee, token.decimals), token.symbol),
       amount(formatAmount(all, token.decimals), token.symbol),
     ]),
   );
 
 function whatToDo({ payment, link }: RefundsModel): Content {
-  if (payment.keyless)
-    return notice(
-      'wait',
-      html`<p>This payment was created without a key: the operator alone can send its money back.</p>`,
-    );
+  if (payment.keyless) return notice('wait', html`<p>${sayContent('operatorSendsBack')}</p>`);
   return notice(
     'wait',
-    html`<div class="rows"><p><strong>Nobody has proven where it goes back to.</strong> The sender may be an exchange, which credits nobody. Send the
-    payer the payment’s page: there they give an address, and sign with the account that paid.</p>
-    ${link !== null && html`<p>${copyable(html`<span class="mono">${link}</span>`, link, 'Link')}</p>`}
+    html`<div class="rows"><p><strong>${sayContent('nobodyProved')}</strong> ${sayContent('nobodyProvedText')}</p>
+    ${link !== null && html`<p>${copyable(html`<span class="mono">${link}</span>`, link, sayText('link'))}</p>`}
     ${link !== null && askForAddress(payment, link)}</div>`,
   );
 }
@@ -112,43 +109,43 @@ function whatToDo({ payment, link }: RefundsModel): Content {
 /** A text that asks the payer for a refund address: to mail, or to copy. */
 function askForAddress(payment: PaymentView, link: string): Content {
   const money = (payment.held ?? []).map(({ amount: all, tokenSymbol }) => amountText(all, tokenSymbol)).join(' + ');
-  const text = `Hello,
-
-we hold ${money || 'money'} of your payment ${paymentName(payment)}. To get it back, open this page, give the address that it goes back to, and sign with the account that paid:
-
-${link}
-
-If you paid from an exchange, answer this mail.`;
+  const name = paymentName(payment);
+  const text = sayText('askMailText', { amount: money || sayText('someMoney'), name, link });
   return html`<div class="rows"><p class="controls">
-    ${linkButton(mailLink(`Your payment ${paymentName(payment)}: where does the money go back to?`, text), 'Ask for an address', 'plain', 'mail')}
-    ${copyButton(text, 'Text')}</p></div>`;
+    ${linkButton(mailLink(sayText('askMailSubject', { name }), text), sayContent('askForAddress'), 'plain', 'mail')}
+    ${copyButton(text, sayText('text'))}</p></div>`;
 }
 
-const states: Readonly<Record<RefundStatus, readonly [State, string]>> = {
-  ordered: ['wait', 'Ordered'],
-  sent: ['wait', 'Sent'],
-  completed: ['ok', 'Final'],
-  calledOff: ['idle', 'Called off'],
+const states: Readonly<Record<RefundStatus, readonly [State, PlainName]>> = {
+  ordered: ['wait', 'refundStateOrdered'],
+  sent: ['wait', 'refundStateSent'],
+  completed: ['ok', 'refundStateFinal'],
+  calledOff: ['idle', 'refundStateCalledOff'],
 };
+
+function refundChip(status: RefundStatus): VNode {
+  const [state, word] = states[status];
+  return chip(state, sayText(word));
+}
 
 const refundTable = ({ payment, mode }: RefundsModel): VNode =>
   table(
-    'Refunds',
+    sayText('refunds'),
     [
-      { head: 'Refund', kind: 'title' },
-      { head: 'To', kind: 'detail' },
-      { head: 'Transaction', kind: 'detail' },
-      { head: 'State', kind: 'chip' },
-      { head: 'Ordered', kind: 'when' },
-      { head: 'Amount', kind: 'number' },
+      { head: sayText('refund'), kind: 'title' },
+      { head: sayText('to'), kind: 'detail' },
+      { head: sayText('transaction'), kind: 'detail' },
+      { head: sayText('state'), kind: 'chip' },
+      { head: sayText('orderedAt'), kind: 'when' },
+      { head: sayText('amount'), kind: 'number' },
     ],
     payment.refunds.map((refund) => [
-      html`<strong>Refund ${refund.refund}</strong>`,
-      html`<span>${shortAddress(refund.receiverAddress)} on ${chainName(refund.chainId)}</span>`,
+      html`<strong>${sayContent('refundNumber', { number: refund.refund })}</strong>`,
+      html`<span>${sayContent('addressOnChain', { address: shortAddress(refund.receiverAddress), chain: chainName(refund.chainId) })}</span>`,
       refund.txHash === null ? null : transactionLink(mode, refund.chainId, refund.txHash),
-      chip(...states[refund.status]),
+      refundChip(refund.status),
       when(refund.requestedAt),
-      html`<span>${amount(refund.amount, refund.tokenSymbol)} <small class="muted">less ${refund.networkFee} to send it</small></span>`,
+      html`<span>${amount(refund.amount, refund.tokenSymbol)} <small class="muted">${sayContent('lessToSend', { fee: grouped(refund.networkFee) })}</small></span>`,
     ]),
   );
 
@@ -163,11 +160,11 @@ export interface RefundFormModel extends Frame {
 export const assetValue = ({ chainId, token }: Pick<RefundableMoney, 'chainId' | 'token'>): string =>
   `${chainId} ${token.address}`;
 
-const scopes = [
-  { value: 'all', label: 'All of it', hint: 'Everything that has a proven address.' },
-  { value: 'excess', label: 'What was too much', hint: 'What came over what was due, of a payment that was paid.' },
-  { value: 'part', label: 'A part', hint: 'An amount of one token.' },
-] as const;
+const scopes = () => [
+  { value: 'all', label: sayText('scopeAll'), hint: sayText('scopeAllHint') },
+  { value: 'excess', label: sayText('scopeExcess'), hint: sayText('scopeExcessHint') },
+  { value: 'part', label: sayText('scopePart'), hint: sayText('scopePartHint') },
+];
 
 /** Orders a refund in two steps. POST: scope, asset, amount, reason; then the same with key, challenge and the mailed code. */
 export function refundFormPage(model: RefundFormModel): VNode {
@@ -175,20 +172,23 @@ export function refundFormPage(model: RefundFormModel): VNode {
   const to = appPaths(app.appId);
   return appPage(
     model,
-    { title: 'Send money back', section: 'payments', up: { href: to.payment(paymentId), label: 'Payment' } },
+    {
+      title: sayText('sendMoneyBack'),
+      section: 'payments',
+      up: { href: to.payment(paymentId), label: sayText('payment') },
+    },
     html`<div class="stack narrow">
-      ${card({ title: 'What is held' }, heldTable(held))}
+      ${card({ title: sayText('whatIsHeld') }, heldTable(held))}
       ${card(
-        { title: 'What goes back' },
+        { title: sayText('whatGoesBack') },
         html`<form class="inside" method="post" action=${to.refund(paymentId)}>
           ${problems(form)}
-          ${choiceField({ form, name: 'scope', label: 'How much', options: scopes })}
-          ${selectField({ form, name: 'asset', label: 'Of a part: the token', options: held.map((each) => ({ value: assetValue(each), label: `${each.token.symbol} on ${chainName(each.chainId)}` })) })}
-          ${textField({ form, name: 'amount', label: 'Of a part: the amount', hint: 'In whole tokens, what sending it costs included.', inputmode: 'decimal', maxlength: 40, optional: true, mono: true })}
-          ${textField({ form, name: 'reason', label: 'Why', hint: 'For whoever asks later; the payer does not see it.', maxlength: 400, optional: true })}
-          <p class="small muted">It goes to where its senders have proven, and what sending it costs is taken off. The next page shows
-          both, and asks for a code that is mailed to you.</p>
-          ${submit('Go on')}
+          ${choiceField({ form, name: 'scope', label: sayText('howMuch'), options: scopes() })}
+          ${selectField({ form, name: 'asset', label: sayText('partToken'), options: held.map((each) => ({ value: assetValue(each), label: sayText('onChain', { token: each.token.symbol, chain: chainName(each.chainId) }) })) })}
+          ${textField({ form, name: 'amount', label: sayText('partAmount'), hint: sayContent('partAmountHint'), inputmode: 'decimal', maxlength: 40, optional: true, mono: true })}
+          ${textField({ form, name: 'reason', label: sayText('why'), hint: sayContent('whyHint'), maxlength: 400, optional: true })}
+          <p class="small muted">${sayContent('refundGoesTo')}</p>
+          ${submit(sayContent('goOn'))}
         </form>`,
       )}
     </div>`,
@@ -211,15 +211,19 @@ export function confirmRefundPage(model: ConfirmRefundModel): VNode {
   const to = appPaths(app.appId);
   return appPage(
     model,
-    { title: 'Confirm the refund', section: 'payments', up: { href: to.payment(paymentId), label: 'Payment' } },
+    {
+      title: sayText('confirmRefund'),
+      section: 'payments',
+      up: { href: to.payment(paymentId), label: sayText('payment') },
+    },
     html`<div class="stack narrow">
-      ${planned.map((each) => card({ title: `Refund on ${chainName(each.chainId)}` }, inside(plannedPairs(each))))}
+      ${planned.map((each) => card({ title: sayText('refundOnChain', { chain: chainName(each.chainId) }) }, inside(plannedPairs(each))))}
       <section class="card"><form class="inside" method="post" action=${to.confirmRefund(paymentId)}>
         ${problems(form)}
-        ${notice('wait', html`<p>What is sent cannot be fetched back. The code was mailed to you, and is good for this refund alone.</p>`)}
+        ${notice('wait', html`<p>${sayContent('cannotBeFetchedBack')}</p>`)}
         ${Object.entries(order).map(([name, value]) => html`<input type="hidden" name=${name} value=${value} />`)}
-        ${textField({ form, name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', pattern: ' *([0-9] *){6,8}', maxlength: 16, mono: true, focus: true, hint: 'The digits of the mail. They work for ten minutes, for this refund only.' })}
-        <div class="controls">${submit('Send it back', 'danger')}${linkButton(to.payment(paymentId), 'Leave it as it is')}</div>
+        ${textField({ form, name: 'code', label: sayText('code'), autocomplete: 'one-time-code', inputmode: 'numeric', pattern: ' *([0-9] *){6,8}', maxlength: 16, mono: true, focus: true, hint: sayContent('refundCodeHint') })}
+        <div class="controls">${submit(sayContent('sendItBack'), 'danger')}${linkButton(to.payment(paymentId), sayContent('leaveIt'))}</div>
       </form>${mailboxUrl !== null && mailboxNote(mailboxUrl)}</section>
     </div>`,
   );
@@ -227,10 +231,10 @@ export function confirmRefundPage(model: ConfirmRefundModel): VNode {
 
 const plannedPairs = ({ amount: all, networkFee, token, receiver }: PricedRefund): VNode =>
   pairs([
-    ['Is sent', amount(formatAmount(all - networkFee, token.decimals), token.symbol)],
-    ['Sending it costs', amount(formatAmount(networkFee, token.decimals), token.symbol)],
-    ['To', address(receiver.address)],
-    receiver.memo === null ? null : ['Memo', html`<span class="mono">${receiver.memo}</span>`],
+    [sayText('isSent'), amount(formatAmount(all - networkFee, token.decimals), token.symbol)],
+    [sayText('sendingCosts'), amount(formatAmount(networkFee, token.decimals), token.symbol)],
+    [sayText('to'), address(receiver.address)],
+    receiver.memo === null ? null : [sayText('memo'), html`<span class="mono">${receiver.memo}</span>`],
   ]);
 
 // An owner refunds held money of a payment: the amount, then the mailed code for exactly that.

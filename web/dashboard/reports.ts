@@ -16,6 +16,7 @@ import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { reportPage } from '../report/page.ts';
 import { fields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -29,13 +30,13 @@ export interface ReportsModel extends Frame {
   readonly currencies: readonly string[] | null;
 }
 
-const formNames = {
-  full: 'CSV with all columns',
-  quickbooks: 'QuickBooks (bank upload)',
-  xero: 'Xero (bank statement)',
-  datev: 'DATEV (ASCII import)',
-  parquet: 'Parquet',
-} as const;
+const formats = () => [
+  { value: 'full', label: sayText('formatFull') },
+  { value: 'quickbooks', label: sayText('formatQuickBooks') },
+  { value: 'xero', label: sayText('formatXero') },
+  { value: 'datev', label: sayText('formatDatev') },
+  { value: 'parquet', label: 'Parquet' },
+];
 
 export function reportsPage(model: ReportsModel): VNode {
   const { app, month, currencies } = model;
@@ -45,41 +46,41 @@ export function reportsPage(model: ReportsModel): VNode {
     textField({
       form,
       name: 'month',
-      label: 'Month',
-      hint: 'In UTC, such as 2026-11.',
+      label: sayText('month'),
+      hint: sayContent('monthHint'),
       pattern: '20[0-9]{2}-(0[1-9]|1[0-2])',
       maxlength: 7,
       mono: true,
     });
   return appPage(
     model,
-    { title: 'Reports', section: 'reports' },
+    { title: sayText('reports'), section: 'reports' },
     html`<div class="stack narrow">
       ${card(
-        { title: 'Monthly report', note: 'plots and tables on one page, to print or to keep' },
-        html`<form class="inside" method="get" action=${to.monthlyReport}>${monthField()}${submit('Open the report')}</form>`,
+        { title: sayText('monthlyReport'), note: sayContent('monthlyReportNote') },
+        html`<form class="inside" method="get" action=${to.monthlyReport}>${monthField()}${submit(sayContent('openReport'))}</form>`,
       )}
       ${card(
-        { title: 'Accounting', note: 'each sale, fee and refund of a month' },
+        { title: sayText('accounting'), note: sayContent('accountingNote') },
         html`<form class="inside" method="get" action=${to.accounting}>
           ${monthField()}
-          ${selectField({ form, name: 'form', label: 'Format', options: Object.entries(formNames).map(([value, label]) => ({ value, label })) })}
+          ${selectField({ form, name: 'form', label: sayText('format'), options: formats() })}
           ${
             currencies !== null &&
             currencies.length > 0 &&
             selectField({
               form,
               name: 'currency',
-              label: 'Second currency',
+              label: sayText('secondCurrency'),
               options: [
-                { value: 'none', label: 'US dollars only' },
+                { value: 'none', label: sayText('dollarsOnly') },
                 ...currencies.map((each) => ({ value: each, label: each })),
               ],
             })
           }
-          ${currencies === null && notice('wait', html`<p>${'The rates of other currencies cannot be read now. Files in dollars work.'}</p>`)}
-          <p class="small muted">${'A token counts as one dollar. Refunds of held money have a line of their own and change no sum: that money was never yours.'}</p>
-          ${submit('Download')}
+          ${currencies === null && notice('wait', html`<p>${sayContent('ratesMissing')}</p>`)}
+          <p class="small muted">${sayContent('tokenIsDollar')}</p>
+          ${submit(sayContent('download'))}
         </form>`,
       )}
     </div>`,

@@ -17,6 +17,7 @@ import type { Frame } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { type Column, pager, table } from '../parts/table.ts';
 import { fields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -36,13 +37,13 @@ export interface RequestsModel extends Frame {
   readonly nextCursor: string | null;
 }
 
-const columns: readonly Column[] = [
-  { head: 'Request', kind: 'title' },
-  { head: 'Answer', kind: 'chip' },
-  { head: 'Key', kind: 'detail' },
-  { head: 'Request id', kind: 'detail' },
-  { head: 'Took', kind: 'number' },
-  { head: 'When', kind: 'when', sorted: 'descending' },
+const columns = (): readonly Column[] => [
+  { head: sayText('request'), kind: 'title' },
+  { head: sayText('answer'), kind: 'chip' },
+  { head: sayText('key'), kind: 'detail' },
+  { head: sayText('requestId'), kind: 'detail' },
+  { head: sayText('took'), kind: 'number' },
+  { head: sayText('when'), kind: 'when', sorted: 'descending' },
 ];
 
 export const requestsPage = (model: RequestsModel): VNode => {
@@ -50,16 +51,16 @@ export const requestsPage = (model: RequestsModel): VNode => {
   const to = appPaths(app.appId);
   return appPage(
     model,
-    { title: 'API requests', section: 'requests' },
+    { title: sayText('requests'), section: 'requests' },
     html`<div class="stack">
       ${filters(model)}
       ${card(
         {
-          title: 'Newest requests',
-          note: `the last ${grouped(String(keptRequestsMax))} with an accepted key, without bodies, queries and headers`,
+          title: sayText('newestRequests'),
+          note: sayContent('newestRequestsNote', { max: grouped(String(keptRequestsMax)) }),
         },
         requests.length > 0
-          ? html`<div>${table('API requests, newest first', columns, requests.map(row))}
+          ? html`<div>${table(sayText('requestsNewestFirst'), columns(), requests.map(row))}
               ${pager({ path: to.requests, query: filter, cursor, nextCursor })}</div>`
           : none(model),
       )}
@@ -74,7 +75,7 @@ const row = ({ method, route, status, error, who, requestId, durationMs, at }: S
     : html`<span>${chip(status < 500 ? 'bad' : 'wait', String(status))}<small class="below mono">${error}</small></span>`,
   bdi(who),
   html`<span class="mono small">${bdi(requestId)}</span>`,
-  `${grouped(String(durationMs))} ms`,
+  sayContent('milliseconds', { count: grouped(String(durationMs)) }),
   when(at),
 ];
 
@@ -86,34 +87,41 @@ const filters = ({ app, keys, filter }: RequestsModel): VNode => {
     ${selectField({
       form,
       name: 'show',
-      label: 'Answers',
+      label: sayText('answers'),
       optional: 'unsaid',
       options: [
-        { value: '', label: 'All' },
-        { value: 'failed', label: 'Errors only' },
+        { value: '', label: sayText('allAnswers') },
+        { value: 'failed', label: sayText('errorsOnly') },
       ],
     })}
     ${selectField({
       form,
       name: 'key',
-      label: 'Key',
+      label: sayText('key'),
       optional: 'unsaid',
-      options: [{ value: '', label: 'All' }, ...keys.map(({ keyId, name }) => ({ value: keyId, label: name }))],
+      options: [
+        { value: '', label: sayText('allAnswers') },
+        ...keys.map(({ keyId, name }) => ({ value: keyId, label: name })),
+      ],
     })}
-    <div class="controls">${submit('Filter', 'plain')}${isFiltered && linkButton(path, 'Clear', 'quiet')}</div>
+    <div class="controls">${submit(sayContent('filter'), 'plain')}${isFiltered && linkButton(path, sayContent('clear'), 'quiet')}</div>
   </form>`;
 };
 
 function none({ app, filter, cursor }: RequestsModel): VNode {
   const to = appPaths(app.appId);
   if (filter.show === 'failed' && filter.key === null && cursor === null)
-    return empty('No errors', 'None of the newest requests failed.', linkButton(to.requests, 'Show all'));
+    return empty(sayText('noErrors'), sayContent('noErrorsText'), linkButton(to.requests, sayContent('showAll')));
   if (filter.show !== null || filter.key !== null || cursor !== null)
-    return empty('No more requests', 'No further request matches.', linkButton(to.requests, 'Show all'));
+    return empty(
+      sayText('noMoreRequests'),
+      sayContent('noMoreRequestsText'),
+      linkButton(to.requests, sayContent('showAll')),
+    );
   return empty(
-    'No request yet',
-    'Issue a key and send a request with it. It is listed here within 5 seconds, also if it fails.',
-    linkButton(to.keys, 'Issue an API key', 'primary'),
+    sayText('noRequest'),
+    sayContent('noRequestText'),
+    linkButton(to.keys, sayContent('issueKey'), 'primary'),
   );
 }
 

@@ -83,15 +83,18 @@ function serve(
   return async (request, response) => {
     localsOf(response).route = page.path;
     if (page.method === 'post') requireSameOrigin(request, deps.publicUrl());
+    await (isTranslated
+      ? inLanguages(languagesOf(request, readCookies(request), isTranslated(page.path)), () =>
+          answer(request, response),
+        )
+      : answer(request, response));
+  };
+
+  async function answer(request: Request, response: Response): Promise<void> {
     const visit = await visitOf(request, response);
     if (!visit) return sendPage(request, response, { to: signInFor(request) });
-    const answer = await (isTranslated
-      ? inLanguages(languagesOf(request, visit.cookies, isTranslated(page.path)), () =>
-          handle(visit, request, response),
-        )
-      : handle(visit, request, response));
-    await sendPage(request, response, answer, visit);
-  };
+    await sendPage(request, response, await handle(visit, request, response), visit);
+  }
 
   /** Null if the visitor must sign in first. */
   async function visitOf(request: Request, response: Response): Promise<Visit<Audience> | null> {

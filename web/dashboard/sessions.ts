@@ -13,9 +13,10 @@ import { linkButton, postButton } from '../parts/field.ts';
 import type { AppName, Outer, Site } from '../parts/frame.ts';
 import { bdi, cut, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
+import { directionOf } from '../parts/language.ts';
 import { outerPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
-import { sayContent, sayText } from '../parts/say.ts';
+import { pageLanguage, sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { entry, fields, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -100,20 +101,19 @@ export const sessionsPage = (model: SessionsModel): VNode => {
   const others = sessions.some(({ current }) => !current);
   return outerPage(
     model,
-    'Sessions',
+    sayText('sessions'),
     html`<div class="stack">
-      <div class="head"><div class="title"><a class="up small muted" href=${paths.home}>${icon('back')}Your apps</a>
-      <h1>Where you are signed in</h1></div></div>
+      <div class="head"><div class="title"><a class="up small muted" href=${paths.home}>${icon('back')}${sayContent('yourApps')}</a>
+      <h1>${sayContent('whereSignedIn')}</h1></div></div>
       ${card(
         {
-          title: 'Sessions',
-          note: 'each ends by itself, at the latest after twelve hours',
-          controls: others && postButton(paths.endOtherSessions, 'End all others', 'danger'),
+          title: sayText('sessions'),
+          note: sayContent('sessionsNote'),
+          controls: others && postButton(paths.endOtherSessions, sayContent('endAllOthers'), 'danger'),
         },
         sessionTable(sessions),
       )}
-      <p class="muted small">One that you do not know? End it: it stops at once, everywhere. Whoever it was needs a
-      code from your mailbox to come back, so look after that, too.</p>
+      <p class="muted small">${sayContent('unknownSession')}</p>
     </div>`,
     true,
   );
@@ -121,23 +121,23 @@ export const sessionsPage = (model: SessionsModel): VNode => {
 
 const sessionTable = (sessions: readonly ListedSession[]): VNode =>
   table(
-    'Sessions',
+    sayText('sessions'),
     [
-      { head: 'Device', kind: 'title' },
-      { head: 'State', kind: 'chip' },
-      { head: 'Signed in', kind: 'detail' },
-      { head: 'Last seen', kind: 'when' },
-      { head: 'End', kind: 'action' },
+      { head: sayText('device'), kind: 'title' },
+      { head: sayText('state'), kind: 'chip' },
+      { head: sayText('signedInColumn'), kind: 'detail' },
+      { head: sayText('lastSeen'), kind: 'when' },
+      { head: sayText('endSession'), kind: 'action' },
     ],
     sessions.map(({ sessionId, startedAt, lastSeenAt, userAgent, address, current }) => [
-      html`<span><strong title=${userAgent ?? undefined}>${bdi(deviceOf(userAgent))}</strong>
-      <small class="below">from ${bdi(address)}</small></span>`,
-      current ? chip('ok', 'This one') : null,
+      html`<span><strong title=${userAgent ?? undefined}>${deviceName(userAgent)}</strong>
+      <small class="below">${sayContent('fromNetwork', { address: bdi(address) })}</small></span>`,
+      current ? chip('ok', sayText('thisSession')) : null,
       when(startedAt),
       when(lastSeenAt),
       current
-        ? postButton(paths.signOut, 'Sign out', 'quiet')
-        : postButton(paths.endSession(sessionId), 'End', 'quiet'),
+        ? postButton(paths.signOut, sayContent('signOut'), 'quiet')
+        : postButton(paths.endSession(sessionId), sayContent('endSession'), 'quiet'),
     ]),
   );
 
@@ -154,17 +154,23 @@ const systems = [
   ['iPhone', 'iPhone'],
   ['iPad', 'iPad'],
   ['Windows', 'Windows'],
-  ['Mac OS X', 'a Mac'],
+  ['Mac OS X', null],
   ['Linux', 'Linux'],
 ] as const;
 
+/** In Arabic, a sentence of ours begins with a Latin name but reads from right to left. */
+const deviceName = (userAgent: string | null): VNode =>
+  directionOf(pageLanguage()) === 'rtl' && (userAgent === null || browsers.some(([mark]) => userAgent.includes(mark)))
+    ? html`<bdi dir="rtl">${deviceOf(userAgent)}</bdi>`
+    : bdi(deviceOf(userAgent));
+
 /** `Firefox on Linux`: the browser's own description, which may be false. */
-export function deviceOf(userAgent: string | null): string {
-  if (userAgent === null) return 'Unknown';
+function deviceOf(userAgent: string | null): string {
+  if (userAgent === null) return sayText('deviceUnknown');
   const browser = browsers.find(([mark]) => userAgent.includes(mark))?.[1];
   const system = systems.find(([mark]) => userAgent.includes(mark))?.[1];
   if (browser === undefined) return cut(userAgent, 40);
-  return system === undefined ? browser : `${browser} on ${system}`;
+  return system === undefined ? browser : sayText('browserOn', { browser, system: system ?? sayText('aMac') });
 }
 
 // A person's sessions and apps.

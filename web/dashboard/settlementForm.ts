@@ -7,9 +7,10 @@ import { card, copyable, empty, inside, notice, pairs } from '../parts/boxes.ts'
 import { address, between, chainName, lengthText, when } from '../parts/cells.ts';
 import { type FormState, linkButton, problems, submit, walletFields } from '../parts/field.ts';
 import type { Frame } from '../parts/frame.ts';
-import { bdi, html } from '../parts/html.ts';
+import { bdi, type Content, html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths, paths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 
 export type WalletFields = NonNullable<App['settlement']>;
 
@@ -34,27 +35,21 @@ export const settlementPage = (model: SettlementModel): VNode => {
   const to = appPaths(app.appId);
   return appPage(
     model,
-    { title: 'Settlement', section: 'settlement' },
+    { title: sayText('settlement'), section: 'settlement' },
     html`<div class="stack narrow">
       ${card(
-        { title: 'Where you are paid' },
-        current
-          ? inside(walletPairs(current))
-          : empty(
-              'No wallet yet',
-              'Each payment is paid out to one wallet of yours, on the chain and in the token that you choose. The first one counts at once.',
-            ),
+        { title: sayText('whereYouArePaid') },
+        current ? inside(walletPairs(current)) : empty(sayText('noWalletYet'), sayContent('noWalletYetText')),
       )}
       ${pending && pendingCard(model)}
       ${card(
-        { title: current ? 'Another wallet' : 'Your wallet' },
+        { title: sayText(current ? 'anotherWallet' : 'yourWallet') },
         html`<form class="inside" method="post" action=${to.settlement}>
           ${problems(form)}
           ${current && notice('wait', html`<p>${changeText(model)}</p>`)}
           ${walletFields(form, names, chains)}
-          <p class="small muted">Compare the first and the last four characters with your wallet. What is sent to a
-          wrong address cannot be fetched back by anybody.</p>
-          ${submit(current ? 'Ask for the change' : 'Set the wallet')}
+          <p class="small muted">${sayContent('compareEnds')}</p>
+          ${submit(sayContent(current ? 'askForChange' : 'setTheWallet'))}
         </form>`,
       )}
     </div>`,
@@ -62,21 +57,23 @@ export const settlementPage = (model: SettlementModel): VNode => {
 };
 
 function changeText({ cooldown_hours, pending }: SettlementModel): string {
-  const from = cooldown_hours > 0 ? `after ${lengthText(cooldown_hours * hour_ms)}` : 'at once';
-  const instead = pending ? ' and replaces the waiting change' : '';
-  return [
-    `A change takes effect ${from}${instead}.`,
-    'We e-mail you and you can cancel until then, so an intruder cannot redirect your money.',
-    'Existing payments keep the wallet that they were created with.',
-  ].join(' ');
+  const time = lengthText(cooldown_hours * hour_ms);
+  const from =
+    cooldown_hours > 0
+      ? sayText(pending ? 'changeAfterInstead' : 'changeAfter', { time })
+      : sayText(pending ? 'changeAtOnceInstead' : 'changeAtOnce');
+  return [from, sayText('changeMailed'), sayText('changeKeeps')].join(' ');
 }
 
 /** A wallet for comparison: chain, token, the address with emphasised ends. */
 export const walletPairs = ({ chainId, tokenSymbol, receiverAddress, receiverMemo }: WalletFields): VNode =>
   pairs([
-    ['Paid in', html`<strong>${tokenSymbol} on ${chainName(chainId)}</strong>`],
-    ['Address', copyable(address(receiverAddress), receiverAddress, 'Address')],
-    receiverMemo === null ? null : ['Memo', html`<span class="mono">${bdi(receiverMemo)}</span>`],
+    [
+      sayText('paidIn'),
+      html`<strong>${sayContent('onChain', { token: tokenSymbol, chain: chainName(chainId) })}</strong>`,
+    ],
+    [sayText('address'), copyable(address(receiverAddress), receiverAddress, sayText('address'))],
+    receiverMemo === null ? null : [sayText('memo'), html`<span class="mono">${bdi(receiverMemo)}</span>`],
   ]);
 
 function pendingCard({ app, pending, now }: SettlementModel): VNode | null {
@@ -84,19 +81,23 @@ function pendingCard({ app, pending, now }: SettlementModel): VNode | null {
   const left_ms = between(now, pending.effectiveAt);
   return card(
     {
-      title: 'A change waits',
-      note: left_ms > 0 ? `${lengthText(left_ms)} left` : undefined,
-      controls: linkButton(appPaths(app.appId).cancelSettlement, 'Cancel it…', 'danger'),
+      title: sayText('changeWaits'),
+      note: left_ms > 0 ? sayText('timeLeft', { time: lengthText(left_ms) }) : undefined,
+      controls: linkButton(appPaths(app.appId).cancelSettlement, sayContent('cancelIt'), 'danger'),
     },
     inside(html`<div class="rows">
-      <p>From ${when(pending.effectiveAt)} on, new payments are paid out
-      here${pending.requestedAt !== null && html`<span>; asked for ${when(pending.requestedAt)}</span>`}.</p>
+      <p>${effectText(pending)}</p>
       ${walletPairs(pending.wallet)}
       ${notice(
         'wait',
         html`<p>
-      <strong>Was it not you?</strong> Cancel it, then end all other <a href=${paths.sessions}>sessions</a>.</p>`,
+      <strong>${sayContent('wasItNotYou')}</strong> ${sayContent('cancelThenSessions', { sessions: html`<a href=${paths.sessions}>${sayContent('sessionsInText')}</a>` })}</p>`,
       )}
     </div>`),
   );
 }
+
+const effectText = ({ effectiveAt, requestedAt }: NonNullable<SettlementModel['pending']>): Content =>
+  requestedAt === null
+    ? sayContent('paidOutHereFrom', { time: when(effectiveAt) })
+    : sayContent('paidOutHereFromAsked', { time: when(effectiveAt), asked: when(requestedAt) });

@@ -1,22 +1,23 @@
 /** A payment's history in words. next.ts has the next steps. */
+import type { VNode } from 'preact';
 import type { Money } from '../../queries/paymentFact.ts';
 import type { StoryEntry } from '../../queries/paymentStory.ts';
 import type { StoryStep } from '../parts/boxes.ts';
 import {
   amountText,
   chainName,
-  countWords,
   grouped,
   lengthText,
   newsOf,
   shortAddress,
-  silences,
+  silenceOf,
   transactionLink,
   when,
 } from '../parts/cells.ts';
 import type { Mode } from '../parts/frame.ts';
 import { bdi, type Content, cut, html } from '../parts/html.ts';
 import { appPaths } from '../parts/paths.ts';
+import { type PlainName, sayContent, sayCount, sayText } from '../parts/say.ts';
 
 /** @param appId app of the linked pages */
 export function storySteps(entries: readonly StoryEntry[], mode: Mode, appId: string): readonly StoryStep[] {
@@ -26,7 +27,7 @@ export function storySteps(entries: readonly StoryEntry[], mode: Mode, appId: st
   });
 }
 
-type Told = readonly [title: string, detail: Content, problem?: boolean];
+type Told = readonly [title: Content, detail: Content, problem?: boolean];
 type Entry<T extends StoryEntry['type']> = Extract<StoryEntry, { readonly type: T }>;
 
 interface Reader {
@@ -38,18 +39,24 @@ interface Reader {
 function told(entry: StoryEntry, before: readonly StoryEntry[], { mode, appId }: Reader): Told {
   switch (entry.type) {
     case 'created':
-      return ['Created', createdText(entry)];
+      return [sayText('createdStep'), createdText(entry)];
     case 'sourceChosen':
-      return [`The payer chose ${entry.tokenSymbol} on ${chainName(entry.chainId)}`, chosenText(entry)];
+      return [
+        sayText('payerChose', { token: entry.tokenSymbol, chain: chainName(entry.chainId) }),
+        html`<span>${sayContent('amountTo', { amount: entry.pays ? money(entry.pays) : sayText('anyAmountTo'), address: shortAddress(entry.depositAddress) })}</span>`,
+      ];
     case 'payinRegistered':
-      return ['The payer named the transaction', html`<span>from ${shortAddress(entry.senderAddress)}</span>`];
+      return [
+        sayText('payerNamedTransaction'),
+        html`<span>${sayContent('from', { address: shortAddress(entry.senderAddress) })}</span>`,
+      ];
     case 'payinDetected':
     case 'payinConfirmed':
     case 'payinOrphaned':
     case 'payinLost':
       return payinTold(entry, mode);
     case 'funded':
-      return ['Money counted', fundedText(entry)];
+      return [sayText('moneyCounted'), fundedText(entry)];
     case 'policyApplied':
       return policyTold(entry);
     case 'ordered':
@@ -61,216 +68,268 @@ function told(entry: StoryEntry, before: readonly StoryEntry[], { mode, appId }:
       return legTold(entry, mode);
     case 'cancelled':
       return [
-        'Cancelled by the app',
-        html`<span>The time to pay ended at ${when(entry.expiresAt)}. A transfer that its chain holds by then still counts.</span>`,
+        sayText('cancelledByApp'),
+        html`<span>${sayContent('cancelledByAppText', { time: when(entry.expiresAt) })}</span>`,
       ];
     case 'annotated':
-      return ['Note and tags changed', annotatedText(entry)];
+      return [sayText('noteChanged'), annotatedText(entry)];
     case 'expired':
-      return ['Expired', expiredText(before)];
+      return [sayText('expired'), expiredText(before)];
     case 'bounced':
       return [
-        'Money held',
-        html`<span>${money(entry.received)}: ${bounces[entry.code]}. It can be refunded.</span>`,
+        sayText('moneyHeld'),
+        html`<span>${sayContent('bouncedText', { amount: money(entry.received), reason: sayText(bounces[entry.code]) })}</span>`,
         true,
       ];
     case 'refundAddressSet':
-      return ['Address for refunds set', shortAddress(entry.address)];
+      return [sayText('refundAddressSet'), shortAddress(entry.address)];
     case 'refundAddressConfirmed':
       return [
-        'Address for refunds confirmed by your team',
-        html`<span>${shortAddress(entry.address)}, for refunds from ${when(entry.effectiveAt)} on</span>`,
+        sayText('refundAddressConfirmed'),
+        html`<span>${sayContent('refundAddressFrom', { address: shortAddress(entry.address), time: when(entry.effectiveAt) })}</span>`,
       ];
     case 'refundAddressWithdrawn':
-      return ['Confirmed address withdrawn', 'No refund is ordered to it any more.'];
+      return [sayText('confirmedWithdrawn'), sayText('noMoreRefundTo')];
     case 'fundedRefundOrdered':
       return [
-        `Refund of ${money(entry.money)} waits for your payment`,
-        html`<span>to ${shortAddress(entry.receiverAddress)} on ${chainName(entry.chainId)}, from <a href=${appPaths(appId).payment(entry.fundingPaymentId)}>its own payment</a></span>`,
+        sayContent('refundWaitsForYou', { amount: money(entry.money) }),
+        html`<span>${sayContent('refundFromOwnPayment', {
+          address: shortAddress(entry.receiverAddress),
+          chain: chainName(entry.chainId),
+          link: html`<a href=${appPaths(appId).payment(entry.fundingPaymentId)}>${sayContent('itsOwnPayment')}</a>`,
+        })}</span>`,
       ];
     case 'fundedRefundEnded':
       return entry.outcome === 'paid'
-        ? ['Refund paid to the payer', `Refund ${entry.refund}, which you funded`]
-        : ['Refund not funded', `The payment of refund ${entry.refund} ended without money. Nothing was refunded.`];
+        ? [sayText('refundPaid'), sayContent('refundPaidText', { number: entry.refund })]
+        : [sayText('refundNotFunded'), sayContent('refundNotFundedText', { number: entry.refund })];
     case 'webhook':
       return webhookTold(entry, appId);
     case 'other':
-      return [entry.name, 'An event of a newer version of this service.'];
+      return [entry.name, sayText('newerEvent')];
   }
 }
 
 /** Money that does not count may have arrived nevertheless: the text states this. */
 function expiredText(before: readonly StoryEntry[]): string {
-  const came = before.filter((entry) => entry.type === 'payinDetected' || entry.type === 'payinConfirmed');
-  const cancelled = before.some(({ type }) => type === 'cancelled');
-  const over = cancelled ? 'The app had ended the time to pay.' : 'The time to pay is over.';
-  if (came.length > 0) return `${over} Nothing that counts had come; what came is held for you.`;
-  return `${over} Nothing had come. Money that comes later is held for you.`;
+  const came = before.some(({ type }) => type === 'payinDetected' || type === 'payinConfirmed');
+  if (before.some(({ type }) => type === 'cancelled')) return sayText(came ? 'endedUncounted' : 'endedNothing');
+  return sayText(came ? 'expiredUncounted' : 'expiredNothing');
 }
 
 const annotatedText = ({ note, tags }: Entry<'annotated'>): Content =>
   html`<span>${tags.length > 0 && bdi(tags.map((tag) => `#${tag}`).join(' '))} ${
-    note === null ? tags.length === 0 && 'Both are empty now.' : html`<bdi>${cut(note, 120)}</bdi>`
+    note === null ? tags.length === 0 && sayContent('bothEmpty') : html`<bdi>${cut(note, 120)}</bdi>`
   }</span>`;
 
 const money = ({ amount, tokenSymbol }: Money): string => amountText(amount, tokenSymbol);
 
-const createdText = ({ pays, gets, sourceChainId, destinationChainId, expiresAt }: Entry<'created'>): Content =>
-  html`<span>${pays ? money(pays) : 'Any amount'} on ${chainName(sourceChainId)}
-    ${gets ? `, of which ${money(gets)} is paid out` : ' is paid out'} on ${chainName(destinationChainId)}; to be paid
-    until ${when(expiresAt)}</span>`;
+function createdText({ pays, gets, sourceChainId, destinationChainId, expiresAt }: Entry<'created'>): Content {
+  const facts = {
+    pays: pays ? money(pays) : sayText('anyAmountWord'),
+    source: chainName(sourceChainId),
+    destination: chainName(destinationChainId),
+    time: when(expiresAt),
+  };
+  return html`<span>${gets ? sayContent('createdPart', { ...facts, gets: money(gets) }) : sayContent('createdWhole', facts)}</span>`;
+}
 
-const chosenText = ({ pays, depositAddress }: Entry<'sourceChosen'>): Content =>
-  html`<span>${pays ? money(pays) : 'any amount'} to ${shortAddress(depositAddress)}</span>`;
+const standings: Readonly<Record<Entry<'payinDetected'>['standing'], PlainName | null>> = {
+  counted: null,
+  late: 'heldLate',
+  surplus: 'heldSurplus',
+  wrongToken: 'heldWrongToken',
+  wrongChain: 'heldWrongChain',
+  otherSender: 'heldOtherSender',
+};
 
-const standings = {
-  counted: '',
-  late: ' It came too late and is held.',
-  surplus: ' It was not needed any more and is held.',
-  wrongToken: ' It is another token than agreed and is held.',
-  wrongChain: ' It came on another chain than agreed and is held.',
-  otherSender: ' It came from another sender than announced and is held.',
-} as const;
-
-const bounces = {
-  amountTooLow: 'less than agreed arrived',
-  amountTooHigh: 'more than the limit arrived',
-  latePayin: 'it arrived after the payment had expired',
-  wrongToken: 'another token than agreed arrived',
-  wrongChain: 'it arrived on another chain than agreed',
-  otherSender: 'it came from another sender than announced',
-  payoutImpossible: 'the wallet cannot be paid',
-} as const;
+const bounces: Readonly<Record<Entry<'bounced'>['code'], PlainName>> = {
+  amountTooLow: 'bounceTooLow',
+  amountTooHigh: 'bounceTooHigh',
+  latePayin: 'bounceLate',
+  wrongToken: 'bounceWrongToken',
+  wrongChain: 'bounceWrongChain',
+  otherSender: 'bounceOtherSender',
+  payoutImpossible: 'bounceImpossible',
+};
 
 function payinTold(entry: Entry<'payinDetected' | 'payinConfirmed' | 'payinOrphaned' | 'payinLost'>, mode: Mode): Told {
   const chain = chainName(entry.chainId);
   const transaction = transactionLink(mode, entry.chainId, entry.txHash);
   const text = (more: string) =>
-    html`<span>${money(entry)} from ${shortAddress(entry.from)}, transaction ${transaction}.${more}</span>`;
+    html`<span>${sayContent('payinText', { amount: money(entry), address: shortAddress(entry.from), transaction })}${more}</span>`;
+  const held = (standing: Entry<'payinDetected'>['standing']): string => {
+    const name = standings[standing];
+    return name === null ? '' : sayText(name);
+  };
   switch (entry.type) {
     case 'payinDetected': {
       const { confirmations } = entry;
-      const depth = confirmations === null ? '' : ` ${countWords(confirmations, 'confirmation')} by now.`;
-      return [`Payment seen on ${chain}`, text(depth + standings[entry.standing]), entry.standing !== 'counted'];
+      const depth = confirmations === null ? '' : sayCount('confirmationsByNow', confirmations);
+      return [sayText('payinSeen', { chain }), text(depth + held(entry.standing)), entry.standing !== 'counted'];
     }
     case 'payinConfirmed':
       return [
-        `Payment final on ${chain}`,
-        `${money(entry)}, in block ${grouped(entry.blockNumber)}.${standings[entry.standing]}`,
+        sayText('payinFinal', { chain }),
+        [
+          sayContent('amountInBlock', { amount: money(entry), number: grouped(entry.blockNumber) }),
+          held(entry.standing),
+        ],
       ];
     case 'payinOrphaned':
-      return [
-        'The payment’s block left the chain',
-        text(' It usually comes again in another block. Nothing was paid out for it.'),
-        true,
-      ];
+      return [sayText('payinBlockLeft'), text(sayText('payinBlockLeftText')), true];
     case 'payinLost':
-      return ['A counted payment vanished from its chain', text(' The operator has been told.'), true];
+      return [sayText('payinVanished'), text(sayText('operatorKnows')), true];
   }
 }
 
-function fundedText({ received, payout, fee, excess, dust }: Entry<'funded'>): string {
+function fundedText({ received, payout, fee, excess, dust }: Entry<'funded'>): Content {
   const parts = [
-    `${money(payout)} to be paid out`,
-    `${money(fee)} fee`,
-    isNone(excess) ? null : `${money(excess)} too much, held`,
-    isNone(dust) ? null : `${money(dust)} too small to be paid out`,
-  ];
-  return `${money(received)} received: ${parts.filter((part) => part !== null).join(', ')}`;
+    sayContent('fundedPayout', { amount: money(payout) }),
+    sayContent('fundedFee', { amount: money(fee) }),
+    isNone(excess) ? null : sayContent('fundedExcess', { amount: money(excess) }),
+    isNone(dust) ? null : sayContent('fundedDust', { amount: money(dust) }),
+  ].filter((part) => part !== null);
+  const list = parts.flatMap((part, place) => (place === 0 ? [part] : [sayText('listComma'), part]));
+  return sayContent('fundedText', { amount: money(received), parts: list });
 }
 
-const rules: Readonly<Record<Entry<'policyApplied'>['rule'], string>> = {
-  tolerance: 'A little too little',
-  under: 'Too little when the time was over',
-  over: 'Too much',
-  late: 'Too late',
-  wrongToken: 'Another token than agreed',
-  wrongChain: 'Another chain than agreed',
+const rules: Readonly<Record<Entry<'policyApplied'>['rule'], PlainName>> = {
+  tolerance: 'ruleTolerance',
+  under: 'ruleUnder',
+  over: 'ruleOver',
+  late: 'ruleLate',
+  wrongToken: 'ruleWrongToken',
+  wrongChain: 'ruleWrongChain',
 };
 
 /** By the owner's policy for wrong amounts. */
 function policyTold({ rule, verdict, money: about, chainId }: Entry<'policyApplied'>): Told {
-  const missing = rule === 'tolerance' || rule === 'under';
+  const [amount, chain] = [money(about), chainName(chainId)];
+  const accepted = () =>
+    rule === 'tolerance' || rule === 'under'
+      ? sayContent('acceptedLess', { amount })
+      : sayContent('acceptedOn', { amount, chain });
   const text = {
-    accept: missing
-      ? 'less was sent: taken, as you have set it'
-      : `on ${chainName(chainId)}: taken, as you have set it`,
-    hold: `on ${chainName(chainId)}: held until you decide`,
-    refund: `on ${chainName(chainId)}: goes back as soon as the payer has proven an address`,
-  }[verdict];
-  return [rules[rule], `${money(about)} ${text}`, verdict !== 'accept'];
+    accept: accepted,
+    hold: () => sayContent('heldOn', { amount, chain }),
+    refund: () => sayContent('refundOn', { amount, chain }),
+  }[verdict]();
+  return [sayText(rules[rule]), text, verdict !== 'accept'];
 }
 
 const isNone = ({ amount }: Money): boolean => /^[0.]*$/.test(amount);
 
-const proofs = {
-  nonceUsed: 'another transaction took its place',
-  reverted: 'the chain refused it',
-  validityPassed: 'the chain cannot take it any more',
-  declared: 'the chain cannot take it any more',
-} as const;
+const proofs: Readonly<Record<Entry<'died'>['proof'], PlainName>> = {
+  nonceUsed: 'proofNonceUsed',
+  reverted: 'proofReverted',
+  validityPassed: 'proofTooLate',
+  declared: 'proofTooLate',
+};
 
-const askers = {
-  operator: 'the operator',
-  owner: 'the app’s owner',
-  key: 'an API key',
-  policy: 'the app’s policy',
+const askers: Readonly<Record<NonNullable<Entry<'ordered'>['requestedBy']>, PlainName>> = {
+  operator: 'askedByOperator',
+  owner: 'askedByOwner',
+  key: 'askedByKey',
+  policy: 'askedByPolicy',
+};
+
+/** Titles of the steps of a payout and of a refund. */
+const legs = {
+  payout: {
+    ordered: 'payoutOrdered',
+    orderedBy: 'payoutOrderedBy',
+    signed: 'payoutSigned',
+    died: 'payoutAnew',
+    left: 'payoutBlockLeft',
+    short: 'payoutShort',
+    settled: 'payoutFinal',
+  },
+  refund: {
+    ordered: 'refundOrdered',
+    orderedBy: 'refundOrderedBy',
+    signed: 'refundSigned',
+    died: 'refundAnew',
+    left: 'refundBlockLeft',
+    short: 'refundShort',
+    settled: 'refundFinal',
+  },
 } as const;
 
 function legTold(entry: Entry<'ordered' | 'signed' | 'died' | 'left' | 'short' | 'settled'>, mode: Mode): Told {
-  const name = entry.leg === 'payout' ? 'Payout' : 'Refund';
+  const titles = legs[entry.leg === 'payout' ? 'payout' : 'refund'];
   if (entry.type === 'ordered') {
+    const { requestedBy, networkFee } = entry;
+    const order = {
+      amount: money(entry.money),
+      address: shortAddress(entry.receiverAddress),
+      chain: chainName(entry.chainId),
+    };
     return [
-      entry.requestedBy === null ? `${name} ordered` : `${name} ordered by ${askers[entry.requestedBy]}`,
-      html`<span>${money(entry.money)} to ${shortAddress(entry.receiverAddress)} on ${chainName(entry.chainId)}${entry.networkFee !== null && `, less ${entry.networkFee} for sending it`}</span>`,
+      requestedBy === null ? sayText(titles.ordered) : sayText(titles.orderedBy, { who: sayText(askers[requestedBy]) }),
+      html`<span>${networkFee === null ? sayContent('orderedText', order) : sayContent('orderedLess', { ...order, fee: grouped(networkFee) })}</span>`,
     ];
   }
-  const transaction = html`<span>transaction ${transactionLink(mode, entry.chainId, entry.txHash)}</span>`;
+  const transaction = transactionLink(mode, entry.chainId, entry.txHash);
   switch (entry.type) {
     case 'signed':
       return [
-        `${name} signed and sent`,
-        html`<span>${entry.attempt > 1 && `attempt ${entry.attempt}, `}
-          ${entry.nonce !== null && `nonce ${grouped(entry.nonce)}, `}${transaction}</span>`,
+        sayText(titles.signed),
+        html`<span>${entry.attempt > 1 && sayContent('attempt', { number: entry.attempt })}${
+          entry.nonce !== null && sayContent('nonce', { number: grouped(entry.nonce) })
+        }${sayContent('transactionNamed', { transaction })}</span>`,
       ];
     case 'died':
       return [
-        `${name} is sent anew`,
-        html`<span>${proofs[entry.proof]}: proved, so nothing is paid twice; ${transaction}</span>`,
+        sayText(titles.died),
+        html`<span>${sayContent('diedText', { reason: sayText(proofs[entry.proof]), transaction })}</span>`,
       ];
     case 'left':
+      return [sayText(titles.left), html`<span>${sayContent('leftText', { transaction })}</span>`, true];
+    case 'short': {
+      const [arrived, ordered] = [money(entry.arrived), money(entry.ordered)];
       return [
-        `The ${name.toLowerCase()}’s block left the chain`,
-        html`<span>The same bytes are sent again; ${transaction}</span>`,
+        sayText(titles.short),
+        html`<span>${sayContent('shortText', { arrived, ordered, transaction })}</span>`,
         true,
       ];
-    case 'short':
-      return [
-        `The ${name.toLowerCase()} brought too little`,
-        html`<span>${money(entry.arrived)} arrived of ${money(entry.ordered)}: the operator looks at it; ${transaction}</span>`,
-        true,
-      ];
+    }
     case 'settled':
       return [
-        `${name} final on ${chainName(entry.chainId)}`,
-        html`<span>block ${grouped(entry.blockNumber)}, ${transaction}</span>`,
+        sayText(titles.settled, { chain: chainName(entry.chainId) }),
+        html`<span>${sayContent('blockAndTransaction', { number: grouped(entry.blockNumber), transaction })}</span>`,
       ];
   }
 }
 
-function webhookTold(
-  { deliveryId, eventType, delivery, statusCode, error, duration_ms }: Entry<'webhook'>,
-  appId: string,
-): Told {
-  const link = html`<a href=${appPaths(appId).delivery(deliveryId)}>“${newsOf[eventType]}”</a>`;
-  const took = duration_ms === null ? '' : ` in ${lengthText(duration_ms)}`;
-  if (delivery === 'delivered')
-    return ['Your server was told', html`<span>${link}, answered ${statusCode}${took}</span>`];
-  if (error === 'unknown') return ['Your server is being told', html`<span>${link}: no answer is recorded yet</span>`];
-  const answer = statusCode === null ? `no answer: ${silences[error ?? 'unknown']}` : `answered ${statusCode}`;
-  return [
-    'Your server did not take the webhook',
-    html`<span>${link}, ${answer}${took}. It is not sent again by itself.</span>`,
-    true,
-  ];
+function webhookTold({ deliveryId, eventType, delivery, ...answer }: Entry<'webhook'>, appId: string): Told {
+  const { statusCode, error, duration_ms } = answer;
+  const event = html`<a href=${appPaths(appId).delivery(deliveryId)}>${sayText('quoted', { text: newsOf(eventType) })}</a>`;
+  const time = duration_ms === null ? null : lengthText(duration_ms);
+  if (delivery === 'delivered') {
+    const code = String(statusCode);
+    const told =
+      time === null ? sayContent('answered', { event, code }) : sayContent('answeredIn', { event, code, time });
+    return [sayText('serverTold'), html`<span>${told}</span>`];
+  }
+  if (error === 'unknown')
+    return [sayText('serverBeingTold'), html`<span>${sayContent('noAnswerRecorded', { event })}</span>`];
+  return [sayText('serverRefused'), html`<span>${refusal(event, answer, time)}</span>`, true];
+}
+
+function refusal(
+  event: VNode,
+  { statusCode, error }: Pick<Entry<'webhook'>, 'statusCode' | 'error'>,
+  time: string | null,
+): Content {
+  if (statusCode === null) {
+    const reason = silenceOf(error ?? 'unknown');
+    return time === null
+      ? sayContent('refusedSilent', { event, reason })
+      : sayContent('refusedSilentIn', { event, reason, time });
+  }
+  const code = String(statusCode);
+  return time === null
+    ? sayContent('refusedAnswer', { event, code })
+    : sayContent('refusedAnswerIn', { event, code, time });
 }

@@ -3,7 +3,14 @@
 import type { VNode } from 'preact';
 import Type from 'typebox';
 import { isRefusal } from '../../domain/decider.ts';
-import { actions, allows, memberRoles, permissions, roleNames, type TeamRole } from '../../domain/merchant/roles.ts';
+import {
+  type Action,
+  actions,
+  allows,
+  type MemberRole,
+  memberRoles,
+  type TeamRole,
+} from '../../domain/merchant/roles.ts';
 import type { TeamInvitation, TeamMember } from '../../queries/team.ts';
 import type { Accounts } from '../../src/accounts/accounts.ts';
 import type { TeamRoutesDeps } from '../../src/api/routes/team.ts';
@@ -24,9 +31,12 @@ import {
 import type { Frame, Outer, Site } from '../parts/frame.ts';
 import { bdi, html } from '../parts/html.ts';
 import { icon } from '../parts/icon.ts';
+import type { Language } from '../parts/language.ts';
 import { appPage, outerPage } from '../parts/layout.ts';
+import { actionTexts } from '../parts/messages/actions.ts';
 import { appPaths, paths } from '../parts/paths.ts';
-import { sayContent, sayText } from '../parts/say.ts';
+import { roleName } from '../parts/roleName.ts';
+import { type PlainName, pageLanguage, sayContent, sayText } from '../parts/say.ts';
 import { table } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { entry, fields, noFields } from './forms.ts';
@@ -44,15 +54,17 @@ export interface TeamModel extends Frame {
   readonly form: FormState;
 }
 
-const roleHints: Readonly<Record<(typeof memberRoles)[number], string>> = {
-  developer: 'Keys of scope orders, webhooks, embedding, branding, payments and links.',
-  operations: 'Payments, links, refunds, and webhooks sent again.',
-  readOnly: 'Sees everything and changes nothing.',
+const roleHints: Readonly<Record<MemberRole, PlainName>> = {
+  developer: 'developerHint',
+  operations: 'operationsHint',
+  readOnly: 'readOnlyHint',
 };
 
-const titleOf = (role: TeamRole): string => `${roleNames[role][0]?.toUpperCase()}${roleNames[role].slice(1)}`;
-const roleOptions = memberRoles.map((role) => ({ value: role, label: titleOf(role), hint: roleHints[role] }));
-const nameOf = ({ email }: TeamMember): string => email ?? 'A person without an address';
+const capitalized = (text: string): string => `${text[0]?.toUpperCase()}${text.slice(1)}`;
+const titleOf = (role: TeamRole): string => capitalized(roleName(role));
+const roleOptions = () =>
+  memberRoles.map((role) => ({ value: role, label: titleOf(role), hint: sayText(roleHints[role]) }));
+const nameOf = ({ email }: TeamMember): string => email ?? sayText('noAddress');
 
 export const teamPage = (model: TeamModel): VNode => {
   const { app, team, developerId, form } = model;
@@ -61,29 +73,29 @@ export const teamPage = (model: TeamModel): VNode => {
   const isOwner = own === 'owner';
   return appPage(
     model,
-    { title: 'Team', section: 'team' },
+    { title: sayText('team'), section: 'team' },
     html`<div class="stack">
       ${card(
         {
-          title: 'Members',
-          note: isOwner ? undefined : `your role is ${roleNames[own]}`,
-          controls: !isOwner && linkButton(to.leaveTeam, 'Leave the team', 'quiet'),
+          title: sayText('members'),
+          note: isOwner ? undefined : sayContent('yourRole', { role: roleName(own) }),
+          controls: !isOwner && linkButton(to.leaveTeam, sayContent('leaveTheTeam'), 'quiet'),
         },
         memberTable(model, isOwner),
       )}
       ${
         isOwner &&
         card(
-          { title: 'Invite a member' },
+          { title: sayText('inviteMember') },
           html`<form class="inside" method="post" action=${to.team}>
             ${problems(form)}
-            ${textField({ form, name: 'email', label: 'E-mail', type: 'email', inputmode: 'email', maxlength: 254, hint: 'Only a person who signs in with this address can accept. The invitation ends after 7 days.' })}
-            ${choiceField({ form, name: 'role', label: 'Role', options: roleOptions })}
-            ${submit('Send the invitation')}
+            ${textField({ form, name: 'email', label: sayText('email'), type: 'email', inputmode: 'email', maxlength: 254, hint: sayContent('inviteHint') })}
+            ${choiceField({ form, name: 'role', label: sayText('role'), options: roleOptions() })}
+            ${submit(sayContent('sendInvitation'))}
           </form>`,
         )
       }
-      ${card({ title: 'What each role allows', note: 'everybody in the team sees everything' }, roleTexts())}
+      ${card({ title: sayText('roleAllows'), note: sayContent('allSeeAll') }, roleTexts())}
     </div>`,
   );
 };
@@ -91,20 +103,20 @@ export const teamPage = (model: TeamModel): VNode => {
 const memberTable = ({ app, team, developerId }: TeamModel, isOwner: boolean): VNode => {
   const to = appPaths(app.appId);
   return table(
-    'Members',
+    sayText('members'),
     [
-      { head: 'Member', kind: 'title' },
-      { head: 'State', kind: 'chip' },
-      { head: 'Role', kind: 'detail' },
-      { head: 'Change', kind: 'action' },
+      { head: sayText('member'), kind: 'title' },
+      { head: sayText('state'), kind: 'chip' },
+      { head: sayText('role'), kind: 'detail' },
+      { head: sayText('change'), kind: 'action' },
     ],
     team.map((member) => {
       const { developerId: id, role, invitedUntil } = member;
       return [
-        html`<span><strong>${bdi(nameOf(member))}</strong> ${id === developerId && html`<small class="muted">you</small>`}</span>`,
+        html`<span><strong>${bdi(nameOf(member))}</strong> ${id === developerId && html`<small class="muted">${sayContent('byYou')}</small>`}</span>`,
         invitedUntil === null
-          ? chip('ok', 'Member')
-          : html`<span>${chip('wait', 'Invited')} <small class="below">until ${onDay(invitedUntil)}</small></span>`,
+          ? chip('ok', sayText('member'))
+          : html`<span>${chip('wait', sayText('invited'))} <small class="below">${sayContent('until', { time: onDay(invitedUntil) })}</small></span>`,
         isOwner && role !== 'owner' && invitedUntil === null ? roleField(to.memberRole(id), member) : titleOf(role),
         isOwner && role !== 'owner' && (invitedUntil === null ? changes(to, member) : cancelling(to, member)),
       ];
@@ -113,10 +125,10 @@ const memberTable = ({ app, team, developerId }: TeamModel, isOwner: boolean): V
 };
 
 const roleField = (action: string, member: TeamMember): VNode =>
-  html`<details class="rename"><summary>${titleOf(member.role)} <span class="small muted">Change<span class="visually-hidden"> the role of ${nameOf(member)}</span></span></summary>
+  html`<details class="rename"><summary>${titleOf(member.role)} <span class="small muted">${sayContent('change')}<span class="visually-hidden"> ${sayContent('changeRoleOf', { name: nameOf(member) })}</span></span></summary>
     <form method="post" action=${action}>
-      ${selectField({ form: { values: { role: member.role }, errors: {} }, id: `role-${member.developerId}`, name: 'role', label: 'New role', options: roleOptions })}
-      ${submit('Save', 'plain')}
+      ${selectField({ form: { values: { role: member.role }, errors: {} }, id: `role-${member.developerId}`, name: 'role', label: sayText('newRole'), options: roleOptions() })}
+      ${submit(sayContent('save'), 'plain')}
     </form>
   </details>`;
 
@@ -124,34 +136,38 @@ type To = ReturnType<typeof appPaths>;
 
 const changes = (to: To, member: TeamMember): VNode =>
   html`<span class="controls">
-    ${linkButton(to.transferTo(member.developerId), html`<span>Make owner<span class="visually-hidden">: ${nameOf(member)}</span></span>`, 'quiet')}
-    ${linkButton(to.removeMember(member.developerId), html`<span>Remove<span class="visually-hidden"> ${nameOf(member)}</span></span>`, 'quiet')}
+    ${linkButton(to.transferTo(member.developerId), html`<span>${sayContent('makeOwner')}<span class="visually-hidden">: ${nameOf(member)}</span></span>`, 'quiet')}
+    ${linkButton(to.removeMember(member.developerId), html`<span>${sayContent('remove')}<span class="visually-hidden"> ${nameOf(member)}</span></span>`, 'quiet')}
   </span>`;
 
 const cancelling = (to: To, member: TeamMember): VNode =>
   postButton(
     to.cancelInvitation(member.developerId),
-    html`<span>Cancel<span class="visually-hidden"> the invitation of ${nameOf(member)}</span></span>`,
+    html`<span>${sayContent('cancel')}<span class="visually-hidden"> ${sayContent('invitationOf', { name: nameOf(member) })}</span></span>`,
     'quiet',
   );
 
 const roleTexts = (): VNode =>
   inside(
     pairs([
-      ['Owner', 'Everything, alone: the team, the settlement wallet, the policy, withdrawals and keys of scope admin.'],
+      [titleOf('owner'), sayContent('ownerAllows')],
       ...memberRoles.map((role) => [titleOf(role), allowedText(role)] as const),
     ]),
   );
 
 function allowedText(role: TeamRole): string {
   const allowed = actions.filter((action) => action !== 'leaveTeam' && allows(role, action));
-  return allowed.length === 0 ? 'Changes nothing.' : sentenceOf(allowed.map((action) => permissions[action].words));
+  return allowed.length === 0 ? sayText('changesNothing') : sentenceOf(allowed);
 }
 
-const sentenceOf = (words: readonly string[]): string => {
-  const text = words.join(', ');
-  return `${text[0]?.toUpperCase()}${text.slice(1)}.`;
-};
+function sentenceOf(allowed: readonly Action[]): string {
+  const language = pageLanguage();
+  const words = allowed.map((action) => actionTexts[language][action]);
+  return `${capitalized(words.join(commas[language] ?? ', '))}${language === 'zh' ? '。' : '.'}`;
+}
+
+/** Between the entries of a list, where it is not a Latin comma. */
+const commas: Readonly<Partial<Record<Language, string>>> = { zh: '、', ar: '، ' };
 
 export interface TransferModel extends Frame {
   readonly member: TeamMember;
@@ -168,14 +184,14 @@ export function transferPage({ member, challenge, form, mailboxUrl, ...frame }: 
   const to = appPaths(frame.app.appId);
   return appPage(
     frame,
-    { title: 'Transfer the ownership', section: 'team', up: { href: to.team, label: 'Team' } },
+    { title: sayText('transferTitle'), section: 'team', up: { href: to.team, label: sayText('team') } },
     html`<div class="narrow"><section class="card">
       <form class="inside" method="post" action=${challenge === null ? to.transferTo(member.developerId) : to.confirmTransfer(member.developerId)}>
         ${problems(form)}
-        ${notice('wait', html`<p><strong>${bdi(nameOf(member))}</strong> becomes the owner: of the settlement wallet, the team and this app. You stay as a developer, and only the new owner can give it back.</p>`)}
+        ${notice('wait', html`<p>${sayContent('transferText', { name: html`<strong>${bdi(nameOf(member))}</strong>` })}</p>`)}
         ${challenge !== null && html`<input type="hidden" name="challenge" value=${challenge} />`}
-        ${challenge !== null && textField({ form, name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', pattern: ' *([0-9] *){6,8}', maxlength: 16, mono: true, focus: true, hint: 'The digits of the mail. They work for ten minutes, for this transfer only.' })}
-        <div class="controls">${challenge === null ? submit('Mail me a code') : submit('Transfer the ownership', 'danger')}${linkButton(to.team, 'Leave it as it is')}</div>
+        ${challenge !== null && textField({ form, name: 'code', label: sayText('code'), autocomplete: 'one-time-code', inputmode: 'numeric', pattern: ' *([0-9] *){6,8}', maxlength: 16, mono: true, focus: true, hint: sayContent('transferCodeHint') })}
+        <div class="controls">${challenge === null ? submit(sayContent('mailCode')) : submit(sayContent('transferTitle'), 'danger')}${linkButton(to.team, sayContent('leaveIt'))}</div>
       </form>${challenge !== null && mailboxUrl !== null && mailboxNote(mailboxUrl)}
     </section></div>`,
   );
@@ -189,13 +205,13 @@ export interface InvitationsModel extends Outer {
 export const invitationsPage = (model: InvitationsModel): VNode =>
   outerPage(
     model,
-    'Invitations',
+    sayText('invitations'),
     html`<div class="single">
-      <div class="head"><div class="title"><a class="up small muted" href=${paths.choose}>${icon('back')}Your apps</a>
-      <h1>Invitations</h1></div></div>
+      <div class="head"><div class="title"><a class="up small muted" href=${paths.choose}>${icon('back')}${sayContent('yourApps')}</a>
+      <h1>${sayContent('invitations')}</h1></div></div>
       ${
         model.invitations.length === 0
-          ? html`<section class="card">${empty('No invitation is open', 'When the owner of an app invites you to its team, you can accept here.')}</section>`
+          ? html`<section class="card">${empty(sayText('noInvitation'), sayContent('noInvitationText'))}</section>`
           : invitationCard(model.invitations)
       }
     </div>`,
@@ -208,7 +224,7 @@ export const invitationCard = (invitations: readonly TeamInvitation[]): VNode =>
     html`<div><ul class="list">${invitations.map(
       ({ appId, name, role, expiresAt }) =>
         html`<li><div class="go"><span><strong>${bdi(name ?? appId)}</strong><small class="muted">
-          ${sayContent('invitedAs', { app: appId, role: roleNames[role], day: onDay(expiresAt) })}</small></span>
+          ${sayContent('invitedAs', { app: appId, role: roleName(role), day: onDay(expiresAt) })}</small></span>
           <span class="controls">${postButton(paths.declineInvitation(appId), sayContent('decline'), 'quiet')}
           ${postButton(paths.acceptInvitation(appId), sayContent('join'))}</span></div></li>`,
     )}</ul><p class="foot">${sayContent('invitationUnknown')}</p></div>`,

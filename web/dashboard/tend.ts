@@ -14,6 +14,7 @@ import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { confirmPage } from './confirm.ts';
 import { entry, fields, lines, noFields } from './forms.ts';
 import type { Frames } from './frames.ts';
@@ -29,20 +30,20 @@ export const canCancel = ({ status, missing, keyless, cancelledAt }: PaymentView
 /** A form on the payment's page. It is not updated live, so typed text remains. */
 export const noteCard = (appId: string, payment: PaymentView, state: FormState = noteOf(payment)): VNode =>
   card(
-    { title: 'Note and tags', note: 'for the people of this app alone' },
+    { title: sayText('noteAndTags'), note: sayContent('noteForPeople') },
     html`<form class="inside" method="post" action=${appPaths(appId).note(payment.paymentId)}>
       ${problems(state)}
-      ${linesField({ form: state, name: 'note', label: 'Note', optional: true, rows: 3, maxlength: noteLimits.note_characters })}
+      ${linesField({ form: state, name: 'note', label: sayText('note'), optional: true, rows: 3, maxlength: noteLimits.note_characters })}
       ${textField({
         form: state,
         name: 'tags',
-        label: 'Tags',
+        label: sayText('tags'),
         optional: true,
         maxlength: tagsMax,
-        placeholder: 'wholesale repeat-order',
-        hint: `Words between spaces, at most ${noteLimits.tags}. The search finds them by #tag.`,
+        placeholder: sayText('tagsPlaceholder'),
+        hint: sayContent('tagsHint', { max: noteLimits.tags }),
       })}
-      ${submit('Save', 'plain')}
+      ${submit(sayContent('save'), 'plain')}
     </form>`,
   );
 
@@ -63,7 +64,7 @@ export const notePage = ({ payment, form, ...frame }: NoteModel): VNode =>
   appPage(
     frame,
     {
-      title: 'Note and tags',
+      title: sayText('noteAndTags'),
       section: 'payments',
       up: { href: appPaths(frame.app.appId).payment(payment.paymentId), label: paymentName(payment) },
     },

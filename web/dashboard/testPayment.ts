@@ -10,12 +10,13 @@ import { type PayLinkDeps, payLinkOf } from '../../src/api/resource.ts';
 import type { PaymentCreation } from '../../src/api/routes/createPayment.ts';
 import { Uuid } from '../../src/api/schemas/base.ts';
 import { card, inside } from '../parts/boxes.ts';
-import { faucetLink } from '../parts/cells.ts';
+import { faucetLink, grouped } from '../parts/cells.ts';
 import { emptyForm, type FormState, linkButton, problems, submit } from '../parts/field.ts';
 import type { Frame, Site } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { fields } from './forms.ts';
 import type { Frames } from './frames.ts';
 import { type AnyForm, type AnyPage, form, type PageResult, page, type Visit } from './page.ts';
@@ -47,11 +48,11 @@ export const testPaymentPage = (model: TestPaymentModel): VNode => {
   const to = appPaths(model.app.appId);
   return appPage(
     model,
-    { title: 'Test payment', section: 'payments', up: { href: to.payments, label: 'Payments' } },
+    { title: sayText('testPayment'), section: 'payments', up: { href: to.payments, label: sayText('payments') } },
     html`<div class="narrow">${
       model.settlement === null
         ? settlementFirst(model.app.appId)
-        : card({ title: 'Make a test payment' }, testForm(model, model.settlement))
+        : card({ title: sayText('makeTest') }, testForm(model, model.settlement))
     }</div>`,
   );
 };
@@ -60,14 +61,12 @@ const testForm = ({ app, form, nonce, source, isPaid, mode }: TestPaymentModel, 
   inside(html`<form class="rows" method="post" action=${appPaths(app.appId).testPayment}>
     ${problems(form)}
     <input type="hidden" name="nonce" value=${nonce} />
-    <p>This makes a payment of ${testAmount} ${source.tokenSymbol} on ${source.chain.name}. ${
-      isPaid
-        ? 'The customer of the sandbox pays it at once, and you can watch each step.'
-        : 'Pay it from a wallet of yours, as a customer does, and watch each step.'
-    } If the app has a webhook, your server gets its webhooks.</p>
-    ${mode === 'test' && html`<p>A faucet gives test tokens for nothing: ${faucetLink()}.</p>`}
+    <p>${sayContent('testMakes', { amount: `${grouped(testAmount)} ${source.tokenSymbol}`, chain: source.chain.name })} ${sayContent(
+      isPaid ? 'testPaidForYou' : 'testPayYourself',
+    )} ${sayContent('testWebhooks')}</p>
+    ${mode === 'test' && html`<p>${sayContent('testFaucet', { link: faucetLink() })}</p>`}
     ${paidOutTo(settlement)}
-    <div class="controls">${submit('Make a test payment')}${linkButton(appPaths(app.appId).payments, 'Not now', 'quiet')}
+    <div class="controls">${submit(sayContent('makeTest'))}${linkButton(appPaths(app.appId).payments, sayContent('notNow'), 'quiet')}
     </div>
   </form>`);
 

@@ -1,26 +1,7 @@
-/** Pages whose content exists in English only. Their frame is translated. The list only shrinks. */
+/** Pages whose content exists in English only. Their frame, if any, is translated. The list only shrinks. */
 export const untranslated: readonly string[] = [
-  '/dashboard/sessions',
-  '/dashboard/invitations',
-  ...[
-    'payments/{paymentId}',
-    'test-payment',
-    'links',
-    'cashback',
-    'reports',
-    'keys',
-    'webhooks',
-    'requests',
-    'events',
-    'embedding',
-    'settlement',
-    'pay-from',
-    'policy',
-    'branding',
-    'notifications',
-    'team',
-    'audit',
-  ].map((page) => `/dashboard/apps/{appId}/${page}`),
+  // A document to print or to keep, which the operator's command line makes too.
+  '/dashboard/apps/{appId}/reports/month',
 ];
 
 /** @param path of a page as declared, such as `/dashboard/apps/{appId}/keys`; pages below a listed one are listed too */

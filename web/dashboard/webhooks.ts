@@ -29,6 +29,7 @@ import type { Frame } from '../parts/frame.ts';
 import { html } from '../parts/html.ts';
 import { appPage } from '../parts/layout.ts';
 import { appPaths } from '../parts/paths.ts';
+import { sayContent, sayText } from '../parts/say.ts';
 import { pager } from '../parts/table.ts';
 import { confirmPage } from './confirm.ts';
 import { deliveryTable } from './deliveryTable.ts';
@@ -67,12 +68,6 @@ export interface DeliveryListFilter {
   readonly payment: string | null;
 }
 
-const adviceOnSecret =
-  'Webhooks are signed with it from now on; the old secret is worth nothing any more. Put it on your server now.';
-
-const adviceOnEndpoint =
-  'Webhooks to this endpoint are signed with it from now on. Put it on the server of the endpoint now.';
-
 export const webhooksPage = (model: WebhooksModel): VNode => {
   const { app, webhookUrl, newSecret, newEndpointSecret, endpoints, endpointForm } = model;
   const { deliveries, cursor, nextCursor, filter } = model;
@@ -80,24 +75,28 @@ export const webhooksPage = (model: WebhooksModel): VNode => {
   const to = appPaths(app.appId);
   return appPage(
     model,
-    { title: 'Webhooks', section: 'webhooks', live: deliveries.length > 0 ? 'The list of webhooks has changed' : '' },
+    {
+      title: sayText('webhooks'),
+      section: 'webhooks',
+      live: deliveries.length > 0 ? sayText('webhooksChanged') : '',
+    },
     html`<div class="stack">
-      ${newSecret !== null && secretOnce('New webhook secret', newSecret, adviceOnSecret)}
-      ${newEndpointSecret !== null && secretOnce('New secret of the endpoint', newEndpointSecret, adviceOnEndpoint)}
+      ${newSecret !== null && secretOnce(sayText('newWebhookSecret'), newSecret, sayContent('newSecretAdvice'))}
+      ${newEndpointSecret !== null && secretOnce(sayText('newEndpointSecretTitle'), newEndpointSecret, sayContent('newEndpointSecretAdvice'))}
       <div class="halves">
-        <div class="stack">${card({ title: 'Where they go' }, urlForm(model))}
-          ${card({ title: 'Secret', controls: linkButton(to.rotateSecret, 'Rotate…') }, inside(secretFacts(model)))}</div>
-        ${card({ title: 'Which events' }, typesForm(model))}
+        <div class="stack">${card({ title: sayText('whereTheyGo') }, urlForm(model))}
+          ${card({ title: sayText('secret'), controls: linkButton(to.rotateSecret, sayContent('rotate')) }, inside(secretFacts(model)))}</div>
+        ${card({ title: sayText('whichEvents') }, typesForm(model))}
       </div>
       ${endpointsCard({ appId: app.appId, endpoints, form: endpointForm })}
       ${card(
         {
-          title: 'Recent deliveries',
-          note: 'each is sent once, never again by itself',
+          title: sayText('recentDeliveries'),
+          note: sayContent('sentOnce'),
           live: 'deliveries',
           controls: [
-            linkButton(to.redeliverFailed, 'Send again…', 'quiet'),
-            webhookUrl !== null && postButton(to.testWebhook, 'Send a test'),
+            linkButton(to.redeliverFailed, sayContent('sendAgainMenu'), 'quiet'),
+            webhookUrl !== null && postButton(to.testWebhook, sayContent('sendTest')),
           ],
         },
         deliveries.length > 0 || isFiltered
@@ -105,17 +104,12 @@ export const webhooksPage = (model: WebhooksModel): VNode => {
               deliveries.length > 0
                 ? deliveryTable(app.appId, deliveries)
                 : empty(
-                    'No webhook matches',
-                    'No delivery has this state and payment.',
-                    linkButton(to.webhooks, 'Show all'),
+                    sayText('noWebhookMatches'),
+                    sayContent('noWebhookMatchesText'),
+                    linkButton(to.webhooks, sayContent('showAll')),
                   )
             }${pager({ path: to.webhooks, query: { ...filter }, cursor, nextCursor })}</div>`
-          : empty(
-              'Nothing was sent yet',
-              webhookUrl === null
-                ? 'Set a URL first. Then your server is told when a payment has arrived, and when it was paid out.'
-                : 'Send a test to see whether your server takes webhooks and finds the signature right.',
-            ),
+          : empty(sayText('nothingSentYet'), sayContent(webhookUrl === null ? 'setUrlFirst' : 'sendTestText')),
       )}
     </div>`,
   );
@@ -124,20 +118,20 @@ export const webhooksPage = (model: WebhooksModel): VNode => {
 const deliveryFilters = (path: string, { state, payment }: DeliveryListFilter): VNode => {
   const form = { values: { state: state ?? '', payment: payment ?? '' }, errors: {} };
   return html`<form class="inside filters few" role="search" method="get" action=${path}>
-    ${textField({ form, name: 'payment', label: 'Payment id', optional: true, mono: true, maxlength: 36, pattern: ' *[0-9a-fA-F-]{36} *' })}
+    ${textField({ form, name: 'payment', label: sayText('paymentIdLabel'), optional: true, mono: true, maxlength: 36, pattern: ' *[0-9a-fA-F-]{36} *' })}
     ${selectField({
       form,
       name: 'state',
-      label: 'State',
+      label: sayText('state'),
       optional: true,
       options: [
-        { value: '', label: 'All' },
-        { value: 'exhausted', label: 'Not accepted' },
-        { value: 'delivered', label: 'Accepted' },
+        { value: '', label: sayText('all') },
+        { value: 'exhausted', label: sayText('notAccepted') },
+        { value: 'delivered', label: sayText('accepted') },
       ],
     })}
-    <div class="controls">${submit('Filter', 'plain')}
-      ${(state !== null || payment !== null) && linkButton(path, 'Clear', 'quiet')}</div>
+    <div class="controls">${submit(sayContent('filter'), 'plain')}
+      ${(state !== null || payment !== null) && linkButton(path, sayContent('clear'), 'quiet')}</div>
   </form>`;
 };
 
@@ -149,28 +143,28 @@ const urlForm = ({ app, webhookUrl, form }: WebhooksModel): VNode => {
     ${textField({
       form: shown,
       name: 'webhookUrl',
-      label: 'Webhook URL',
+      label: sayText('webhookUrl'),
       type: 'url',
       inputmode: 'url',
       maxlength: 2048,
       placeholder: 'https://shop.example/webhooks',
-      hint: 'Payments keep the URL that they were created with: a new one is for new payments.',
+      hint: sayContent('webhookUrlHint'),
     })}
-    <div class="controls">${submit('Save')}${webhookUrl !== null && linkButton(to.removeWebhook, 'Remove…', 'quiet')}
+    <div class="controls">${submit(sayContent('save'))}${webhookUrl !== null && linkButton(to.removeWebhook, sayContent('removeMenu'), 'quiet')}
     </div>
   </form>`;
 };
 
 const typesForm = ({ app, webhookTypes }: WebhooksModel): VNode =>
   html`<form class="inside" method="post" action=${appPaths(app.appId).webhookTypes}>
-    <p class="muted">Payments that arrived and payments that were paid out are always reported. New payments also report:</p>
-    <fieldset class="field"><legend class="visually-hidden">Further events</legend>
+    <p class="muted">${sayContent('alwaysReported')}</p>
+    <fieldset class="field"><legend class="visually-hidden">${sayContent('furtherEvents')}</legend>
       <div class="choices">${laterWebhookEventTypes.map(
         (type) =>
-          html`<label><input type="checkbox" name=${type} value="true" checked=${webhookTypes.includes(type)} /><span><strong>${newsOf[type]}</strong> <small class="muted mono">${type}</small></span></label>`,
+          html`<label><input type="checkbox" name=${type} value="true" checked=${webhookTypes.includes(type)} /><span><strong>${newsOf(type)}</strong> <small class="muted mono">${type}</small></span></label>`,
       )}</div>
     </fieldset>
-    ${submit('Save')}
+    ${submit(sayContent('save'))}
   </form>`;
 
 /** An unchecked box is not sent. */
@@ -178,13 +172,15 @@ const ChosenTypes = fields(Object.fromEntries(laterWebhookEventTypes.map((type) 
 
 const secretFacts = ({ fingerprint, rotatedAt }: WebhooksModel): VNode =>
   html`<div class="rows">
-    <p class="muted">Every webhook is signed. Your server checks the signature with the secret, so that nobody else
-    can tell it that something was paid.</p>
+    <p class="muted">${sayContent('secretText')}</p>
     ${pairs([
       fingerprint === null
         ? null
-        : ['Fingerprint', copyable(html`<span class="mono">${fingerprint}</span>`, fingerprint, 'Fingerprint')],
-      ['Made', rotatedAt === null ? 'at registration' : when(rotatedAt)],
+        : [
+            sayText('fingerprint'),
+            copyable(html`<span class="mono">${fingerprint}</span>`, fingerprint, sayText('fingerprint')),
+          ],
+      [sayText('secretMade'), rotatedAt === null ? sayContent('atRegistration') : when(rotatedAt)],
     ])}
   </div>`;
 

@@ -9,7 +9,8 @@ import { copyButton } from './field.ts';
 import type { Flash } from './frame.ts';
 import { type Content, html } from './html.ts';
 import { type IconName, icon } from './icon.ts';
-import { type PlainName, pageLanguage, sayContent, sayText } from './say.ts';
+import { directionOf } from './language.ts';
+import { type PlainName, pageLanguages, sayContent, sayText } from './say.ts';
 
 export interface Heading {
   readonly title: string;
@@ -72,9 +73,12 @@ export const deliveryChip = ({
   statusCode,
   error,
 }: Pick<Delivery, 'status' | 'statusCode' | 'error'>): VNode => {
-  if (status === 'delivered') return chip('ok', `Taken, ${statusCode}`);
-  if (error === 'unknown') return chip('wait', 'No answer yet');
-  return chip('bad', statusCode === null ? 'No answer' : `Refused, ${statusCode}`);
+  if (status === 'delivered') return chip('ok', sayText('webhookTaken', { code: String(statusCode) }));
+  if (error === 'unknown') return chip('wait', sayText('webhookNoAnswerYet'));
+  return chip(
+    'bad',
+    statusCode === null ? sayText('webhookNoAnswer') : sayText('webhookRefused', { code: String(statusCode) }),
+  );
 };
 
 /** A sentence or two to read first. */
@@ -83,13 +87,17 @@ export const notice = (state: State, content: Content): VNode =>
 
 const states = { done: 'ok', warning: 'wait', problem: 'bad' } as const;
 
-/** Outcomes of forms exist in English only. */
-const inEnglishHere = () => (pageLanguage() === 'en' ? {} : { lang: 'en', dir: 'ltr' });
+/** Outcomes are in the reader's language, also within a page that is not translated. */
+function languageOfOutcomes() {
+  const languages = pageLanguages();
+  if (!languages || languages.frame === languages.content) return {};
+  return { lang: languages.frame, dir: directionOf(languages.frame) };
+}
 
 /** Outcome of the last action; announced at once. */
 export const flashed = (flash: Flash | null): VNode | null =>
   flash &&
-  html`<div class=${`notice ${states[flash.kind]}`} role=${flash.kind === 'problem' ? 'alert' : 'status'} ...${inEnglishHere()}>
+  html`<div class=${`notice ${states[flash.kind]}`} role=${flash.kind === 'problem' ? 'alert' : 'status'} ...${languageOfOutcomes()}>
     ${icon(shapes[states[flash.kind]])}<div>${flash.text}</div></div>`;
 
 /** A value that is displayed once and never again. */
@@ -112,12 +120,17 @@ export interface StoryStep {
   readonly at?: Instant;
 }
 
-const inEnglish = { done: 'Done: ', now: 'Now: ', next: 'To come: ', problem: 'Problem: ' } as const;
+const spokenStages = (): Readonly<Record<StoryStep['stage'], string>> => ({
+  done: sayText('stepDoneSpoken'),
+  now: sayText('stepNowSpoken'),
+  next: sayText('stepNextSpoken'),
+  problem: sayText('stepProblemSpoken'),
+});
 
 /** A list of steps for payers and merchants. @param spoken text for screen readers before each step */
 export const steps = (
   list: readonly StoryStep[],
-  spoken: Readonly<Record<StoryStep['stage'], string>> = inEnglish,
+  spoken: Readonly<Record<StoryStep['stage'], string>> = spokenStages(),
 ): VNode =>
   html`<ol class="way">${list.map(
     ({ stage, title, detail, at }) => html`<li class=${stage} aria-current=${stage === 'now' ? 'step' : undefined}>

@@ -3,13 +3,13 @@
 import type { VNode } from 'preact';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
-import { epochMs, hour_ms, type Instant, minute_ms } from '../../domain/time.ts';
+import { epochMs, hour_ms, type Instant, minute_ms, plus } from '../../domain/time.ts';
 import type { Delivery } from '../../queries/deliveries.ts';
 import type { Mode } from './frame.ts';
 import { cut, html } from './html.ts';
 import { icon } from './icon.ts';
-import { directionMarks } from './language.ts';
-import { pageLanguage, pageLocale, sayContent, sayText } from './say.ts';
+import { directionMarks, directionOf } from './language.ts';
+import { type PlainName, pageLanguage, pageLocale, sayContent, sayText } from './say.ts';
 
 /** `16420.18` for people: `16,420.18`. */
 export function grouped(decimal: string): string {
@@ -57,6 +57,12 @@ const dateIn = (form: Intl.DateTimeFormatOptions, date: string): string =>
 /** In UTC, labelled; a script (client/localTime.js) replaces it with the reader's own time. */
 export const when = (at: Instant): VNode =>
   html`<time datetime=${at} data-local="minutes">${dayText(at)}, ${at.slice(11, 16)} UTC</time>`;
+
+/** An hour that the service rounded a time to, as `26 Nov, 12:00 UTC – 13:00 UTC`. @param from its beginning */
+export const hourFrom = (from: Instant): VNode => {
+  const until = plus(from, hour_ms);
+  return html`<span>${when(from)} – <time datetime=${until} data-local="clock">${until.slice(11, 16)} UTC</time></span>`;
+};
 
 /** To the millisecond, for the entries of a history. */
 export const exactly = (at: Instant): VNode =>
@@ -112,6 +118,10 @@ const endsOf = (text: string): readonly [start: string, end: string] => [
   text.slice(-ends),
 ];
 
+/** A word of a program within a sentence. */
+export const codeWord = (text: string): VNode =>
+  html`<code dir=${directionOf(pageLanguage()) === 'rtl' ? 'ltr' : undefined}>${text}</code>`;
+
 /** Explorer URLs of each chain, and of its test network. */
 const explorers: Readonly<Record<ChainId, readonly [live: string, test: string]>> = {
   8453: ['https://basescan.org/tx/*', 'https://sepolia.basescan.org/tx/*'],
@@ -144,33 +154,37 @@ const faucetUrl = 'https://faucet.circle.com/';
 
 export const faucetLink = (): VNode =>
   html`<a href=${faucetUrl} rel="noopener noreferrer" target="_blank">faucet.circle.com${icon('external')}
-    <span class="visually-hidden"> (opens another site)</span></a>`;
+    <span class="visually-hidden"> ${sayContent('opensOtherSite')}</span></a>`;
 
 export const chainName = (id: number): string => chainOf(id as ChainId).name;
 
 /** Events of webhooks. */
-export const newsOf: Readonly<Record<Delivery['eventType'], string>> = {
-  payment_payin_completed: 'Payment arrived',
-  payment_payout_completed: 'Paid out',
-  payment_held: 'Money held',
-  payment_bounced: 'Not paid out',
-  payment_expired: 'Expired',
-  payment_refunded: 'Refunded',
-  webhook_test: 'Test',
+const news: Readonly<Record<Delivery['eventType'], PlainName>> = {
+  payment_payin_completed: 'newsArrived',
+  payment_payout_completed: 'newsPaidOut',
+  payment_held: 'moneyHeld',
+  payment_bounced: 'newsBounced',
+  payment_expired: 'expired',
+  payment_refunded: 'refunded',
+  webhook_test: 'newsTest',
 };
 
+export const newsOf = (type: Delivery['eventType']): string => sayText(news[type]);
+
 /** Reasons of a missing answer. */
-export const silences: Readonly<Record<NonNullable<Delivery['error']>, string>> = {
-  badUrl: 'the URL is none that a webhook can go to',
-  blockedAddress: 'the server’s address is a private one, where nothing is sent',
-  dns: 'the server’s name has no address',
-  connection: 'the connection failed',
-  tls: 'the server’s certificate is not good',
-  protocol: 'the server did not answer in HTTP',
-  timeout: 'the server took too long',
-  endpointRemoved: 'the endpoint was removed before',
-  unknown: 'nobody knows whether it arrived',
+const silences: Readonly<Record<NonNullable<Delivery['error']>, PlainName>> = {
+  badUrl: 'silentBadUrl',
+  blockedAddress: 'silentBlocked',
+  dns: 'silentDns',
+  connection: 'silentConnection',
+  tls: 'silentTls',
+  protocol: 'silentProtocol',
+  timeout: 'silentTimeout',
+  endpointRemoved: 'silentRemoved',
+  unknown: 'silentUnknown',
 };
+
+export const silenceOf = (error: NonNullable<Delivery['error']>): string => sayText(silences[error]);
 
 /** Display name of a payment: its order, its title, or the beginning of its id. */
 export const paymentName = ({ orderId, title, paymentId }: PaymentView): string =>

@@ -198,29 +198,29 @@ export const walletFields = (
       ${selectField({
         form,
         name: names.chain,
-        label: 'Chain',
+        label: sayText('chain'),
         optional,
-        options: [...(optional ? [{ value: '', label: 'Later' }] : []), ...chainOptions(chains)],
+        options: [...(optional ? [{ value: '', label: sayText('later') }] : []), ...chainOptions(chains)],
       })}
-      ${selectField({ form, name: names.token, label: 'Token', optional, options: tokenOptions(chains) })}
+      ${selectField({ form, name: names.token, label: sayText('token'), optional, options: tokenOptions(chains) })}
     </div>
     ${textField({
       form,
       name: names.address,
-      label: 'Address',
+      label: sayText('address'),
       optional,
       mono: true,
       maxlength: 128,
-      hint: 'A wallet whose keys you hold. Not an exchange’s address: exchanges do not always take what a program sends.',
+      hint: sayContent('walletHint'),
     })}
     ${textField({
       form,
       name: names.memo,
-      label: 'Memo',
+      label: sayText('memo'),
       optional: true,
       mono: true,
       maxlength: 28,
-      hint: 'On Stellar only, when whoever keeps the account asks for one.',
+      hint: sayContent('memoHint'),
     })}
   </div>`;
 

@@ -1,5 +1,7 @@
 import type { VNode } from 'preact';
 import { html } from './html.ts';
+import { directionOf } from './language.ts';
+import { pageLanguage } from './say.ts';
 
 /** Drawn on 24 × 24 by strokes in the text's colour. */
 const drawings = {
@@ -36,6 +38,16 @@ const drawings = {
 
 export type IconName = keyof typeof drawings;
 
+/** Arrows point in the reading direction. */
+const mirrored: Readonly<Partial<Record<IconName, string>>> = {
+  back: drawings.forth,
+  forth: drawings.back,
+  external: 'M15 5h4v14H5v-4M11 4H4v7M4 4l9 9',
+};
+
 /** Decoration: the text beside it has the meaning. */
 export const icon = (name: IconName): VNode =>
-  html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${drawings[name]} /></svg>`;
+  html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${drawingOf(name)} /></svg>`;
+
+const drawingOf = (name: IconName): string =>
+  (directionOf(pageLanguage()) === 'rtl' ? mirrored[name] : undefined) ?? drawings[name];

@@ -5,8 +5,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { bdi, type Content } from './html.ts';
 import { directionOf, type Language, locales } from './language.ts';
-import { deskMessages } from './messages/index.ts';
-import type { English, Plural } from './messages/types.ts';
+import { deskMessages, type English } from './messages/index.ts';
+import type { Plural } from './messages/types.ts';
 
 export type TextName = { [N in keyof English]: English[N] extends string ? N : never }[keyof English];
 /** A text without places. */
@@ -53,25 +53,25 @@ export function sayContent<N extends TextName>(name: N, ...[values]: Filled<N, C
 export const sayText = <N extends TextName>(name: N, ...[values]: Filled<N, string>): string =>
   pieces<string>(textOf(name), values, (value) => value).join('');
 
-/** A counted text in the plural form of its count; `{count}` is the number. @param values other places of the text */
+/** A counted text in the plural form of its count; `{count}` is the number, unless the values replace it. @param values other places of the text */
 export function sayCount(name: CountedName, count: number, values: Readonly<Record<string, string>> = {}): string {
   return pieces<string>(...countedText(name, count, values), (value) => value).join('');
 }
 
 /** A counted text for elements: in languages from right to left its values keep their own direction, so amounts read from left to right. */
-export function countContent(name: CountedName, count: number, values: Readonly<Record<string, string>>): Content {
+export function countContent(name: CountedName, count: number, values: Readonly<Record<string, Content>>): Content {
   const isolates = directionOf(pageLanguage()) === 'rtl';
   return pieces<Content>(...countedText(name, count, values), (value) =>
     isolates && typeof value === 'string' ? bdi(value) : value,
   );
 }
 
-function countedText(name: CountedName, count: number, values: Readonly<Record<string, string>>) {
+function countedText<V>(name: CountedName, count: number, values: Readonly<Record<string, V>>) {
   const language = pageLanguage();
   const forms: Plural = deskMessages[language][name];
   const form = forms[new Intl.PluralRules(locales[language]).select(count)] ?? forms.other;
   const number = new Intl.NumberFormat(locales[language]).format(count);
-  return [form, { ...values, count: number }] as const;
+  return [form, { count: number, ...values }] as const;
 }
 
 const textOf = (name: TextName): string => deskMessages[pageLanguage()][name];

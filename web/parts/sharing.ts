@@ -5,12 +5,13 @@ import { linkButton } from './field.ts';
 import { html } from './html.ts';
 import { mailLink } from './paths.ts';
 import { qrCode } from './qr.ts';
+import { sayContent, sayText } from './say.ts';
 
 /** @param what subject of the mail */
 export const sharing = (url: string, what: string): VNode =>
-  html`<div class="share">${qrCode(url, 'QR code of the link')}
+  html`<div class="share">${qrCode(url, sayText('qrCode'))}
     <div class="rows">
-      <p>${copyable(html`<a class="mono" href=${url}>${url}</a>`, url, 'Link')}</p>
-      <p class="controls">${linkButton(mailLink(what, url), 'Send by mail', 'plain', 'mail')}</p>
+      <p>${copyable(html`<a class="mono" href=${url}>${url}</a>`, url, sayText('link'))}</p>
+      <p class="controls">${linkButton(mailLink(what, url), sayContent('shareByMail'), 'plain', 'mail')}</p>
     </div>
   </div>`;

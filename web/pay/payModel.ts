@@ -1,7 +1,7 @@
 /** Builds the model of a payment's pages, for holders of its link. */
 
 import type { WalletOffer } from '../../commands/payerTransactions.ts';
-import type { ChainId } from '../../domain/chains.ts';
+import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { returnUrlOf } from '../../domain/merchant/profile.ts';
 import { isDue } from '../../domain/payment/chosenAmount.ts';
 import type { PaymentView } from '../../domain/payment/view.ts';
@@ -34,8 +34,8 @@ export interface PayModelDeps extends PayerReads, Pick<PayLinkDeps, 'paymentSecr
   readonly networkOf: NetworkOf;
   /** Facts that a wallet in the payer's browser needs; null for a payment that it cannot pay. */
   readonly walletOffer: (payment: PaymentView, amount: string | null) => WalletOffer | null;
-  /** Chains with a relay account, by the id of their network. */
-  readonly networks: ReadonlyMap<number, ChainId>;
+  /** Chains with a relay account, by their network in CAIP-2. */
+  readonly networks: ReadonlyMap<string, ChainId>;
 }
 
 // Receiver of a payment or a link, from its app's profile.
@@ -106,7 +106,8 @@ async function linkOf(
 function isGasFree({ networks }: Pick<PayModelDeps, 'networks'>, { payment, situation }: PayerFacts): boolean {
   const { sourceAmount: amount, sourceChainId, sourceTokenSymbol, depositContract } = payment;
   const isExact = amount !== null && (situation.missing?.amount ?? amount) === amount && depositContract === null;
-  return isExact && sourceTokenSymbol === 'USDC' && [...networks.values()].includes(sourceChainId);
+  const isSigned = [...networks.values()].includes(sourceChainId) && chainOf(sourceChainId).family === 'evm';
+  return isExact && sourceTokenSymbol === 'USDC' && isSigned;
 }
 
 /** Amount due in whole tokens; if any amount is accepted, the payer's sum, or null until they have entered it. */

@@ -79,14 +79,16 @@ export function authorizationHandlers(deps: RelayDoorsDeps, settling: Settling, 
 }
 
 const viewOf = ({ payment, offers, last }: RelayDesk, now_s: number) => ({
-  authorizations: offers.map((offer) => offerView(offer, now_s, epochMs(payment.terms.expiresAt) / 1_000)),
+  authorizations: offers.flatMap((offer) => offerView(offer, now_s, epochMs(payment.terms.expiresAt) / 1_000)),
   last: last && resultView(last.result),
 });
 
 /** `typedData` in the form of wallets (EIP-712, eth_signTypedData_v4); the page adds the payer's account as `message.from`. */
-function offerView({ source, deposit, networkId, domain, nonce }: RelayOffer, now_s: number, end_s: number) {
+function offerView({ source, payTo, terms, nonce }: RelayOffer, now_s: number, end_s: number) {
+  if (terms.kind !== 'eip712') return [];
+  const { networkId, domain } = terms;
   const { chainId, token, amount } = source;
-  return {
+  const view = {
     chainId,
     chainName: chainOf(chainId).name,
     tokenSymbol: token.symbol,
@@ -97,7 +99,7 @@ function offerView({ source, deposit, networkId, domain, nonce }: RelayOffer, no
       primaryType: 'TransferWithAuthorization',
       types: typesOfWallets,
       message: {
-        to: deposit.address,
+        to: payTo,
         value: amount,
         validAfter: '0',
         validBefore: String(Math.min(now_s + validFor_s, Math.floor(end_s))),
@@ -105,6 +107,7 @@ function offerView({ source, deposit, networkId, domain, nonce }: RelayOffer, no
       },
     },
   };
+  return [view];
 }
 
 const field = (name: string, type: string) => ({ name, type });

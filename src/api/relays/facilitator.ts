@@ -1,16 +1,16 @@
 /** Facilitator of x402 for merchants' own servers: it verifies and settles authorizations that pay deposits of the caller's payments. */
 import Type from 'typebox';
 import type { Accepted, RelayRefusal, SignedAuthorization } from '../../../commands/relays.ts';
-import type { ChainId } from '../../../domain/chains.ts';
+import { type ChainId, chainOf } from '../../../domain/chains.ts';
 import { isRefusal } from '../../../domain/decider.ts';
 import { errorOfRefusal } from '../errors.ts';
 import { type AnyRoute, ok, route, type Waiting } from '../router.ts';
 import { createSettling, type SettlingDeps } from './settling.ts';
-import { networkName, readPayload, type SentPayment } from './wire.ts';
+import { extraOfTerms, faultOn, readPayload, type SentPayment, sentAuthorization } from './wire.ts';
 
 export interface FacilitatorDeps extends SettlingDeps {
-  /** Chains with a relay account, by the id of their network. */
-  readonly networks: ReadonlyMap<number, ChainId>;
+  /** Chains with a relay account, by their network in CAIP-2. */
+  readonly networks: ReadonlyMap<string, ChainId>;
   /** The payment of a deposit; null for any other text. It may lag behind the log. */
   readonly depositPayment: (
     chainId: ChainId,
@@ -63,7 +63,7 @@ export function facilitatorRoutes(deps: FacilitatorDeps): readonly AnyRoute[] {
     required: Requirement,
     waiting: Waiting,
   ): Promise<Found | Fault> {
-    const chainId = deps.networks.get(sent.networkId);
+    const chainId = deps.networks.get(sent.caip2);
     if (chainId === undefined || required.network !== sent.network)
       return { reason: 'invalid_network', message: 'no authorization is accepted on this network' };
     const owner = await paymentOf(chainId, required.payTo, waiting);
@@ -74,12 +74,13 @@ export function facilitatorRoutes(deps: FacilitatorDeps): readonly AnyRoute[] {
           'payTo must be the deposit of a payment of your app: create one with POST /payment-api/payments, and send its source.receiverAddress',
       };
     const { paymentId } = owner;
-    if (sent.signed.value !== required.amount)
+    const { signed } = sentAuthorization(deps.relays, sent, { chainId, asset: required.asset });
+    if (signed.value !== required.amount)
       return {
         reason: 'invalid_exact_evm_payload_authorization_value_mismatch',
         message: `the requirements ask for ${required.amount}`,
       };
-    return { paymentId, signed: { ...sent.signed, chainId, tokenAddress: required.asset } };
+    return { paymentId, signed };
   }
 
   async function paymentOf(chainId: ChainId, address: string, { aside, away }: Waiting) {
@@ -98,10 +99,11 @@ export function facilitatorRoutes(deps: FacilitatorDeps): readonly AnyRoute[] {
       path: '/x402/supported',
       answers: { 200: { description: 'Kinds of payments that this facilitator settles' } },
       async handle() {
-        const kinds = [...deps.networks.keys()].map((id) => ({
+        const kinds = [...deps.networks].map(([network, chainId]) => ({
           x402Version: 2,
           scheme: 'exact',
-          network: networkName(id),
+          network,
+          ...(chainOf(chainId).family !== 'evm' && { extra: extraOfTerms({ kind: 'entry' }) }),
         }));
         return ok({ kinds, extensions: [], signers: {} });
       },
@@ -115,10 +117,10 @@ export function facilitatorRoutes(deps: FacilitatorDeps): readonly AnyRoute[] {
       async handle({ caller, body, waiting }) {
         const sent = readPayload(body.paymentPayload);
         const found = await find(caller.appId, sent, requirementIn(body.paymentRequirements), waiting);
-        if ('reason' in found) return ok({ ...invalid(found), payer: sent.signed.from });
+        if ('reason' in found) return ok({ ...invalid(sent, found), payer: sent.signed.from });
         const payer = await deps.relays.verify(found.paymentId, found.signed, waiting.away);
         if (!isRefusal(payer)) return ok({ isValid: true, payer });
-        return ok({ ...invalid(faultOf(payer)), payer: sent.signed.from });
+        return ok({ ...invalid(sent, faultOf(payer)), payer: found.signed.from });
       },
     }),
     route({
@@ -128,9 +130,10 @@ export function facilitatorRoutes(deps: FacilitatorDeps): readonly AnyRoute[] {
       body: Asked,
       answers: { 200: { description: 'The result: of one authorization the same each time' } },
       async handle({ caller, body, by, asker, waiting }) {
-        const sent = readPayload(body.paymentPayload);
-        const found = await find(caller.appId, sent, requirementIn(body.paymentRequirements), waiting);
-        if ('reason' in found) return ok(unsettled(sent, found, null));
+        const payload = readPayload(body.paymentPayload);
+        const found = await find(caller.appId, payload, requirementIn(body.paymentRequirements), waiting);
+        if ('reason' in found) return ok(unsettled(payload, found, null));
+        const sent = { ...payload, signed: found.signed };
         const settled = await settling.settle({
           ...found,
           by,
@@ -165,11 +168,15 @@ function faultOf(refusal: RelayRefusal): Fault {
   return { reason: refusal.fault, message: refusal.message };
 }
 
-const invalid = ({ reason, message }: Fault) => ({ isValid: false, invalidReason: reason, invalidMessage: message });
+const invalid = ({ network }: SentPayment, { reason, message }: Fault) => ({
+  isValid: false,
+  invalidReason: faultOn(network, reason),
+  invalidMessage: message,
+});
 
 const unsettled = ({ network, signed }: SentPayment, { reason, message }: Fault, hash: string | null) => ({
   success: false,
-  errorReason: reason,
+  errorReason: faultOn(network, reason),
   errorMessage: message,
   transaction: hash ?? '',
   network,

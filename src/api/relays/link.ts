@@ -21,8 +21,8 @@ export interface RelayDoorsDeps
   readonly links: Pick<LinkRoutePorts, 'find'>;
   readonly linkDrafts: LinkDrafts;
   readonly challenges: Challenges;
-  /** Chains with a relay account, by the id of their network. */
-  readonly networks: ReadonlyMap<number, ChainId>;
+  /** Chains with a relay account, by their network in CAIP-2. */
+  readonly networks: ReadonlyMap<string, ChainId>;
   /** How long an answer waits for the payer's money. Default: 45 s. */
   readonly settleWait_ms?: number;
 }

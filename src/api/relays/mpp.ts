@@ -43,12 +43,12 @@ export interface Challenges {
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** Keys in the order of RFC 8785: clients serialize the request again, and its text must stay the same. */
-const requestOf = ({ source, deposit, networkId }: RelayOffer): string =>
+const requestOf = ({ source, payTo }: RelayOffer, networkId: number): string =>
   base64url({
     amount: source.amount,
     currency: source.token.address,
     methodDetails: { chainId: networkId, credentialTypes: ['authorization'], decimals: source.token.decimals },
-    recipient: deposit.address,
+    recipient: payTo,
   });
 
 const factsOf = ({ realm, request, expires, opaque }: Challenge): readonly string[] => [
@@ -82,7 +82,10 @@ export function createChallenges(seals: PreparedSeals, nonceOf: (text: string) =
       const realm = new URL(bill.url).host;
       const expires = new Date(now_ms + timeoutOf(bill) * 1_000).toISOString();
       const opaque = bill.quote === null ? null : base64url({ quote: bill.quote });
-      return bill.offers.map((offer) => serialized({ realm, request: requestOf(offer), expires, opaque })).join(', ');
+      return bill.offers
+        .flatMap((offer) => (offer.terms.kind === 'eip712' ? requestOf(offer, offer.terms.networkId) : []))
+        .map((request) => serialized({ realm, request, expires, opaque }))
+        .join(', ');
     },
 
     read(header) {
@@ -109,8 +112,8 @@ export function createChallenges(seals: PreparedSeals, nonceOf: (text: string) =
       const opaque = challenge.opaque === null ? null : objectIn(decodeJson(challenge.opaque), 'opaque');
       return {
         version: 'mpp',
-        networkId,
         network: networkName(networkId),
+        caip2: networkName(networkId),
         accepted: { asset: textIn(request, 'currency'), quote: opaque ? textIn(opaque, 'quote') : null },
         signed: {
           from: textIn(payload, 'from'),

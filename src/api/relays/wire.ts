@@ -1,5 +1,7 @@
 /** The headers and bodies of x402, versions 1 and 2 (x402 specification; `@x402/core`). This module only parses input and trusts none of it. */
-import type { RelayOffer, SignedAuthorization } from '../../../commands/relays.ts';
+import type { RelayTerms } from '../../../commands/relayPorts.ts';
+import type { RelayOffer, Relays, SignedAuthorization } from '../../../commands/relays.ts';
+import type { ChainId } from '../../../domain/chains.ts';
 import type { Json } from '../../../domain/schema.ts';
 import { ApiError } from '../errors.ts';
 
@@ -23,6 +25,10 @@ const oldNames: ReadonlyMap<number, string> = new Map([
   [80002, 'polygon-amoy'],
 ]);
 
+/** A fault in the words of the network's scheme: those of commands are the EVM scheme's. */
+export const faultOn = (network: string, fault: string): string =>
+  network.startsWith('stellar:') ? fault.replace('invalid_exact_evm_', 'invalid_exact_stellar_') : fault;
+
 export const networkName = (networkId: number): string => `eip155:${networkId}`;
 
 /** How long a client's signature is valid at most, in seconds. */
@@ -43,11 +49,17 @@ export interface Bill {
   readonly paymentLink: string | null;
 }
 
-const extraOf = ({ quote }: Bill, { domain: { name, version } }: RelayOffer) => ({
-  name,
-  version,
+const extraOf = ({ quote }: Bill, { terms }: Pick<RelayOffer, 'terms'>) => ({
+  ...extraOfTerms(terms),
   ...(quote !== null && { quote }),
 });
+
+/** Fields that the scheme `exact` of a network requires. */
+export const extraOfTerms = (terms: RelayTerms): object =>
+  terms.kind === 'eip712'
+    ? { name: terms.domain.name, version: terms.domain.version }
+    : // The relay account pays the fee (x402, scheme_exact_stellar).
+      { areFeesSponsored: true };
 
 export const timeoutOf = ({ left_s }: Bill): number => Math.max(1, Math.min(validMax_s, Math.floor(left_s)));
 
@@ -55,10 +67,10 @@ export const timeoutOf = ({ left_s }: Bill): number => Math.max(1, Math.min(vali
 export const requirementsOf = (bill: Bill) =>
   bill.offers.map((offer) => ({
     scheme: 'exact',
-    network: networkName(offer.networkId),
+    network: offer.network,
     amount: offer.source.amount,
-    asset: offer.source.token.address,
-    payTo: offer.deposit.address,
+    asset: offer.asset,
+    payTo: offer.payTo,
     maxTimeoutSeconds: timeoutOf(bill),
     extra: extraOf(bill, offer),
   }));
@@ -76,8 +88,8 @@ export const oldPaymentRequired = (bill: Bill, error: string) => ({
   x402Version: 1,
   error,
   accepts: (bill.isForOldClients ? bill.offers : []).flatMap((offer) => {
-    const { source, deposit, networkId } = offer;
-    const network = oldNames.get(networkId);
+    const { source, payTo, terms } = offer;
+    const network = terms.kind === 'eip712' ? oldNames.get(terms.networkId) : undefined;
     if (network === undefined) return [];
     return [
       {
@@ -87,7 +99,7 @@ export const oldPaymentRequired = (bill: Bill, error: string) => ({
         resource: bill.url,
         description: bill.description,
         mimeType: 'application/json',
-        payTo: deposit.address,
+        payTo,
         maxTimeoutSeconds: timeoutOf(bill),
         asset: source.token.address,
         extra: extraOf(bill, offer),
@@ -102,12 +114,40 @@ export const encoded = (value: object): string => Buffer.from(JSON.stringify(val
 export interface SentPayment {
   /** Version of x402, or the Payment scheme. */
   readonly version: 1 | 2 | 'mpp';
-  readonly networkId: number;
   /** Network as the client spells it. */
   readonly network: string;
+  /** The same in CAIP-2; empty if version 1 has no such name. */
+  readonly caip2: string;
   /** Terms that the client chose; null in version 1, whose clients send none back. */
   readonly accepted: { readonly asset: string; readonly quote: string | null } | null;
-  readonly signed: Omit<SignedAuthorization, 'chainId' | 'tokenAddress'>;
+  readonly signed: SentFields | SentTransaction;
+}
+
+type SentFields = Omit<SignedAuthorization, 'chainId' | 'tokenAddress'>;
+
+/** A transaction that holds the authorization, with its payer as far as it is read. */
+interface SentTransaction {
+  readonly from: string;
+  readonly transaction: string;
+}
+
+/** A payment with its fields. */
+export type ReadPayment = SentPayment & { readonly signed: SignedAuthorization };
+
+/**
+ * The fields of a payment on one chain.
+ * @param asset token of fields that name none
+ * @throws ApiError invalidRequest for a transaction that holds no authorization
+ */
+export function sentAuthorization(
+  { read }: Pick<Relays, 'read'>,
+  sent: SentPayment,
+  { chainId, asset }: { readonly chainId: ChainId; readonly asset: string },
+): ReadPayment {
+  if (!('transaction' in sent.signed)) return { ...sent, signed: { ...sent.signed, chainId, tokenAddress: asset } };
+  const signed = read(chainId, sent.signed.transaction);
+  if (!signed) throw malformed('has a transaction other than one transfer with one signed authorization entry');
+  return { ...sent, signed };
 }
 
 const malformed = (what: string): ApiError => new ApiError('invalidRequest', `the payment of x402 ${what}`);
@@ -127,21 +167,27 @@ export function readPayload(value: unknown): SentPayment {
   if (textIn(chosen, 'scheme') !== 'exact') throw malformed('has another scheme than exact');
   const network = textIn(chosen, 'network');
   const inner = objectIn(payload['payload'], 'payload');
-  const authorization = objectIn(inner['authorization'], 'authorization');
   return {
     version,
     network,
-    networkId: networkIdIn(network, version),
+    caip2: version === 2 ? network : oldNetworkIn(network),
     accepted: version === 2 ? { asset: textIn(chosen, 'asset'), quote: quoteIn(chosen['extra']) } : null,
-    signed: {
-      from: textIn(authorization, 'from'),
-      to: textIn(authorization, 'to'),
-      value: textIn(authorization, 'value'),
-      validAfter: textIn(authorization, 'validAfter'),
-      validBefore: textIn(authorization, 'validBefore'),
-      nonce: textIn(authorization, 'nonce'),
-      signature: textIn(inner, 'signature'),
-    },
+    signed: signedIn(inner),
+  };
+}
+
+function signedIn(inner: { readonly [name: string]: Json }): SentPayment['signed'] {
+  const { transaction } = inner;
+  if (typeof transaction === 'string' && transaction.length <= headerMax) return { from: '', transaction };
+  const authorization = objectIn(inner['authorization'], 'authorization');
+  return {
+    from: textIn(authorization, 'from'),
+    to: textIn(authorization, 'to'),
+    value: textIn(authorization, 'value'),
+    validAfter: textIn(authorization, 'validAfter'),
+    validBefore: textIn(authorization, 'validBefore'),
+    nonce: textIn(authorization, 'nonce'),
+    signature: textIn(inner, 'signature'),
   };
 }
 
@@ -151,9 +197,9 @@ const quoteIn = (extra: Json | undefined): string | null => {
   return typeof quote === 'string' && quote.length <= 1_024 ? quote : null;
 };
 
-function networkIdIn(network: string, version: 1 | 2): number {
-  if (version === 2) return Number(/^eip155:([1-9][0-9]{0,9})$/.exec(network)?.[1] ?? 0);
-  return [...oldNames].find(([, name]) => name === network)?.[0] ?? 0;
+function oldNetworkIn(network: string): string {
+  const [networkId] = [...oldNames].find(([, name]) => name === network) ?? [];
+  return networkId === undefined ? '' : networkName(networkId);
 }
 
 export function decodeJson(text: string): unknown {

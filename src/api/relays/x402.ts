@@ -16,11 +16,13 @@ import type { FindTarget, Target } from './targets.ts';
 import {
   type Bill,
   encoded,
+  faultOn,
   headerNames,
   oldPaymentRequired,
   paymentRequired,
   readPayment,
   type SentPayment,
+  sentAuthorization,
 } from './wire.ts';
 
 /** An answer waits this long for the payer's money; a client that gets none in time sends the same header again. */
@@ -83,12 +85,13 @@ export function x402Handler(
     });
     const bill = { ...due, challenges: deps.challenges.of(due, epochMs(deps.clock.now())) };
     if (!payment) return send(response, asked(desk, bill));
-    const chainId = deps.networks.get(payment.networkId);
+    const chainId = deps.networks.get(payment.caip2);
     if (chainId === undefined) return send(response, refusedBy(payment, 'invalid_network', bill));
-    const tokenAddress = payment.accepted?.asset ?? usdcOf(chainId);
+    const asset = payment.accepted?.asset ?? usdcOf(chainId);
+    const sent = sentAuthorization(deps.relays, payment, { chainId, asset });
     const settled = await settling.settle({
       paymentId,
-      signed: { ...payment.signed, chainId, tokenAddress },
+      signed: sent.signed,
       by: { cause: 'payer', requestId: localsOf(response).requestId },
       address,
       place,
@@ -96,8 +99,8 @@ export function x402Handler(
       away,
       wait_ms: deps.settleWait_ms ?? wait_ms,
     });
-    if (isRefusal(settled)) return send(response, refused(payment, settled, bill));
-    send(response, answered(payment, settled, bill));
+    if (isRefusal(settled)) return send(response, refused(sent, settled, bill));
+    send(response, answered(sent, settled, bill));
   };
 }
 
@@ -228,7 +231,8 @@ interface Failure {
   readonly hash: string | null;
 }
 
-function failed(sent: SentPayment, { reason, message, hash }: Failure, bill: Asking): Answered {
+function failed(sent: SentPayment, { reason: fault, message, hash }: Failure, bill: Asking): Answered {
+  const reason = faultOn(sent.network, fault);
   const { body, headers } = required(bill, reason);
   return {
     status: 402,

@@ -1,7 +1,7 @@
 /** Account facts from nodes: transactions, nonce, balances, and simulated calls. */
 import { type Address, encodeFunctionData, erc20Abi, type Hex, numberToHex, pad } from 'viem';
 import { ask, askEach, list, object, optional } from '../node/jsonRpc.ts';
-import { type BlockTag, hex, type LogsShown, quantity, tagOf, toLogs, transferTopic } from './reads.ts';
+import { approvalTopic, type BlockTag, hex, type LogsShown, quantity, tagOf, toLogs, transferTopic } from './reads.ts';
 import type { EvmNode } from './rpc.ts';
 
 export interface Transaction {
@@ -97,23 +97,38 @@ export const logsFrom = (node: EvmNode, account: string, { from, to }: Blocks): 
   return ask(node, 'eth_getLogs', [filter], toLogs);
 };
 
-/** Transfers of some tokens from and to an account. */
+/**
+ * Transfers of some tokens from and to an account, and its allowances: a node without old states returns the transactions of both. Old
+ * tokens log an allowance for each transfer by another account.
+ */
 export const logsOfAccount = (node: EvmNode, account: string, tokens: readonly string[], blocks: Blocks) =>
-  logsOfAccounts(node, [account], tokens, blocks);
+  logsWith(node, tokens, blocks, [
+    [[transferTopic, approvalTopic], topicOf(account)],
+    [transferTopic, null, topicOf(account)],
+  ]);
 
 /** Transfers of some tokens from and to accounts; a transfer between two of them is listed twice. */
 export async function logsOfAccounts(
   node: EvmNode,
   accounts: readonly string[],
   tokens: readonly string[],
-  { from, to }: Blocks,
+  blocks: Blocks,
 ): Promise<LogsShown> {
   const own = accounts.map(topicOf);
-  const range = { address: tokens, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
-  const filters = [
+  return logsWith(node, tokens, blocks, [
     [transferTopic, own],
     [transferTopic, null, own],
-  ].map((topics) => [{ ...range, topics }]);
+  ]);
+}
+
+async function logsWith(
+  node: EvmNode,
+  tokens: readonly string[],
+  { from, to }: Blocks,
+  topics: readonly [readonly unknown[], readonly unknown[]],
+): Promise<LogsShown> {
+  const range = { address: tokens, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
+  const filters = topics.map((each) => [{ ...range, topics: each }]);
   const [sent, received] = await askEach(node, 'eth_getLogs', filters, toLogs);
   const both = [sent, received].flatMap((shown) => shown ?? []);
   return { logs: both.flatMap(({ logs }) => logs), broken: both.flatMap(({ broken }) => broken) };

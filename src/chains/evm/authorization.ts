@@ -97,6 +97,9 @@ export async function acceptedSignature(
   return signer !== null && isAddressEqual(signer, payer as Address) ? signature : null;
 }
 
+/** A nonce in lower case; null for any other text. */
+export const wordIn = (text: string): string | null => (/^0x[0-9a-fA-F]{64}$/.test(text) ? text.toLowerCase() : null);
+
 export const nonceFrom = (text: string): Hex => keccak256(stringToBytes(text));
 
 interface Call {

@@ -46,6 +46,7 @@ export interface Receipt {
 
 /** keccak256 of the event's signature: ERC-20. */
 export const transferTopic: Hex = keccak256(stringToBytes('Transfer(address,address,uint256)'));
+export const approvalTopic: Hex = keccak256(stringToBytes('Approval(address,address,uint256)'));
 
 /** A malformed log of a node whose transaction is at least known. */
 export interface BrokenLog {

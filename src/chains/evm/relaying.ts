@@ -4,10 +4,10 @@ import { chainOf } from '../../../domain/chains.ts';
 import { assert } from '../../../domain/decider.ts';
 import type { AuthorizationDomain, Relaying } from '../ports.ts';
 import { accountIn } from './addresses.ts';
-import { acceptedSignature, knownDomain, nonceFrom, separatorOf } from './authorization.ts';
+import { acceptedSignature, knownDomain, nonceFrom, separatorOf, wordIn } from './authorization.ts';
 import { type EvmChainConfig, networkId } from './config.ts';
 import { isRevert } from './payouts/preflight.ts';
-import { createEvmRelayRail } from './payouts/rail.ts';
+import { createEvmRelayRail, isAuthorization } from './payouts/rail.ts';
 import { separatorAt } from './payouts/relay.ts';
 import type { EvmNode, EvmRpc } from './rpc.ts';
 
@@ -29,16 +29,28 @@ export function createEvmRelaying(config: EvmChainConfig, account: Address, rpc:
 
   return {
     rail,
-    networkId: networkId(chainId),
-    async domainOf({ address }, signal) {
+    network: `eip155:${networkId(chainId)}`,
+    async termsOf({ address }, signal) {
       const domain = knownDomain(chain, address);
-      return domain && (await isAsKnown(address, domain, signal)) ? domain : null;
+      if (!domain || !(await isAsKnown(address, domain, signal))) return null;
+      return { kind: 'eip712', networkId: networkId(chainId), domain };
     },
-    signatureOf: (authorization, domain, signature) => acceptedSignature(chainId, authorization, domain, signature),
+    assetOf: ({ address }) => address,
+    receiverOf: ({ address }) => address,
+    depositIn(receiver) {
+      const address = accountIn(receiver);
+      return address === null ? null : { address, memo: null };
+    },
+    signatureOf: async (authorization, terms, signature) =>
+      terms.kind === 'eip712' ? acceptedSignature(chainId, authorization, terms.domain, signature) : null,
+    nonceIn: wordIn,
     nonceOf: nonceFrom,
     accountOf: accountIn,
     simulate(order, signal) {
-      assert(order.chainId === chainId, `this relay serves chain ${chainId}`);
+      assert(
+        order.chainId === chainId && isAuthorization(order),
+        `this relay sends authorizations on chain ${chainId}`,
+      );
       return rpc.answer((node) => costOf(node, order), signal);
     },
   };

@@ -12,7 +12,9 @@ import { createStellarPayerTransactions, stellarWalletOffer } from './payerTrans
 import { createStellarIngester } from './payins/ingester.ts';
 import { obstacle } from './payouts/preflight.ts';
 import { createStellarPayoutRail } from './payouts/rail.ts';
+import { createStellarRelaying } from './relaying.ts';
 import { createStellarRpc } from './rpc.ts';
+import { createStellarRelaySigner } from './signer/relaySigner.ts';
 import { createStellarSigner } from './signer/signer.ts';
 import { readStellarTreasury, type StellarTreasury } from './treasury.ts';
 import { stellarWalletLink } from './walletLink.ts';
@@ -42,6 +44,7 @@ export const stellar: Family<StellarTreasury> = {
           health: createStellarHealth(rpc, config.networkPassphrase),
           poll_ms: config.pollInterval_ms,
           payerTransactions: createStellarPayerTransactions(config, rpc),
+          ...(treasury.relay && { relaying: createStellarRelaying(config, treasury.relay.address, rpc) }),
           unfitNodes: rpc.unfit,
         },
       ],
@@ -64,6 +67,11 @@ export const stellar: Family<StellarTreasury> = {
     if (secret === null) return null;
     const channelSecrets = channels.flatMap((channel) => channel.secret ?? []);
     return createStellarSigner({ secret, channelSecrets, config: stellarConfig({}, treasury), clock, spending });
+  },
+  openRelaySigner(treasury, { clock, spending }) {
+    const secret = treasury.relay?.key ?? null;
+    if (secret === null) return null;
+    return createStellarRelaySigner({ secret, config: stellarConfig({}, treasury), clock, spending });
   },
 };
 

@@ -8,6 +8,8 @@ export interface StellarTreasury extends Treasury {
   readonly payinContract: string | null;
   /** Accounts that number payouts besides the treasury; none on an instance without payouts. */
   readonly channels: readonly Channel[];
+  /** Account that sends payers' authorization entries and pays their fees; null where no payment takes them. */
+  readonly relay: Treasury | null;
 }
 
 export interface Channel {
@@ -26,7 +28,24 @@ export function readStellarTreasury(read: Reader): StellarTreasury | null {
   const key = read.accepted(names.key, isSecret, 'a secret of Stellar: S…');
   const payinContract = read.accepted('STELLAR_PAYIN_CONTRACT', StrKey.isValidContract, 'a contract of Stellar: C…');
   const treasury = readTreasuryAccount(read, names, { stated, key, accountOf: accountOfSecret });
-  return treasury && { ...treasury, payinContract, channels: readChannels(read, treasury) };
+  if (!treasury) return null;
+  const channels = readChannels(read, treasury);
+  return { ...treasury, payinContract, channels, relay: readRelay(read, treasury, channels) };
+}
+
+/** Reads the relay account. It holds lumens only, so its key cannot move the treasury's money. */
+function readRelay(read: Reader, { address }: Treasury, channels: readonly Channel[]): Treasury | null {
+  const names = { address: 'STELLAR_RELAY_ADDRESS', key: 'STELLAR_RELAY_SECRET' };
+  const stated = read.accepted(names.address, StrKey.isValidEd25519PublicKey, 'an account of Stellar: G…');
+  const key = read.accepted(names.key, isSecret, 'a secret of Stellar: S…');
+  if (stated === null && key === null) return null;
+  const relay = readTreasuryAccount(read, names, { stated, key, accountOf: accountOfSecret });
+  const others = [address, ...channels.map(({ account }) => account)];
+  read.check(
+    relay === null || !others.includes(relay.address),
+    'STELLAR_RELAY_ADDRESS is the treasury or a channel: relays need an account of their own, or a flood of them delays payouts',
+  );
+  return relay;
 }
 
 /** By secrets if the treasury has its secret, else by accounts, for an instance with a separate signer. */

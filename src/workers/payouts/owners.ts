@@ -435,8 +435,10 @@ async function isRelayWanted({ handle, clock }: Deps, id: string): Promise<void>
   const { paymentId, form } = state.ordered;
   if (isRelaySpent(state))
     throw new PayoutBlocked('refusedByToken', `${relayRevertsMax} of its transactions were reverted`, 'refused');
-  if (BigInt(form.validBefore) <= BigInt(Math.ceil(epochMs(clock.now()) / 1_000)))
-    throw new PayoutBlocked('refusedByToken', `the authorization was valid until ${form.validBefore}`, 'expired');
+  // The chain alone knows whether an entry has expired: its preparation compares ledgers.
+  const { validBefore = null } = form.kind === 'authorization' ? form : {};
+  if (validBefore !== null && BigInt(validBefore) <= BigInt(Math.ceil(epochMs(clock.now()) / 1_000)))
+    throw new PayoutBlocked('refusedByToken', `the authorization was valid until ${validBefore}`, 'expired');
   const payment = await currentState(handle, paymentDecider, paymentId);
   const why = payment ? refusalToRelay(payment, clock.now()) : refuse('paymentNotFound', 'there is no such payment');
   if (!why) return;

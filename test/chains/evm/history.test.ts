@@ -107,6 +107,10 @@ describe('the history of an account on an EVM chain', () => {
     const from = (await head()) + 1n;
     const sent = await send(usdc as Address, { data: transfer(stranger, 1n) });
     await send(stranger, { value: 1n });
+    const args = [stranger, 5n] as const;
+    const allowed = await send(usdc as Address, {
+      data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args }),
+    });
     const to = await head();
     node.behave(async (method, params, forward) => {
       if (method === 'eth_getTransactionCount') throw new Refusal(-32000, 'missing trie node');
@@ -115,7 +119,7 @@ describe('the history of an account on an EVM chain', () => {
     const asked = { account, from, to, order: 'oldestFirst', max: 10, after: null } as const;
     const { transactions, complete } = await history.transactions(asked, signal);
     node.behave((method, params, forward) => forward(method, params));
-    assert.deepEqual([transactions.map(({ txHash }) => txHash), complete], [[sent], false]);
+    assert.deepEqual([transactions.map(({ txHash }) => txHash), complete], [[sent, allowed], false]);
   });
 
   it('states the account’s balance only if two nodes return the same for the same block', async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { getAddress, type Hex, sliceHex } from 'viem';
+import { getAddress, type Hex, keccak256, recoverAddress, sliceHex } from 'viem';
 import {
+  address32,
   type BurnMessage,
   formatBurnMessage,
   messageLength_bytes,
@@ -26,6 +27,26 @@ const message: fc.Arbitrary<BurnMessage> = fc.record({
   ...{ expirationBlock: uint256, hookData: fc.constantFrom('', 'ab', 'ff'.repeat(40)) },
 });
 
+/**
+ * A fast burn from Sepolia to Base Sepolia with its attestation, and the fields that Circle's service states for it. Source:
+ * `@circle-fin/provider-cctp-v2` 1.14.0 (Apache-2.0), which has no decoder of its own.
+ */
+const recorded = {
+  message: `0x${[
+    '000000010000000000000006f446cb82eb486fef485c14c301eaab73aa35f87e3feda3547acf0f33cd4b40f30000000000000000000000008fe6b999dc68',
+    '0ccfdd5bf7eb0974218be2542daa0000000000000000000000008fe6b999dc680ccfdd5bf7eb0974218be2542daa00000000000000000000000000000000',
+    '00000000000000000000000000000000000003e8000003e8000000010000000000000000000000001c7d4b196cb0c7b01d743fbc6116a902379c72380000',
+    '0000000000000000000023f9a5bea7b92a0638520607407bc7f0310aeed400000000000000000000000000000000000000000000000000000000000186a0',
+    '000000000000000000000000c5567a5e3370d4dbfb0540025078e283e36a363d000000000000000000000000000000000000000000000000000000000000',
+    '000b000000000000000000000000000000000000000000000000000000000000000a00000000000000000000000000000000000000000000000000000000',
+    '01f6b158',
+  ].join('')}`,
+  signatures: [
+    '0x8bd9b9e63eb05128eb2896b63e3e1df39bfd6bbfb893b69dc53c39252aeb85df1ded70263b07da17abf88e6e1b77f16ebcdb4eb1c6b4ea4c625215e5cb9dddb81b',
+    '0xffe0b9d75e2094f05e48f18f70d0b254999bde90bab26f5c0da29b2d7e00feca1cfed119cba0d2a0e887648a40e803e0ca34aa8fd94ce068515eeaef72b520aa1b',
+  ],
+} as const;
+
 describe('the message of a burn', () => {
   it('has each field at its offset of the protocol', () => {
     const text = messageOf(move(), { feeExecuted: 7n, expirationBlock: 9n }) as Hex;
@@ -48,6 +69,33 @@ describe('the message of a burn', () => {
     assert.equal(BigInt(at(148 + 132, 32)), 200_000n, 'fee limit');
     assert.equal(BigInt(at(148 + 164, 32)), 7n, 'executed fee');
     assert.equal(BigInt(at(148 + 196, 32)), 9n, 'expiration');
+  });
+
+  it('is read as Circle’s service reads it, and its signatures are in the contracts’ order', async () => {
+    const read = parseBurnMessage(recorded.message);
+    assert.ok(read);
+    assert.equal(formatBurnMessage(read), recorded.message);
+    const address = (word: string) => `0x${word.slice(24)}`;
+    assert.deepEqual(
+      { ...read, sender: address(read.sender), recipient: address(read.recipient) },
+      {
+        ...{ version: 1, sourceDomain: 0, destinationDomain: 6 },
+        nonce: 'f446cb82eb486fef485c14c301eaab73aa35f87e3feda3547acf0f33cd4b40f3',
+        sender: '0x8fe6b999dc680ccfdd5bf7eb0974218be2542daa',
+        recipient: '0x8fe6b999dc680ccfdd5bf7eb0974218be2542daa',
+        ...{ destinationCaller: zero32, minFinality: 1_000, finalityExecuted: 1_000, burnVersion: 1 },
+        burnToken: address32('0x1c7d4b196cb0c7b01d743fbc6116a902379c7238'),
+        mintRecipient: address32('0x23f9a5bea7b92a0638520607407bc7f0310aeed4'),
+        messageSender: address32('0xc5567a5e3370d4dbfb0540025078e283e36a363d'),
+        ...{ amount: 100_000n, feeMax: 11n, feeExecuted: 10n, expirationBlock: 32_944_472n, hookData: '' },
+      },
+    );
+    const hash = keccak256(recorded.message as Hex);
+    const signers = await Promise.all(
+      recorded.signatures.map((signature) => recoverAddress({ hash, signature: signature as Hex })),
+    );
+    const [first, second] = signers.map((signer) => BigInt(signer));
+    assert.ok(first !== undefined && second !== undefined && first < second, signers.join());
   });
 
   it('is read as it was written, whatever it contains', () => {

@@ -17,6 +17,8 @@ import { confirmRefundPage, refundFormPage } from '../../../web/dashboard/refund
 import { notePage } from '../../../web/dashboard/tend.ts';
 import { emptyForm } from '../../../web/parts/field.ts';
 import type { Frame } from '../../../web/parts/frame.ts';
+import { flashTexts } from '../../../web/parts/messages/flashes.ts';
+import { pageLanguage } from '../../../web/parts/say.ts';
 import { nothing, overview } from './overview.ts';
 import {
   ago,
@@ -100,7 +102,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
   }),
   overviewFirst: overviewPage({
     ...frame,
-    flash: { kind: 'done', text: say('Your e-mail is proved. Your app works.') },
+    flash: { kind: 'done', text: say(flashTexts[pageLanguage()].appRegistered) },
     period: '7d',
     overview: nothing,
     payments: [],
@@ -321,7 +323,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
   newLinkFirst: newLinkPage({ ...frame, nonce, form: emptyForm, chains, settlement: null, asksReceiver: false }),
   delivery: deliveryPage({
     ...frame,
-    delivery: exhausted(say),
+    delivery: { ...exhausted(say), endpointId: '4b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2' },
     url: say('https://shop.teahouse.example/webhooks'),
     error: null,
     duration_ms: 1_204,

@@ -82,6 +82,7 @@ describe('a rebalance on two chains', function () {
     world = createWorld();
     moves += 1;
     Object.assign(service.weather, { outage: false, tooMany: false, unseen: false, pending: null, forge: null });
+    service.weather.wrongNonce = false;
     Object.assign(service.weather, { fastFee_bps: 1n, expiresIn: null });
   });
 
@@ -213,6 +214,10 @@ describe('a rebalance on two chains', function () {
     assert.deepEqual(await attend(deps(), id(), signal), { kind: 'recorded' });
     assert.equal(rebalanceStanding(await load()), 'expired');
     assert.equal(await one(), 'reattest: another attestation was requested');
+    service.weather.wrongNonce = true;
+    assert.match(await one(), /^reattest: another attestation was requested$/);
+    assert.equal(rebalanceStanding(await load()), 'expired', 'a message with another nonce is not recorded');
+    service.weather.wrongNonce = false;
     assert.deepEqual(await until('final mint'), ['reattest: recorded', 'signed mint', 'final mint']);
     assert.equal((await held(ethereum)) - there, hundred, 'a message that was attested again has no fee');
   });

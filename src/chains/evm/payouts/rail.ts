@@ -148,13 +148,13 @@ function railOf(config: EvmChainConfig, account: Address, rpc: EvmRpc, forms: re
     const priced = prices(node);
     const head = priced.then(({ latest }) => latest);
     const coin = coinBalance(node, account);
-    const trying = replaces && isRelay(order) ? Promise.resolve(gasOf(replaces)) : tried(node, order, head);
+    const trying = replaces && isAuthorization(order) ? Promise.resolve(gasOf(replaces)) : tried(node, order, head);
     for (const asked of [head, coin, trying]) asked.catch(() => {});
     const { latest, tip_wei } = await priced;
     const gas = await trying;
     const fresh = priceFor(latest.baseFee_wei, tip_wei, fees);
     const chosen = replaces ? priceToReplace(replaces, fresh, fees) : fresh;
-    if (isRelay(order) && !replaces) checkRelayCost(order, gas * chosen.maxFeePerGas);
+    if (isAuthorization(order) && !replaces) checkRelayCost(order, gas * chosen.maxFeePerGas);
     if (order.form?.kind === 'coin')
       checkCoinAndGas(payer, order, { held: await coin, most: gas * chosen.maxFeePerGas });
     else checkGas(payer, { held: await coin, most: gas * chosen.maxFeePerGas });
@@ -163,7 +163,7 @@ function railOf(config: EvmChainConfig, account: Address, rpc: EvmRpc, forms: re
 
   /** @returns the gas to allow */
   async function tried(node: EvmNode, order: TransferOrder, latest: Promise<Header>): Promise<bigint> {
-    if (isRelay(order)) return gasToRelay(node, payer, order, config);
+    if (isAuthorization(order)) return gasToRelay(node, payer, order, config);
     if (order.form?.kind === 'flush') return gasToFlush(node, payer, order, fees);
     if (order.form?.kind === 'deploy') return gasToDeploy(node, payer, order, fees);
     if (order.form?.kind === 'coin') return gasForCoin(node, payer, order, fees);
@@ -269,7 +269,7 @@ function railOf(config: EvmChainConfig, account: Address, rpc: EvmRpc, forms: re
 
 type FormKind = NonNullable<TransferOrder['form']>['kind'];
 
-const isRelay = (order: TransferOrder): order is RelayOrder => order.form?.kind === 'authorization';
+export const isAuthorization = (order: TransferOrder): order is RelayOrder => order.form?.kind === 'authorization';
 
 /** A replacement is not simulated again: its nonce has to be used, whatever the state of the authorization. */
 const gasOf = ({ fee }: SignedAttempt): bigint => BigInt(fee['gas'] ?? 0);

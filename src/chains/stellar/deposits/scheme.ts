@@ -49,4 +49,5 @@ export interface StellarDeposits {
   readonly payinContract: string | null;
 }
 
-const numberIn = (salt: Buffer): string => (salt.readBigUInt64BE(0) >> 1n).toString();
+/** Memo of a deposit that no contract receives. */
+export const numberIn = (salt: Buffer): string => (salt.readBigUInt64BE(0) >> 1n).toString();

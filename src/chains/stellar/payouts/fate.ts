@@ -13,13 +13,13 @@ import { RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import { assetContractOf } from '../tokens.ts';
 
 /**
- * Amount of the token's own events from the treasury to the receiver (CAP-67); undefined if the node has no events at all: every transfer
- * makes one.
+ * Amount of the token's own events from the payer to the receiver (CAP-67); undefined if the node has no events at all: every transfer
+ * makes one. The treasury pays, unless the order sends a payer's authorization entry.
  * @throws Error if an event of the token cannot be decoded
  */
 export function arrivedIn(
   { events }: Pick<FoundTransaction, 'events'>,
-  { token, receiver }: Pick<Sent, 'token' | 'receiver'>,
+  { token, receiver, form }: Pick<Sent, 'token' | 'receiver' | 'form'>,
   { treasury, networkPassphrase }: { readonly treasury: string; readonly networkPassphrase: string },
 ): bigint | undefined {
   if (events.every((operation) => operation.length === 0)) return undefined;
@@ -27,7 +27,8 @@ export function arrivedIn(
   const told = events.flatMap((operation) => operation.flatMap(seenInMeta((its) => its === contract)));
   const tokens = new Map([[contract, token]]);
   const watched = { treasury: accountOf(receiver) ?? receiver, tokens, payin: null };
-  const moved = transfersToTreasury(watched, told).filter(({ from }) => from === treasury);
+  const payer = form?.kind === 'authorizationEntry' ? form.payer : treasury;
+  const moved = transfersToTreasury(watched, told).filter(({ from }) => from === payer);
   return moved.reduce((sum, { amount }) => sum + amount, 0n);
 }
 

@@ -7,15 +7,25 @@ import { checkCoin, checkCoinFloat, checkFloat } from '../../money/spending.ts';
 import { allDeny } from '../../node/agreement.ts';
 import { ask, object } from '../../node/jsonRpc.ts';
 import { sendToAll } from '../../node/nodes.ts';
-import type { NumberingAccount, PayoutRail, SequenceNumbering, TransferOrder, Unsigned } from '../../ports.ts';
+import {
+  type EntryOrder,
+  type NumberingAccount,
+  PayoutBlocked,
+  type PayoutRail,
+  type SequenceNumbering,
+  type TransferOrder,
+  type Unsigned,
+} from '../../ports.ts';
 import { type Account, accountsOf, type Holding, holdingOf, payableThrough } from '../accounts.ts';
 import { accountOf } from '../addresses.ts';
+import { isEntryOrder } from '../authorization.ts';
 import { type StellarConfig, stellarChain, stellarChainId } from '../config.ts';
 import { ledgerRange } from '../reads.ts';
 import { createStellarRpc, RpcFailed, type StellarNode, type StellarRpc } from '../rpc.ts';
 import { assetOf } from '../tokens.ts';
 import { fateOf } from './fate.ts';
 import { checkReceiver, freshInclusion, inclusionToReplace, rehearse } from './preflight.ts';
+import { checkEntry } from './relay.ts';
 import {
   actingFor,
   actOf,
@@ -29,10 +39,19 @@ import {
 } from './transaction.ts';
 
 /** Transfers from the treasury account on Stellar. A nonce is a sequence number: the account's last one plus one is next. */
-export function createStellarPayoutRail(
+export const createStellarPayoutRail = (
   config: StellarConfig,
   rpc: StellarRpc = createStellarRpc(config),
-): PayoutRail<SequenceNumbering> {
+): PayoutRail<SequenceNumbering> => railOf(config, rpc, ['coin', 'anchor']).rail;
+
+/**
+ * Sends payers' authorization entries from the relay account, and nothing else.
+ * @returns the rail, and the maximum present cost of a relay on a node, in stroops; that throws PayoutBlocked as `prepare` does
+ */
+export const createStellarRelayRail = (config: StellarConfig, account: string, rpc: StellarRpc) =>
+  railOf({ ...config, treasury: account, channels: [] }, rpc, ['authorizationEntry']);
+
+function railOf(config: StellarConfig, rpc: StellarRpc, forms: readonly FormKind[]) {
   const { treasury: account, channels, networkPassphrase, fees } = config;
   const urgent = rpc.as('payout');
 
@@ -50,13 +69,13 @@ export function createStellarPayoutRail(
     new RpcFailed(node.name, 'getLedgerEntries', 'refused', `the treasury ${account} does not exist on Stellar`);
 
   async function build(node: StellarNode, order: TransferOrder, nonce: bigint, numberedBy: string): Promise<Unsigned> {
-    const toContract = accountOf(order.receiver) === undefined;
+    const toContract = isEntryOrder(order) || accountOf(order.receiver) === undefined;
     const inclusion = await freshInclusion(node, toContract ? 'sorobanInclusionFee' : 'inclusionFee', fees);
     const building = { ...(await terms(node)), account: numberedBy, nonce, inclusion };
     const { operation, memo } = actOf(order, account, networkPassphrase);
     const plain = buildTransaction({ operation: actingThrough(numberedBy, operation), memo }, building);
     const { assembled, resources } = toContract
-      ? await rehearse(node, plain, fees)
+      ? await rehearse(node, plain, fees).catch((error: unknown) => endIfRelay(order, error))
       : { assembled: plain, resources: 0n };
     return unsignedOf(order, building, paidFor(assembled, inclusion), { inclusion, resources });
   }
@@ -93,7 +112,33 @@ export function createStellarPayoutRail(
     return unsignedOf(order, { account: replaced.account, nonce, validUntil_s }, bump, { inclusion, resources });
   }
 
-  return {
+  /** A replacement is not checked again: its number has to be used, whatever the state of the entry. */
+  async function prepareRelay(
+    node: StellarNode,
+    order: EntryOrder,
+    nonce: bigint,
+    replaces?: SignedAttempt,
+  ): Promise<Unsigned> {
+    const { account: lumens } = await treasuryHolding(node, []);
+    if (!replaces) await checkEntry(node, order);
+    const unsigned = replaces ? await wrap(node, order, nonce, replaces) : await build(node, order, nonce, account);
+    const most = BigInt(unsigned.fee['maxFee'] ?? '0');
+    if (!replaces && most > BigInt(order.form.costMax)) {
+      const message = `it would cost ${most} stroops, and ${order.form.costMax} were reserved: it waits for lower fees`;
+      throw new PayoutBlocked('gas', message);
+    }
+    checkCoin(lumens.spendable, account, { chainId: stellarChainId, unit: 'stroops', most });
+    return unsigned;
+  }
+
+  async function costOf(node: StellarNode, order: EntryOrder): Promise<bigint> {
+    const { account: lumens } = await treasuryHolding(node, []);
+    await checkEntry(node, order);
+    const { fee } = await build(node, order, lumens.sequence + 1n, account);
+    return BigInt(fee['maxFee'] ?? '0');
+  }
+
+  const rail: PayoutRail<SequenceNumbering> = {
     chainId: stellarChainId,
     account,
 
@@ -125,7 +170,9 @@ export function createStellarPayoutRail(
 
       async prepare(order, nonce, replaces, numberedBy = account) {
         assert(order.chainId === stellarChainId, 'this rail serves Stellar');
-        checkForm(order, 'coin', 'anchor');
+        assert(isEntryOrder(order) === forms.includes('authorizationEntry'), 'relays alone are sent by their account');
+        checkForm(order, ...forms);
+        if (isEntryOrder(order)) return rpc.answer((node) => prepareRelay(node, order, nonce, replaces));
         return rpc.answer(async (node) => {
           const isCoin = order.form?.kind === 'coin';
           const paysNobody = order.form?.kind === 'anchor';
@@ -194,6 +241,16 @@ export function createStellarPayoutRail(
         return { gas: lumens.spendable, tokens: Object.fromEntries(held) };
       }, signal),
   };
+  return { rail, costOf };
+}
+
+type FormKind = NonNullable<TransferOrder['form']>['kind'];
+
+/** A call that the network refuses ends a relay: no later try lands. @throws the error */
+function endIfRelay(order: TransferOrder, error: unknown): never {
+  if (isEntryOrder(order) && error instanceof PayoutBlocked && error.reason === 'refusedByToken')
+    throw new PayoutBlocked('refusedByToken', error.message, 'refused');
+  throw error;
 }
 
 /** A new account's sequence is the number of its first ledger, shifted by 32 bits. */

@@ -16,6 +16,7 @@ import { assert } from '../../../../domain/decider.ts';
 import { formatAmount } from '../../../../domain/money.ts';
 import type { TransferOrder, Unsigned } from '../../ports.ts';
 import { accountOf } from '../addresses.ts';
+import { callOf, isEntryOrder } from '../authorization.ts';
 import { stellarChain, stellarChainId } from '../config.ts';
 import { assetContractOf, assetOf } from '../tokens.ts';
 
@@ -72,6 +73,7 @@ export function actingFor(account: string, operation: xdr.Operation): xdr.Operat
  */
 export function actOf(order: TransferOrder, from: string, networkPassphrase: string): Act {
   if (order.form?.kind === 'anchor') return { operation: nothing(), memo: Memo.hash(order.form.hash) };
+  if (isEntryOrder(order)) return { operation: callOf(order), memo: Memo.none() };
   const memo = order.receiverMemo === null ? Memo.none() : Memo.text(order.receiverMemo);
   return { operation: transferOf(order, from, networkPassphrase), memo };
 }

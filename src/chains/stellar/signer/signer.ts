@@ -108,7 +108,7 @@ export const isSecret = (text: string): boolean => StrKey.isValidEd25519SecretSe
 export const accountOfSecret = (secret: string): string => Keypair.fromSecret(secret).publicKey();
 
 /** Maximum validity of a transfer from now on, whatever time a node reports. */
-const validityMax_s = 3_600;
+export const validityMax_s = 3_600;
 
 export interface StellarSignerDeps {
   /** S… */
@@ -146,7 +146,7 @@ export function createStellarSigner({
     const { envelope } = unsigned.payload as StellarPayload;
     const whole = parse(envelope, networkPassphrase, purpose);
     const inner = whole instanceof FeeBumpTransaction ? whole.innerTransaction : whole;
-    checkFrame(unsigned, whole, inner, { account, channels });
+    checkStellarFrame(unsigned, whole, inner, { account, channels });
     checkFee(whole, inner, fees);
     if (purpose.kind === 'cancel') {
       if (!doesNothing(operationOf(inner, purpose)) || inner.memo.value !== null) throw mismatch(purpose);
@@ -194,13 +194,17 @@ export function createStellarSigner({
     async sign(unsigned, purpose) {
       const { whole: examined, count } = examine(unsigned, purpose);
       count();
-      const whole = signed(examined, networkPassphrase, { key, channels });
+      const whole = withSignatures(examined, networkPassphrase, { key, channels });
       return { bytes: whole.toEnvelope().toXDR('base64'), hash: whole.hash().toString('hex') };
     },
   };
 }
 
-function parse(envelope: string, networkPassphrase: string, purpose: SigningPurpose): Transaction | FeeBumpTransaction {
+export function parse(
+  envelope: string,
+  networkPassphrase: string,
+  purpose: SigningPurpose,
+): Transaction | FeeBumpTransaction {
   try {
     return TransactionBuilder.fromXDR(envelope, networkPassphrase);
   } catch {
@@ -217,7 +221,7 @@ function assetsFor({ form }: TransferOrder, { kind }: SigningPurpose): readonly 
 /**
  * Adds exactly the required signatures. Within a fee bump the inner transaction is signed first, because the bump's signature covers it.
  */
-function signed(
+export function withSignatures(
   whole: Transaction | FeeBumpTransaction,
   networkPassphrase: string,
   { key, channels }: { readonly key: Keypair; readonly channels: ReadonlyMap<string, Keypair> },
@@ -236,7 +240,7 @@ function signed(
 }
 
 /** One operation of the treasury, numbered by the treasury or by a channel, paid by the treasury, with no precondition but a time bound. */
-function checkFrame(
+export function checkStellarFrame(
   unsigned: Unsigned,
   whole: Transaction | FeeBumpTransaction,
   inner: Transaction,
@@ -279,7 +283,7 @@ function checkFrame(
   );
 }
 
-function checkFee(
+export function checkFee(
   whole: Transaction | FeeBumpTransaction,
   inner: Transaction,
   { inclusionMax, resourcesMax }: StellarFees,
@@ -295,12 +299,12 @@ function checkFee(
 }
 
 /** The one operation, decoded from its bytes. */
-function operationOf(inner: Transaction, purpose: SigningPurpose): xdr.Operation {
+export function operationOf(inner: Transaction, purpose: SigningPurpose): xdr.Operation {
   const envelope = inner.toEnvelope();
   const [operation] = envelope.switch().name === 'envelopeTypeTx' ? envelope.v1().tx().operations() : [];
   if (!operation) throw mismatch(purpose);
   return operation;
 }
 
-const mismatch = ({ kind, reference }: SigningPurpose): SigningRefused =>
+export const mismatch = ({ kind, reference }: SigningPurpose): SigningRefused =>
   new SigningRefused('mismatch', `the transaction is not the one that ${kind} ${reference} orders`);

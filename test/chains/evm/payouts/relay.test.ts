@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type Address, encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { sandboxTokenAbi } from '../../../../sandbox/tokens.ts';
+import { authorizationCall } from '../../../../src/chains/evm/authorization.ts';
 import { feesOf } from '../../../../src/chains/evm/config.ts';
 import { createEvmRelaying } from '../../../../src/chains/evm/relaying.ts';
 import { createEvmRpc } from '../../../../src/chains/evm/rpc.ts';
@@ -116,7 +117,11 @@ for (const [name, plant] of Object.entries(tokens))
         );
 
     it('fits the domain that payers sign', async () => {
-      assert.deepEqual(await relayingOf().domainOf({ address: usdc }, signal), { name: 'USD Coin', version: '2' });
+      assert.deepEqual(await relayingOf().termsOf({ address: usdc }, signal), {
+        kind: 'eip712',
+        networkId: 8453,
+        domain: { name: 'USD Coin', version: '2' },
+      });
     });
 
     it('moves exactly the authorized amount from the payer to the deposit, for gas of ours alone', async () => {
@@ -143,6 +148,20 @@ for (const [name, plant] of Object.entries(tokens))
       assert.equal(await endOf(await relayOrder(payer, { name: 'USDC' })), 'refused');
       await token.freeze(payer.address);
       assert.equal(await endOf(await relayOrder(payer)), 'refused');
+    });
+
+    it('counts a used nonce as paid only if its transaction moved the money to the deposit', async () => {
+      const payer = await payerWith(9_000000n);
+      const send = async (order: RelayOrder) => {
+        await client.sendTransaction({ account: minter, chain: null, gas: 300_000n, ...authorizationCall(order) });
+        await client.mine({ blocks: 1 });
+      };
+      const paid = await relayOrder(payer);
+      await send(paid);
+      assert.equal(await endOf(paid), 'superseded');
+      const elsewhere = await relayOrder(payer, {}, { to: accountOf(0x2e1b) });
+      await send(elsewhere);
+      assert.equal(await endOf(await relayOrder(payer, {}, { nonce: elsewhere.form.nonce as Hex })), 'cancelled');
     });
 
     it('proves a transaction dead whose authorization was cancelled, or its payer drained, before it was mined', async () => {
@@ -219,21 +238,21 @@ describe('relays of a token with another domain than the known one', () => {
     await plantRealUsdc(rpcUrl, 8453, 'USDC');
     const config = evmConfig(8453, [rpcUrl]);
     const relaying = createEvmRelaying(config, relay, createEvmRpc(config));
-    assert.equal(await relaying.domainOf({ address: usdc }, signal), null);
+    assert.equal(await relaying.termsOf({ address: usdc }, signal), null);
     const client = chainClient(rpcUrl);
     // A contract without such a function, and an address without a contract.
     for (const bytecode of ['0x60006000fd', '0x'] as const) {
       await client.setCode({ address: usdc, bytecode });
-      assert.equal(await relaying.domainOf({ address: usdc }, signal), null);
+      assert.equal(await relaying.termsOf({ address: usdc }, signal), null);
     }
   });
 
   it('nor for BNB’s USDC, which has no authorizations, nor for USDT', async () => {
     const config = evmConfig(1, ['http://127.0.0.1:9']);
     const relaying = createEvmRelaying(config, relay, createEvmRpc(config));
-    assert.equal(await relaying.domainOf({ address: '0xdAC17F958D2ee523a2206206994597C13D831ec7' }, signal), null);
+    assert.equal(await relaying.termsOf({ address: '0xdAC17F958D2ee523a2206206994597C13D831ec7' }, signal), null);
     const bnb = evmConfig(56, ['http://127.0.0.1:9']);
     const onBnb = createEvmRelaying(bnb, relay, createEvmRpc(bnb));
-    assert.equal(await onBnb.domainOf({ address: usdcOf(56).address }, signal), null);
+    assert.equal(await onBnb.termsOf({ address: usdcOf(56).address }, signal), null);
   });
 });

@@ -1,0 +1,47 @@
+/** Checks on a node before a payer's authorization entry is sent: one that the network would refuse ends here and costs no fee. */
+import { Address, xdr } from '@stellar/stellar-sdk';
+import { formatAmount } from '../../../../domain/money.ts';
+import type { RelayEnd } from '../../../../domain/relay/events.ts';
+import { type EntryOrder, PayoutBlocked } from '../../ports.ts';
+import { holdingOf } from '../accounts.ts';
+import { ledgerEntries } from '../reads.ts';
+import type { StellarNode } from '../rpc.ts';
+import { assetOf } from '../tokens.ts';
+
+/** Ledgers that a transaction needs to land. */
+const leastLeft_ledgers = 2n;
+/** A day of ledgers: no entry is kept that is good for longer. */
+const mostLeft_ledgers = 17_280n;
+
+/** @throws PayoutBlocked whose `ends` states how the relay ends */
+export async function checkEntry(node: StellarNode, { token, amount, form }: EntryOrder): Promise<void> {
+  const { payer, nonce, validUntil } = form;
+  const used = await ledgerEntries(node, [nonceKey(payer, nonce)]);
+  // The ledger keeps a used nonce until its entry expires. A payment to the treasury with the memo is a payin, no matter who sent it.
+  if (used.found.size > 0) throw ended('superseded', `the authorization entry with nonce ${nonce} was used`);
+  const left = BigInt(validUntil) - used.latestLedger;
+  if (left < leastLeft_ledgers)
+    throw ended('expired', `the entry is valid until ledger ${validUntil}, and this is ledger ${used.latestLedger}`);
+  if (left > mostLeft_ledgers)
+    throw ended('refused', `the entry is valid for ${left} ledgers, the limit is ${mostLeft_ledgers}`);
+  const { account, trustlines } = await holdingOf(node, payer, [assetOf(token)]);
+  const [trustline] = trustlines;
+  if (!account || !trustline?.authorized)
+    throw ended('refused', `${payer} has no trustline that may send ${token.symbol}`);
+  const text = (units: bigint) => `${formatAmount(units, token.decimals)} ${token.symbol}`;
+  if (trustline.spendable < amount)
+    throw ended('drained', `${payer} can spend ${text(trustline.spendable)}, and ${text(amount)} are to be paid`);
+}
+
+const ended = (reason: RelayEnd, why: string): PayoutBlocked =>
+  new PayoutBlocked('refusedByToken', why.slice(0, 400), reason);
+
+/** Ledger key of a used nonce (CAP-46-11). */
+const nonceKey = (payer: string, nonce: string): xdr.LedgerKey =>
+  xdr.LedgerKey.contractData(
+    new xdr.LedgerKeyContractData({
+      contract: new Address(payer).toScAddress(),
+      key: xdr.ScVal.scvLedgerKeyNonce(new xdr.ScNonceKey({ nonce: xdr.Int64.fromString(nonce) })),
+      durability: xdr.ContractDataDurability.temporary(),
+    }),
+  );
