@@ -132,7 +132,7 @@ describe('x402 over HTTP', () => {
     const draft: LinkDraft = { ...desk.draftOf(), exists: true, quote: 'quote' };
     const shop = await startWorld({
       relays: desk.relays,
-      networks: new Map([[8453, 8453]]),
+      networks: new Map([['eip155:8453', 8453]]),
       clock: { ...desk.clock, sleep: systemClock.sleep },
       settleWait_ms: 50,
       links: { ...links, find: async () => ({ ...terms, closedAt: null }) },
