@@ -323,7 +323,7 @@ export const paymentPages = (frame: Frame, say: Say): Readonly<Record<string, VN
   newLinkFirst: newLinkPage({ ...frame, nonce, form: emptyForm, chains, settlement: null, asksReceiver: false }),
   delivery: deliveryPage({
     ...frame,
-    delivery: exhausted(say),
+    delivery: { ...exhausted(say), endpointId: '4b1c4e2f-97d0-4a3b-8c6e-8f214f1a77b2' },
     url: say('https://shop.teahouse.example/webhooks'),
     error: null,
     duration_ms: 1_204,
