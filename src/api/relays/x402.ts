@@ -148,7 +148,7 @@ const required = (bill: Asking, error: string): Answered => ({
   body: oldPaymentRequired(bill, error),
   headers: {
     [headerNames.required]: encoded(paymentRequired(bill, error)),
-    ...(bill.offers.length > 0 && { [mppHeaders.challenge]: bill.challenges }),
+    ...(bill.offers.length > 0 && bill.challenges !== '' && { [mppHeaders.challenge]: bill.challenges }),
   },
 });
 
