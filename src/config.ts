@@ -26,6 +26,9 @@ export const roles = ['api', 'projections', 'subscribers', 'signer', 'audit'] as
 export type Role = (typeof roles)[number];
 const usualRoles: readonly Role[] = ['api', 'projections', 'subscribers'];
 
+export const eventStoreClients = ['eventstoredb', 'kurrentdb'] as const;
+export type EventStoreClient = (typeof eventStoreClients)[number];
+
 export interface Config {
   readonly mode: 'production' | 'sandbox';
   readonly roles: readonly Role[];
@@ -50,6 +53,8 @@ export interface Config {
   readonly analystPassword: string | null;
   /** Null: the service runs its own embedded node under dataDir. */
   readonly eventStoreUrl: string | null;
+  /** Package of the client: `@eventstore/db-client`, or the optional `@kurrent/kurrentdb-client`. */
+  readonly eventStoreClient: EventStoreClient;
   readonly masterKey: string;
   readonly treasuries: Treasuries;
   /** Spending limits of the keys, on the instance that has them. */
@@ -182,6 +187,7 @@ export function readConfig(env: Env, readerOf: typeof createReader = createReade
     databaseReadUrl: read.url('DATABASE_READ_URL', /^postgres(ql)?:$/),
     analystPassword: read.matching('ANALYST_PASSWORD', /^[\x21-\x7e]{16,128}$/, '16 to 128 letters, digits and signs'),
     eventStoreUrl: eventStore === null ? (defaultStore?.url ?? null) : eventStore.url,
+    eventStoreClient: read.oneOf('EVENTSTORE_CLIENT', eventStoreClients, 'eventstoredb'),
     masterKey:
       read.hex('MASTER_KEY', /^[0-9a-f]{64}$/, '64 hex digits: `openssl rand -hex 32`') ??
       read.missing('MASTER_KEY', '64 hex digits'),
@@ -251,6 +257,10 @@ export function readConfig(env: Env, readerOf: typeof createReader = createReade
   if (production && !isSigner && !read.given('EVENTSTORE_URL') && !read.given('EVENTSTORE_DEFAULT_URL'))
     problems.push(
       'EVENTSTORE_URL is required in production: name a store such as esdb://host:2113, or `embedded` for a trial or a small installation on one machine',
+    );
+  if (config.eventStoreClient === 'kurrentdb' && config.eventStoreUrl === null)
+    problems.push(
+      'EVENTSTORE_CLIENT=kurrentdb reaches no embedded event store: name a server in EVENTSTORE_URL, or remove EVENTSTORE_CLIENT',
     );
   if (production) problems.push(...productionProblems(config));
   if (problems.length > 0) throw new ConfigError(problems);

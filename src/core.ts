@@ -117,7 +117,7 @@ export async function openCore(config: Config, clock: Clock): Promise<Core> {
   const node = config.eventStoreUrl ? null : await embeddedStore(config, telemetry);
   const eventStoreUrl = config.eventStoreUrl ?? node?.url ?? '';
   const deciding = { clock, ids: randomIds, codec: eventCodec, crash };
-  const store = withSeals(openStore(eventStoreUrl, telemetry), {
+  const store = withSeals(await openStore(eventStoreUrl, config.eventStoreClient, telemetry), {
     masterKey: parseMasterKey(config.masterKey),
     deciding,
     tell: brokenChains(telemetry),

@@ -45,7 +45,7 @@ export async function startSigner(config: Config, clock: Clock): Promise<SignerP
 
   const deciding = { clock, ids: randomIds, codec: eventCodec };
   const believing = { masterKey: parseMasterKey(config.masterKey), deciding, tell: brokenChains(telemetry) };
-  const log = withSeals(openStore(config.eventStoreUrl, telemetry), believing);
+  const log = withSeals(await openStore(config.eventStoreUrl, config.eventStoreClient, telemetry), believing);
   const node = await embeddedStore(config, telemetry);
   const own = withSeals(openEventStore({ url: node.url }), believing);
   await own.sealed();

@@ -2,6 +2,7 @@
 
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventStoreDBClient } from '@eventstore/db-client';
 import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
 import { convertToCommandError, parseUUID } from '@eventstore/db-client/dist/utils/index.js';
 import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
@@ -197,7 +198,7 @@ const asIs = (request: Buffer): Buffer => request;
  *
  * Appends of one turn of the event loop are sent together: the server can then write more to disk at once.
  */
-export function createAppendCall({ client, heard }: StoreConnection): AppendCall {
+export function createAppendCall(client: EventStoreDBClient, heard: () => void): AppendCall {
   const sent = new Map<string, Waiting & { readonly call: Call }>();
   let unsent: Waiting[] = [];
 
@@ -282,7 +283,7 @@ export function createAppending(
   read: EventStore['read'],
 ): AppendFor {
   const { reach } = connection;
-  const send = createAppendCall(connection);
+  const send = connection.append;
 
   async function attempt(append: Append): Promise<Appended> {
     const what = `appending to ${append.stream}`;

@@ -3,6 +3,7 @@
 import { type EventStore, type ReadOptions, Unavailable } from '../../commands/ports.ts';
 import { assert, type LogPlace, placeOf, type StoredEvent } from '../../domain/decider.ts';
 import { type AppendLimits, createAppending } from './append.ts';
+import { eventStoreCalls, type OpenCalls } from './calls.ts';
 import { connectStore, lastOfAll, type Patience } from './connection.ts';
 import { isInvalidPosition } from './failures.ts';
 import type { ReadQuery } from './read.ts';
@@ -11,6 +12,8 @@ import { followAll } from './subscription.ts';
 export interface EventStoreOptions extends Partial<AppendLimits & Patience> {
   /** As in EVENTSTORE_URL. */
   readonly url: string;
+  /** Default: the calls of `@eventstore/db-client`. */
+  readonly calls?: OpenCalls;
   /** Limits of calls for requests. */
   readonly requests?: CallerLimits;
   /** Limits of calls for workers: requests never fill their queue. */
@@ -51,8 +54,8 @@ const defaults = {
  * only costs time.)
  */
 export function openEventStore(options: EventStoreOptions): OpenEventStore {
-  const { url, read_ms, silence_ms, requests, workers, ...limits } = { ...defaults, ...options };
-  const connection = connectStore(url, { read_ms, silence_ms });
+  const { url, calls, read_ms, silence_ms, requests, workers, ...limits } = { ...defaults, ...options };
+  const connection = connectStore(calls ?? eventStoreCalls(url), url, { read_ms, silence_ms });
   const { mustBeUp } = connection;
 
   async function read(

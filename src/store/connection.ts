@@ -20,8 +20,9 @@ import { Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { withoutSecrets } from '../environment/reader.ts';
 import { type StoreAddress, storeAddress } from './address.ts';
+import type { OpenCalls, StoreCalls } from './calls.ts';
 import { isConnectionLoss, isDamaged, leaderOf, NoLeader, Silent, storeReasonOf, unusable } from './failures.ts';
-import { createHearing, type Hearing, type ReadQuery, readCall } from './read.ts';
+import { createHearing, type Hearing, type ReadQuery } from './read.ts';
 
 export interface WaysOptions {
   /** `host:port` or `unix:/path`; several, or with `discover`: nodes that are queried for the leader. */
@@ -319,9 +320,8 @@ export function createReachability(probe: () => Promise<unknown>): Reachability 
   };
 }
 
-/** The official client and the state of its connection. */
-export interface StoreConnection extends Hearing {
-  readonly client: EventStoreDBClient;
+/** The calls of a client library and the state of its connection. */
+export interface StoreConnection extends Hearing, Pick<StoreCalls, 'append' | 'subscribe'> {
   readonly reach: Reachability;
   /** For messages: without the user and password of the connection string. */
   readonly server: string;
@@ -348,14 +348,13 @@ export interface Patience {
 /** The first calls after a broken connection, or to a node that has just lost leadership, may fail once more. */
 const triesMost = 3;
 
-export function connectStore(url: string, { read_ms, silence_ms }: Patience): StoreConnection {
-  const opened = openClient(url);
-  const { client } = opened;
+export function connectStore(open: OpenCalls, url: string, { read_ms, silence_ms }: Patience): StoreConnection {
   const server = withoutSecrets(url);
   const hearing = createHearing(silence_ms, () => {
     moved();
-    opened.drop();
+    calls.drop();
   });
+  const calls = open(hearing.heard);
   let left = new AbortController();
 
   function moved(): void {
@@ -364,7 +363,7 @@ export function connectStore(url: string, { read_ms, silence_ms }: Patience): St
   }
 
   async function ask(wanted: ReadQuery, limit_ms = read_ms): Promise<readonly StoredEvent[]> {
-    const { events, cancel } = readCall(client, hearing, wanted);
+    const { events, cancel } = calls.read(wanted);
     try {
       return await hearing.answered(events, limit_ms, `reading ${wanted.stream ?? 'the log'}`);
     } catch (error) {
@@ -408,7 +407,8 @@ export function connectStore(url: string, { read_ms, silence_ms }: Patience): St
   }
 
   return {
-    client,
+    append: calls.append,
+    subscribe: calls.subscribe,
     reach,
     server,
     get left() {
@@ -420,7 +420,7 @@ export function connectStore(url: string, { read_ms, silence_ms }: Patience): St
     read,
     async close() {
       reach.close();
-      await opened.close();
+      await calls.close();
     },
   };
 }

@@ -1,9 +1,10 @@
 /** The event store: the one of EVENTSTORE_URL, or an embedded node, whose problems are reported to an operator. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Config, ConfigError } from '../config.ts';
+import { type Config, ConfigError, type EventStoreClient } from '../config.ts';
 import type { Telemetry } from '../process/telemetry.ts';
 import { storeAddress } from './address.ts';
+import { NoClient } from './calls.ts';
 import { type OpenEventStore, openEventStore } from './client.ts';
 import { type EmbeddedNode, spawnEmbeddedNode } from './node/spawn.ts';
 import type { Trouble } from './node/trouble.ts';
@@ -55,14 +56,16 @@ function tellTrouble({ alarm, logger }: Telemetry, trouble: Trouble): void {
   } else alarm('eventStoreFailed', {}, trouble.message);
 }
 
-/** @throws ConfigError for an unusable URL, or an unusable certificate in it */
-export function openStore(url: string, { logger }: Telemetry): OpenEventStore {
+/** @throws ConfigError for an unusable URL, an unusable certificate in it, or a missing package */
+export async function openStore(url: string, client: EventStoreClient, { logger }: Telemetry): Promise<OpenEventStore> {
   try {
     const { unknown } = storeAddress(url);
     if (unknown.length > 0)
       logger.warn({ options: unknown }, 'EVENTSTORE_URL has options that the client does not know');
-    return openEventStore({ url });
+    if (client === 'eventstoredb') return openEventStore({ url });
+    const { openKurrentStore } = await import('./kurrentStore.ts');
+    return await openKurrentStore({ url });
   } catch (error) {
-    throw error instanceof RangeError ? new ConfigError([error.message]) : error;
+    throw error instanceof RangeError || error instanceof NoClient ? new ConfigError([error.message]) : error;
   }
 }

@@ -173,7 +173,7 @@ const failureOf = (error: Error): unknown =>
 /**
  * The official client's own `readStream` passes each event through two more streams and makes three objects of it: it takes twice the time.
  */
-export function readCall(client: EventStoreDBClient, { heard }: Pick<Hearing, 'heard'>, wanted: ReadQuery): ReadCall {
+export function readCall(client: EventStoreDBClient, heard: () => void, wanted: ReadQuery): ReadCall {
   const open = client['GRPCStreamCreator'](rpc.StreamsClient, 'read', (streams): Call => {
     const settings = client['callArguments']({ requiresLeader: true }, { deadline: Number.POSITIVE_INFINITY });
     return streams.makeServerStreamRequest(path, asIs, said, encodeReadRequest(wanted), ...settings);

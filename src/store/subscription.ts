@@ -1,6 +1,7 @@
 /** A subscription to the whole log, with a position that is safe to store. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { EventStoreDBClient } from '@eventstore/db-client';
 import { convertToCommandError } from '@eventstore/db-client/dist/utils/index.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import rpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
@@ -8,6 +9,7 @@ import messages from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import { type EventBatchRead, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
+import type { Flow, Subscriber, SubscriptionNews } from './calls.ts';
 import type { StoreConnection } from './connection.ts';
 import { storeReasonOf, unusable } from './failures.ts';
 import { recordedEvent } from './read.ts';
@@ -119,27 +121,24 @@ async function openInbox(connection: StoreConnection, options: AllOptions, windo
   const { left } = connection;
   const leave = (): void => fail('the store is reached another way now');
   left.addEventListener('abort', leave, { once: true });
-  const call = await subscribe(connection, options, window).catch((error: unknown) => {
+  function said(news: StoredEvent | SubscriptionNews): boolean {
+    connection.heard();
+    heard += 1;
+    if ('stream' in news) {
+      arrived.push(news);
+      reached = news.position;
+    } else {
+      const { checkpoint = noPosition } = news;
+      if (checkpoint !== noPosition) reached = checkpoint;
+      caughtUp ||= news.caughtUp === true;
+      confirmed ||= news.confirmed === true;
+    }
+    wake();
+    return arrived.length < maxBatch;
+  }
+  const flow = await connection.subscribe(options, window, { said, failed: fail }).catch((error: unknown) => {
     throw brokenOff(error, options.after);
   });
-  call
-    .on('data', (said: Said) => {
-      connection.heard();
-      heard += 1;
-      if ('stream' in said) {
-        arrived.push(said);
-        reached = said.position;
-        if (arrived.length >= maxBatch) call.pause();
-      } else {
-        const checkpoint = said.getCheckpoint()?.getCommitPosition();
-        if (checkpoint !== undefined && BigInt(checkpoint) !== noPosition) reached = BigInt(checkpoint);
-        caughtUp ||= said.hasCaughtUp();
-        confirmed ||= said.hasConfirmation();
-      }
-      wake();
-    })
-    .on('error', (error) => fail(convertToCommandError(error as never)))
-    .on('end', () => fail('the server ended it'));
 
   /**
    * A busy server is silent as well, and so is one that this process was too busy to read: it has nothing more if it answers another query
@@ -161,7 +160,7 @@ async function openInbox(connection: StoreConnection, options: AllOptions, windo
       const taken = { events: arrived, reached, caughtUp };
       arrived = [];
       caughtUp = false;
-      if (call.isPaused()) call.resume();
+      flow.resume();
       return taken;
     },
     /** Resolves when something has arrived, or when a subscription that is not live yet has been silent for long. */
@@ -176,15 +175,14 @@ async function openInbox(connection: StoreConnection, options: AllOptions, windo
     },
     wake: () => wake(),
     get isEmpty() {
-      return arrived.length === 0 && call.readableLength === 0;
+      return arrived.length === 0 && flow.isEmpty;
     },
     get failure() {
       return failure;
     },
-    // A call cannot be cancelled in the turn that opened it.
     close() {
       left.removeEventListener('abort', leave);
-      setImmediate(() => call.cancel());
+      flow.cancel();
     },
   };
 }
@@ -207,17 +205,43 @@ const { path, requestSerialize, responseDeserialize } = rpc.StreamsService.read;
 const said = (message: Buffer): Said => recordedEvent(message) ?? responseDeserialize(message);
 
 /** Opened by the official client, which finds the server; the events are parsed here. */
-function subscribe(
-  { client }: StoreConnection,
+export async function subscribeCall(
+  client: EventStoreDBClient,
   options: AllOptions,
   window: number,
-): Promise<ClientReadableStream<Said>> {
+  subscriber: Subscriber,
+): Promise<Flow> {
   const request = subscribeRequest(options, window);
   const open = client['GRPCStreamCreator'](rpc.StreamsClient, 'subscribeToAll', (streams) => {
     const settings = client['callArguments']({ requiresLeader: true }, { deadline: Number.POSITIVE_INFINITY });
     return streams.makeServerStreamRequest(path, requestSerialize, said, request, ...settings);
   });
-  return open();
+  const call: ClientReadableStream<Said> = await open();
+  call
+    .on('data', (message: Said) => {
+      if (!subscriber.said('stream' in message ? message : newsIn(message))) call.pause();
+    })
+    .on('error', (error) => subscriber.failed(convertToCommandError(error as never)))
+    .on('end', () => subscriber.failed('the server ended it'));
+  return {
+    get isEmpty() {
+      return call.readableLength === 0;
+    },
+    resume() {
+      if (call.isPaused()) call.resume();
+    },
+    // A call cannot be cancelled in the turn that opened it.
+    cancel: () => void setImmediate(() => call.cancel()),
+  };
+}
+
+function newsIn(message: messages.ReadResp): SubscriptionNews {
+  const checkpoint = message.getCheckpoint()?.getCommitPosition();
+  return {
+    checkpoint: checkpoint === undefined ? undefined : BigInt(checkpoint),
+    caughtUp: message.hasCaughtUp(),
+    confirmed: message.hasConfirmation(),
+  };
 }
 
 function subscribeRequest({ after, prefixes }: AllOptions, window: number): messages.ReadReq {

@@ -99,7 +99,7 @@ async function timed({ pid }: EmbeddedNode, work: () => Promise<number>) {
 }
 
 /** Appends one event to each new stream, like the creation of a payment. */
-async function append(store: OpenEventStore, seconds: number): Promise<number> {
+export async function append(store: OpenEventStore, seconds: number): Promise<number> {
   const until_ms = performance.now() + seconds * 1_000;
   let count = 0;
   const caller = async (): Promise<void> => {

@@ -17,6 +17,7 @@ import { benchPayouts } from './payouts.ts';
 import { benchRebuild, type Filled, openFilled } from './rebuild.ts';
 import { benchScale } from './scale.ts';
 import { benchSharedStore } from './sharedStore.ts';
+import { benchStoreClients } from './storeClients.ts';
 import { benchSweep } from './sweep.ts';
 import { benchWatch } from './watch.ts';
 import { type BenchWorld, openWorld } from './world.ts';
@@ -33,6 +34,7 @@ const benches = [
   'grown',
   'watch',
   'log',
+  'storeClients',
   'calls',
   'detection',
   'latency',
@@ -102,6 +104,7 @@ else if (options.only === 'paths') console.log(`\n${await benchPaths()}`);
 else if (options.only === 'batch') console.log(`\n${await benchBatch()}`);
 else if (options.only === 'sharedStore') console.log(`\n${await benchSharedStore(options)}`);
 else if (options.only === 'log') console.log(`\n${await benchLog(options)}`);
+else if (options.only === 'storeClients') console.log(`\n${await benchStoreClients(options)}`);
 else await inOneWorld();
 
 async function inOneWorld(): Promise<void> {

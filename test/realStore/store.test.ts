@@ -1,6 +1,7 @@
 /** The port of the event store, against one node of the real EventStoreDB. */
 import assert from 'node:assert/strict';
 import { type OpenEventStore, openEventStore } from '../../src/store/client.ts';
+import { openKurrentStore } from '../../src/store/kurrentStore.ts';
 import { readServerVersion } from '../../src/store/version.ts';
 import { eventStoreContract } from '../store/contract.ts';
 import { idleRestartContract } from '../store/idleRestart.ts';
@@ -35,6 +36,30 @@ describeOnRealStore('the event store client', () => {
 
   describe('for workers', () => {
     eventStoreContract(async () => store.workers);
+  });
+
+  describe('over the KurrentDB package', () => {
+    let other: OpenEventStore;
+    before(async () => {
+      other = await openKurrentStore({ url: server.url });
+    });
+    after(() => other?.close());
+
+    eventStoreContract(async () => other);
+
+    describe('when the node is killed and started again', () => {
+      idleRestartContract(
+        async () => ({
+          url: server.url,
+          async restart() {
+            await server.kill();
+            await server.start();
+          },
+        }),
+        1,
+        openKurrentStore,
+      );
+    });
   });
 
   describe('when the node ends cleanly and is started again', () => {

@@ -538,6 +538,18 @@ describe('configuration', () => {
       assert.equal(readConfig({ ...good, ...beside }).eventStoreUrl, null);
     });
 
+    it('uses another client of the event store only with a server', () => {
+      assert.equal(readConfig(good).eventStoreClient, 'eventstoredb');
+      const other = { ...good, EVENTSTORE_CLIENT: 'kurrentdb' };
+      const onServer = { ...other, EVENTSTORE_URL: 'esdb://events:2113' };
+      assert.deepEqual(problemsOf(onServer), []);
+      assert.equal(readConfig(onServer).eventStoreClient, 'kurrentdb');
+      assert.deepEqual(problemsOf({ ...other, EVENTSTORE_URL: 'embedded' }), [
+        'EVENTSTORE_CLIENT=kurrentdb reaches no embedded event store: name a server in EVENTSTORE_URL, or remove EVENTSTORE_CLIENT',
+      ]);
+      assert.match(problemsOf({ ...good, EVENTSTORE_CLIENT: 'other' }).join(), /^EVENTSTORE_CLIENT/);
+    });
+
     it('refuses an event store in clear beyond this machine, unless nobody else is in its network', () => {
       const at = (EVENTSTORE_URL: string, more = {}) => problemsOf({ ...good, EVENTSTORE_URL, ...more });
       for (const url of [

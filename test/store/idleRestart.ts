@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { type OpenEventStore, openEventStore } from '../../src/store/client.ts';
+import { type EventStoreOptions, type OpenEventStore, openEventStore } from '../../src/store/client.ts';
 import { events, freshCategory, idsOf } from './events.ts';
 
 /** A store that a spec restarts while nothing is written to it. */
@@ -10,14 +10,18 @@ export interface RestartableStore {
 }
 
 /** A restart or an election writes a record that is no event: followers continue over it in any order. */
-export function idleRestartContract(start: () => Promise<RestartableStore>, restartsMax = 2): void {
+export function idleRestartContract(
+  start: () => Promise<RestartableStore>,
+  restartsMax = 2,
+  open = async (options: EventStoreOptions): Promise<OpenEventStore> => openEventStore(options),
+): void {
   let target: RestartableStore;
   let store: OpenEventStore;
   let category: string;
 
   before(async () => {
     target = await start();
-    store = openEventStore({ url: target.url });
+    store = await open({ url: target.url });
   });
   after(() => store?.close());
   beforeEach(() => {
@@ -32,7 +36,7 @@ export function idleRestartContract(start: () => Promise<RestartableStore>, rest
 
   /** Follows on a separate connection until `enough` ids have arrived, or until it has caught up. */
   async function follow(after: bigint | null, enough = 0) {
-    const follower = openEventStore({ url: target.url });
+    const follower = await open({ url: target.url });
     const leave = new AbortController();
     const seen: string[] = [];
     let position = after ?? 0n;

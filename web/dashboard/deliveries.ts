@@ -73,10 +73,10 @@ const requestNote = ({ request }: DeliveryModel): string | undefined =>
 function request({ url, request }: DeliveryModel): VNode {
   if (!request) return empty(sayText('requestUnknown'), sayContent('requestUnknownText'));
   return inside(html`<div class="rows">
-    <p class="mono wrap"><strong>POST</strong> ${url}</p>
-    <pre class="mono code" tabindex="0" aria-label=${sayText('headersLabel')}>
+    <p class="mono wrap" dir="ltr"><strong>POST</strong> ${url}</p>
+    <pre class="mono code" dir="ltr" tabindex="0" aria-label=${sayText('headersLabel')}>
     ${request.headers.map(([name, value]) => `${name}: ${value}`).join('\n')}</pre>
-    <pre class="mono code" tabindex="0" aria-label=${sayText('bodyLabel')}>${indented(request.body)}</pre>
+    <pre class="mono code" dir="ltr" tabindex="0" aria-label=${sayText('bodyLabel')}>${indented(request.body)}</pre>
   </div>`);
 }
 
@@ -125,7 +125,7 @@ function answer({ app, delivery, error, duration_ms, firstDeliveryId }: Delivery
 
 const begun = (preview: string): VNode =>
   html`<div class="rows">
-    <pre class="mono code" tabindex="0" aria-label=${sayText('answerBeginning')}>${preview}</pre>
+    <pre class="mono code" dir="ltr" tabindex="0" aria-label=${sayText('answerBeginning')}>${preview}</pre>
     <p class="small muted">${sayContent('answerBeginningNote')}</p>
   </div>`;
 

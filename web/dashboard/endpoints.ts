@@ -40,7 +40,7 @@ export const endpointsCard = ({ appId, endpoints, form }: EndpointsModel): VNode
 const endpointRow = (appId: string, { endpointId, url, types, fingerprint, rotatedAt }: ShownEndpoint): VNode => {
   const to = appPaths(appId);
   return html`<details class="endpoint">
-    <summary><span class="mono">${url}</span> <small class="muted">${types.map(nameOf).join(', ')}</small></summary>
+    <summary><span class="mono">${url}</span> <small class="muted">${types.map(nameOf).join(sayText('listComma'))}</small></summary>
     <form class="rows" method="post" action=${to.endpointTypes(endpointId)}>
       ${typeChoices(sayText('endpointEvents'), (type) => types.includes(type))}
       ${submit(sayContent('save'))}

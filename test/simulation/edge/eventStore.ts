@@ -2,7 +2,7 @@
 import type * as real from '../../../src/store/index.ts';
 import { openEventStore, signerStoreUrl } from './eventStoreClient.ts';
 
-export const openStore: typeof real.openStore = (url) => openEventStore({ url });
+export const openStore: typeof real.openStore = async (url) => openEventStore({ url });
 
 export const embeddedStore: typeof real.embeddedStore = async () => ({
   url: signerStoreUrl,
