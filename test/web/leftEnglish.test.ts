@@ -30,11 +30,9 @@ function pagesIn(language: Language): ReadonlyMap<string, string> {
   return new Map(documents);
 }
 
-/** Texts that a reader sees or hears, without code, and without the samples' refusals, whose words are the samples' own. */
+/** Texts that a reader sees or hears, without code. */
 const textsOf = (page: string): readonly string[] =>
   page
-    .replaceAll(/<p class="error".*?<\/p>/gs, '')
-    .replaceAll(/<div class="notice bad" role="alert">.*?<\/div><\/div>/gs, '')
     .replaceAll(/<span class="mono\b[^>]*>.*?<\/span>/gs, '')
     .replaceAll(/<(bdi|pre|code|style|script|form class="languages")\b[^>]*>.*?<\/\w+>/gs, '')
     .replaceAll(/<(?:"[^"]*"|[^">])*>/g, (tag) => `<>${spokenIn(tag).join('<>')}<>`)
