@@ -64,7 +64,9 @@ export async function openStore(url: string, client: EventStoreClient, { logger 
       logger.warn({ options: unknown }, 'EVENTSTORE_URL has options that the client does not know');
     if (client === 'eventstoredb') return openEventStore({ url });
     const { openKurrentStore } = await import('./kurrentStore.ts');
-    return await openKurrentStore({ url });
+    const store = await openKurrentStore({ url });
+    logger.info('the event store is reached through @kurrent/kurrentdb-client');
+    return store;
   } catch (error) {
     throw error instanceof RangeError || error instanceof NoClient ? new ConfigError([error.message]) : error;
   }

@@ -58,8 +58,8 @@ async function load(name: string): Promise<Library> {
  * Appends in flight, of requests and of workers: 15 in total. With a 16th the package waits until its connection can write, and a
  * connection that breaks during this wait rejects a promise that nobody handles, which would end the process.
  */
-const limits = {
-  requests: { inFlight: 11, queued: 2_000, wait_ms: 2_000, away_ms: 3_000 },
+export const kurrentLimits = {
+  requests: { inFlight: 11, queued: 2_000, wait_ms: 5_000, away_ms: 3_000 },
   workers: { inFlight: 4, queued: 10_000, wait_ms: 20_000, away_ms: 20_000 },
 };
 
@@ -73,7 +73,7 @@ export async function openKurrentStore(options: Omit<EventStoreOptions, 'calls'>
 
 export function kurrentStoreOver(library: Library, options: Omit<EventStoreOptions, 'calls'>): OpenEventStore {
   const calls = kurrentCalls(library, kurrentUrl(options.url));
-  return openEventStore({ ...limits, ...options, calls });
+  return openEventStore({ ...kurrentLimits, ...options, calls });
 }
 
 /** The package resolves a name after one interval, also that of a single node. */
@@ -109,10 +109,6 @@ function namedAddress(url: string): StoreAddress {
   }
 }
 
-/** The package's error has no type. */
-const withoutLeader = (error: unknown): unknown =>
-  error instanceof Error && error.message.startsWith('Failed to discover') ? new NoLeader(error.message) : error;
-
 const isInvalid = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === invalidArgument;
 
 const typeOf = (error: unknown): unknown => (error as { type?: unknown } | null)?.type;
@@ -124,8 +120,8 @@ class InvalidPosition extends Error {
 
 /** The server's status for a position at which no record of its log begins. */
 const invalidArgument = 3;
-/** A subscription that is silent for this time has been accepted. */
-const accepted_ms = 1_000;
+/** A server before 24.2 says nothing to a subscription that it accepts. */
+const accepted_ms = 3_500;
 /** Minimum time between two subscriptions that only find the reason of an outage. */
 const diagnosis_ms = 60_000;
 /** Maximum wait for the read before a subscription. */
@@ -134,11 +130,18 @@ const answer_ms = 5_000;
 const at = (position: bigint) => ({ commit: position, prepare: position });
 
 function kurrentCalls(library: Library, url: string): OpenCalls {
-  const { KurrentDBClient, streamNameFilter, START, END, FORWARDS, BACKWARDS, ErrorType, WrongExpectedVersionError } =
-    library;
+  const { KurrentDBClient, streamNameFilter, START, END, FORWARDS, BACKWARDS } = library;
+  const { convertToCommandError, ErrorType, WrongExpectedVersionError } = library;
   const requiresLeader = true;
 
   return (heard) => {
+    /** The package leaves some errors without a type: no node knows a leader, or the first call of a connection fails. */
+    function typed(error: unknown): unknown {
+      if (!(error instanceof Error) || typeOf(error) !== undefined) return error;
+      if (error.message.startsWith('Failed to discover')) return new NoLeader(error.message);
+      return 'code' in error && 'details' in error ? convertToCommandError(error) : error;
+    }
+
     /** Appends and subscriptions. */
     let client: KurrentDBClient | null = null;
     /** Reads, over the native bridge. A bridge that has failed to connect a few times never connects again. */
@@ -147,13 +150,20 @@ function kurrentCalls(library: Library, url: string): OpenCalls {
     /** Ends of the pending calls. */
     const pending = new Set<(error: Error) => void>();
 
+    let isClosed = false;
+
+    function connect(): KurrentDBClient {
+      if (isClosed) throw new Unavailable('the connection to the event store was closed');
+      return KurrentDBClient.connectionString(url);
+    }
+
     function current(): KurrentDBClient {
-      client ??= KurrentDBClient.connectionString(url);
+      client ??= connect();
       return client;
     }
 
     function currentReader(): KurrentDBClient {
-      reader ??= KurrentDBClient.connectionString(url);
+      reader ??= connect();
       return reader;
     }
 
@@ -177,30 +187,31 @@ function kurrentCalls(library: Library, url: string): OpenCalls {
         // The older package's name of the same field, which failures.ts reads.
         if (error instanceof WrongExpectedVersionError)
           throw Object.assign(error, { actualVersion: error.actualState });
-        throw withoutLeader(error);
+        throw typed(error);
       } finally {
         heard();
       }
     }
 
-    function records({ stream, from, backwards, max, prefixes }: ReadQuery) {
+    function records(by: KurrentDBClient, { stream, from, backwards, max, prefixes }: ReadQuery) {
       const end = backwards ? END : START;
       const options = { direction: backwards ? BACKWARDS : FORWARDS, maxCount: max, requiresLeader } as const;
-      if (stream !== null) return currentReader().readStream(stream, { ...options, fromRevision: from ?? end });
+      if (stream !== null) return by.readStream(stream, { ...options, fromRevision: from ?? end });
       const filter = prefixes && { filter: streamNameFilter({ prefixes: [...prefixes] }) };
-      return currentReader().readAll({ ...options, ...filter, fromPosition: from === undefined ? end : at(from) });
+      return by.readAll({ ...options, ...filter, fromPosition: from === undefined ? end : at(from) });
     }
 
     async function attempt(wanted: ReadQuery, isOver: () => boolean): Promise<readonly StoredEvent[]> {
+      const by = currentReader();
       const read: StoredEvent[] = [];
       try {
-        for await (const { event } of records(wanted)) {
+        for await (const { event } of records(by, wanted)) {
           heard();
           if (isOver()) break;
           if (event) read.push(storedEvent(event));
         }
       } catch (error) {
-        if (typeOf(error) === ErrorType.UNAVAILABLE) reader = null;
+        if (typeOf(error) === ErrorType.UNAVAILABLE && reader === by) reader = null;
         if (typeOf(error) !== ErrorType.STREAM_NOT_FOUND) throw error;
       }
       heard();
@@ -255,7 +266,7 @@ function kurrentCalls(library: Library, url: string): OpenCalls {
           const accepted = setTimeout(() => resolve(null), accepted_ms);
           const settle = (outcome: unknown): void => {
             clearTimeout(accepted);
-            resolve(withoutLeader(outcome));
+            resolve(outcome === null ? null : typed(outcome));
           };
           subscription
             .on('error', settle)
@@ -294,7 +305,7 @@ function kurrentCalls(library: Library, url: string): OpenCalls {
       });
       const fail = (error: unknown): void => {
         pending.delete(fail);
-        subscriber.failed(withoutLeader(error));
+        subscriber.failed(typed(error));
       };
       pending.add(fail);
       const said = inOrder(subscription, subscriber);
@@ -328,7 +339,12 @@ function kurrentCalls(library: Library, url: string): OpenCalls {
       await left?.dispose();
     }
 
-    return { append: (wanted) => untilLeft(append(wanted)), read, subscribe, drop: () => void leave(), close: leave };
+    async function close(): Promise<void> {
+      isClosed = true;
+      await leave();
+    }
+
+    return { append: (wanted) => untilLeft(append(wanted)), read, subscribe, drop: () => void leave(), close };
   };
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../../commands/sendWebhook.ts';
 import { redeliveryOf, underWay_ms } from '../../domain/redelivery.ts';
 import { epochMs, instant } from '../../domain/time.ts';
-import { requestHeaders, type WebhookStart } from '../../domain/webhook.ts';
+import { requestHeaders } from '../../domain/webhook.ts';
 import { randomIds } from '../../src/process/system.ts';
 import { deliveryStart } from '../support/deliveries.ts';
 import { memoryEventStore } from '../support/memoryEventStore.ts';
@@ -252,7 +252,10 @@ describe('send webhook', () => {
 
       it('a worker posts nothing once the app’s owner has had it redelivered meanwhile', async () => {
         const store = answersLost(1);
-        const redelivery = redeliveryOf({ ...delivery, startedAt: clock.now() }, redeliveryIdOf(delivery.deliveryId, 1));
+        const redelivery = redeliveryOf(
+          { ...delivery, startedAt: clock.now() },
+          redeliveryIdOf(delivery.deliveryId, 1),
+        );
         const byHand = world({ store });
         const { posts, startProcess, recorded } = world({
           store,
@@ -287,9 +290,8 @@ describe('send webhook', () => {
       const { startProcess, store } = world({ store: failing(failures), triesMax: triesInOutage, clock });
       assert.equal(await startProcess()(delivery, by), 'delivered');
       const [start, outcome] = await store.read(stream);
-      const { startedAt } = start?.data as WebhookStart;
-      assert.equal(startedAt, clock.now());
-      assert.ok(epochMs(startedAt) > underWay_ms, 'the outage lasts longer than one POST');
+      assert.partialDeepStrictEqual(start?.data, { startedAt: clock.now() });
+      assert.ok(epochMs(clock.now()) > underWay_ms, 'the outage lasts longer than one POST');
       assert.partialDeepStrictEqual(outcome?.data, { duration_ms: 0 });
     });
 

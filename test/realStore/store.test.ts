@@ -1,7 +1,7 @@
 /** The port of the event store, against one node of the real EventStoreDB. */
 import assert from 'node:assert/strict';
 import { type OpenEventStore, openEventStore } from '../../src/store/client.ts';
-import { openKurrentStore } from '../../src/store/kurrentStore.ts';
+import { kurrentLimits, openKurrentStore } from '../../src/store/kurrentStore.ts';
 import { readServerVersion } from '../../src/store/version.ts';
 import { eventStoreContract } from '../store/contract.ts';
 import { idleRestartContract } from '../store/idleRestart.ts';
@@ -41,7 +41,8 @@ describeOnRealStore('the event store client', () => {
   describe('over the KurrentDB package', () => {
     let other: OpenEventStore;
     before(async () => {
-      other = await openKurrentStore({ url: server.url });
+      const requests = { ...kurrentLimits.requests, wait_ms: 60_000 };
+      other = await openKurrentStore({ url: server.url, requests });
     });
     after(() => other?.close());
 

@@ -8,7 +8,13 @@ import { type ServerWritableStream, status } from '@grpc/grpc-js';
 import type { AllStreamSubscription } from '@kurrent/kurrentdb-client';
 import type { OpenEventStore } from '../../src/store/client.ts';
 import { openStore } from '../../src/store/index.ts';
-import { inOrder, kurrentUrl, loadKurrentClient, openKurrentStore } from '../../src/store/kurrentStore.ts';
+import {
+  inOrder,
+  kurrentLimits,
+  kurrentUrl,
+  loadKurrentClient,
+  openKurrentStore,
+} from '../../src/store/kurrentStore.ts';
 import { type EventStoreNode, startNode } from '../../src/store/node/node.ts';
 import { readService } from '../../src/store/node/reads.ts';
 import { openStorage } from '../../src/store/node/storage.ts';
@@ -38,7 +44,11 @@ describe('the client over the KurrentDB package', () => {
     eventStoreContract(async () => {
       const node = await startNode({ dataDir: temporaryDirectory(), port: 0 });
       stops.push(() => node.close());
-      return open(node.url);
+      // Appends wait for each other, on a slow machine for longer than in production.
+      const requests = { ...kurrentLimits.requests, wait_ms: 60_000 };
+      const store = await openKurrentStore({ url: node.url, requests });
+      stops.push(() => store.close());
+      return store;
     });
   });
 

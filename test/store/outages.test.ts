@@ -112,7 +112,7 @@ function outages(openStore: typeof openEventStore, forms: readonly string[]): vo
     });
     const only = event();
     await assert.rejects(
-      open({ url, attempt_ms: 20, append_ms: 300 }).append('silent-1', 'no_stream', [only]),
+      open({ url, attempt_ms: 20, append_ms: 4_000 }).append('silent-1', 'no_stream', [only]),
       (error) => {
         assert.equal((error as Error).name, 'Unavailable');
         assert.match(

@@ -131,7 +131,7 @@ describe('notifications in a browser', () => {
     assert.equal(await bell().count(), 0, 'no bell without unread notifications');
   });
 
-  it('of a flood share one mail, and the bell counts them', async () => {
+  it('share one mail in a flood, and are counted by the bell', async () => {
     for (let number = 1; number <= flood; number += 1) await holdMoney(number);
     await round();
     const mails = await mailsAfter(collectFor_ms);
