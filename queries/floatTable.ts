@@ -2,7 +2,7 @@
 import type { Clock } from '../commands/ports.ts';
 import { type ChainId, chainOf } from '../domain/chains.ts';
 import { larger } from '../domain/money.ts';
-import type { Flow } from '../domain/rebalance/dryRun.ts';
+import type { FloatFlow } from '../domain/rebalance/dryRun.ts';
 import { inPolicyDecimals, tokens } from '../domain/rebalance/floatUnits.ts';
 import { arrivingFrom } from '../domain/rebalance/inTransit.ts';
 import { demandPerDay, type FloatView } from '../domain/rebalance/policy.ts';
@@ -74,7 +74,7 @@ function lastExpected(chainId: ChainId, open: readonly OpenRebalance[]): Instant
 
 /** The course has no moves between our accounts, so it shows how payments alone move the float. */
 function hourlyOf(
-  flows: readonly Flow[],
+  flows: readonly FloatFlow[],
   { chainId, from, week }: { readonly chainId: ChainId; readonly from: bigint; readonly week: Instant },
 ): readonly bigint[] {
   const own = flows.filter((flow) => flow.chainId === chainId);

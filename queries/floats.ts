@@ -1,6 +1,6 @@
 /** Balances of the treasury's accounts in a token, and their movements, as recorded in the log. */
 import type { ChainId } from '../domain/chains.ts';
-import type { Flow } from '../domain/rebalance/dryRun.ts';
+import type { FloatFlow } from '../domain/rebalance/dryRun.ts';
 import type { Instant } from '../domain/time.ts';
 import type { Sql } from '../projections/sql.ts';
 
@@ -81,7 +81,7 @@ export async function flowsBetween(
   sql: Sql,
   tokens: readonly FloatToken[],
   { from, to }: { readonly from: Instant; readonly to: Instant },
-): Promise<readonly Flow[]> {
+): Promise<readonly FloatFlow[]> {
   const rows = await sql.query<{ chainId: ChainId; at: Instant; amount: string; isDemand: boolean }>(
     `SELECT chain_id AS "chainId", at, amount::text AS amount, kind IN ('payout', 'refund') AS "isDemand"
        FROM treasury_movements AS moved

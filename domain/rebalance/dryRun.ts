@@ -13,7 +13,7 @@ import {
 } from './policy.ts';
 
 /** A recorded movement of the policy's token on one chain, in smallest units of 6 decimals; negative for what left. */
-export interface Flow {
+export interface FloatFlow {
   readonly at: Instant;
   readonly chainId: ChainId;
   readonly amount: bigint;
@@ -22,7 +22,7 @@ export interface Flow {
 }
 
 export interface DryRun {
-  readonly flows: readonly Flow[];
+  readonly flows: readonly FloatFlow[];
   /** Float of each chain at the beginning. */
   readonly opening: ReadonlyMap<ChainId, bigint>;
   readonly from: Instant;
@@ -152,7 +152,7 @@ function createWorld(opening: DryRun['opening'], { floats: limits }: PolicySetti
       }
     },
 
-    flow({ at, chainId, amount, isDemand }: Flow): void {
+    flow({ at, chainId, amount, isDemand }: FloatFlow): void {
       const at_ms = epochMs(at);
       if (isDemand && amount < 0n) {
         paid.get(chainId)?.push({ at_ms, amount: -amount });

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ChainId, chainOf } from '../../domain/chains.ts';
 import { fast } from '../../domain/rebalance/cctp.ts';
-import { type DryRunResult, daysMax, dryRun, type Flow, sparkline } from '../../domain/rebalance/dryRun.ts';
+import { type DryRunResult, daysMax, dryRun, type FloatFlow, sparkline } from '../../domain/rebalance/dryRun.ts';
 import {
   inPolicyDecimals,
   parseDollars,
@@ -54,7 +54,10 @@ export async function showDryRun({ database, clock }: Core, options: DryRunOptio
   const served = tokens.filter(({ chainId }) => settings.floats.has(chainId));
   const held = await floatsBefore(database, served, from);
   const flows = await flowsBetween(database, served, { from, to });
-  const inPolicyUnits = (flow: Flow): Flow => ({ ...flow, amount: inPolicyDecimals(flow.chainId, flow.amount) });
+  const inPolicyUnits = (flow: FloatFlow): FloatFlow => ({
+    ...flow,
+    amount: inPolicyDecimals(flow.chainId, flow.amount),
+  });
   const result = dryRun({
     flows: flows.map(inPolicyUnits),
     opening: new Map(held.map((each) => [each.chainId, inPolicyDecimals(each.chainId, each.held)])),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ChainId } from '../../../domain/chains.ts';
 import { fast } from '../../../domain/rebalance/cctp.ts';
-import { type DryRun, dryRun, type Flow, sparkline } from '../../../domain/rebalance/dryRun.ts';
+import { type DryRun, dryRun, type FloatFlow, sparkline } from '../../../domain/rebalance/dryRun.ts';
 import type { PolicySettings } from '../../../domain/rebalance/policy.ts';
 import { day_ms, epochMs, hour_ms, instant, minute_ms, plus } from '../../../domain/time.ts';
 import { minute } from '../../support/payments.ts';
@@ -32,7 +32,7 @@ function sequence(seed: number) {
 }
 
 /** Payments of 20 to 220 dollars from any chain; two chains get 80 % of the payouts. */
-function skewed(days: number, perDay: number): readonly Flow[] {
+function skewed(days: number, perDay: number): readonly FloatFlow[] {
   const random = sequence(46);
   return Array.from({ length: days * perDay }, (_, at) => {
     const paidIn = served[Math.floor(random() * 4)] ?? 1;
@@ -97,7 +97,7 @@ describe('the dry run of the policy', () => {
   });
 
   it('counts a payment as refused in the hour in which its float lacks the money', () => {
-    const out = (minutes: number, dollars: number): Flow => ({
+    const out = (minutes: number, dollars: number): FloatFlow => ({
       at: minute(minutes),
       chainId: 56,
       amount: -usd(dollars),
@@ -126,7 +126,7 @@ describe('the dry run of the policy', () => {
       [1, limits],
       [8453, limits],
     ]);
-    const out = (at: number): Flow => ({ at: minute(at), chainId: 1, amount: -usd(5_000), isDemand: true });
+    const out = (at: number): FloatFlow => ({ at: minute(at), chainId: 1, amount: -usd(5_000), isDemand: true });
     const refusedAt = (at: number) =>
       dryRun(run({ flows: [out(at)], opening, settings: { ...settings, floats } })).with.refusedPayments;
     assert.equal(refusedAt(18), 1);
@@ -134,7 +134,9 @@ describe('the dry run of the policy', () => {
   });
 
   it('begins at its own time: earlier records are in the opening', () => {
-    const flows: readonly Flow[] = [{ at: instant(epochMs(begin) - 1), chainId: 1, amount: usd(7), isDemand: false }];
+    const flows: readonly FloatFlow[] = [
+      { at: instant(epochMs(begin) - 1), chainId: 1, amount: usd(7), isDemand: false },
+    ];
     assert.equal(dryRun(run({ flows })).without.hourly.get(1)?.at(-1), usd(10_000));
   });
 });
