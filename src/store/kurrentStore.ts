@@ -1,18 +1,27 @@
 /** The event store through `@kurrent/kurrentdb-client`, an optional package. Only the package's public functions are called. */
 import * as modules from 'node:module';
+import type * as library from '@kurrent/kurrentdb-client';
 import type { AllStreamSubscription, KurrentDBClient, RecordedEvent } from '@kurrent/kurrentdb-client';
 import { type SealedEvent, Unavailable } from '../../commands/ports.ts';
 import type { StoredEvent } from '../../domain/decider.ts';
 import { type StoreAddress, storeAddress } from './address.ts';
-import type { Append, AppendedAt } from './append.ts';
-import { type Flow, NoClient, type OpenCalls, type Subscriber, type SubscriptionNews } from './calls.ts';
+import {
+  type AllOptions,
+  type Append,
+  type AppendedAt,
+  type Flow,
+  NoClient,
+  type OpenCalls,
+  type ReadQuery,
+  type Subscriber,
+  type SubscriptionNews,
+} from './calls.ts';
 import { type EventStoreOptions, type OpenEventStore, openEventStore } from './client.ts';
 import { lastOfAll } from './connection.ts';
 import { NoLeader } from './failures.ts';
-import { type ReadQuery, within } from './read.ts';
-import type { AllOptions } from './subscription.ts';
+import { within } from './read.ts';
 
-export type Library = typeof import('@kurrent/kurrentdb-client');
+export type Library = typeof library;
 
 export const kurrentPackage = '@kurrent/kurrentdb-client';
 
