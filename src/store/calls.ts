@@ -11,7 +11,7 @@ export interface StoreCalls {
   readonly append: AppendCall;
   readonly read: (wanted: ReadQuery) => ReadCall;
   /** @param window events that the server examines between two checkpoints */
-  readonly subscribe: (options: AllOptions, window: number, subscriber: Subscriber) => Promise<Flow>;
+  readonly subscribe: (options: AllOptions, window: number, subscriber: Subscriber) => Promise<SubscriptionFlow>;
   /** Ends every call and the current connection: the next call searches the leader again. */
   readonly drop: () => void;
   readonly close: () => Promise<void>;
@@ -34,7 +34,7 @@ export interface SubscriptionNews {
   readonly confirmed?: boolean;
 }
 
-export interface Flow {
+export interface SubscriptionFlow {
   /** False while received events wait for `resume`. */
   readonly isEmpty: boolean;
   resume(): void;

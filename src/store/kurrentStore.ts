@@ -9,11 +9,11 @@ import {
   type AllOptions,
   type Append,
   type AppendedAt,
-  type Flow,
   NoClient,
   type OpenCalls,
   type ReadQuery,
   type Subscriber,
+  type SubscriptionFlow,
   type SubscriptionNews,
 } from './calls.ts';
 import { type EventStoreOptions, type OpenEventStore, openEventStore } from './client.ts';
@@ -298,7 +298,11 @@ function kurrentCalls(library: Library, url: string): OpenCalls {
       };
     }
 
-    async function subscribe({ after, prefixes }: AllOptions, window: number, subscriber: Subscriber): Promise<Flow> {
+    async function subscribe(
+      { after, prefixes }: AllOptions,
+      window: number,
+      subscriber: Subscriber,
+    ): Promise<SubscriptionFlow> {
       // The package keeps a connection for each subscription that fails, so a store that is away gets none.
       await within(read(lastOfAll).events, answer_ms, 'reading the last event');
       let checkpointReached = (_: AllStreamSubscription, _at: { commit: bigint }): void => {};
